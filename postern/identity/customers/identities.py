@@ -57,7 +57,7 @@ async def find_or_create_customer(
     tx: Transaction,
     call: Call,
     project: Project,
-    voucher: ExternalIdentity,
+    identity: ExternalIdentity,
     *,
     may_sign_up: bool | None = None,
     hold: bool = False,
@@ -72,23 +72,23 @@ async def find_or_create_customer(
     known = await store.lock_by_identity(
         tx,
         project_id=call.project_id,
-        provider=voucher.provider,
-        issuer=voucher.issuer,
-        subject=voucher.subject,
+        provider=identity.provider,
+        issuer=identity.issuer,
+        subject=identity.subject,
     )
-    spec, key = _address_of(voucher)
+    spec, key = _address_of(identity)
     if known is not None:
-        return await _follow_address(tx, call, project, known, voucher, spec, key)
+        return await _follow_address(tx, call, project, known, identity, spec, key)
     held = await store.lock_by_email(tx, project_id=call.project_id, email_key=key) if key else None
     if held is not None:
-        if not voucher.email_verified:
+        if not identity.email_verified:
             raise AccountNotLinked
-        await _require_first_subject(tx, call, held, voucher, hold=hold)
-        person = await prove_address(tx, call, project, held, key or "")
-        person = await claim_customer(tx, call, person, voucher)
-        await note_linked(tx, call, project, person, voucher)
-        return person
-    invited = key is not None and voucher.email_verified and await is_welcome(tx, call, project, key)
+        await _require_first_subject(tx, call, held, identity, hold=hold)
+        customer = await prove_address(tx, call, project, held, key or "")
+        customer = await claim_customer(tx, call, customer, identity)
+        await note_linked(tx, call, project, customer, identity)
+        return customer
+    invited = key is not None and identity.email_verified and await is_welcome(tx, call, project, key)
     if not ((project.settings.sign_in.sign_up or invited) if may_sign_up is None else may_sign_up):
         raise CustomerSignUpClosed
     made = await create_customer_row(
@@ -96,14 +96,14 @@ async def find_or_create_customer(
         call,
         spec,
         key,
-        name=voucher.name[:200] if voucher.name else None,
+        name=identity.name[:200] if identity.name else None,
         password_hash=None,
-        verified=voucher.email_verified,
-        method=voucher.provider,
+        verified=identity.email_verified,
+        method=identity.provider,
     )
     if made is None:  # Somebody took the address between our look and our insert.
         raise AccountNotLinked
-    return await claim_customer(tx, call, made, voucher)
+    return await claim_customer(tx, call, made, identity)
 
 
 async def _follow_address(
@@ -111,7 +111,7 @@ async def _follow_address(
     call: Call,
     project: Project,
     known: CustomerRow,
-    voucher: ExternalIdentity,
+    identity: ExternalIdentity,
     email: str | None,
     key: str | None,
 ) -> CustomerRow:
@@ -119,13 +119,13 @@ async def _follow_address(
 
     Never onto an address of another customer: then everything stays as it was.
     """
-    if email is None or key is None or not voucher.email_verified:
+    if email is None or key is None or not identity.email_verified:
         return known
     account: dict[str, Any] = {
         "project_id": call.project_id,
-        "provider": voucher.provider,
-        "issuer": voucher.issuer,
-        "subject": voucher.subject,
+        "provider": identity.provider,
+        "issuer": identity.issuer,
+        "subject": identity.subject,
     }
     last = await store.identity_email(tx, **account)
     if last is None or last.email_key == key:
@@ -137,20 +137,20 @@ async def _follow_address(
             return known
         await mailer.notify(tx, call, project, known, "EMAIL_CHANGED")
         known = await set_primary_email(tx, call, known, email, key, call.now)
-        await events.record(tx, call, "customer.email_verified", known.id, changed=True, provider=voucher.provider)
+        await events.record(tx, call, "customer.email_verified", known.id, changed=True, provider=identity.provider)
     await store.set_identity_email(tx, **account, email_key=key)
     return known
 
 
 async def _require_first_subject(
-    tx: Transaction, call: Call, held: CustomerRow, voucher: ExternalIdentity, *, hold: bool
+    tx: Transaction, call: Call, held: CustomerRow, identity: ExternalIdentity, *, hold: bool
 ) -> None:
     named: dict[str, Any] = {
         "project_id": call.project_id,
         "customer_id": held.id,
-        "provider": voucher.provider,
-        "issuer": voucher.issuer,
-        "subject": voucher.subject,
+        "provider": identity.provider,
+        "issuer": identity.issuer,
+        "subject": identity.subject,
     }
     if not (await store.has_other_subject(tx, **named)).found:
         return
@@ -161,14 +161,14 @@ async def _require_first_subject(
 
 
 async def note_linked(
-    tx: Transaction, call: Call, project: Project, person: CustomerRow, voucher: ExternalIdentity
+    tx: Transaction, call: Call, project: Project, customer: CustomerRow, identity: ExternalIdentity
 ) -> None:
     """Record that a customer who was there has one more way in, and tell them."""
-    await events.record(tx, call, "customer.linked", person.id, provider=voucher.provider, mergedCustomerId=None)
-    await mailer.notify(tx, call, project, person, "IDENTITY_CHANGED", change=f"{voucher.provider} was added")
+    await events.record(tx, call, "customer.linked", customer.id, provider=identity.provider, mergedCustomerId=None)
+    await mailer.notify(tx, call, project, customer, "IDENTITY_CHANGED", change=f"{identity.provider} was added")
 
 
-async def claim_customer(tx: Transaction, call: Call, person: CustomerRow, voucher: ExternalIdentity) -> CustomerRow:
+async def claim_customer(tx: Transaction, call: Call, customer: CustomerRow, identity: ExternalIdentity) -> CustomerRow:
     """Make an account at a provider this customer's: one of each provider and issuer.
 
     Raises IdentityTaken if it is somebody else's, IdentityLinked if the customer has another account there.
@@ -176,10 +176,10 @@ async def claim_customer(tx: Transaction, call: Call, person: CustomerRow, vouch
     other = await store.has_other_subject(
         tx,
         project_id=call.project_id,
-        customer_id=person.id,
-        provider=voucher.provider,
-        issuer=voucher.issuer,
-        subject=voucher.subject,
+        customer_id=customer.id,
+        provider=identity.provider,
+        issuer=identity.issuer,
+        subject=identity.subject,
     )
     if other.found:
         raise IdentityLinked
@@ -187,31 +187,31 @@ async def claim_customer(tx: Transaction, call: Call, person: CustomerRow, vouch
         tx,
         project_id=call.project_id,
         id=new_id(),
-        customer_id=person.id,
-        provider=voucher.provider,
-        issuer=voucher.issuer,
-        subject=voucher.subject,
+        customer_id=customer.id,
+        provider=identity.provider,
+        issuer=identity.issuer,
+        subject=identity.subject,
         now=call.now,
     ):
         raise IdentityTaken
-    _, key = _address_of(voucher)
-    if key is not None and voucher.email_verified:
+    _, key = _address_of(identity)
+    if key is not None and identity.email_verified:
         await store.set_identity_email(
             tx,
             project_id=call.project_id,
-            provider=voucher.provider,
-            issuer=voucher.issuer,
-            subject=voucher.subject,
+            provider=identity.provider,
+            issuer=identity.issuer,
+            subject=identity.subject,
             email_key=key,
         )
-    await store.list_providers(tx, project_id=call.project_id, id=person.id)
-    return await require_customer(tx, call.project_id, person.id)
+    await store.list_providers(tx, project_id=call.project_id, id=customer.id)
+    return await require_customer(tx, call.project_id, customer.id)
 
 
-def _address_of(voucher: ExternalIdentity) -> tuple[str | None, str | None]:
-    if not voucher.email:
+def _address_of(identity: ExternalIdentity) -> tuple[str | None, str | None]:
+    if not identity.email:
         return None, None
     try:
-        return rules.read_email(voucher.email)
+        return rules.read_email(identity.email)
     except Problem:
         return None, None

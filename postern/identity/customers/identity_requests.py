@@ -80,12 +80,12 @@ async def approve_identity_request(call: Call, id: UUID) -> IdentityRequest:
         row = await store.identity_request(tx, project_id=call.project_id, id=id)
         if row is None:
             raise IdentityRequestMissing
-        person = await lock_customer(tx, call, row.customer_id)
+        customer = await lock_customer(tx, call, row.customer_id)
         if not await store.decide_identity_request(
             tx, project_id=call.project_id, id=id, status="APPROVED", now=call.now
         ):
             raise IdentityRequestDecided
-        voucher = ExternalIdentity(
+        identity = ExternalIdentity(
             provider=row.provider,
             issuer=row.issuer,
             subject=row.subject,
@@ -94,11 +94,11 @@ async def approve_identity_request(call: Call, id: UUID) -> IdentityRequest:
             name=row.name,
         )
         await store.drop_identities_at(
-            tx, project_id=call.project_id, customer_id=person.id, provider=row.provider, issuer=row.issuer
+            tx, project_id=call.project_id, customer_id=customer.id, provider=row.provider, issuer=row.issuer
         )
-        person = await claim_customer(tx, call, person, voucher)
-        await note_linked(tx, call, await projects.require_project(tx, call.project_id), person, voucher)
-        await audit.record(tx, call, "customer.identity_approved", "Customer", person.id, provider=row.provider)
+        customer = await claim_customer(tx, call, customer, identity)
+        await note_linked(tx, call, await projects.require_project(tx, call.project_id), customer, identity)
+        await audit.record(tx, call, "customer.identity_approved", "Customer", customer.id, provider=row.provider)
         row = await store.identity_request(tx, project_id=call.project_id, id=id)
         assert row is not None
     return _shown(row)
@@ -125,7 +125,7 @@ async def reject_identity_request(call: Call, id: UUID) -> IdentityRequest:
 
 
 async def request_identity(
-    call: Call, customer_id: UUID, voucher: ExternalIdentity, connection_id: UUID | None = None
+    call: Call, customer_id: UUID, identity: ExternalIdentity, connection_id: UUID | None = None
 ) -> None:
     """Keep an account for an administrator to look at, once, in a transaction of its own: the sign-in is refused."""
     async with call.db.transaction() as tx:
@@ -135,17 +135,17 @@ async def request_identity(
             project_id=call.project_id,
             id=new_id(),
             customer_id=customer_id,
-            provider=voucher.provider,
-            issuer=voucher.issuer,
-            subject=voucher.subject,
+            provider=identity.provider,
+            issuer=identity.issuer,
+            subject=identity.subject,
             connection_id=connection_id,
-            email=voucher.email,
-            name=voucher.name[:200] if voucher.name else None,
+            email=identity.email,
+            name=identity.name[:200] if identity.name else None,
             most=REQUESTS_PER_CUSTOMER,
             now=call.now,
         )
         if held:
-            await events.record(tx, call, "customer.identity_held", customer_id, provider=voucher.provider)
+            await events.record(tx, call, "customer.identity_held", customer_id, provider=identity.provider)
 
 
 def _shown(row: store.IdentityRequestRow) -> IdentityRequest:

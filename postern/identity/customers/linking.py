@@ -113,7 +113,7 @@ async def finish_identity_link(call: Call, data: IdentityLinkCompletion) -> Curr
     is_own = (challenge.subject_id, proof.session_id) == (customer_id, session_id)
     if not is_own or not verifies(data.code_verifier, proof.code_challenge):
         raise CodeInvalid
-    voucher = ExternalIdentity(
+    identity = ExternalIdentity(
         provider=proof.voucher.provider,
         issuer=proof.voucher.issuer,
         subject=proof.voucher.subject,
@@ -122,11 +122,11 @@ async def finish_identity_link(call: Call, data: IdentityLinkCompletion) -> Curr
         name=None,
     )
     async with call.db.transaction() as tx:
-        person = await locked_customer(tx, call)
+        customer = await locked_customer(tx, call)
         await challenges.consume(tx, challenge)
         await require_fresh(tx, call)
-        person = await _link(tx, call, project, person, voucher)
-    return me_of(person)
+        customer = await _link(tx, call, project, customer, identity)
+    return me_of(customer)
 
 
 @delete(
@@ -138,31 +138,31 @@ async def unlink_identity(call: Call, key: str) -> None:
     """Take an account elsewhere away from the own one. Needs a sign-in within the hour, and another way in."""
     project = await project_at(call)
     async with call.db.transaction() as tx:
-        person = await locked_customer(tx, call)
+        customer = await locked_customer(tx, call)
         await require_fresh(tx, call)
-        if key in RESERVED or key not in person.providers:
+        if key in RESERVED or key not in customer.providers:
             raise IdentityMissing
-        await require_method_without(tx, call, project, person, key)
-        await store.drop_identities(tx, project_id=call.project_id, customer_id=person.id, provider=key)
-        await store.list_providers(tx, project_id=call.project_id, id=person.id)
-        await events.record(tx, call, "customer.unlinked", person.id, provider=key)
-        await mailer.notify(tx, call, project, person, "IDENTITY_CHANGED", change=f"{key} was removed")
+        await require_method_without(tx, call, project, customer, key)
+        await store.drop_identities(tx, project_id=call.project_id, customer_id=customer.id, provider=key)
+        await store.list_providers(tx, project_id=call.project_id, id=customer.id)
+        await events.record(tx, call, "customer.unlinked", customer.id, provider=key)
+        await mailer.notify(tx, call, project, customer, "IDENTITY_CHANGED", change=f"{key} was removed")
 
 
 async def _link(
-    tx: Transaction, call: Call, project: Project, person: CustomerRow, voucher: ExternalIdentity
+    tx: Transaction, call: Call, project: Project, customer: CustomerRow, identity: ExternalIdentity
 ) -> CustomerRow:
     held = await store.lock_by_identity(
         tx,
         project_id=call.project_id,
-        provider=voucher.provider,
-        issuer=voucher.issuer,
-        subject=voucher.subject,
+        provider=identity.provider,
+        issuer=identity.issuer,
+        subject=identity.subject,
     )
-    if held is not None and held.id != person.id:
+    if held is not None and held.id != customer.id:
         raise IdentityTaken
     if held is not None:
-        return person
-    person = await claim_customer(tx, call, person, voucher)
-    await note_linked(tx, call, project, person, voucher)
-    return person
+        return customer
+    customer = await claim_customer(tx, call, customer, identity)
+    await note_linked(tx, call, project, customer, identity)
+    return customer

@@ -51,44 +51,44 @@ async def enqueue_security_mail(
     tx: Transaction, call: Call, kind: str, to: str | None, customer_id: UUID | None = None, **values: str
 ) -> None:
     """Have a letter written once this transaction commits; to nobody where `to` is None."""
-    note = MailContent(kind=kind, to=to, values=values)
+    content = MailContent(kind=kind, to=to, values=values)
     letter_id = new_id()
     await challenge_store.insert_mail(
         tx,
         project_id=call.project_id,
         id=letter_id,
         customer_id=customer_id,
-        sealed=call.world.secrets.seal(msgspec.json.encode(note), f"letter:{letter_id}"),
+        sealed=call.world.secrets.seal(msgspec.json.encode(content), f"letter:{letter_id}"),
         now=call.now,
     )
     tx.makes_due("customer_mails")
 
 
 async def notify(
-    tx: Transaction, call: Call, project: Project, person: CustomerRow, kind: SecurityMail, **values: str
+    tx: Transaction, call: Call, project: Project, customer: CustomerRow, kind: SecurityMail, **values: str
 ) -> None:
     """Tell a customer about a change to the own account, where the project has not switched that off."""
-    if kind in project.settings.sign_in.security_mails and person.email is not None:
+    if kind in project.settings.sign_in.security_mails and customer.email is not None:
         time = call.now.strftime("%Y-%m-%d %H:%M UTC")
-        await enqueue_security_mail(tx, call, kind, person.email, person.id, time=time, **values)
+        await enqueue_security_mail(tx, call, kind, customer.email, customer.id, time=time, **values)
 
 
-async def send_queued_mail(world: "World", letter: QueuedMail) -> None:
+async def send_queued_mail(world: "World", mail: QueuedMail) -> None:
     """Send a letter and let its note go. A crash in between sends it twice, never not at all."""
-    note = msgspec.json.decode(world.secrets.open(letter.sealed, f"letter:{letter.id}"), type=MailContent)
-    ends = letter.created_at + LIVES.get(note.kind, STALE)
-    if note.to is not None and world.clock() >= ends:
-        await _gave_up(world, letter, note, "expired", "It would have come too late to be of use.")
+    content = msgspec.json.decode(world.secrets.open(mail.sealed, f"letter:{mail.id}"), type=MailContent)
+    ends = mail.created_at + LIVES.get(content.kind, STALE)
+    if content.to is not None and world.clock() >= ends:
+        await _gave_up(world, mail, content, "expired", "It would have come too late to be of use.")
         return
-    if note.to is not None:
+    if content.to is not None:
         try:
-            await _send(world, letter.project_id, note, ends if note.kind in LIVES else None)
+            await _send(world, mail.project_id, content, ends if content.kind in LIVES else None)
         except Problem as problem:
-            log.warning("letter_not_sent", kind=note.kind, project=str(letter.project_id), problem=problem.code())
-            if letter.attempt >= ATTEMPTS:
-                await _gave_up(world, letter, note, problem.code(), undeliverable_reason(problem))
+            log.warning("letter_not_sent", kind=content.kind, project=str(mail.project_id), problem=problem.code())
+            if mail.attempt >= ATTEMPTS:
+                await _gave_up(world, mail, content, problem.code(), undeliverable_reason(problem))
             return
-    await challenge_store.delete_mail(world.db, project_id=letter.project_id, id=letter.id, attempt=letter.attempt)
+    await challenge_store.delete_mail(world.db, project_id=mail.project_id, id=mail.id, attempt=mail.attempt)
 
 
 def sender_of(world: "World", project: Project) -> str:
@@ -115,26 +115,26 @@ def app_name(project: Project) -> str:
     return project.settings.sign_in.app_name or project.name
 
 
-async def _gave_up(world: "World", letter: QueuedMail, note: MailContent, code: str, reason: str) -> None:
+async def _gave_up(world: "World", mail: QueuedMail, content: MailContent, code: str, reason: str) -> None:
     """Tell the project that its sign-in mails do not go out, and why; the person learns nothing of it."""
     event = events.make_event(
-        letter.project_id,
+        mail.project_id,
         "customer.mail_failed",
-        letter.customer_id,
+        mail.customer_id,
         Moment.of(world.clock()),
-        kind=note.kind,
+        kind=content.kind,
         code=code,
         reason=reason,
     )
     async with world.db.transaction() as tx:
-        if await challenge_store.delete_mail(tx, project_id=letter.project_id, id=letter.id, attempt=letter.attempt):
+        if await challenge_store.delete_mail(tx, project_id=mail.project_id, id=mail.id, attempt=mail.attempt):
             await events.record_all(tx, [event])
 
 
-async def _send(world: "World", project_id: UUID, note: MailContent, expires_at: Moment | None) -> None:
-    assert note.to is not None
-    template = f"customers/{note.kind.lower().replace('_', '-')}"
-    await send_rendered(world, project_id, template, to=note.to, expires_at=expires_at, tag="sign-in", **note.values)
+async def _send(world: "World", project_id: UUID, content: MailContent, expires_at: Moment | None) -> None:
+    assert content.to is not None
+    template = f"customers/{content.kind.lower().replace('_', '-')}"
+    await send_rendered(world, project_id, template, to=content.to, expires_at=expires_at, tag="sign-in", **content.values)
 
 
 async def send_rendered(

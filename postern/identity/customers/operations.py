@@ -135,9 +135,9 @@ async def create_customer(call: Call, data: NewCustomer) -> Customer:
         await require_unbreached(call.world, data.password)
     async with call.db.transaction() as tx:
         await require_quota(tx, call, "customers")
-        person = await add_customer(tx, call, data, password_hash)
-        await audit.record(tx, call, "customer.created", "Customer", person.id)
-    return await show(call, person)
+        customer = await add_customer(tx, call, data, password_hash)
+        await audit.record(tx, call, "customer.created", "Customer", customer.id)
+    return await show(call, customer)
 
 
 @post(
@@ -231,10 +231,10 @@ async def delete_customer(call: Call, id: UUID, transfer_ownership_to: UUID | No
     what, without details, and its chain still verifies.
     """
     async with call.db.transaction() as tx:
-        person = await lock_customer(tx, call, id)
-        call.require_match(person.updated_at)
-        view = await show(call, person, tx)
-        await timeline.erase(tx, call, person, transfer_ownership_to)
+        customer = await lock_customer(tx, call, id)
+        call.require_match(customer.updated_at)
+        view = await show(call, customer, tx)
+        await timeline.erase(tx, call, customer, transfer_ownership_to)
         await audit.record(tx, call, "customer.deleted", "Customer", id)
     return view
 
@@ -258,30 +258,30 @@ async def change_customer(call: Call, id: UUID, data: CustomerChange) -> Custome
     Another customer's address is 409.
     """
     async with call.db.transaction() as tx:
-        person = await lock_customer(tx, call, id)
-        call.require_match(person.updated_at)
-        before = person
-        person = await _change_email(tx, call, person, data)
-        person = await _change_phone(tx, call, person, data)
-        if data.name is not UNSET and data.name != person.name:
-            person = await store.set_profile(
+        customer = await lock_customer(tx, call, id)
+        call.require_match(customer.updated_at)
+        before = customer
+        customer = await _change_email(tx, call, customer, data)
+        customer = await _change_phone(tx, call, customer, data)
+        if data.name is not UNSET and data.name != customer.name:
+            customer = await store.set_profile(
                 tx,
                 project_id=call.project_id,
                 id=id,
                 name=data.name,
-                phone=person.phone,
-                external_id=person.external_id,
+                phone=customer.phone,
+                external_id=customer.external_id,
                 now=call.now,
             )
         names = ("email", "email_verified_at", "name", "phone", "phone_verified_at")
-        changed = [camel(name) for name in names if getattr(person, name) != getattr(before, name)]
+        changed = [camel(name) for name in names if getattr(customer, name) != getattr(before, name)]
         if changed:
             await events.record(tx, call, "customer.updated", id, changed=changed)
-            if person.email_verified_at is not None and "emailVerifiedAt" in changed:
+            if customer.email_verified_at is not None and "emailVerifiedAt" in changed:
                 # Who reacts to proven addresses reacts to this one too, with the new address already there.
                 await events.record(tx, call, "customer.email_verified", id, changed="email" in changed)
             await audit.record(tx, call, "customer.updated", "Customer", id, changed=changed)
-    return await show(call, person)
+    return await show(call, customer)
 
 
 @get("/projects/{project_id}/customers/{id}/timeline", needs="customers:read", problems=[CustomerMissing])
@@ -328,9 +328,9 @@ async def ban_customer(call: Call, id: UUID, data: CustomerBan | None = None) ->
     if ban.expires_at is not None and ban.expires_at <= call.now:
         raise Invalid.at("/expiresAt", "This moment has passed.")
     async with call.db.transaction() as tx:
-        person = await lock_customer(tx, call, id)
-        already = person.banned_at if person.is_banned(call.now) else None
-        person = await store.set_ban(
+        customer = await lock_customer(tx, call, id)
+        already = customer.banned_at if customer.is_banned(call.now) else None
+        customer = await store.set_ban(
             tx,
             project_id=call.project_id,
             id=id,
@@ -342,33 +342,33 @@ async def ban_customer(call: Call, id: UUID, data: CustomerBan | None = None) ->
         await end_sessions(tx, call, id)
         await events.record(tx, call, "customer.banned", id, reason=ban.reason)
         await audit.record(tx, call, "customer.banned", "Customer", id, reason=ban.reason)
-    return await show(call, person)
+    return await show(call, customer)
 
 
 @post("/projects/{project_id}/customers/{id}/unban", needs="customers:write", problems=[CustomerMissing])
 async def unban_customer(call: Call, id: UUID) -> Customer:
     """Lift a ban, and any lock-out after failed attempts. Sessions that the ban ended stay ended."""
     async with call.db.transaction() as tx:
-        person = await lock_customer(tx, call, id)
-        await clear_lock(tx, call, person)
-        if person.is_banned(call.now):
-            person = await store.set_ban(
+        customer = await lock_customer(tx, call, id)
+        await clear_lock(tx, call, customer)
+        if customer.is_banned(call.now):
+            customer = await store.set_ban(
                 tx, project_id=call.project_id, id=id, banned_at=None, reason=None, expires_at=None, now=call.now
             )
             await events.record(tx, call, "customer.unbanned", id)
             await audit.record(tx, call, "customer.unbanned", "Customer", id)
-    return await show(call, person)
+    return await show(call, customer)
 
 
 @post("/projects/{project_id}/customers/{id}/unlock", needs="customers:write", problems=[CustomerMissing])
 async def unlock_customer(call: Call, id: UUID) -> Customer:
     """Forget the failed sign-in attempts of a customer, from all networks, and any lock-out that came of them."""
     async with call.db.transaction() as tx:
-        person = await lock_customer(tx, call, id)
-        await clear_lock(tx, call, person)
+        customer = await lock_customer(tx, call, id)
+        await clear_lock(tx, call, customer)
         await events.record(tx, call, "customer.unlocked", id)
         await audit.record(tx, call, "customer.unlocked", "Customer", id)
-    return await show(call, person)
+    return await show(call, customer)
 
 
 @post(
@@ -404,13 +404,13 @@ async def reset_customer_mfa(call: Call, id: UUID) -> None:
     Where one is required, the customer sets up a new one at the next sign-in.
     """
     async with call.db.transaction() as tx:
-        person = await lock_customer(tx, call, id)
-        await drop_mfa(tx, call, person)
+        customer = await lock_customer(tx, call, id)
+        await drop_mfa(tx, call, customer)
         await events.record(tx, call, "customer.mfa_reset", id)
-        if person.mfa_enabled_at is not None:
+        if customer.mfa_enabled_at is not None:
             project = await projects.require_project(tx, call.project_id)
             change = f"The second factor was taken away by {mailer.app_name(project)}"
-            await mailer.notify(tx, call, project, person, "MFA_CHANGED", change=change)
+            await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change=change)
         await audit.record(tx, call, "customer.mfa_reset", "Customer", id)
 
 
@@ -423,14 +423,14 @@ async def reset_customer_mfa(call: Call, id: UUID) -> None:
 async def change_customer_metadata(call: Call, id: UUID, data: MetadataChange) -> Customer:
     """Merge into a customer's metadata at the top level; null removes a key. At most 16 kB in all."""
     async with call.db.transaction() as tx:
-        person = await lock_customer(tx, call, id)
-        call.require_match(person.updated_at)
-        merged = rules.merged_metadata(person.metadata, data.metadata)
-        person = await store.set_metadata(tx, project_id=call.project_id, id=id, metadata=Jsonb(merged), now=call.now)
+        customer = await lock_customer(tx, call, id)
+        call.require_match(customer.updated_at)
+        merged = rules.merged_metadata(customer.metadata, data.metadata)
+        customer = await store.set_metadata(tx, project_id=call.project_id, id=id, metadata=Jsonb(merged), now=call.now)
         keys = sorted(data.metadata)[:100]
         await events.record(tx, call, "customer.metadata_updated", id, keys=keys)
         await audit.record(tx, call, "customer.metadata_updated", "Customer", id, keys=keys)
-    return await show(call, person)
+    return await show(call, customer)
 
 
 @patch(
@@ -442,9 +442,9 @@ async def change_customer_metadata(call: Call, id: UUID, data: MetadataChange) -
 async def add_customer_roles(call: Call, id: UUID, data: RolesChange) -> Customer:
     """Give a customer more roles; those there are stay. Roles exist in project scope."""
     async with call.db.transaction() as tx:
-        person = await lock_customer(tx, call, id)
-        person = await _give_roles(tx, call, person, [*person.roles, *data.roles])
-    return await show(call, person)
+        customer = await lock_customer(tx, call, id)
+        customer = await _give_roles(tx, call, customer, [*customer.roles, *data.roles])
+    return await show(call, customer)
 
 
 @put(
@@ -456,9 +456,9 @@ async def add_customer_roles(call: Call, id: UUID, data: RolesChange) -> Custome
 async def replace_customer_roles(call: Call, id: UUID, data: RolesChange) -> Customer:
     """Give a customer exactly these roles."""
     async with call.db.transaction() as tx:
-        person = await lock_customer(tx, call, id)
-        person = await _give_roles(tx, call, person, data.roles)
-    return await show(call, person)
+        customer = await lock_customer(tx, call, id)
+        customer = await _give_roles(tx, call, customer, data.roles)
+    return await show(call, customer)
 
 
 # What other operations of this feature and the features above it use.
@@ -466,18 +466,18 @@ async def replace_customer_roles(call: Call, id: UUID, data: RolesChange) -> Cus
 
 async def require_customer(db: Queries, project_id: UUID, id: UUID) -> CustomerRow:
     """A customer's row. Raises CustomerMissing."""
-    person = await store.get_customer(db, project_id=project_id, id=id)
-    if person is None:
+    customer = await store.get_customer(db, project_id=project_id, id=id)
+    if customer is None:
         raise CustomerMissing
-    return person
+    return customer
 
 
 async def lock_customer(tx: Transaction, call: Call, id: UUID) -> CustomerRow:
     """A customer's row, locked. Raises CustomerMissing."""
-    person = await store.lock_customer(tx, project_id=call.project_id, id=id)
-    if person is None:
+    customer = await store.lock_customer(tx, project_id=call.project_id, id=id)
+    if customer is None:
         raise CustomerMissing
-    return person
+    return customer
 
 
 async def insert_customer(
@@ -495,7 +495,7 @@ async def insert_customer(
     password_hash: str | None,
 ) -> CustomerRow | None:
     """Insert a customer's row; None if another customer has the address or the external identifier."""
-    person = await store.insert_customer(
+    customer = await store.insert_customer(
         tx,
         project_id=call.project_id,
         id=new_id(),
@@ -513,17 +513,17 @@ async def insert_customer(
     )
     # Asked after the insert: an insert that waited for a merge to end would not have seen what the merge wrote.
     if (
-        person is not None
+        customer is not None
         and email_key is not None
         and await store.other_address(tx, project_id=call.project_id, email_key=email_key) is not None
     ):
-        await store.delete_customer(tx, project_id=call.project_id, id=person.id)
+        await store.delete_customer(tx, project_id=call.project_id, id=customer.id)
         return None
-    return person
+    return customer
 
 
 async def set_primary_email(
-    tx: Transaction, call: Call, person: CustomerRow, email: str, email_key: str, verified_at: Moment | None
+    tx: Transaction, call: Call, customer: CustomerRow, email: str, email_key: str, verified_at: Moment | None
 ) -> CustomerRow:
     """Give a locked customer another primary address. Raises CustomerEmailTaken.
 
@@ -533,7 +533,7 @@ async def set_primary_email(
         changed = await store.set_email(
             tx,
             project_id=call.project_id,
-            id=person.id,
+            id=customer.id,
             email=email,
             email_key=email_key,
             identifier=attempts.identifier_of(call.world.secrets, call.project_id, email_key),
@@ -542,7 +542,7 @@ async def set_primary_email(
         )
     except psycopg.errors.UniqueViolation:
         raise CustomerEmailTaken from None
-    await store.drop_other_address(tx, project_id=call.project_id, customer_id=person.id, email_key=email_key)
+    await store.drop_other_address(tx, project_id=call.project_id, customer_id=customer.id, email_key=email_key)
     if await store.other_address(tx, project_id=call.project_id, email_key=email_key) is not None:
         raise CustomerEmailTaken
     return changed
@@ -571,7 +571,7 @@ async def add_customer(tx: Transaction, call: Call, data: NewCustomer, password_
     """
     spec, key = rules.read_email(data.email) if data.email is not None else (None, None)
     await access.require_roles(tx, call.project_id, "PROJECT", data.roles)
-    person = await insert_customer(
+    customer = await insert_customer(
         tx,
         call,
         external_id=data.external_user_id,
@@ -586,65 +586,65 @@ async def add_customer(tx: Transaction, call: Call, data: NewCustomer, password_
     )
     if data.phone_verified and data.phone is None:
         raise Invalid.at("/phoneVerified", "Send the phone number that is verified.", "required")
-    if person is not None and data.phone_verified:
-        person = await store.set_phone(
-            tx, project_id=call.project_id, id=person.id, phone=data.phone, verified_at=call.now, now=call.now
+    if customer is not None and data.phone_verified:
+        customer = await store.set_phone(
+            tx, project_id=call.project_id, id=customer.id, phone=data.phone, verified_at=call.now, now=call.now
         )
-    if person is None:
+    if customer is None:
         taken = key and await store.by_email(tx, project_id=call.project_id, email_key=key)
         raise CustomerEmailTaken if taken else ExternalIdTaken
     if password_hash is not None:
-        person = await add_identity(tx, call, person, "PASSWORD")
-    await events.record(tx, call, "customer.signed_up", person.id, method="API")
-    return person
+        customer = await add_identity(tx, call, customer, "PASSWORD")
+    await events.record(tx, call, "customer.signed_up", customer.id, method="API")
+    return customer
 
 
 async def add_identity(
-    tx: Transaction, call: Call, person: CustomerRow, provider: str, issuer: str = "local", subject: str | None = None
+    tx: Transaction, call: Call, customer: CustomerRow, provider: str, issuer: str = "local", subject: str | None = None
 ) -> CustomerRow:
     """Note one more way a customer is known."""
     added = await store.insert_identity(
         tx,
         project_id=call.project_id,
         id=new_id(),
-        customer_id=person.id,
+        customer_id=customer.id,
         provider=provider,
         issuer=issuer,
-        subject=subject or str(person.id),
+        subject=subject or str(customer.id),
         now=call.now,
     )
     if not added:
-        return person
-    await store.list_providers(tx, project_id=call.project_id, id=person.id)
-    return await require_customer(tx, call.project_id, person.id)
+        return customer
+    await store.list_providers(tx, project_id=call.project_id, id=customer.id)
+    return await require_customer(tx, call.project_id, customer.id)
 
 
-async def drop_mfa(tx: Transaction, call: Call, person: CustomerRow) -> CustomerRow:
+async def drop_mfa(tx: Transaction, call: Call, customer: CustomerRow) -> CustomerRow:
     """Take away second factor and recovery codes, and sign-ins that wait for them."""
-    await second_factor.delete(tx, person.subject)
-    await challenges.revoke(tx, call.project_id, person.id, (PendingSecondFactor, PendingEnrollment))
-    return await store.set_mfa(tx, project_id=call.project_id, id=person.id, mfa_enabled_at=None, now=call.now)
+    await second_factor.delete(tx, customer.subject)
+    await challenges.revoke(tx, call.project_id, customer.id, (PendingSecondFactor, PendingEnrollment))
+    return await store.set_mfa(tx, project_id=call.project_id, id=customer.id, mfa_enabled_at=None, now=call.now)
 
 
-async def clear_lock(tx: Transaction, call: Call, person: CustomerRow, *, second_factor: bool = True) -> None:
+async def clear_lock(tx: Transaction, call: Call, customer: CustomerRow, *, second_factor: bool = True) -> None:
     """Forget failed passwords and codes at any address of a customer, and failed second factors if these are meant."""
-    others = await store.other_addresses(tx, project_id=call.project_id, customer_ids=[person.id])
+    others = await store.other_addresses(tx, project_id=call.project_id, customer_ids=[customer.id])
     identifiers = {each.identifier for each in others}
     if second_factor:
-        identifiers.add(attempts.second_factor_identifier(person))
-    for identifier in identifiers | ({person.identifier} if person.identifier else set()):
+        identifiers.add(attempts.second_factor_identifier(customer))
+    for identifier in identifiers | ({customer.identifier} if customer.identifier else set()):
         await attempts.unlock(tx, call, identifier)
 
 
-async def show(call: Call, person: CustomerRow, db: Queries | None = None) -> Customer:
+async def show(call: Call, customer: CustomerRow, db: Queries | None = None) -> Customer:
     """A customer as developers see it."""
-    return (await shown(call, [person], db))[0]
+    return (await shown(call, [customer], db))[0]
 
 
-async def shown(call: Call, people: Sequence[CustomerRow], db: Queries | None = None) -> list[Customer]:
+async def shown(call: Call, customers: Sequence[CustomerRow], db: Queries | None = None) -> list[Customer]:
     """Customers as developers see them, with identities, live sessions and failed attempts."""
     db = db or call.db
-    ids = [person.id for person in people]
+    ids = [customer.id for customer in customers]
     if not ids:
         return []
     identities = await store.identities(db, project_id=call.project_id, customer_ids=ids)
@@ -652,52 +652,52 @@ async def shown(call: Call, people: Sequence[CustomerRow], db: Queries | None = 
         db, project_id=call.project_id, subject_ids=ids, now=call.now, limit=SESSIONS_LIMIT * len(ids)
     )
     others = await store.other_addresses(db, project_id=call.project_id, customer_ids=ids)
-    identifiers = [person.identifier for person in people if person.identifier is not None]
-    identifiers += [attempts.second_factor_identifier(person) for person in people]
+    identifiers = [customer.identifier for customer in customers if customer.identifier is not None]
+    identifiers += [attempts.second_factor_identifier(customer) for customer in customers]
     failures = {
         row.identifier: row for row in await store.failures_of(db, project_id=call.project_id, identifiers=identifiers)
     }
     views: list[Customer] = []
-    for person in people:
+    for customer in customers:
         counted = [
             failures[each]
-            for each in {person.identifier or b"", attempts.second_factor_identifier(person)}
+            for each in {customer.identifier or b"", attempts.second_factor_identifier(customer)}
             if each in failures
         ]
         until = max((each.locked_until for each in counted if each.locked_until is not None), default=None)
-        banned = person.is_banned(call.now)
+        banned = customer.is_banned(call.now)
         views.append(
             Customer(
-                id=person.id,
-                project_id=person.project_id,
-                external_user_id=person.external_id,
-                email=person.email,
-                email_verified_at=person.email_verified_at,
+                id=customer.id,
+                project_id=customer.project_id,
+                external_user_id=customer.external_id,
+                email=customer.email,
+                email_verified_at=customer.email_verified_at,
                 other_emails=[
                     OtherEmail(email=each.email, verified_at=each.verified_at)
                     for each in others
-                    if each.customer_id == person.id
+                    if each.customer_id == customer.id
                 ],
-                phone=person.phone,
-                phone_verified_at=person.phone_verified_at,
-                name=person.name,
-                metadata=person.metadata,
-                roles=person.roles,
-                last_sign_in_at=person.last_sign_in_at,
-                banned_at=person.banned_at if banned else None,
-                ban_reason=person.ban_reason if banned else None,
-                ban_expires_at=person.ban_expires_at if banned else None,
-                mfa_enabled_at=person.mfa_enabled_at,
+                phone=customer.phone,
+                phone_verified_at=customer.phone_verified_at,
+                name=customer.name,
+                metadata=customer.metadata,
+                roles=customer.roles,
+                last_sign_in_at=customer.last_sign_in_at,
+                banned_at=customer.banned_at if banned else None,
+                ban_reason=customer.ban_reason if banned else None,
+                ban_expires_at=customer.ban_expires_at if banned else None,
+                mfa_enabled_at=customer.mfa_enabled_at,
                 failed_sign_in_attempts=sum(each.failures for each in counted),
                 sign_in_locked_until=until if until and until > call.now else None,
                 identities=[
                     CustomerIdentity(provider=each.provider, created_at=each.created_at)
                     for each in identities
-                    if each.customer_id == person.id
+                    if each.customer_id == customer.id
                 ],
-                sessions=[session_view(each) for each in sessions if each.subject_id == person.id],
-                created_at=person.created_at,
-                updated_at=person.updated_at,
+                sessions=[session_view(each) for each in sessions if each.subject_id == customer.id],
+                created_at=customer.created_at,
+                updated_at=customer.updated_at,
             )
         )
     return views
@@ -760,60 +760,60 @@ async def _password_hash(data: NewCustomer) -> str | None:
     return await hash_password(data.password)
 
 
-async def _change_email(tx: Transaction, call: Call, person: CustomerRow, data: CustomerChange) -> CustomerRow:
+async def _change_email(tx: Transaction, call: Call, customer: CustomerRow, data: CustomerChange) -> CustomerRow:
     verified = None if data.email_verified is UNSET else data.email_verified
     if data.email is UNSET:
-        if verified is None or verified == (person.email_verified_at is not None):
-            return person
-        if person.email is None or person.email_key is None:
+        if verified is None or verified == (customer.email_verified_at is not None):
+            return customer
+        if customer.email is None or customer.email_key is None:
             raise Invalid.at("/emailVerified", "This customer has no address to verify.")
-        return await set_primary_email(tx, call, person, person.email, person.email_key, call.now if verified else None)
+        return await set_primary_email(tx, call, customer, customer.email, customer.email_key, call.now if verified else None)
     spec, key = rules.read_email(data.email)
     holder = await store.by_email(tx, project_id=call.project_id, email_key=key)
-    if holder is not None and holder.id != person.id:
+    if holder is not None and holder.id != customer.id:
         raise CustomerEmailTaken
-    if key == person.email_key:
+    if key == customer.email_key:
         at = (
-            person.email_verified_at
+            customer.email_verified_at
             if verified is None
-            else (person.email_verified_at or call.now)
+            else (customer.email_verified_at or call.now)
             if verified
             else None
         )
-        if (spec, at) == (person.email, person.email_verified_at):
-            return person
-        return await set_primary_email(tx, call, person, spec, key, at)
+        if (spec, at) == (customer.email, customer.email_verified_at):
+            return customer
+        return await set_primary_email(tx, call, customer, spec, key, at)
     # Codes and links on their way belong to the address that was.
-    await challenges.revoke(tx, call.project_id, person.id)
+    await challenges.revoke(tx, call.project_id, customer.id)
     project = await projects.require_project(tx, call.project_id)
-    await mailer.notify(tx, call, project, person, "EMAIL_CHANGED")
-    return await set_primary_email(tx, call, person, spec, key, call.now if verified else None)
+    await mailer.notify(tx, call, project, customer, "EMAIL_CHANGED")
+    return await set_primary_email(tx, call, customer, spec, key, call.now if verified else None)
 
 
-async def _change_phone(tx: Transaction, call: Call, person: CustomerRow, data: CustomerChange) -> CustomerRow:
-    phone = person.phone if data.phone is UNSET else data.phone
-    kept = person.phone_verified_at if phone == person.phone else None
+async def _change_phone(tx: Transaction, call: Call, customer: CustomerRow, data: CustomerChange) -> CustomerRow:
+    phone = customer.phone if data.phone is UNSET else data.phone
+    kept = customer.phone_verified_at if phone == customer.phone else None
     if data.phone_verified is not UNSET:
         kept = (kept or call.now) if data.phone_verified else None
     if phone is None and data.phone_verified is True:
         raise Invalid.at("/phoneVerified", "This customer has no phone number to verify.")
-    if (phone, kept) == (person.phone, person.phone_verified_at):
-        return person
+    if (phone, kept) == (customer.phone, customer.phone_verified_at):
+        return customer
     return await store.set_phone(
-        tx, project_id=call.project_id, id=person.id, phone=phone, verified_at=kept, now=call.now
+        tx, project_id=call.project_id, id=customer.id, phone=phone, verified_at=kept, now=call.now
     )
 
 
-async def _give_roles(tx: Transaction, call: Call, person: CustomerRow, roles: list[str]) -> CustomerRow:
-    call.require_match(person.updated_at)
+async def _give_roles(tx: Transaction, call: Call, customer: CustomerRow, roles: list[str]) -> CustomerRow:
+    call.require_match(customer.updated_at)
     wanted = list(dict.fromkeys(roles))
     if len(wanted) > ROLES_LIMIT:
         raise TooManyCustomerRoles.of_value("/roles")
-    added = [role for role in wanted if role not in person.roles]
+    added = [role for role in wanted if role not in customer.roles]
     await access.require_roles(tx, call.project_id, "PROJECT", added)
-    if wanted == person.roles:
-        return person
-    person = await store.set_roles(tx, project_id=call.project_id, id=person.id, roles=wanted, now=call.now)
-    await events.record(tx, call, "customer.roles_updated", person.id, roles=wanted)
-    await audit.record(tx, call, "customer.roles_updated", "Customer", person.id, roles=wanted)
-    return person
+    if wanted == customer.roles:
+        return customer
+    customer = await store.set_roles(tx, project_id=call.project_id, id=customer.id, roles=wanted, now=call.now)
+    await events.record(tx, call, "customer.roles_updated", customer.id, roles=wanted)
+    await audit.record(tx, call, "customer.roles_updated", "Customer", customer.id, roles=wanted)
+    return customer

@@ -47,16 +47,16 @@ async def begin_passkey_registration(call: Call) -> PasskeyOptions:
     project = await project_at(call)
     require_method(project, "PASSKEY")
     async with call.db.transaction() as tx:
-        person = await locked_customer(tx, call)
+        customer = await locked_customer(tx, call)
         await require_fresh(tx, call)
-        account = person.email or str(person.id)
+        account = customer.email or str(customer.id)
         return await passkeys.begin_registration(
             tx,
             call,
-            person.subject,
+            customer.subject,
             relying_party(call, project),
             account=account,
-            display_name=person.name or account,
+            display_name=customer.name or account,
         )
 
 
@@ -72,12 +72,12 @@ async def add_passkey(call: Call, data: NewPasskey) -> Passkey:
     project = await project_at(call)
     made = await passkeys.verify_registration(call, bearer_of(call)[0], relying_party(call, project), data)
     async with call.db.transaction() as tx:
-        person = await locked_customer(tx, call)
+        customer = await locked_customer(tx, call)
         await require_fresh(tx, call)
-        passkey = await passkeys.add(tx, call, person.subject, made)
-        await add_identity(tx, call, person, "PASSKEY")
-        await events.record(tx, call, "customer.passkey_added", person.id, passkeyId=str(passkey.id), name=passkey.name)
-        await mailer.notify(tx, call, project, person, "MFA_CHANGED", change="A passkey was added")
+        passkey = await passkeys.add(tx, call, customer.subject, made)
+        await add_identity(tx, call, customer, "PASSKEY")
+        await events.record(tx, call, "customer.passkey_added", customer.id, passkeyId=str(passkey.id), name=passkey.name)
+        await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change="A passkey was added")
     return passkey
 
 
@@ -99,17 +99,17 @@ async def remove_passkey(call: Call, id: UUID) -> None:
     """
     project = await project_at(call)
     async with call.db.transaction() as tx:
-        person = await locked_customer(tx, call)
+        customer = await locked_customer(tx, call)
         await require_fresh(tx, call)
-        await passkeys.remove(tx, person.subject, id)
-        if not await passkeys.passkeys_of(tx, person.subject):
-            if person.mfa_enabled_at is None and await requires_mfa(tx, call, project, person):
+        await passkeys.remove(tx, customer.subject, id)
+        if not await passkeys.passkeys_of(tx, customer.subject):
+            if customer.mfa_enabled_at is None and await requires_mfa(tx, call, project, customer):
                 raise MfaStillRequired
-            await require_method_without(tx, call, project, person, "PASSKEY")
-            await store.drop_identities(tx, project_id=call.project_id, customer_id=person.id, provider="PASSKEY")
-            await store.list_providers(tx, project_id=call.project_id, id=person.id)
-        await events.record(tx, call, "customer.passkey_removed", person.id, passkeyId=str(id))
-        await mailer.notify(tx, call, project, person, "MFA_CHANGED", change="A passkey was removed")
+            await require_method_without(tx, call, project, customer, "PASSKEY")
+            await store.drop_identities(tx, project_id=call.project_id, customer_id=customer.id, provider="PASSKEY")
+            await store.list_providers(tx, project_id=call.project_id, id=customer.id)
+        await events.record(tx, call, "customer.passkey_removed", customer.id, passkeyId=str(id))
+        await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change="A passkey was removed")
 
 
 @post("/projects/{project_id}/auth/passkeys/sign-in/options", accepts=AT_THE_DOOR, problems=[SsoRequired, MethodOff])
@@ -137,11 +137,11 @@ async def sign_in_with_passkey(call: Call, data: PasskeySignIn) -> CustomerSignI
     if assertion is None:
         raise CustomerSignInFailed
     async with call.db.transaction() as tx:
-        person = await store.lock_customer(tx, project_id=call.project_id, id=assertion.subject_id)
-        if person is None or not await passkeys.use(tx, call, assertion):
+        customer = await store.lock_customer(tx, project_id=call.project_id, id=assertion.subject_id)
+        if customer is None or not await passkeys.use(tx, call, assertion):
             raise CustomerSignInFailed
         return await complete_sign_in(
-            tx, call, project, person, assertion.methods, second_factor_done=assertion.verified.user_verified
+            tx, call, project, customer, assertion.methods, second_factor_done=assertion.verified.user_verified
         )
 
 

@@ -363,9 +363,9 @@ async def provider_callback(
     try:
         if error is not None or code is None:
             raise ProviderTrouble("access_denied" if error == "access_denied" else "The provider sent no code.")
-        voucher = await _external_identity(call, began, code, iss)
+        identity = await _external_identity(call, began, code, iss)
         leave = _identify if began.linking else _grant
-        back["code"] = await leave(call, voucher, began)
+        back["code"] = await leave(call, identity, began)
     except (
         *(AccountNotLinked, IdentityConflict, CustomerSignUpClosed, SignInBlocked, SsoRequired, PlanLimitReached),
         ProofTooWeak,
@@ -423,13 +423,13 @@ async def _redeemed(call: Call, challenge: Challenge[Grant]) -> CustomerSignInRe
     project = await project_at(call)
     assert challenge.subject_id is not None
     async with call.db.transaction() as tx:
-        person = await store.lock_customer(tx, project_id=call.project_id, id=challenge.subject_id)
-        if person is None:
+        customer = await store.lock_customer(tx, project_id=call.project_id, id=challenge.subject_id)
+        if customer is None:
             raise CodeInvalid
         grant = await challenges.consume(tx, challenge)
         if grant.session_id is None:
-            return await complete_sign_in(tx, call, project, person, grant.methods, origin=grant)
-    return await resume_session(call, grant.session_id, person)
+            return await complete_sign_in(tx, call, project, customer, grant.methods, origin=grant)
+    return await resume_session(call, grant.session_id, customer)
 
 
 async def continue_grant(call: Call, code: str, code_challenge: str) -> CustomerSignInResult:
@@ -467,7 +467,7 @@ async def _linking(call: Call, key: str, token: str) -> LinkingSession:
     return LinkingSession(customer_id=challenge.subject_id, session_id=link.session_id)
 
 
-async def _identify(call: Call, voucher: ExternalIdentity, began: ProviderSignIn) -> str:
+async def _identify(call: Call, identity: ExternalIdentity, began: ProviderSignIn) -> str:
     """A code with which the session that began links the account. Nobody is recognised, and nothing linked, yet."""
     assert began.linking is not None
     token, _ = await challenges.issue_token(
@@ -476,7 +476,7 @@ async def _identify(call: Call, voucher: ExternalIdentity, began: ProviderSignIn
         IdentityProof(
             session_id=began.linking.session_id,
             code_challenge=began.code_challenge,
-            voucher=LinkedAccount(provider=voucher.provider, issuer=voucher.issuer, subject=voucher.subject),
+            voucher=LinkedAccount(provider=identity.provider, issuer=identity.issuer, subject=identity.subject),
         ),
         GRANT_LIFE,
         subject_id=began.linking.customer_id,
@@ -484,27 +484,27 @@ async def _identify(call: Call, voucher: ExternalIdentity, began: ProviderSignIn
     return token
 
 
-async def _grant(call: Call, voucher: ExternalIdentity, began: ProviderSignIn) -> str:
+async def _grant(call: Call, identity: ExternalIdentity, began: ProviderSignIn) -> str:
     """Recognise a person and leave a grant for the app."""
     project = await project_at(call)
-    row = await provider_store.provider(call.db, project_id=call.project_id, key=voucher.provider)
+    row = await provider_store.provider(call.db, project_id=call.project_id, key=identity.provider)
     hold = row is not None and row.options.get("onNewSubject") == "HOLD"
     try:
         async with call.db.transaction() as tx:
-            person = await find_or_create_customer(tx, call, project, voucher, hold=hold)
-            if person.is_banned(call.now):
+            customer = await find_or_create_customer(tx, call, project, identity, hold=hold)
+            if customer.is_banned(call.now):
                 raise SignInBlocked
-            await require_permitted(tx, call, project, person, sso_organization_id=None)
-            return await issue_grant(tx, call, person, began.code_challenge)
+            await require_permitted(tx, call, project, customer, sso_organization_id=None)
+            return await issue_grant(tx, call, customer, began.code_challenge)
     except IdentityHeld as problem:
-        await request_identity(call, problem.customer_id, voucher)
+        await request_identity(call, problem.customer_id, identity)
         raise
 
 
 async def issue_grant(
     tx: Transaction,
     call: Call,
-    person: CustomerRow,
+    customer: CustomerRow,
     code_challenge: str | None,
     *,
     methods: Sequence[str] = ("fed",),
@@ -527,8 +527,8 @@ async def issue_grant(
             sso_organization_id=origin.sso_organization_id,
         ),
         GRANT_LIFE,
-        subject_id=person.id,
-        identifier=person.identifier,
+        subject_id=customer.id,
+        identifier=customer.identifier,
     )
     return token
 

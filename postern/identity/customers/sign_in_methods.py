@@ -14,22 +14,22 @@ class LastSignInMethod(Conflict, code="last_way_in"):
 
 
 async def require_method_without(
-    tx: Transaction, call: Call, project: Project, person: CustomerRow, provider: str
+    tx: Transaction, call: Call, project: Project, customer: CustomerRow, provider: str
 ) -> None:
     """Raises LastSignInMethod if `provider` is all that a customer can sign in with."""
-    if not await _has_method_without(tx, call, project, person, provider):
+    if not await _has_method_without(tx, call, project, customer, provider):
         raise LastSignInMethod
 
 
 async def _has_method_without(
-    tx: Transaction, call: Call, project: Project, person: CustomerRow, provider: str
+    tx: Transaction, call: Call, project: Project, customer: CustomerRow, provider: str
 ) -> bool:
     methods = set(project.settings.sign_in.methods)
-    if person.password_hash is not None and "PASSWORD" in methods:
+    if customer.password_hash is not None and "PASSWORD" in methods:
         return True
-    if person.email is not None and {"EMAIL_CODE", "EMAIL_LINK"} & methods:
+    if customer.email is not None and {"EMAIL_CODE", "EMAIL_LINK"} & methods:
         return True
-    if provider != "PASSKEY" and "PASSKEY" in methods and await passkeys.passkeys_of(tx, person.subject):
+    if provider != "PASSKEY" and "PASSKEY" in methods and await passkeys.passkeys_of(tx, customer.subject):
         return True
     offered = {row.key for row in await provider_store.providers(tx, project_id=call.project_id) if row.enabled}
-    return bool((offered | {"SAML"}) & set(person.providers) - {provider})
+    return bool((offered | {"SAML"}) & set(customer.providers) - {provider})

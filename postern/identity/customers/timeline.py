@@ -76,10 +76,10 @@ async def events_of(call: Call, id: UUID, limit: int, cursor: str | None) -> Fee
         limit=limit + 1,
         audited=[],
     )
-    person = await store.get_customer(call.db, project_id=call.project_id, id=id)
-    if person is None and not rows:
+    customer = await store.get_customer(call.db, project_id=call.project_id, id=id)
+    if customer is None and not rows:
         raise CustomerMissing
-    label = person.email if person else None
+    label = customer.email if customer else None
     shown = [
         CustomerEvent(
             id=row.id,
@@ -97,18 +97,18 @@ async def events_of(call: Call, id: UUID, limit: int, cursor: str | None) -> Fee
     return _feed(call, scope, shown, limit)
 
 
-async def timeline(call: Call, person: CustomerRow, limit: int, cursor: str | None) -> Feed[TimelineEntry]:
+async def timeline(call: Call, customer: CustomerRow, limit: int, cursor: str | None) -> Feed[TimelineEntry]:
     """Events, mails, sessions and changes by developers in one feed, newest first.
 
     Each source gives as many as fit the page; what is left over comes with the next one.
     """
-    scope = f"customer-timeline|{person.id}"
+    scope = f"customer-timeline|{customer.id}"
     before, before_id = _position(call, scope, cursor)
     most = limit + 1
     past = await history_store.of_subject(
         call.db,
         project_id=call.project_id,
-        subject_id=person.id,
+        subject_id=customer.id,
         before=before,
         before_id=before_id,
         limit=most,
@@ -116,14 +116,14 @@ async def timeline(call: Call, person: CustomerRow, limit: int, cursor: str | No
         audited=AUDITED,
     )
     sessions = await session_store.sessions_of(
-        call.db, project_id=call.project_id, subject_id=person.id, before=before, before_id=before_id, limit=most
+        call.db, project_id=call.project_id, subject_id=customer.id, before=before, before_id=before_id, limit=most
     )
-    merged = await store.merged_into(call.db, project_id=call.project_id, customer_id=person.id)
+    merged = await store.merged_into(call.db, project_id=call.project_id, customer_id=customer.id)
     changes = await audit.entries_before(
-        call.db, call.project_id, [person.id, *merged], before=before, before_id=before_id, limit=most
+        call.db, call.project_id, [customer.id, *merged], before=before, before_id=before_id, limit=most
     )
     sent: list[MailHistoryEntry] = []
-    for address in await store.addresses_of(call.db, project_id=call.project_id, id=person.id):
+    for address in await store.addresses_of(call.db, project_id=call.project_id, id=customer.id):
         contact = await contacts.contact_of(call.db, call.project_id, address)
         sent += await mail_history.mails_to(
             call.db,
@@ -135,8 +135,8 @@ async def timeline(call: Call, person: CustomerRow, limit: int, cursor: str | No
             limit=most,
         )
     entries = [
-        *(_of_event(each, person) for each in past),
-        *(_of_session(each, person) for each in sessions),
+        *(_of_event(each, customer) for each in past),
+        *(_of_session(each, customer) for each in sessions),
         *(_of_change(each) for each in changes if each.action != "customer.created"),
         *(_of_mail(each) for each in sent),
     ]
@@ -144,20 +144,20 @@ async def timeline(call: Call, person: CustomerRow, limit: int, cursor: str | No
     return _feed(call, scope, entries, limit)
 
 
-async def erase(tx: Transaction, call: Call, person: CustomerRow, transfer_ownership_to: UUID | None = None) -> None:
+async def erase(tx: Transaction, call: Call, customer: CustomerRow, transfer_ownership_to: UUID | None = None) -> None:
     """Delete a locked customer and everything personal, in the transaction of the request.
 
     Organizations react to the event: they pass to `transfer_ownership_to`, or refuse to lose their last OWNER.
     """
     project_id = call.project_id
-    merged = await store.merged_into(tx, project_id=project_id, customer_id=person.id)
+    merged = await store.merged_into(tx, project_id=project_id, customer_id=customer.id)
     # Who reacts clears what it keeps about the customer, so the row is still there.
     to = {} if transfer_ownership_to is None else {"ownershipTransferredTo": str(transfer_ownership_to)}
-    await events.record(tx, call, "customer.deleted", person.id, **to)
-    await webhooks.erase_events(tx, project_id, [person.id, *merged], call.now)
-    for each in (person.id, *merged):
+    await events.record(tx, call, "customer.deleted", customer.id, **to)
+    await webhooks.erase_events(tx, project_id, [customer.id, *merged], call.now)
+    for each in (customer.id, *merged):
         await audit.erase_details_of(tx, project_id, each)
-    for address in await store.addresses_of(tx, project_id=project_id, id=person.id):
+    for address in await store.addresses_of(tx, project_id=project_id, id=customer.id):
         were = await contacts.erase_contact(tx, project_id, address)
         await webhooks.erase_events(tx, project_id, were, call.now)
         send_ids = await erasure.erase_address(tx, project_id, address, were, call.now)
@@ -165,9 +165,9 @@ async def erase(tx: Transaction, call: Call, person: CustomerRow, transfer_owner
         identifier = attempts.identifier_of(call.world.secrets, project_id, rules.read_email(address)[1])
         await attempts.unlock(tx, call, identifier)
         await challenges.revoke_mailed(tx, project_id, identifier)
-    await challenges.revoke(tx, project_id, person.id)
-    await attempts.unlock(tx, call, attempts.second_factor_identifier(person))
-    await store.delete_customer(tx, project_id=project_id, id=person.id)
+    await challenges.revoke(tx, project_id, customer.id)
+    await attempts.unlock(tx, call, attempts.second_factor_identifier(customer))
+    await store.delete_customer(tx, project_id=project_id, id=customer.id)
 
 
 def _position(call: Call, scope: str, cursor: str | None) -> tuple[Moment | None, UUID | None]:
@@ -191,27 +191,27 @@ def _feed(call: Call, scope: str, rows: list[Any], limit: int) -> Feed[Any]:
     return Feed(data=rows[:limit], next_cursor=cursor)
 
 
-def _of_event(event: PastEvent, person: CustomerRow) -> TimelineEntry:
-    own = event.actor_id == person.id
+def _of_event(event: PastEvent, customer: CustomerRow) -> TimelineEntry:
+    own = event.actor_id == customer.id
     return TimelineEntry(
         id=event.id,
         kind="EVENT",
         type=event.type,
         title=TITLES.get(event.type, event.type),
         occurred_at=event.occurred_at,
-        actor=TimelineActor(type=event.actor_type, id=event.actor_id, label=person.email if own else event.actor_label),
+        actor=TimelineActor(type=event.actor_type, id=event.actor_id, label=customer.email if own else event.actor_label),
         data=event.data,
     )
 
 
-def _of_session(session: SessionRow, person: CustomerRow) -> TimelineEntry:
+def _of_session(session: SessionRow, customer: CustomerRow) -> TimelineEntry:
     return TimelineEntry(
         id=session.id,
         kind="SESSION",
         type="session.started",
         title="Began a session",
         occurred_at=session.created_at,
-        actor=TimelineActor(type="CUSTOMER", id=person.id, label=person.email),
+        actor=TimelineActor(type="CUSTOMER", id=customer.id, label=customer.email),
         data={
             "userAgent": session.user_agent,
             "ipAddress": session.ip_address,
