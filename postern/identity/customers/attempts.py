@@ -138,7 +138,7 @@ def may_clear_attempts(person: CustomerRow) -> bool:
 
 def identifier_of(secrets: Secrets, project_id: UUID, email_key: str) -> bytes:
     """What failures at an address are counted under: a keyed hash, so that it names nobody."""
-    return secrets.digest("customer-identifier", f"{project_id}|{rules.family_of(email_key)}")
+    return secrets.digest("customer-identifier", f"{project_id}|{rules.without_subaddress(email_key)}")
 
 
 def second_factor_identifier(person: CustomerRow) -> bytes:

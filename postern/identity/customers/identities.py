@@ -85,8 +85,8 @@ async def find_or_create_customer(
             raise AccountNotLinked
         await _require_first_subject(tx, call, held, identity, hold=hold)
         customer = await prove_address(tx, call, project, held, key or "")
-        customer = await claim_customer(tx, call, customer, identity)
-        await note_linked(tx, call, project, customer, identity)
+        customer = await link_identity(tx, call, customer, identity)
+        await record_linked_identity(tx, call, project, customer, identity)
         return customer
     invited = key is not None and identity.email_verified and await is_welcome(tx, call, project, key)
     if not ((project.settings.sign_in.sign_up or invited) if may_sign_up is None else may_sign_up):
@@ -103,7 +103,7 @@ async def find_or_create_customer(
     )
     if made is None:  # Somebody took the address between our look and our insert.
         raise AccountNotLinked
-    return await claim_customer(tx, call, made, identity)
+    return await link_identity(tx, call, made, identity)
 
 
 async def _follow_address(
@@ -160,7 +160,7 @@ async def _require_first_subject(
     raise problem
 
 
-async def note_linked(
+async def record_linked_identity(
     tx: Transaction, call: Call, project: Project, customer: CustomerRow, identity: ExternalIdentity
 ) -> None:
     """Record that a customer who was there has one more way in, and tell them."""
@@ -168,7 +168,7 @@ async def note_linked(
     await mailer.notify(tx, call, project, customer, "IDENTITY_CHANGED", change=f"{identity.provider} was added")
 
 
-async def claim_customer(tx: Transaction, call: Call, customer: CustomerRow, identity: ExternalIdentity) -> CustomerRow:
+async def link_identity(tx: Transaction, call: Call, customer: CustomerRow, identity: ExternalIdentity) -> CustomerRow:
     """Make an account at a provider this customer's: one of each provider and issuer.
 
     Raises IdentityTaken if it is somebody else's, IdentityLinked if the customer has another account there.
@@ -204,7 +204,7 @@ async def claim_customer(tx: Transaction, call: Call, customer: CustomerRow, ide
             subject=identity.subject,
             email_key=key,
         )
-    await store.list_providers(tx, project_id=call.project_id, id=customer.id)
+    await store.refresh_providers(tx, project_id=call.project_id, id=customer.id)
     return await require_customer(tx, call.project_id, customer.id)
 
 

@@ -1,13 +1,14 @@
-"""Accounts at a provider that claim a customer's address while the customer is linked to another account there.
+"""Requests to link an account at a provider to a customer who is already linked to another account there.
 
-They become the customer's only when an administrator approves; the account that was linked before is removed then.
+They arise when somebody signs in at the provider with the customer's address but as another subject. An administrator
+approves or rejects them; approval unlinks the account that was linked before.
 """
 
 from typing import Literal
 from uuid import UUID
 
 from postern.identity.customers import store
-from postern.identity.customers.identities import ExternalIdentity, IdentityTaken, claim_customer, note_linked
+from postern.identity.customers.identities import ExternalIdentity, IdentityTaken, link_identity, record_linked_identity
 from postern.identity.customers.operations import lock_customer
 from postern.kernel.clock import Moment
 from postern.kernel.http.call import Call
@@ -20,27 +21,27 @@ from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 
 REQUESTS_PER_CUSTOMER = 20
-"""Accounts at one provider that may wait for an administrator at one customer."""
+"""How many requests a customer has at most per provider, decided ones included."""
 RequestStatus = Literal["PENDING", "APPROVED", "REJECTED"]
 STATUSES = ("PENDING", "APPROVED", "REJECTED")
 
 
 class IdentityRequestMissing(Missing):
-    """There is no such request to link an account."""
+    """This request to link an account does not exist."""
 
 
 class IdentityRequestDecided(Conflict):
-    """This request was approved or rejected before."""
+    """This request was already approved or rejected."""
 
 
 class IdentityRequest(Record):
-    """An account at a provider that asks to become the customer's."""
+    """A request to link an account at a provider to a customer."""
 
     id: UUID
     customer_id: UUID
     provider: str
     connection_id: UUID | None
-    """The single sign-on connection that it came by; null for a sign-in provider of the project."""
+    """The single sign-on connection of the account; null for a sign-in provider of the project."""
     issuer: str
     subject: str
     email: str | None
@@ -54,19 +55,19 @@ class IdentityRequest(Record):
 async def list_identity_requests(
     call: Call, status: str | None = None, limit: ListLimit = 100, cursor: Cursor | None = None
 ) -> LinkedList[IdentityRequest]:
-    """Accounts that wait for approval (or waited), newest first; `status` narrows to PENDING, APPROVED or REJECTED."""
-    wanted = status.upper() if status else None
-    if wanted is not None and wanted not in STATUSES:
+    """Requests to link an account, newest first; `status` filters by PENDING, APPROVED or REJECTED."""
+    status_filter = status.upper() if status else None
+    if status_filter is not None and status_filter not in STATUSES:
         raise Invalid.at("query/status", f"Status is one of {', '.join(STATUSES)}.", "unknown_status")
-    scope = f"identity_requests|{wanted or ''}"
+    scope = f"identity_requests|{status_filter or ''}"
     rows = await store.identity_requests(
         call.db,
         project_id=call.project_id,
-        status=wanted,
+        status=status_filter,
         before=before_id(call, scope, cursor),
         limit=limit + 1,
     )
-    return linked_list(call, scope, [_shown(row) for row in rows], limit)
+    return linked_list(call, scope, [_request_view(row) for row in rows], limit)
 
 
 @post(
@@ -75,7 +76,7 @@ async def list_identity_requests(
     problems=[IdentityRequestMissing, IdentityRequestDecided, IdentityTaken],
 )
 async def approve_identity_request(call: Call, id: UUID) -> IdentityRequest:
-    """Make an account the customer's instead of the one of the same provider that was linked before."""
+    """Link the account to the customer, and unlink the account of the same provider that was linked before."""
     async with call.db.transaction() as tx:
         row = await store.identity_request(tx, project_id=call.project_id, id=id)
         if row is None:
@@ -93,15 +94,15 @@ async def approve_identity_request(call: Call, id: UUID) -> IdentityRequest:
             email_verified=False,
             name=row.name,
         )
-        await store.drop_identities_at(
+        await store.delete_identities_at_issuer(
             tx, project_id=call.project_id, customer_id=customer.id, provider=row.provider, issuer=row.issuer
         )
-        customer = await claim_customer(tx, call, customer, identity)
-        await note_linked(tx, call, await projects.require_project(tx, call.project_id), customer, identity)
+        customer = await link_identity(tx, call, customer, identity)
+        await record_linked_identity(tx, call, await projects.require_project(tx, call.project_id), customer, identity)
         await audit.record(tx, call, "customer.identity_approved", "Customer", customer.id, provider=row.provider)
         row = await store.identity_request(tx, project_id=call.project_id, id=id)
         assert row is not None
-    return _shown(row)
+    return _request_view(row)
 
 
 @post(
@@ -110,7 +111,7 @@ async def approve_identity_request(call: Call, id: UUID) -> IdentityRequest:
     problems=[IdentityRequestMissing, IdentityRequestDecided],
 )
 async def reject_identity_request(call: Call, id: UUID) -> IdentityRequest:
-    """Refuse an account for good: it is not held again when somebody signs in with it."""
+    """Reject the account. Later sign-ins with it are refused and make no new request."""
     async with call.db.transaction() as tx:
         if await store.identity_request(tx, project_id=call.project_id, id=id) is None:
             raise IdentityRequestMissing
@@ -121,16 +122,16 @@ async def reject_identity_request(call: Call, id: UUID) -> IdentityRequest:
         row = await store.identity_request(tx, project_id=call.project_id, id=id)
         assert row is not None
         await audit.record(tx, call, "customer.identity_rejected", "Customer", row.customer_id, provider=row.provider)
-    return _shown(row)
+    return _request_view(row)
 
 
 async def request_identity(
     call: Call, customer_id: UUID, identity: ExternalIdentity, connection_id: UUID | None = None
 ) -> None:
-    """Keep an account for an administrator to look at, once, in a transaction of its own: the sign-in is refused."""
+    """Add a request for an account unless there is one. In its own transaction, as that of the sign-in rolls back."""
     async with call.db.transaction() as tx:
         await lock_customer(tx, call, customer_id)
-        held = await store.insert_identity_request(
+        added = await store.insert_identity_request(
             tx,
             project_id=call.project_id,
             id=new_id(),
@@ -144,11 +145,11 @@ async def request_identity(
             most=REQUESTS_PER_CUSTOMER,
             now=call.now,
         )
-        if held:
+        if added:
             await events.record(tx, call, "customer.identity_held", customer_id, provider=identity.provider)
 
 
-def _shown(row: store.IdentityRequestRow) -> IdentityRequest:
+def _request_view(row: store.IdentityRequestRow) -> IdentityRequest:
     return IdentityRequest(
         id=row.id,
         customer_id=row.customer_id,

@@ -1,6 +1,6 @@
-"""People who were invited: they may sign up where strangers may not.
+"""Whether an address may sign up: the project has sign-up open, or the address is invited.
 
-Invitations stand above customers, so `world.hooks` says who knows them.
+The organizations package, which keeps invitations, depends on this one, so it is called by `world.hooks`.
 """
 
 from collections.abc import Awaitable, Callable
@@ -12,9 +12,9 @@ from postern.kernel.http.call import Call
 from postern.platform.projects.model import Project
 
 IsInvited = Callable[[Queries, UUID, str, Moment], Awaitable[bool]]
-"""Whether an address (by its key) has an invitation of the project that can be accepted now."""
+"""Whether the address with this key has an invitation to the project that can be accepted now."""
 
 
 async def may_sign_up(db: Queries, call: Call, project: Project, email_key: str) -> bool:
-    """Whether a new address may begin an account: where the project lets strangers sign up, or if it is invited."""
+    """Whether an address without an account may sign up: the project has sign-up open, or the address is invited."""
     return project.settings.sign_in.sign_up or await db.hooks.is_invited(db, call.project_id, email_key, call.now)

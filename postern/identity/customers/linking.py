@@ -1,9 +1,9 @@
-"""Accounts elsewhere of somebody who is signed in: adding one, and taking one away.
+"""Link an account at a sign-in provider to the signed-in customer, and unlink it.
 
     link (customer's token) → start → provider → callback → code → `identities` (the same session, the app's verifier)
 
-What comes back links nothing by itself: only the session that began may finish, with the verifier of the app that
-began. A link that somebody else is lured into opening ends nowhere.
+The callback itself links nothing: only the session that began the link can finish it, with the PKCE verifier of the
+app that began it. An attacker who gets somebody to open their link gains nothing.
 """
 
 from urllib.parse import urlencode
@@ -14,8 +14,8 @@ from postern.identity.customers.identities import (
     ExternalIdentity,
     IdentityLinked,
     IdentityTaken,
-    claim_customer,
-    note_linked,
+    link_identity,
+    record_linked_identity,
 )
 from postern.identity.customers.model import PROVIDER_LIFE, CustomerRow, NotFresh, Token, Url
 from postern.identity.customers.providers import RESERVED, CodeChallenge, CodeVerifier, ProviderMissing, State
@@ -43,11 +43,11 @@ from postern.security.challenges import CodeInvalid
 
 
 class IdentityMissing(Missing):
-    """This customer has no such account elsewhere."""
+    """This customer has no linked account at this provider."""
 
 
 class IdentityLinkRequest(Body):
-    """Where the browser shall come back to. `codeChallenge` is the S256 of a verifier that the app keeps."""
+    """Where the browser returns to. `codeChallenge` is the S256 code challenge of a verifier that the app keeps."""
 
     redirect_url: Url
     code_challenge: CodeChallenge
@@ -62,7 +62,7 @@ class IdentityLinkStart(Record):
 
 
 class IdentityLinkCompletion(Body):
-    """What came back to the app, and the verifier it kept."""
+    """The code that the app received, and the code verifier that it kept."""
 
     code: Token
     code_verifier: CodeVerifier
@@ -78,9 +78,9 @@ class IdentityLinkCompletion(Body):
     },
 )
 async def begin_identity_link(call: Call, key: str, data: IdentityLinkRequest) -> IdentityLinkStart:
-    """Begin to link an account elsewhere to the own one. Needs a sign-in within the hour.
+    """Begin to link an account at a sign-in provider. Needs a sign-in in the last hour.
 
-    Send the browser to `url`; it comes back to `redirectUrl` with a `code` for `identities`, or with `error`.
+    Send the browser to `url`; it returns to `redirectUrl` with a `code` for `identities`, or with `error`.
     """
     require_redirect(await project_at(call), data.redirect_url)
     row = await provider_store.provider(call.db, project_id=call.project_id, key=key)
@@ -105,7 +105,7 @@ async def begin_identity_link(call: Call, key: str, data: IdentityLinkRequest) -
     example={"code": "0199…", "codeVerifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"},
 )
 async def finish_identity_link(call: Call, data: IdentityLinkCompletion) -> CurrentCustomer:
-    """Link the account that the browser came back with. It works once, for the session that began."""
+    """Link the account that the customer signed in to. The code works once, for the session that began the link."""
     project = await project_at(call)
     customer_id, session_id = bearer_of(call)
     challenge = await challenges.answer_token(call, IdentityProof, data.code)
@@ -135,7 +135,7 @@ async def finish_identity_link(call: Call, data: IdentityLinkCompletion) -> Curr
     problems=[IdentityMissing, LastSignInMethod, NotFresh],
 )
 async def unlink_identity(call: Call, key: str) -> None:
-    """Take an account elsewhere away from the own one. Needs a sign-in within the hour, and another way in."""
+    """Unlink the account at a provider. Needs a sign-in in the last hour, and another sign-in method."""
     project = await project_at(call)
     async with call.db.transaction() as tx:
         customer = await locked_customer(tx, call)
@@ -143,8 +143,8 @@ async def unlink_identity(call: Call, key: str) -> None:
         if key in RESERVED or key not in customer.providers:
             raise IdentityMissing
         await require_method_without(tx, call, project, customer, key)
-        await store.drop_identities(tx, project_id=call.project_id, customer_id=customer.id, provider=key)
-        await store.list_providers(tx, project_id=call.project_id, id=customer.id)
+        await store.delete_identities(tx, project_id=call.project_id, customer_id=customer.id, provider=key)
+        await store.refresh_providers(tx, project_id=call.project_id, id=customer.id)
         await events.record(tx, call, "customer.unlinked", customer.id, provider=key)
         await mailer.notify(tx, call, project, customer, "IDENTITY_CHANGED", change=f"{key} was removed")
 
@@ -163,6 +163,6 @@ async def _link(
         raise IdentityTaken
     if held is not None:
         return customer
-    customer = await claim_customer(tx, call, customer, identity)
-    await note_linked(tx, call, project, customer, identity)
+    customer = await link_identity(tx, call, customer, identity)
+    await record_linked_identity(tx, call, project, customer, identity)
     return customer

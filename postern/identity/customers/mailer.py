@@ -1,7 +1,7 @@
-"""Letters to customers: codes, links and security notices, written by the worker through the project's own sends.
+"""Emails to customers: codes, links and security notices. The worker renders them and sends them for the project.
 
-A request only leaves a sealed note of what to write, whether or not anybody is there to read it: asking for a code
-for a stranger takes as long as asking for one for a customer.
+A request only stores the sealed content of the email, also where there is no recipient: requesting a code takes
+equally long for an address with and without an account.
 """
 
 from datetime import timedelta
@@ -33,14 +33,15 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 ATTEMPTS = 8
-"""How often a letter is tried before it is given up: the project has no sender that may send, for example."""
-STALE = timedelta(days=1)
+"""How often an email is tried before it is given up, for example while the sender's domain is not verified."""
+NOTICE_LIFE = timedelta(days=1)
+"""How long a security notice may wait; it is not sent later."""
 LIVES = {"SIGN_UP": CODE_LIFE, "CODE": CODE_LIFE, "VERIFY": CODE_LIFE, "LINK": LINK_LIFE, "RESET": RESET_LIFE}
-"""How long what a letter holds is of use; it is not sent later."""
+"""How long the code or link in an email is valid; the email is not sent later."""
 
 
 class MailContent(Record):
-    """What is sealed: which letter, to whom, and what it says."""
+    """The sealed content of a queued email: its kind, its recipient (None: send nothing) and its values."""
 
     kind: str
     to: str | None
@@ -50,15 +51,15 @@ class MailContent(Record):
 async def enqueue_security_mail(
     tx: Transaction, call: Call, kind: str, to: str | None, customer_id: UUID | None = None, **values: str
 ) -> None:
-    """Have a letter written once this transaction commits; to nobody where `to` is None."""
+    """Queue an email that is sent after this transaction commits. Nothing is sent if `to` is None."""
     content = MailContent(kind=kind, to=to, values=values)
-    letter_id = new_id()
+    mail_id = new_id()
     await challenge_store.insert_mail(
         tx,
         project_id=call.project_id,
-        id=letter_id,
+        id=mail_id,
         customer_id=customer_id,
-        sealed=call.world.secrets.seal(msgspec.json.encode(content), f"letter:{letter_id}"),
+        sealed=call.world.secrets.seal(msgspec.json.encode(content), f"letter:{mail_id}"),
         now=call.now,
     )
     tx.makes_due("customer_mails")
@@ -67,32 +68,40 @@ async def enqueue_security_mail(
 async def notify(
     tx: Transaction, call: Call, project: Project, customer: CustomerRow, kind: SecurityMail, **values: str
 ) -> None:
-    """Tell a customer about a change to the own account, where the project has not switched that off."""
+    """Notify a customer of a change to their account, unless the project has switched this notice off."""
     if kind in project.settings.sign_in.security_mails and customer.email is not None:
         time = call.now.strftime("%Y-%m-%d %H:%M UTC")
         await enqueue_security_mail(tx, call, kind, customer.email, customer.id, time=time, **values)
 
 
 async def send_queued_mail(world: "World", mail: QueuedMail) -> None:
-    """Send a letter and let its note go. A crash in between sends it twice, never not at all."""
+    """Send a queued email and delete it from the queue. A crash in between sends it twice."""
     content = msgspec.json.decode(world.secrets.open(mail.sealed, f"letter:{mail.id}"), type=MailContent)
-    ends = mail.created_at + LIVES.get(content.kind, STALE)
+    ends = mail.created_at + LIVES.get(content.kind, NOTICE_LIFE)
     if content.to is not None and world.clock() >= ends:
-        await _gave_up(world, mail, content, "expired", "It would have come too late to be of use.")
+        await _give_up(
+            world,
+            mail,
+            content,
+            "expired",
+            "The code or link in it, or the notice, had expired before it could be sent.",
+        )
         return
     if content.to is not None:
         try:
             await _send(world, mail.project_id, content, ends if content.kind in LIVES else None)
         except Problem as problem:
-            log.warning("letter_not_sent", kind=content.kind, project=str(mail.project_id), problem=problem.code())
+            log.warning(
+                "customer_mail_not_sent", kind=content.kind, project=str(mail.project_id), problem=problem.code()
+            )
             if mail.attempt >= ATTEMPTS:
-                await _gave_up(world, mail, content, problem.code(), undeliverable_reason(problem))
+                await _give_up(world, mail, content, problem.code(), undeliverable_reason(problem))
             return
     await challenge_store.delete_mail(world.db, project_id=mail.project_id, id=mail.id, attempt=mail.attempt)
 
 
 def sender_of(world: "World", project: Project) -> str:
-    """Who sign-in mails are from: the project's setting, or this server."""
+    """The From of sign-in emails: the project's `mailFrom`, or `no-reply@` this server's host."""
     name = app_name(project).replace('"', "").replace("\\", "")
     configured = project.settings.sign_in.mail_from
     if configured:
@@ -102,21 +111,22 @@ def sender_of(world: "World", project: Project) -> str:
 
 
 def undeliverable_reason(problem: Problem) -> str:
-    """Why a mail to a customer or an invited person could not be sent, for those who run the project."""
+    """Why an email to a customer or an invited person could not be sent, as developers of the project read it."""
     if isinstance(problem, DomainNotVerified):
         return (
-            f"{problem.detail} Set `settings.signIn.mailFrom`, which such mail is from, to an address at one that is."
+            f"{problem.detail} Set `settings.signIn.mailFrom`, the sender of such emails, to an address at a verified"
+            " domain."
         )
     return problem.detail
 
 
 def app_name(project: Project) -> str:
-    """What customers know the project as."""
+    """The name that customers know the project by."""
     return project.settings.sign_in.app_name or project.name
 
 
-async def _gave_up(world: "World", mail: QueuedMail, content: MailContent, code: str, reason: str) -> None:
-    """Tell the project that its sign-in mails do not go out, and why; the person learns nothing of it."""
+async def _give_up(world: "World", mail: QueuedMail, content: MailContent, code: str, reason: str) -> None:
+    """Delete a queued email and record `customer.mail_failed` with the reason. The recipient is not told."""
     event = events.make_event(
         mail.project_id,
         "customer.mail_failed",
@@ -134,13 +144,15 @@ async def _gave_up(world: "World", mail: QueuedMail, content: MailContent, code:
 async def _send(world: "World", project_id: UUID, content: MailContent, expires_at: Moment | None) -> None:
     assert content.to is not None
     template = f"customers/{content.kind.lower().replace('_', '-')}"
-    await send_rendered(world, project_id, template, to=content.to, expires_at=expires_at, tag="sign-in", **content.values)
+    await send_rendered(
+        world, project_id, template, to=content.to, expires_at=expires_at, tag="sign-in", **content.values
+    )
 
 
 async def send_rendered(
     world: "World", project_id: UUID, template: str, *, to: str, expires_at: Moment | None, tag: str, **values: str
 ) -> None:
-    """Send a mail of `web/templates/mail` in the name of a project's app. Raises what sending raises."""
+    """Render a template of `web/templates/mail` and send it from the project's sender. Raises as `send_system_mail`."""
     project = await projects.require_project(world.db, project_id)
     mail = render_mail(template, app=app_name(project), accent=project.settings.sign_in.accent_color, **values)
     await send_system_mail(

@@ -1,4 +1,4 @@
-"""Linking a customer to the project's own identifier, and merging the customer who holds that identifier already."""
+"""Link a customer to its identifier in the project's own system, and merge the customer that has it already."""
 
 from contextlib import suppress
 
@@ -18,9 +18,9 @@ from postern.identity.customers.model import (
 from postern.identity.customers.operations import (
     add_identity,
     add_other_address,
+    customer_view,
     lock_customer,
     set_primary_email,
-    show,
 )
 from postern.identity.customers.sessions import end_sessions
 from postern.identity.customers.totp import move_second_factor
@@ -35,7 +35,7 @@ from postern.platform.projects import operations as projects
 from postern.security import passkeys
 
 LINK_TRIES = 5
-"""How often linking looks again when others link the same identifier at the same moment."""
+"""How often linking is tried when concurrent requests link the same identifier."""
 
 
 @post(
@@ -47,16 +47,17 @@ LINK_TRIES = 5
 async def link_customer(call: Call, data: CustomerLink) -> CustomerLinkResult:
     """Give a customer the identifier it has in your own system.
 
-    If another customer holds that identifier, it is merged into this one in the same transaction, and
-    `mergedCustomerId` names it: accounts at providers, passkeys, memberships, events and addresses move, its sessions
-    end and its row goes. Link only what you know to be one person: every address of either signs in to `customerId`.
+    If another customer has that identifier, it is merged into `customerId` in the same transaction, and
+    `mergedCustomerId` names it: its identities, passkeys, memberships, events and email addresses move to
+    `customerId`, its sessions end, and it is deleted. Link two customers only if you know that they are one person:
+    afterwards every address of either signs in to `customerId`.
 
-    The password of `customerId` stays; if it has none, that of the merged customer moves. The same holds for the
-    second factor and its recovery codes: where only the merged customer had one, it protects `customerId` from then
-    on, and sessions of `customerId` that began without it end.
+    `customerId` keeps its password; if it has none, it gets that of the merged customer. The same applies to the
+    second factor and its recovery codes: if only the merged customer had one, `customerId` gets it, and the sessions
+    of `customerId`, which began without it, end.
     """
     for _ in range(LINK_TRIES):
-        # Somebody else may give the identifier to another customer between our look and our update: look again.
+        # A concurrent request may have given the identifier to another customer after it was read: try again.
         with suppress(psycopg.errors.UniqueViolation):
             return await _link(call, data)
     raise ExternalIdTaken
@@ -65,10 +66,10 @@ async def link_customer(call: Call, data: CustomerLink) -> CustomerLinkResult:
 async def _link(call: Call, data: CustomerLink) -> CustomerLinkResult:
     survivor_id = as_id(data.customer_id)
     async with call.db.transaction() as tx:
-        held = await store.by_external(tx, project_id=call.project_id, external_id=data.external_user_id)
+        held = await store.find_by_external_id(tx, project_id=call.project_id, external_id=data.external_user_id)
         # Locked in the order of ids, so that two merges of the same pair cannot wait for each other.
         both = sorted({survivor_id, held.id if held else survivor_id})
-        locked = {each: await lock_customer(tx, call, each) for each in both}
+        locked = {customer_id: await lock_customer(tx, call, customer_id) for customer_id in both}
         survivor = locked[survivor_id]
         loser = locked[held.id] if held is not None and held.id != survivor_id else None
         if loser is not None and loser.external_id != data.external_user_id:
@@ -90,11 +91,13 @@ async def _link(call: Call, data: CustomerLink) -> CustomerLinkResult:
         if loser is None:
             await events.record(tx, call, "customer.linked", survivor.id, mergedCustomerId=None)
         await audit.record(tx, call, "customer.linked", "Customer", survivor.id, mergedCustomerId=merged)
-    return CustomerLinkResult(customer=await show(call, survivor), merged_customer_id=loser.id if loser else None)
+    return CustomerLinkResult(
+        customer=await customer_view(call, survivor), merged_customer_id=loser.id if loser else None
+    )
 
 
 async def _merge(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> CustomerRow:
-    """Move what `loser` has to `survivor` and delete its row. Both rows are locked."""
+    """Move everything of `loser` to `survivor`, delete `loser`, and return the survivor. Both rows are locked."""
     project_id = call.project_id
     await end_sessions(tx, call, loser.id)
     await store.move_identities(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
@@ -102,23 +105,23 @@ async def _merge(tx: Transaction, call: Call, survivor: CustomerRow, loser: Cust
     await store.move_identity_requests(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await _merge_second_factor(tx, call, survivor, loser)
     await store.move_merges(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
-    await store.inherit_addresses(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
+    await store.copy_former_addresses(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await store.move_other_addresses(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await store.insert_merge(tx, project_id=project_id, survivor=survivor.id, loser=loser.id, now=call.now)
     await history_store.move_subject(tx, project_id=project_id, subject_id=loser.id, to=survivor.id)
     metadata = rules.merged_metadata({**loser.metadata, **survivor.metadata}, {})
     roles = list(dict.fromkeys([*survivor.roles, *loser.roles]))[:ROLES_LIMIT]
-    # Who reacts moves what it keeps about the other one, so both rows are still there.
+    # Recorded before the deletion: subscribers in other packages move their rows, and need both customers for that.
     await events.record(tx, call, "customer.linked", survivor.id, mergedCustomerId=str(loser.id))
     await store.delete_customer(tx, project_id=project_id, id=loser.id)
-    survivor = await _take_address(tx, call, survivor, loser)
+    survivor = await _merge_addresses(tx, call, survivor, loser)
     if survivor.password_hash is None and loser.password_hash is not None:
         await store.set_password(
             tx, project_id=project_id, id=survivor.id, password_hash=loser.password_hash, now=call.now
         )
     await store.set_metadata(tx, project_id=project_id, id=survivor.id, metadata=Jsonb(metadata), now=call.now)
     await store.set_roles(tx, project_id=project_id, id=survivor.id, roles=roles, now=call.now)
-    await _list_local_identities(tx, call, survivor, loser)
+    await _add_local_identities(tx, call, survivor, loser)
     phone, phone_verified_at = survivor.phone, survivor.phone_verified_at
     if phone is None or (phone == loser.phone and phone_verified_at is None):
         phone, phone_verified_at = loser.phone, loser.phone_verified_at
@@ -137,7 +140,7 @@ async def _merge(tx: Transaction, call: Call, survivor: CustomerRow, loser: Cust
 
 
 async def _merge_second_factor(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> None:
-    """Let the second factor of either protect both. Sessions that began without it end, as when it is turned on."""
+    """Give the survivor the loser's second factor if it has none, and end the sessions that began without one."""
     if not await move_second_factor(tx, call, survivor, loser):
         return
     await end_sessions(tx, call, survivor.id)
@@ -147,8 +150,8 @@ async def _merge_second_factor(tx: Transaction, call: Call, survivor: CustomerRo
     await mailer.notify(tx, call, project, survivor, "MFA_CHANGED", change=change)
 
 
-async def _take_address(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> CustomerRow:
-    """Keep the primary address that is verified (the survivor's, if both or neither are) and the other beside it."""
+async def _merge_addresses(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> CustomerRow:
+    """Choose the primary address: the verified one, the survivor's if both or neither are. Keep the other as well."""
     if loser.email is None or loser.email_key is None:
         return survivor
     if survivor.email is None or survivor.email_key is None:
@@ -161,8 +164,8 @@ async def _take_address(tx: Transaction, call: Call, survivor: CustomerRow, lose
     return changed
 
 
-async def _list_local_identities(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> None:
-    """Note the ways in that depend on no provider: the password that is kept, codes by mail, passkeys."""
+async def _add_local_identities(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> None:
+    """Add the survivor's identities of local sign-in methods: password, codes by email, passkeys."""
     has_password = survivor.password_hash is not None or loser.password_hash is not None
     has_passkeys = bool(await passkeys.passkeys_of(tx, survivor.subject))
     present = {
@@ -173,4 +176,4 @@ async def _list_local_identities(tx: Transaction, call: Call, survivor: Customer
     for provider in LOCAL_PROVIDERS:
         if present[provider]:
             await add_identity(tx, call, survivor, provider)
-    await store.list_providers(tx, project_id=call.project_id, id=survivor.id)
+    await store.refresh_providers(tx, project_id=call.project_id, id=survivor.id)

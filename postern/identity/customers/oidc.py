@@ -1,7 +1,7 @@
-"""A thin client of OpenID providers (OpenID Connect Core 1.0 and Discovery 1.0, RFC 7636, RFC 9207).
+"""A client of OpenID providers (OpenID Connect Core 1.0 and Discovery 1.0, RFC 7636, RFC 9207).
 
-Everything it fetches goes through the guarded outbound client. It follows no redirects, believes a document only if
-it names the issuer that was asked, and an ID token only if every claim that binds it to this sign-in is right.
+All requests go through the outbound client with SSRF protection and follow no redirects. A discovery document is
+accepted only if it names the configured issuer, and an ID token only if all claims that bind it to this sign-in match.
 """
 
 import base64
@@ -32,53 +32,53 @@ if TYPE_CHECKING:
     from postern.world import World
 
 DOCUMENT_LIMIT = 262_144
-"""Bytes of any document that a provider serves."""
+"""Maximum size of a provider's response, in bytes."""
 DOCUMENT_LIFE = timedelta(hours=1)
 KEYS_FETCHED_AT_MOST_EVERY = timedelta(minutes=1)
-"""However many unknown key ids are shown to us."""
+"""Limit of fetches of a key set when ID tokens name unknown key ids."""
 DOCUMENTS_REMEMBERED = 2_000
 
 
 class ProviderTrouble(Unavailable):
-    """The sign-in provider does not answer as it should."""
+    """The sign-in provider cannot be reached or sent an unexpected response; try again later."""
 
     retry_after_seconds = 5
 
 
 class ProviderDocuments:
-    """The documents of providers that this process fetched last."""
+    """A cache of provider documents, per process."""
 
     def __init__(self) -> None:
         self._fetched: OrderedDict[str, tuple[Moment, dict[str, Any]]] = OrderedDict()
 
     def get(self, url: str, *, newer_than: datetime, now: Moment) -> dict[str, Any] | None:
-        """The document, if it was fetched within that time."""
+        """The document, if it was fetched after `newer_than`."""
         fetched = self._fetched.get(url)
         return fetched[1] if fetched is not None and newer_than < fetched[0] <= now else None
 
     def put(self, url: str, document: dict[str, Any], now: Moment) -> None:
-        """Keep a document; the oldest goes when there are too many."""
+        """Cache a document; evicts the oldest above `DOCUMENTS_REMEMBERED`."""
         self._fetched[url] = now, document
         if len(self._fetched) > DOCUMENTS_REMEMBERED:
             self._fetched.popitem(last=False)
 
     async def aclose(self) -> None:
-        """Called when the process ends; nothing is open."""
+        """Nothing to close; the process calls this for all resources."""
 
 
 async def discover(world: "World", issuer: str) -> dict[str, Any]:
-    """The metadata of an issuer. Raises ProviderTrouble, also if it speaks for another issuer."""
+    """The discovery document of an issuer. Raises ProviderTrouble, also if the document names another issuer."""
     document = await _document(world, f"{issuer.rstrip('/')}/.well-known/openid-configuration", DOCUMENT_LIFE)
-    said = document.get("issuer")
-    if said != issuer and not (isinstance(said, str) and TENANT in said and is_tenant_of(said, issuer)):
-        raise ProviderTrouble(f"The document at {issuer} speaks for another issuer.")
+    named = document.get("issuer")
+    if named != issuer and not (isinstance(named, str) and TENANT in named and is_tenant_of(named, issuer)):
+        raise ProviderTrouble(f"The discovery document of {issuer} names another issuer.")
     for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
         _checked(world, document.get(name))
     if document.get("userinfo_endpoint") is not None:
         _checked(world, document["userinfo_endpoint"])
-    ways = document.get("token_endpoint_auth_methods_supported")
-    if ways is not None and not (isinstance(ways, list) and all(isinstance(way, str) for way in ways)):
-        raise ProviderTrouble("The sign-in provider answered something unexpected.")
+    methods = document.get("token_endpoint_auth_methods_supported")
+    if methods is not None and not (isinstance(methods, list) and all(isinstance(method, str) for method in methods)):
+        raise ProviderTrouble("The discovery document of the sign-in provider is not valid.")
     return document
 
 
@@ -99,7 +99,10 @@ async def redeem(
     client_secret: str | None,
     basic: bool,
 ) -> dict[str, Any]:
-    """Exchange a code for tokens. Raises ProviderTrouble."""
+    """Exchange an authorization code for tokens (RFC 6749 §4.1.3). Raises ProviderTrouble.
+
+    `basic` sends the client's credentials in the Authorization header, otherwise they are in the form.
+    """
     form = {
         "grant_type": "authorization_code",
         "code": code,
@@ -116,14 +119,14 @@ async def redeem(
         if client_secret is not None:
             form["client_secret"] = client_secret
     url = _checked(world, endpoint)
-    answered = await world.outbound.post(url, urlencode(form).encode(), headers=headers, keep=DOCUMENT_LIMIT)
-    return _json_of(answered)
+    outcome = await world.outbound.post(url, urlencode(form).encode(), headers=headers, keep=DOCUMENT_LIMIT)
+    return _json_of(outcome)
 
 
 async def fetch(world: "World", url: str, access_token: object) -> Any:
-    """A protected document of the provider's (user info). Raises ProviderTrouble."""
+    """A document that needs the access token, such as UserInfo. Raises ProviderTrouble."""
     if not isinstance(access_token, str) or not _ACCESS_TOKEN.fullmatch(access_token):
-        raise ProviderTrouble("The sign-in provider gave no access token that can be sent.")
+        raise ProviderTrouble("The sign-in provider sent no valid access token.")
     headers = {"Authorization": f"Bearer {access_token}", "Accept": "application/json"}
     return _json_of(
         await world.outbound.get(_checked(world, url), headers=headers, keep=DOCUMENT_LIMIT), any_shape=True
@@ -131,18 +134,19 @@ async def fetch(world: "World", url: str, access_token: object) -> Any:
 
 
 _ACCESS_TOKEN = re.compile(rf"[\x21-\x7e]{{1,{TOKEN_CHARACTERS}}}")
-"""RFC 6749 appendix A.12, without spaces: it goes into a header field."""
+"""RFC 6749 appendix A.12, without spaces, because it goes into a header field."""
 
 
 async def verify_id_token(
     world: "World", metadata: dict[str, Any], token: object, *, issuer: str, client_id: str, nonce: str
 ) -> dict[str, Any]:
-    """The claims of an ID token that is meant for us, now. Raises TokenRefused saying why, and ProviderTrouble."""
+    """The claims of an ID token that is valid for this client now. Raises TokenRefused (why), ProviderTrouble."""
     header = read_header(token)
-    found = None
+    jwk = None
+    # An unknown key id may be that of a new key: fetch the key set again, at most once a minute.
     for life in (DOCUMENT_LIFE, KEYS_FETCHED_AT_MOST_EVERY):
-        found = found or find_key(await _document(world, metadata["jwks_uri"], life), header.get("kid"))
-    key, algorithm = verification_key(found, header)
+        jwk = jwk or find_key(await _document(world, metadata["jwks_uri"], life), header.get("kid"))
+    key, algorithm = verification_key(jwk, header)
     return verify_claims(
         str(token),
         key,
@@ -156,32 +160,32 @@ async def verify_id_token(
 
 
 async def _document(world: "World", url: str, life: timedelta) -> dict[str, Any]:
-    """A document of a provider, remembered for `life`."""
+    """A document of a provider, from the cache if it is not older than `life`."""
     documents: ProviderDocuments = world.resources.setdefault(ProviderDocuments, ProviderDocuments())
     now = world.clock()
-    found = documents.get(url, newer_than=now - life, now=now)
-    if found is None:
-        found = _json_of(await world.outbound.get(_checked(world, url), keep=DOCUMENT_LIMIT))
-        documents.put(url, found, now)
-    return found
+    document = documents.get(url, newer_than=now - life, now=now)
+    if document is None:
+        document = _json_of(await world.outbound.get(_checked(world, url), keep=DOCUMENT_LIMIT))
+        documents.put(url, document, now)
+    return document
 
 
 def _json_of(outcome: Outcome, *, any_shape: bool = False) -> Any:
     if not isinstance(outcome, OutboundResponse):
         raise ProviderTrouble(f"The sign-in provider cannot be reached: {outcome.reason}")
     if not outcome.ok or not outcome.complete:
-        raise ProviderTrouble(f"The sign-in provider answered {outcome.status}.")
+        raise ProviderTrouble(f"The sign-in provider answered with status {outcome.status}.")
     try:
         value = read_untrusted_json(outcome.body)
     except JsonRefused as error:
-        raise ProviderTrouble(f"The sign-in provider answered a document that cannot be used: {error}.") from None
+        raise ProviderTrouble(f"The sign-in provider sent a document that is not valid JSON: {error}.") from None
     if not any_shape and not isinstance(value, dict):
-        raise ProviderTrouble("The sign-in provider answered something unexpected.")
+        raise ProviderTrouble("The sign-in provider sent JSON that is not an object.")
     return value
 
 
 def _checked(world: "World", url: object) -> str:
-    """Raises ProviderTrouble for what is no address, or one without TLS unless development opens such addresses."""
+    """The URL of an endpoint. Raises ProviderTrouble unless it is https (or http, if `outbound_allow` is set)."""
     try:
         if isinstance(url, str) and url.isascii():
             read_target(url)
@@ -192,5 +196,5 @@ def _checked(world: "World", url: object) -> str:
     if not isinstance(url, str) or not (
         url.startswith("https://") or (url.startswith("http://") and world.settings.outbound_allow)
     ):
-        raise ProviderTrouble("The sign-in provider names an endpoint that is no https address.")
+        raise ProviderTrouble("The sign-in provider names an endpoint that is not an https URL.")
     return url

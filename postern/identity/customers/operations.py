@@ -96,11 +96,11 @@ async def list_customers(
     """
     scope = f"customers|{q or ''}|{status or ''}|{provider or ''}"
     position = position_of(call, scope, page, limit, cursor)
-    provider = rules.check_provider(provider)
+    provider = rules.read_provider_filter(provider)
     rows, total = await _found(call, (q, status, provider), limit + 1, position)
     found = page_at(call, scope, rows, total, position, limit)
     return Page(
-        data=await shown(call, found.data),
+        data=await customer_views(call, found.data),
         total=found.total,
         page=found.page,
         pages=found.pages,
@@ -137,7 +137,7 @@ async def create_customer(call: Call, data: NewCustomer) -> Customer:
         await require_quota(tx, call, "customers")
         customer = await add_customer(tx, call, data, password_hash)
         await audit.record(tx, call, "customer.created", "Customer", customer.id)
-    return await show(call, customer)
+    return await customer_view(call, customer)
 
 
 @post(
@@ -190,7 +190,7 @@ async def export_customers(
     call: Call, q: str | None = None, status: Status | None = None, provider: str | None = None
 ) -> HttpResponse:
     """All customers as CSV, newest first; takes the filters of the list."""
-    where = rules.condition(q, status, rules.check_provider(provider), call.now)
+    where = rules.condition(q, status, rules.read_provider_filter(provider), call.now)
 
     async def rows() -> AsyncIterator[Sequence[Any]]:
         async with call.db.transaction() as tx:
@@ -212,7 +212,7 @@ async def export_customers(
 @get("/projects/{project_id}/customers/{id}", needs="customers:read", problems=[CustomerMissing])
 async def get_customer(call: Call, id: UUID) -> Customer:
     """One customer with identities and live sessions."""
-    return await show(call, await require_customer(call.db, call.project_id, id))
+    return await customer_view(call, await require_customer(call.db, call.project_id, id))
 
 
 @delete_(
@@ -233,7 +233,7 @@ async def delete_customer(call: Call, id: UUID, transfer_ownership_to: UUID | No
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
         call.require_match(customer.updated_at)
-        view = await show(call, customer, tx)
+        view = await customer_view(call, customer, tx)
         await timeline.erase(tx, call, customer, transfer_ownership_to)
         await audit.record(tx, call, "customer.deleted", "Customer", id)
     return view
@@ -281,7 +281,7 @@ async def change_customer(call: Call, id: UUID, data: CustomerChange) -> Custome
                 # Who reacts to proven addresses reacts to this one too, with the new address already there.
                 await events.record(tx, call, "customer.email_verified", id, changed="email" in changed)
             await audit.record(tx, call, "customer.updated", "Customer", id, changed=changed)
-    return await show(call, customer)
+    return await customer_view(call, customer)
 
 
 @get("/projects/{project_id}/customers/{id}/timeline", needs="customers:read", problems=[CustomerMissing])
@@ -306,7 +306,7 @@ async def list_customer_audit_log(
 ) -> Page[AuditEntry]:
     """What developers and keys did to a customer, newest first."""
     await require_customer(call.db, call.project_id, id)
-    merged = await store.merged_into(call.db, project_id=call.project_id, customer_id=id)
+    merged = await store.merged_ids_of(call.db, project_id=call.project_id, customer_id=id)
     return await audit.of_targets(call, [id, *merged], page, limit, cursor)
 
 
@@ -342,7 +342,7 @@ async def ban_customer(call: Call, id: UUID, data: CustomerBan | None = None) ->
         await end_sessions(tx, call, id)
         await events.record(tx, call, "customer.banned", id, reason=ban.reason)
         await audit.record(tx, call, "customer.banned", "Customer", id, reason=ban.reason)
-    return await show(call, customer)
+    return await customer_view(call, customer)
 
 
 @post("/projects/{project_id}/customers/{id}/unban", needs="customers:write", problems=[CustomerMissing])
@@ -350,14 +350,14 @@ async def unban_customer(call: Call, id: UUID) -> Customer:
     """Lift a ban, and any lock-out after failed attempts. Sessions that the ban ended stay ended."""
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
-        await clear_lock(tx, call, customer)
+        await clear_lockout(tx, call, customer)
         if customer.is_banned(call.now):
             customer = await store.set_ban(
                 tx, project_id=call.project_id, id=id, banned_at=None, reason=None, expires_at=None, now=call.now
             )
             await events.record(tx, call, "customer.unbanned", id)
             await audit.record(tx, call, "customer.unbanned", "Customer", id)
-    return await show(call, customer)
+    return await customer_view(call, customer)
 
 
 @post("/projects/{project_id}/customers/{id}/unlock", needs="customers:write", problems=[CustomerMissing])
@@ -365,10 +365,10 @@ async def unlock_customer(call: Call, id: UUID) -> Customer:
     """Forget the failed sign-in attempts of a customer, from all networks, and any lock-out that came of them."""
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
-        await clear_lock(tx, call, customer)
+        await clear_lockout(tx, call, customer)
         await events.record(tx, call, "customer.unlocked", id)
         await audit.record(tx, call, "customer.unlocked", "Customer", id)
-    return await show(call, customer)
+    return await customer_view(call, customer)
 
 
 @post(
@@ -405,7 +405,7 @@ async def reset_customer_mfa(call: Call, id: UUID) -> None:
     """
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
-        await drop_mfa(tx, call, customer)
+        await remove_second_factor(tx, call, customer)
         await events.record(tx, call, "customer.mfa_reset", id)
         if customer.mfa_enabled_at is not None:
             project = await projects.require_project(tx, call.project_id)
@@ -430,7 +430,7 @@ async def change_customer_metadata(call: Call, id: UUID, data: MetadataChange) -
         keys = sorted(data.metadata)[:100]
         await events.record(tx, call, "customer.metadata_updated", id, keys=keys)
         await audit.record(tx, call, "customer.metadata_updated", "Customer", id, keys=keys)
-    return await show(call, customer)
+    return await customer_view(call, customer)
 
 
 @patch(
@@ -444,7 +444,7 @@ async def add_customer_roles(call: Call, id: UUID, data: RolesChange) -> Custome
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
         customer = await _give_roles(tx, call, customer, [*customer.roles, *data.roles])
-    return await show(call, customer)
+    return await customer_view(call, customer)
 
 
 @put(
@@ -458,7 +458,7 @@ async def replace_customer_roles(call: Call, id: UUID, data: RolesChange) -> Cus
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
         customer = await _give_roles(tx, call, customer, data.roles)
-    return await show(call, customer)
+    return await customer_view(call, customer)
 
 
 # What other operations of this feature and the features above it use.
@@ -542,7 +542,7 @@ async def set_primary_email(
         )
     except psycopg.errors.UniqueViolation:
         raise CustomerEmailTaken from None
-    await store.drop_other_address(tx, project_id=call.project_id, customer_id=customer.id, email_key=email_key)
+    await store.delete_other_address(tx, project_id=call.project_id, customer_id=customer.id, email_key=email_key)
     if await store.other_address(tx, project_id=call.project_id, email_key=email_key) is not None:
         raise CustomerEmailTaken
     return changed
@@ -591,7 +591,7 @@ async def add_customer(tx: Transaction, call: Call, data: NewCustomer, password_
             tx, project_id=call.project_id, id=customer.id, phone=data.phone, verified_at=call.now, now=call.now
         )
     if customer is None:
-        taken = key and await store.by_email(tx, project_id=call.project_id, email_key=key)
+        taken = key and await store.find_by_email(tx, project_id=call.project_id, email_key=key)
         raise CustomerEmailTaken if taken else ExternalIdTaken
     if password_hash is not None:
         customer = await add_identity(tx, call, customer, "PASSWORD")
@@ -615,18 +615,18 @@ async def add_identity(
     )
     if not added:
         return customer
-    await store.list_providers(tx, project_id=call.project_id, id=customer.id)
+    await store.refresh_providers(tx, project_id=call.project_id, id=customer.id)
     return await require_customer(tx, call.project_id, customer.id)
 
 
-async def drop_mfa(tx: Transaction, call: Call, customer: CustomerRow) -> CustomerRow:
+async def remove_second_factor(tx: Transaction, call: Call, customer: CustomerRow) -> CustomerRow:
     """Take away second factor and recovery codes, and sign-ins that wait for them."""
     await second_factor.delete(tx, customer.subject)
     await challenges.revoke(tx, call.project_id, customer.id, (PendingSecondFactor, PendingEnrollment))
     return await store.set_mfa(tx, project_id=call.project_id, id=customer.id, mfa_enabled_at=None, now=call.now)
 
 
-async def clear_lock(tx: Transaction, call: Call, customer: CustomerRow, *, second_factor: bool = True) -> None:
+async def clear_lockout(tx: Transaction, call: Call, customer: CustomerRow, *, second_factor: bool = True) -> None:
     """Forget failed passwords and codes at any address of a customer, and failed second factors if these are meant."""
     others = await store.other_addresses(tx, project_id=call.project_id, customer_ids=[customer.id])
     identifiers = {each.identifier for each in others}
@@ -636,12 +636,12 @@ async def clear_lock(tx: Transaction, call: Call, customer: CustomerRow, *, seco
         await attempts.unlock(tx, call, identifier)
 
 
-async def show(call: Call, customer: CustomerRow, db: Queries | None = None) -> Customer:
+async def customer_view(call: Call, customer: CustomerRow, db: Queries | None = None) -> Customer:
     """A customer as developers see it."""
-    return (await shown(call, [customer], db))[0]
+    return (await customer_views(call, [customer], db))[0]
 
 
-async def shown(call: Call, customers: Sequence[CustomerRow], db: Queries | None = None) -> list[Customer]:
+async def customer_views(call: Call, customers: Sequence[CustomerRow], db: Queries | None = None) -> list[Customer]:
     """Customers as developers see them, with identities, live sessions and failed attempts."""
     db = db or call.db
     ids = [customer.id for customer in customers]
@@ -767,9 +767,11 @@ async def _change_email(tx: Transaction, call: Call, customer: CustomerRow, data
             return customer
         if customer.email is None or customer.email_key is None:
             raise Invalid.at("/emailVerified", "This customer has no address to verify.")
-        return await set_primary_email(tx, call, customer, customer.email, customer.email_key, call.now if verified else None)
+        return await set_primary_email(
+            tx, call, customer, customer.email, customer.email_key, call.now if verified else None
+        )
     spec, key = rules.read_email(data.email)
-    holder = await store.by_email(tx, project_id=call.project_id, email_key=key)
+    holder = await store.find_by_email(tx, project_id=call.project_id, email_key=key)
     if holder is not None and holder.id != customer.id:
         raise CustomerEmailTaken
     if key == customer.email_key:

@@ -1,4 +1,4 @@
-"""Passkeys of customers: adding one to an account, and signing in with it."""
+"""Passkeys of customers (WebAuthn): register, list and remove them, and sign in with one."""
 
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -43,7 +43,7 @@ from postern.security.passkeys import (
     problems=[MethodOff, NotFresh, TooManyPasskeys],
 )
 async def begin_passkey_registration(call: Call) -> PasskeyOptions:
-    """Begin to add a passkey: hand `options` to `navigator.credentials.create`. Needs a sign-in within the hour."""
+    """Begin to add a passkey: pass `options` to `navigator.credentials.create`. Needs a sign-in in the last hour."""
     project = await project_at(call)
     require_method(project, "PASSKEY")
     async with call.db.transaction() as tx:
@@ -68,15 +68,17 @@ async def begin_passkey_registration(call: Call) -> PasskeyOptions:
     example=NEW_PASSKEY_EXAMPLE,
 )
 async def add_passkey(call: Call, data: NewPasskey) -> Passkey:
-    """Add the passkey that the browser made."""
+    """Add the passkey that the browser created."""
     project = await project_at(call)
-    made = await passkeys.verify_registration(call, bearer_of(call)[0], relying_party(call, project), data)
+    registration = await passkeys.verify_registration(call, bearer_of(call)[0], relying_party(call, project), data)
     async with call.db.transaction() as tx:
         customer = await locked_customer(tx, call)
         await require_fresh(tx, call)
-        passkey = await passkeys.add(tx, call, customer.subject, made)
+        passkey = await passkeys.add(tx, call, customer.subject, registration)
         await add_identity(tx, call, customer, "PASSKEY")
-        await events.record(tx, call, "customer.passkey_added", customer.id, passkeyId=str(passkey.id), name=passkey.name)
+        await events.record(
+            tx, call, "customer.passkey_added", customer.id, passkeyId=str(passkey.id), name=passkey.name
+        )
         await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change="A passkey was added")
     return passkey
 
@@ -93,9 +95,9 @@ async def list_passkeys(call: Call) -> list[Passkey]:
     problems=[PasskeyMissing, NotFresh, LastSignInMethod, MfaStillRequired],
 )
 async def remove_passkey(call: Call, id: UUID) -> None:
-    """Remove a passkey. Needs a sign-in within the hour, and another way in.
+    """Remove a passkey. Needs a sign-in in the last hour, and another sign-in method.
 
-    The last one stays where a second factor is required and there is no other (409).
+    The last passkey cannot be removed (409) if a second factor is required and the customer has no other.
     """
     project = await project_at(call)
     async with call.db.transaction() as tx:
@@ -106,15 +108,15 @@ async def remove_passkey(call: Call, id: UUID) -> None:
             if customer.mfa_enabled_at is None and await requires_mfa(tx, call, project, customer):
                 raise MfaStillRequired
             await require_method_without(tx, call, project, customer, "PASSKEY")
-            await store.drop_identities(tx, project_id=call.project_id, customer_id=customer.id, provider="PASSKEY")
-            await store.list_providers(tx, project_id=call.project_id, id=customer.id)
+            await store.delete_identities(tx, project_id=call.project_id, customer_id=customer.id, provider="PASSKEY")
+            await store.refresh_providers(tx, project_id=call.project_id, id=customer.id)
         await events.record(tx, call, "customer.passkey_removed", customer.id, passkeyId=str(id))
         await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change="A passkey was removed")
 
 
 @post("/projects/{project_id}/auth/passkeys/sign-in/options", accepts=AT_THE_DOOR, problems=[SsoRequired, MethodOff])
 async def begin_passkey_sign_in(call: Call) -> PasskeyOptions:
-    """Begin to sign in with a passkey: hand `options` to `navigator.credentials.get`. It asks for no address."""
+    """Begin to sign in with a passkey: pass `options` to `navigator.credentials.get`. No email address is needed."""
     attempts.throttle(call)
     project = await project_at(call)
     require_method(project, "PASSKEY")
@@ -129,7 +131,7 @@ async def begin_passkey_sign_in(call: Call) -> PasskeyOptions:
     example=PASSKEY_SIGN_IN_EXAMPLE,
 )
 async def sign_in_with_passkey(call: Call, data: PasskeySignIn) -> CustomerSignInResult:
-    """Sign in with a passkey. One that verified its user (PIN, fingerprint, face) is two factors at once."""
+    """Sign in with a passkey. User verification (PIN, fingerprint, face) counts as the second factor."""
     attempts.throttle(call)
     project = await project_at(call)
     require_method(project, "PASSKEY")
@@ -146,7 +148,7 @@ async def sign_in_with_passkey(call: Call, data: PasskeySignIn) -> CustomerSignI
 
 
 def relying_party(call: Call, project: Project) -> RelyingParty:
-    """The project's own domain and pages, or ours."""
+    """The WebAuthn relying party: the project's passkey domain, or this server's, and the origins that may use it."""
     own, sign_in = urlsplit(call.world.settings.public_url), project.settings.sign_in
     return RelyingParty(
         id=sign_in.passkey_domain or own.hostname or "localhost",

@@ -29,7 +29,7 @@ def read_email(text: str, path: str = "/email") -> tuple[str, str]:
     return address.spec, lookup_key(address)
 
 
-def family_of(email_key: str) -> str:
+def without_subaddress(email_key: str) -> str:
     """The address that failures count under: `ada+1@…` and `ada@…` share their guesses."""
     local, _, domain = email_key.rpartition("@")
     return f"{local.partition('+')[0] or local}@{domain}"
@@ -43,7 +43,7 @@ def merged_metadata(before: dict[str, Any], change: dict[str, Any]) -> dict[str,
     return merged
 
 
-def check_provider(provider: str | None) -> str | None:
+def read_provider_filter(provider: str | None) -> str | None:
     """The provider asked for; empty means any. Raises Invalid."""
     if not provider:
         return None

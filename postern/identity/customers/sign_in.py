@@ -49,9 +49,9 @@ from postern.identity.customers.model import (
 from postern.identity.customers.operations import (
     add_identity,
     add_other_address,
-    clear_lock,
-    drop_mfa,
+    clear_lockout,
     insert_customer,
+    remove_second_factor,
     set_primary_email,
 )
 from postern.identity.customers.requirements import SsoRequired, is_multi_factor, require_no_sso, require_permitted
@@ -292,7 +292,7 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
     number = await attempts.begin_attempt(call, identifier)
     loop = asyncio.get_running_loop()
     began = loop.time()
-    found = await store.by_email(call.db, project_id=call.project_id, email_key=key)
+    found = await store.find_by_email(call.db, project_id=call.project_id, email_key=key)
     password_hash = await _check_password(call, found, data.password)
     if found is None or password_hash is None:
         spent = loop.time() - began
@@ -423,7 +423,7 @@ async def reset_password(call: Call, data: PasswordReset) -> None:
         await _set_password(tx, call, project, person, password_hash)
         await end_sessions(tx, call, person.id)
         # Whoever reads the mail could otherwise guess second factors without end.
-        await clear_lock(tx, call, person, second_factor=False)
+        await clear_lockout(tx, call, person, second_factor=False)
 
 
 @post(
@@ -678,10 +678,10 @@ async def revoke_credentials(tx: Transaction, call: Call, person: CustomerRow) -
     """Take every way in from an account whose address nobody ever proved."""
     await end_sessions(tx, call, person.id)
     await store.set_password(tx, project_id=call.project_id, id=person.id, password_hash=None, now=call.now)
-    await drop_mfa(tx, call, person)
+    await remove_second_factor(tx, call, person)
     await passkeys.remove_all(tx, person.subject)
-    await store.drop_identities(tx, project_id=call.project_id, customer_id=person.id, provider=None)
-    await store.list_providers(tx, project_id=call.project_id, id=person.id)
+    await store.delete_identities(tx, project_id=call.project_id, customer_id=person.id, provider=None)
+    await store.refresh_providers(tx, project_id=call.project_id, id=person.id)
 
 
 async def project_at(call: Call) -> Project:
@@ -725,7 +725,7 @@ async def _check_password(call: Call, person: CustomerRow | None, password: str)
 
     async def replace_hash(before: str, renewed: str) -> bool:
         assert person
-        return await store.rehash(
+        return await store.replace_password_hash(
             call.db, project_id=call.project_id, id=person.id, password_hash=renewed, before=before
         )
 
@@ -752,7 +752,7 @@ def six_digits(call: Call) -> str:
 
 async def _mail_sign_up(call: Call, identifier: bytes, sign_up: SignUp) -> tuple[UUID, Moment]:
     """Mail the code that finishes a sign-up; the same is done, and another mail sent, for an address in use."""
-    known = await store.by_email(call.db, project_id=call.project_id, email_key=sign_up.key)
+    known = await store.find_by_email(call.db, project_id=call.project_id, email_key=sign_up.key)
     code = six_digits(call)
     async with call.db.transaction() as tx:
         challenge_id, expires_at = await challenges.issue(
@@ -797,7 +797,7 @@ async def _mail_challenge(
     await require_no_sso(call, project, key)
     identifier = attempts.identifier_of(call.world.secrets, call.project_id, key)
     await attempts.throttle_mail(call, purpose, identifier, key)
-    person = await store.by_email(call.db, project_id=call.project_id, email_key=key)
+    person = await store.find_by_email(call.db, project_id=call.project_id, email_key=key)
     open_to_all = await may_sign_up(call.db, call, project, key)
     welcome = person is not None or (strangers and open_to_all)
     async with call.db.transaction() as tx:

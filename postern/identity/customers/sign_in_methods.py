@@ -1,4 +1,4 @@
-"""How somebody could sign in, so that nobody takes the last way in from themselves."""
+"""Which sign-in methods a customer could use, so that a customer cannot remove the last one."""
 
 from postern.identity.customers import provider_store
 from postern.identity.customers.model import CustomerRow
@@ -10,13 +10,13 @@ from postern.security import passkeys
 
 
 class LastSignInMethod(Conflict, code="last_way_in"):
-    """Without this nobody could sign in any more: set a password, or add another way in first."""
+    """This is the only sign-in method of the account: set a password or add another method first."""
 
 
 async def require_method_without(
     tx: Transaction, call: Call, project: Project, customer: CustomerRow, provider: str
 ) -> None:
-    """Raises LastSignInMethod if `provider` is all that a customer can sign in with."""
+    """Raises LastSignInMethod if `provider` is the only method that the customer can sign in with."""
     if not await _has_method_without(tx, call, project, customer, provider):
         raise LastSignInMethod
 

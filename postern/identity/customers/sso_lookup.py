@@ -1,6 +1,6 @@
-"""People whose organization signs them in at a place of its own: the hosted pages send them there by their address.
+"""Finds the single sign-on connection for an email address or an organization.
 
-Connections stand above customers, so `world.hooks` says who knows them.
+The sso package, which keeps connections, depends on this one, so it is called by `world.hooks`.
 """
 
 from collections.abc import Awaitable, Callable
@@ -12,34 +12,34 @@ from postern.kernel.values import Record
 
 
 class SsoEntry(Record):
-    """Where people at a domain sign on: the connection's name, and the address that sends a browser on its way."""
+    """A single sign-on connection: its name, and the URL at which a browser begins to sign in by it."""
 
     name: str
     login_url: str
 
 
 SsoEntryOfAddress = Callable[[Call, str], Awaitable[SsoEntry | None]]
-"""The sign-on of an e-mail address, if its domain has one."""
+"""The connection for the domain of an email address, or None."""
 HasActiveSso = Callable[[Call], Awaitable[bool]]
-"""Whether a project has any such sign-on, so that the pages offer it."""
+"""Whether the project has an active connection."""
 SsoEntryOfOrganization = Callable[[Queries, Call, UUID, str | None], Awaitable[SsoEntry | None]]
-"""The sign-on of an organization, preferably the one for a domain, if one works now."""
+"""The active connection of an organization, preferably the one for the domain, or None."""
 
 
 async def sso_entry_of_address(call: Call, email: str) -> SsoEntry | None:
-    """Where somebody with this address signs on; none if here."""
+    """The connection that the address has to sign in by, or None."""
     return await call.world.hooks.sso_entry_of_address(call, email)
 
 
 async def is_sso_offered(call: Call) -> bool:
-    """Whether anybody of this project signs on elsewhere."""
+    """Whether the project has an active connection, so that the hosted pages offer single sign-on."""
     return await call.world.hooks.has_active_sso(call)
 
 
 async def sso_entry_of_organization(
     db: Queries, call: Call, organization_id: UUID | None, domain: str | None
 ) -> SsoEntry | None:
-    """Where the people of an organization sign on, by the connection for `domain` if it has one for that."""
+    """The active connection of an organization, preferably the one for `domain`. None without an organization."""
     if organization_id is None:
         return None
     return await db.hooks.sso_entry_of_organization(db, call, organization_id, domain)

@@ -140,7 +140,7 @@ class OtherAddress(Record):
     where o.project_id = %(project_id)s and o.email_key = %(email_key)s
     limit 1
 """)
-async def by_email(db: Queries, *, project_id: UUID, email_key: str) -> AddressHolder | None: ...
+async def find_by_email(db: Queries, *, project_id: UUID, email_key: str) -> AddressHolder | None: ...
 
 
 # Whether the address is still theirs is asked again of the row that a lock was waited for.
@@ -204,7 +204,7 @@ async def verify_other_address(
     delete from customer_other_addresses
     where project_id = %(project_id)s and customer_id = %(customer_id)s and email_key = %(email_key)s
 """)
-async def drop_other_address(tx: Transaction, *, project_id: UUID, customer_id: UUID, email_key: str) -> bool: ...
+async def delete_other_address(tx: Transaction, *, project_id: UUID, customer_id: UUID, email_key: str) -> bool: ...
 
 
 @statement("""
@@ -215,7 +215,7 @@ async def move_other_addresses(tx: Transaction, *, project_id: UUID, survivor: U
 
 
 @statement("select * from customers where project_id = %(project_id)s and external_id = %(external_id)s")
-async def by_external(db: Queries, *, project_id: UUID, external_id: str) -> CustomerRow | None: ...
+async def find_by_external_id(db: Queries, *, project_id: UUID, external_id: str) -> CustomerRow | None: ...
 
 
 class CustomerSearchRow(CustomerRow):
@@ -334,7 +334,7 @@ async def lock_by_identity(
     where project_id = %(project_id)s and customer_id = %(customer_id)s
       and (%(provider)s::text is null or provider = %(provider)s)
 """)
-async def drop_identities(tx: Transaction, *, project_id: UUID, customer_id: UUID, provider: str | None) -> None: ...
+async def delete_identities(tx: Transaction, *, project_id: UUID, customer_id: UUID, provider: str | None) -> None: ...
 
 
 class IdentityEmail(Record):
@@ -378,7 +378,7 @@ async def has_other_subject(
     where project_id = %(project_id)s and customer_id = %(customer_id)s and provider = %(provider)s
       and issuer = %(issuer)s
 """)
-async def drop_identities_at(
+async def delete_identities_at_issuer(
     tx: Transaction, *, project_id: UUID, customer_id: UUID, provider: str, issuer: str
 ) -> None: ...
 
@@ -475,7 +475,7 @@ async def move_identity_requests(tx: Transaction, *, project_id: UUID, survivor:
         where i.project_id = c.project_id and i.customer_id = c.id), array[]::text[])
     where c.project_id = %(project_id)s and c.id = %(id)s
 """)
-async def list_providers(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
+async def refresh_providers(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
 
 
 @statement("""
@@ -525,7 +525,9 @@ async def set_password(
     update customers set password_hash = %(password_hash)s
     where project_id = %(project_id)s and id = %(id)s and password_hash = %(before)s
 """)
-async def rehash(db: Queries, *, project_id: UUID, id: UUID, password_hash: str, before: str) -> bool: ...
+async def replace_password_hash(
+    db: Queries, *, project_id: UUID, id: UUID, password_hash: str, before: str
+) -> bool: ...
 
 
 @statement("""
@@ -634,7 +636,7 @@ async def move_merges(tx: Transaction, *, project_id: UUID, survivor: UUID, lose
     where project_id = %(project_id)s and customer_id = %(loser)s
     on conflict do nothing
 """)
-async def inherit_addresses(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...
+async def copy_former_addresses(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...
 
 
 # All addresses of a customer, now and before, but those that are another one's by now.
@@ -660,4 +662,4 @@ async def insert_merge(tx: Transaction, *, project_id: UUID, survivor: UUID, los
 @statement("""
     select merged_id from customer_merges where project_id = %(project_id)s and customer_id = %(customer_id)s
 """)
-async def merged_into(db: Queries, *, project_id: UUID, customer_id: UUID) -> list[UUID]: ...
+async def merged_ids_of(db: Queries, *, project_id: UUID, customer_id: UUID) -> list[UUID]: ...

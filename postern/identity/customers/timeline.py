@@ -118,7 +118,7 @@ async def timeline(call: Call, customer: CustomerRow, limit: int, cursor: str | 
     sessions = await session_store.sessions_of(
         call.db, project_id=call.project_id, subject_id=customer.id, before=before, before_id=before_id, limit=most
     )
-    merged = await store.merged_into(call.db, project_id=call.project_id, customer_id=customer.id)
+    merged = await store.merged_ids_of(call.db, project_id=call.project_id, customer_id=customer.id)
     changes = await audit.entries_before(
         call.db, call.project_id, [customer.id, *merged], before=before, before_id=before_id, limit=most
     )
@@ -150,7 +150,7 @@ async def erase(tx: Transaction, call: Call, customer: CustomerRow, transfer_own
     Organizations react to the event: they pass to `transfer_ownership_to`, or refuse to lose their last OWNER.
     """
     project_id = call.project_id
-    merged = await store.merged_into(tx, project_id=project_id, customer_id=customer.id)
+    merged = await store.merged_ids_of(tx, project_id=project_id, customer_id=customer.id)
     # Who reacts clears what it keeps about the customer, so the row is still there.
     to = {} if transfer_ownership_to is None else {"ownershipTransferredTo": str(transfer_ownership_to)}
     await events.record(tx, call, "customer.deleted", customer.id, **to)
@@ -199,7 +199,9 @@ def _of_event(event: PastEvent, customer: CustomerRow) -> TimelineEntry:
         type=event.type,
         title=TITLES.get(event.type, event.type),
         occurred_at=event.occurred_at,
-        actor=TimelineActor(type=event.actor_type, id=event.actor_id, label=customer.email if own else event.actor_label),
+        actor=TimelineActor(
+            type=event.actor_type, id=event.actor_id, label=customer.email if own else event.actor_label
+        ),
         data=event.data,
     )
 

@@ -18,7 +18,7 @@ from postern.identity.customers.model import (
     SixDigits,
     Token,
 )
-from postern.identity.customers.operations import drop_mfa, require_customer
+from postern.identity.customers.operations import remove_second_factor, require_customer
 from postern.identity.customers.requirements import MfaStillRequired, SsoRequired, requires_mfa
 from postern.identity.customers.sessions import (
     AT_THE_DOOR,
@@ -217,7 +217,7 @@ async def disable_totp(call: Call, data: SecondFactorProof) -> None:
         raise MfaStillRequired
     await _require_second_factor(call, customer_id, data.code, data.recovery_code)
     async with call.db.transaction() as tx:
-        person = await drop_mfa(tx, call, await locked_customer(tx, call))
+        person = await remove_second_factor(tx, call, await locked_customer(tx, call))
         await events.record(tx, call, "customer.mfa_disabled", person.id, method="TOTP")
         await mailer.notify(tx, call, project, person, "MFA_CHANGED", change="The second factor was turned off")
 
@@ -312,7 +312,7 @@ async def _use_second_factor(
     tx: Transaction, call: Call, person: CustomerRow, code: str | None, recovery_code: str | None
 ) -> UsedFactor | None:
     if recovery_code is not None:
-        merged = await store.merged_into(tx, project_id=call.project_id, customer_id=person.id)
+        merged = await store.merged_ids_of(tx, project_id=call.project_id, customer_id=person.id)
         return await second_factor.use(tx, call, person.subject, recovery_code, former_ids=merged)
     return None if code is None else await second_factor.use(tx, call, person.subject, code)
 
