@@ -1,4 +1,4 @@
-"""Customers who are contacts too, where the project wants that: audiences and automations see them."""
+"""Link customers to contacts, if the project is set to, so that audiences and automations can use them."""
 
 from collections.abc import Sequence
 
@@ -10,25 +10,28 @@ from postern.platform.projects import operations as projects
 
 
 async def link_contact(tx: Transaction, happened: Sequence[Event]) -> None:
-    """Link customers whose address is proven (or who were created by API) to the contact with it, or make one."""
+    """Link each customer whose address is verified, or who was created by the API, to the contact with that address.
+
+    With `settings.signIn.contacts` CREATE, a missing contact is created.
+    """
     for event in happened:
         if event.subject_id is None:
             continue
         project = await projects.require_project(tx, event.project_id)
-        wish = project.settings.sign_in.contacts
-        if wish == "NONE":
+        mode = project.settings.sign_in.contacts
+        if mode == "NONE":
             continue
-        person = await store.get_customer(tx, project_id=event.project_id, id=event.subject_id)
-        if person is None or person.email is None:
+        customer = await store.get_customer(tx, project_id=event.project_id, id=event.subject_id)
+        if customer is None or customer.email is None:
             continue
-        if person.email_verified_at is None and event.actor_type == "CUSTOMER":
-            continue  # Anybody can claim an address: marketing begins when it is proven.
-        if wish == "CREATE":
-            name = {"name": person.name} if person.name else {}
+        if customer.email_verified_at is None and event.actor_type == "CUSTOMER":
+            continue  # Anybody can sign up with any address: it becomes a contact only when it is verified.
+        if mode == "CREATE":
+            name = {"name": customer.name} if customer.name else {}
             contact = await contacts.find_or_create(
-                tx, event.project_id, person.email, event.occurred_at, attributes=name
+                tx, event.project_id, customer.email, event.occurred_at, attributes=name
             )
         else:
-            contact = await contacts.contact_of(tx, event.project_id, person.email)
-        if contact is not None and contact.id != person.contact_id:
-            await store.set_contact(tx, project_id=event.project_id, id=person.id, contact_id=contact.id)
+            contact = await contacts.contact_of(tx, event.project_id, customer.email)
+        if contact is not None and contact.id != customer.contact_id:
+            await store.set_contact(tx, project_id=event.project_id, id=customer.id, contact_id=contact.id)

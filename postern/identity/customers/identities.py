@@ -1,14 +1,14 @@
-"""Recognising people by an account elsewhere: one rule for OIDC, OAuth and SAML.
+"""Find or create the customer for an account at a provider. OIDC, OAuth and SAML follow the same rules.
 
-Issuer and subject decide. An address links only where whoever vouches for the person says that it is verified; and
-onto an account whose address nobody ever proved, it takes every way in from whoever made that account first.
+A customer is identified by issuer and subject. An e-mail address links the account to an existing customer only if
+the provider says that the address is verified. If the customer's address was never verified, linking revokes all
+sign-in methods and sessions of that customer, because somebody else may have registered the address (pre-hijacking).
 """
 
 from typing import Any
 from uuid import UUID
 
-from postern.identity.customers import mailer, rules, store
-from postern.identity.customers.invitation_check import may_sign_up as is_welcome
+from postern.identity.customers import invitation_check, mailer, rules, store
 from postern.identity.customers.model import CustomerRow, CustomerSignUpClosed
 from postern.identity.customers.operations import require_customer, set_primary_email
 from postern.identity.customers.sign_in import create_customer_row, prove_address
@@ -21,11 +21,11 @@ from postern.platform.projects.model import Project
 
 
 class AccountNotLinked(Conflict):
-    """An account with this address exists, and the address is not verified there: sign in another way."""
+    """An account with this address exists, but the provider has not verified the address: sign in another way."""
 
 
 class IdentityTaken(AccountNotLinked):
-    """That account is another customer's."""
+    """This account is linked to another customer."""
 
 
 class IdentityConflict(Conflict):
@@ -35,15 +35,15 @@ class IdentityConflict(Conflict):
 
 
 class IdentityHeld(IdentityConflict):
-    """The customer with this address is linked to another account of this provider; an administrator has to approve."""
+    """The customer with this address is linked to another account of this provider; an administrator must approve."""
 
 
 class IdentityLinked(Conflict):
-    """Another account of this provider is linked already; remove it first."""
+    """Another account of this provider is already linked; unlink it first."""
 
 
 class ExternalIdentity(Record):
-    """What somebody else says about a person who signed in there."""
+    """An account at an identity provider, with the profile that the provider asserts."""
 
     provider: str
     issuer: str
@@ -62,14 +62,17 @@ async def find_or_create_customer(
     may_sign_up: bool | None = None,
     hold: bool = False,
 ) -> CustomerRow:
-    """The customer that a voucher is about, locked: known, linked, or new.
+    """The customer for an account at a provider, locked: the linked one, the one with its address, or a new one.
 
-    `may_sign_up` overrides the project's `signUp`. Raises AccountNotLinked, CustomerSignUpClosed; and IdentityTaken
-    where the same person signs in twice at the same moment: the second is recognised when they try again. A linked
-    account for which the provider names another subject is another person's, as an address may have been reassigned:
-    raises IdentityConflict, or IdentityHeld where such accounts are held for an administrator.
+    `may_sign_up` overrides the project's `signUp`. `hold` holds an account that conflicts with a linked one for an
+    administrator.
+
+    Raises AccountNotLinked if the address has an account but is not verified by the provider; CustomerSignUpClosed;
+    IdentityTaken if a concurrent request linked the account (the next attempt finds it); and IdentityConflict, or
+    IdentityHeld with `hold`, if the customer with the address is linked to another subject of this issuer: the address
+    may have been reassigned to another person.
     """
-    known = await store.lock_by_identity(
+    linked = await store.lock_by_identity(
         tx,
         project_id=call.project_id,
         provider=identity.provider,
@@ -77,21 +80,21 @@ async def find_or_create_customer(
         subject=identity.subject,
     )
     spec, key = _address_of(identity)
-    if known is not None:
-        return await _follow_address(tx, call, project, known, identity, spec, key)
-    held = await store.lock_by_email(tx, project_id=call.project_id, email_key=key) if key else None
-    if held is not None:
+    if linked is not None:
+        return await _update_address(tx, call, project, linked, identity, spec, key)
+    holder = await store.lock_by_email(tx, project_id=call.project_id, email_key=key) if key else None
+    if holder is not None:
         if not identity.email_verified:
             raise AccountNotLinked
-        await _require_first_subject(tx, call, held, identity, hold=hold)
-        customer = await prove_address(tx, call, project, held, key or "")
+        await _require_no_other_subject(tx, call, holder, identity, hold=hold)
+        customer = await prove_address(tx, call, project, holder, key or "")
         customer = await link_identity(tx, call, customer, identity)
         await record_linked_identity(tx, call, project, customer, identity)
         return customer
-    invited = key is not None and identity.email_verified and await is_welcome(tx, call, project, key)
+    invited = key is not None and identity.email_verified and await invitation_check.may_sign_up(tx, call, project, key)
     if not ((project.settings.sign_in.sign_up or invited) if may_sign_up is None else may_sign_up):
         raise CustomerSignUpClosed
-    made = await create_customer_row(
+    created = await create_customer_row(
         tx,
         call,
         spec,
@@ -101,26 +104,26 @@ async def find_or_create_customer(
         verified=identity.email_verified,
         method=identity.provider,
     )
-    if made is None:  # Somebody took the address between our look and our insert.
+    if created is None:  # A concurrent request registered the address after it was looked up.
         raise AccountNotLinked
-    return await link_identity(tx, call, made, identity)
+    return await link_identity(tx, call, created, identity)
 
 
-async def _follow_address(
+async def _update_address(
     tx: Transaction,
     call: Call,
     project: Project,
-    known: CustomerRow,
+    customer: CustomerRow,
     identity: ExternalIdentity,
     email: str | None,
     key: str | None,
 ) -> CustomerRow:
-    """Let a customer's primary address follow the provider's, where it came from there and is verified there.
+    """Update a linked customer's primary address when the provider reports a new verified one.
 
-    Never onto an address of another customer: then everything stays as it was.
+    Only if the primary address is the last one that the provider reported, and no other customer has the new one.
     """
     if email is None or key is None or not identity.email_verified:
-        return known
+        return customer
     account: dict[str, Any] = {
         "project_id": call.project_id,
         "provider": identity.provider,
@@ -129,49 +132,49 @@ async def _follow_address(
     }
     last = await store.identity_email(tx, **account)
     if last is None or last.email_key == key:
-        return known
-    follows = last.email_key is not None and last.email_key == known.email_key
-    if follows and key != known.email_key:
+        return customer
+    is_primary = last.email_key is not None and last.email_key == customer.email_key
+    if is_primary and key != customer.email_key:
         holder = await store.lock_by_email(tx, project_id=call.project_id, email_key=key)
-        if holder is not None and holder.id != known.id:
-            return known
-        await mailer.notify(tx, call, project, known, "EMAIL_CHANGED")
-        known = await set_primary_email(tx, call, known, email, key, call.now)
-        await events.record(tx, call, "customer.email_verified", known.id, changed=True, provider=identity.provider)
+        if holder is not None and holder.id != customer.id:
+            return customer
+        await mailer.notify(tx, call, project, customer, "EMAIL_CHANGED")
+        customer = await set_primary_email(tx, call, customer, email, key, call.now)
+        await events.record(tx, call, "customer.email_verified", customer.id, changed=True, provider=identity.provider)
     await store.set_identity_email(tx, **account, email_key=key)
-    return known
+    return customer
 
 
-async def _require_first_subject(
-    tx: Transaction, call: Call, held: CustomerRow, identity: ExternalIdentity, *, hold: bool
+async def _require_no_other_subject(
+    tx: Transaction, call: Call, customer: CustomerRow, identity: ExternalIdentity, *, hold: bool
 ) -> None:
-    named: dict[str, Any] = {
+    subject: dict[str, Any] = {
         "project_id": call.project_id,
-        "customer_id": held.id,
+        "customer_id": customer.id,
         "provider": identity.provider,
         "issuer": identity.issuer,
         "subject": identity.subject,
     }
-    if not (await store.has_other_subject(tx, **named)).found:
+    if not (await store.has_other_subject(tx, **subject)).found:
         return
-    rejected = hold and (await store.was_rejected(tx, **named)).found
+    rejected = hold and (await store.was_rejected(tx, **subject)).found
     problem = IdentityHeld() if hold and not rejected else IdentityConflict()
-    problem.customer_id = held.id
+    problem.customer_id = customer.id
     raise problem
 
 
 async def record_linked_identity(
     tx: Transaction, call: Call, project: Project, customer: CustomerRow, identity: ExternalIdentity
 ) -> None:
-    """Record that a customer who was there has one more way in, and tell them."""
+    """Record the event that an account was linked to an existing customer, and notify the customer by mail."""
     await events.record(tx, call, "customer.linked", customer.id, provider=identity.provider, mergedCustomerId=None)
     await mailer.notify(tx, call, project, customer, "IDENTITY_CHANGED", change=f"{identity.provider} was added")
 
 
 async def link_identity(tx: Transaction, call: Call, customer: CustomerRow, identity: ExternalIdentity) -> CustomerRow:
-    """Make an account at a provider this customer's: one of each provider and issuer.
+    """Link an account at a provider to a customer, at most one for each provider and issuer. Returns the new row.
 
-    Raises IdentityTaken if it is somebody else's, IdentityLinked if the customer has another account there.
+    Raises IdentityTaken if it is linked to another customer, IdentityLinked if the customer has another account there.
     """
     other = await store.has_other_subject(
         tx,

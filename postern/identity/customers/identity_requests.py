@@ -27,7 +27,7 @@ STATUSES = ("PENDING", "APPROVED", "REJECTED")
 
 
 class IdentityRequestMissing(Missing):
-    """This request to link an account does not exist."""
+    """There is no such request to link an account."""
 
 
 class IdentityRequestDecided(Conflict):

@@ -1,11 +1,11 @@
-"""Password hashes of other systems: which we take, within which cost, and how they are checked.
+"""Password hashes imported from other systems: accepted schemes, limits of their cost parameters, and checking.
 
-Costs have ceilings, because whoever imports a hash decides what each try at it costs us.
+Cost parameters are limited, because every sign-in attempt spends what the importer of a hash chose.
 
-A check of an imported hash takes another time than one of ours, so the time of a refusal would tell which addresses
-have accounts. In a project that has imported hashes every refusal therefore takes at least twice as long as a check of
-the slowest of them (`refusal_seconds`). It waits for that time and does not compute: equal work would let anybody
-spend the processor at the price of the dearest hash.
+Checking an imported hash takes longer or shorter than checking one of our own, so the response time of a failed sign-in
+would reveal which addresses have accounts. In a project with imported hashes, every failed sign-in therefore takes at
+least twice as long as a check of the slowest of them (`refusal_seconds`). It sleeps for that time: computing the
+slowest hash for every attempt would let anybody exhaust the processor.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ PBKDF2_ROUNDS_MAX = 2_000_000
 SALT_MAX = 256
 HASH_BYTES = range(16, 129)
 REFUSAL_FACTOR = 2
-"""How many times a check of the slowest hash a refusal takes: a busy machine may need twice the usual time."""
+"""Duration of a failed sign-in, in checks of the slowest hash: on a busy machine a check may take twice as long."""
 
 _BCRYPT = re.compile(r"^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$")
 _SCRYPT = re.compile(r"^\$scrypt\$ln=(\d{1,2}),r=(\d{1,3}),p=(\d{1,3})\$([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+)$")
@@ -49,23 +49,24 @@ _threads = ThreadPoolExecutor(max_workers=max(2, os.cpu_count() or 2), thread_na
 
 
 def check_hash(hashed: str) -> str:
-    """The hash itself, if it is of a kind and cost that we take. Raises HashRefused saying what is wrong."""
+    """Return the hash if its scheme and cost are accepted. Raises HashRefused with what is wrong."""
     if hashed.startswith("$argon2"):
         _check_argon2(hashed)
-    elif found := _BCRYPT.match(hashed):
-        if not 4 <= int(found[1]) <= BCRYPT_COST_MAX:
-            raise HashRefused.of_value("/passwordHash", f"A bcrypt hash has a cost of 4 to {BCRYPT_COST_MAX}.")
-    elif found := _SCRYPT.match(hashed):
-        log_n, r, p = (int(found[number]) for number in (1, 2, 3))
+    elif match := _BCRYPT.match(hashed):
+        if not 4 <= int(match[1]) <= BCRYPT_COST_MAX:
+            raise HashRefused.of_value("/passwordHash", f"The cost of a bcrypt hash must be 4 to {BCRYPT_COST_MAX}.")
+    elif match := _SCRYPT.match(hashed):
+        log_n, r, p = (int(match[number]) for number in (1, 2, 3))
         if not (1 <= log_n <= SCRYPT_LOG_N_MAX and 1 <= r <= SCRYPT_R_MAX and 1 <= p <= SCRYPT_P_MAX):
             raise HashRefused.of_value(
-                "/passwordHash", f"A scrypt hash has at most ln={SCRYPT_LOG_N_MAX}, r={SCRYPT_R_MAX}, p={SCRYPT_P_MAX}."
+                "/passwordHash",
+                f"A scrypt hash may have at most ln={SCRYPT_LOG_N_MAX}, r={SCRYPT_R_MAX}, p={SCRYPT_P_MAX}.",
             )
-        _check_bytes(found[4], found[5])
-    elif found := _PBKDF2.match(hashed):
-        if not 1 <= int(found[2]) <= PBKDF2_ROUNDS_MAX:
-            raise HashRefused.of_value("/passwordHash", f"A PBKDF2 hash has at most {PBKDF2_ROUNDS_MAX:,} rounds.")
-        _check_bytes(found[3], found[4])
+        _check_bytes(match[4], match[5])
+    elif match := _PBKDF2.match(hashed):
+        if not 1 <= int(match[2]) <= PBKDF2_ROUNDS_MAX:
+            raise HashRefused.of_value("/passwordHash", f"A PBKDF2 hash may have at most {PBKDF2_ROUNDS_MAX:,} rounds.")
+        _check_bytes(match[3], match[4])
     else:
         raise HashRefused.of_value(
             "/passwordHash", "Send a hash as `$argon2id$…`, `$2b$…`, `$scrypt$ln=…` or `$pbkdf2-sha256$…`."
@@ -74,17 +75,17 @@ def check_hash(hashed: str) -> str:
 
 
 async def check_any_password(password: str, hashed: str | None) -> bool:
-    """Whether the password is right, whoever made the hash. Takes as long for nobody as for one of our own hashes."""
+    """Whether the password matches a hash of any accepted scheme. None takes as long as a hash of our own."""
     if hashed is None or hashed.startswith("$argon2"):
         return await check_password(password, hashed)
-    # These are rare: each is replaced by one of ours the first time it is right.
-    return await asyncio.get_running_loop().run_in_executor(_threads, _check_foreign, password, hashed)
+    # Imported hashes are rare: each is replaced by one of our own at the first successful sign-in.
+    return await asyncio.get_running_loop().run_in_executor(_threads, _check_imported, password, hashed)
 
 
 async def refusal_seconds(schemes: Sequence[str]) -> float:
-    """How long a refused password takes in a project with imported hashes of these schemes (`$2b$12`); 0 without any.
+    """Seconds that a failed sign-in takes in a project with imported hashes of these schemes (`$2b$12`); 0 without any.
 
-    Computed from the costs that the schemes name and from what the first call measures in some 50 ms.
+    Computed from the cost parameters in the schemes and from a measurement of some 50 ms on the first call.
     """
     if not schemes:
         return 0
@@ -96,25 +97,25 @@ def _refusal_seconds(schemes: Sequence[str]) -> float:
 
 
 def _check_seconds(scheme: str) -> float:
-    """How long a check of a hash of this scheme takes. Schemes that `check_hash` refuses take no time."""
-    found = _SCHEME.match(scheme)
-    if found is None:
+    """Seconds that checking a hash of this scheme takes; 0 for schemes that `check_hash` refuses."""
+    match = _SCHEME.match(scheme)
+    if match is None:
         return 0
-    kind = _KINDS.get(found[1], found[1])
-    costs = [int(cost) for cost in re.findall(r"\d+", found[2])]
+    kind = _KINDS.get(match[1], match[1])
+    costs = [int(cost) for cost in re.findall(r"\d+", match[2])]
     if kind == "bcrypt":
         costs = [2 ** costs[0]]
     elif kind == "scrypt":
         costs[0] = 2 ** costs[0]
     elif kind == "argon2":
-        costs = costs[:2]  # Memory and passes; its lanes run side by side.
+        costs = costs[:2]  # Memory and passes; the lanes run in parallel.
     return _seconds_per_unit(kind) * math.prod(costs) if kind in _UNITS else 0
 
 
 _KINDS = {
     "2a": "bcrypt", "2b": "bcrypt", "2y": "bcrypt", "argon2id": "argon2", "argon2i": "argon2", "argon2d": "argon2"
 }  # fmt: skip
-"""Names in hashes of what is one computation."""
+"""The algorithm for each scheme identifier, where they differ."""
 
 
 def _pbkdf2(digest: str) -> tuple[int, Callable[[], object]]:
@@ -132,7 +133,7 @@ _UNITS: dict[str, tuple[int, Callable[[], object]]] = {
     "pbkdf2-sha256": _pbkdf2("sha256"),
     "pbkdf2-sha512": _pbkdf2("sha512"),
 }
-"""For each kind of hash an affordable number of units of its cost, and the computation that has it."""
+"""For each algorithm: an affordable cost in its units, and a computation of that cost to measure."""
 
 
 @cache
@@ -143,44 +144,48 @@ def _seconds_per_unit(kind: str) -> float:
     return (time.perf_counter() - began) / units
 
 
-def _check_foreign(password: str, hashed: str) -> bool:
+def _check_imported(password: str, hashed: str) -> bool:
     secret = password.encode()
     if hashed.startswith("$2"):
-        # bcrypt reads 72 bytes (and its library refuses more), as the system that made the hash did.
+        # bcrypt uses the first 72 bytes, and the library refuses longer passwords.
         return bcrypt.checkpw(secret[:72], hashed.encode())
-    if found := _SCRYPT.match(hashed):
-        log_n, r, p = (int(found[number]) for number in (1, 2, 3))
-        expected = _decoded(found[5])
+    if match := _SCRYPT.match(hashed):
+        log_n, r, p = (int(match[number]) for number in (1, 2, 3))
+        expected = _decoded(match[5])
         n = 1 << log_n
-        made = hashlib.scrypt(
-            secret, salt=_decoded(found[4]), n=n, r=r, p=p, dklen=len(expected), maxmem=129 * r * (n + p + 2)
+        computed = hashlib.scrypt(
+            secret, salt=_decoded(match[4]), n=n, r=r, p=p, dklen=len(expected), maxmem=129 * r * (n + p + 2)
         )
-        return hmac.compare_digest(made, expected)
-    if found := _PBKDF2.match(hashed):
-        expected = _decoded(found[4])
-        made = hashlib.pbkdf2_hmac(found[1], secret, _decoded(found[3]), int(found[2]), len(expected))
-        return hmac.compare_digest(made, expected)
+        return hmac.compare_digest(computed, expected)
+    if match := _PBKDF2.match(hashed):
+        expected = _decoded(match[4])
+        computed = hashlib.pbkdf2_hmac(match[1], secret, _decoded(match[3]), int(match[2]), len(expected))
+        return hmac.compare_digest(computed, expected)
     return False
 
 
 def _check_argon2(hashed: str) -> None:
     try:
-        given = extract_parameters(hashed)
+        parameters = extract_parameters(hashed)
     except (InvalidHashError, ValueError):
-        raise HashRefused.of_value("/passwordHash", "This is not an argon2 hash in PHC form.") from None
-    if given.memory_cost > ARGON2_MEMORY_KIB_MAX or given.time_cost > ARGON2_TIME_MAX or given.parallelism > 16:
+        raise HashRefused.of_value("/passwordHash", "This is not an argon2 hash in PHC string format.") from None
+    if (
+        parameters.memory_cost > ARGON2_MEMORY_KIB_MAX
+        or parameters.time_cost > ARGON2_TIME_MAX
+        or parameters.parallelism > 16
+    ):
         raise HashRefused.of_value(
-            "/passwordHash", f"An argon2 hash has at most m={ARGON2_MEMORY_KIB_MAX}, t={ARGON2_TIME_MAX}, p=16."
+            "/passwordHash", f"An argon2 hash may have at most m={ARGON2_MEMORY_KIB_MAX}, t={ARGON2_TIME_MAX}, p=16."
         )
 
 
-def _check_bytes(salt: str, made: str) -> None:
+def _check_bytes(salt: str, digest: str) -> None:
     try:
-        salt_bytes, made_bytes = _decoded(salt), _decoded(made)
+        salt_bytes, digest_bytes = _decoded(salt), _decoded(digest)
     except binascii.Error:
-        raise HashRefused.of_value("/passwordHash", "Salt and hash are base64.") from None
-    if len(salt_bytes) > SALT_MAX or len(made_bytes) not in HASH_BYTES:
-        raise HashRefused.of_value("/passwordHash", "The salt has at most 256 bytes, the hash 16 to 128.")
+        raise HashRefused.of_value("/passwordHash", "Salt and hash must be base64.") from None
+    if len(salt_bytes) > SALT_MAX or len(digest_bytes) not in HASH_BYTES:
+        raise HashRefused.of_value("/passwordHash", "The salt must have at most 256 bytes, the hash 16 to 128 bytes.")
 
 
 def _decoded(text: str) -> bytes:

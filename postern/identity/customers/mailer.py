@@ -1,4 +1,4 @@
-"""Emails to customers: codes, links and security notices. The worker renders them and sends them for the project.
+"""E-mails to customers: codes, links and security notices. The worker renders them and sends them for the project.
 
 A request only stores the sealed content of the email, also where there is no recipient: requesting a code takes
 equally long for an address with and without an account.
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 ATTEMPTS = 8
-"""How often an email is tried before it is given up, for example while the sender's domain is not verified."""
+"""How often an e-mail is tried before it is given up, for example while the sender's domain is not verified."""
 NOTICE_LIFE = timedelta(days=1)
 """How long a security notice may wait; it is not sent later."""
 LIVES = {"SIGN_UP": CODE_LIFE, "CODE": CODE_LIFE, "VERIFY": CODE_LIFE, "LINK": LINK_LIFE, "RESET": RESET_LIFE}
-"""How long the code or link in an email is valid; the email is not sent later."""
+"""How long the code or link in an e-mail is valid; the e-mail is not sent later."""
 
 
 class MailContent(Record):
@@ -51,7 +51,7 @@ class MailContent(Record):
 async def enqueue_security_mail(
     tx: Transaction, call: Call, kind: str, to: str | None, customer_id: UUID | None = None, **values: str
 ) -> None:
-    """Queue an email that is sent after this transaction commits. Nothing is sent if `to` is None."""
+    """Queue an e-mail that is sent after this transaction commits. Nothing is sent if `to` is None."""
     content = MailContent(kind=kind, to=to, values=values)
     mail_id = new_id()
     await challenge_store.insert_mail(
@@ -75,7 +75,7 @@ async def notify(
 
 
 async def send_queued_mail(world: "World", mail: QueuedMail) -> None:
-    """Send a queued email and delete it from the queue. A crash in between sends it twice."""
+    """Send a queued e-mail and delete it from the queue. A crash in between sends it twice."""
     content = msgspec.json.decode(world.secrets.open(mail.sealed, f"letter:{mail.id}"), type=MailContent)
     ends = mail.created_at + LIVES.get(content.kind, NOTICE_LIFE)
     if content.to is not None and world.clock() >= ends:
@@ -101,7 +101,7 @@ async def send_queued_mail(world: "World", mail: QueuedMail) -> None:
 
 
 def sender_of(world: "World", project: Project) -> str:
-    """The From of sign-in emails: the project's `mailFrom`, or `no-reply@` this server's host."""
+    """The From of sign-in e-mails: the project's `mailFrom`, or `no-reply@` this server's host."""
     name = app_name(project).replace('"', "").replace("\\", "")
     configured = project.settings.sign_in.mail_from
     if configured:
@@ -111,10 +111,10 @@ def sender_of(world: "World", project: Project) -> str:
 
 
 def undeliverable_reason(problem: Problem) -> str:
-    """Why an email to a customer or an invited person could not be sent, as developers of the project read it."""
+    """Why an e-mail to a customer or an invited person could not be sent, as developers of the project read it."""
     if isinstance(problem, DomainNotVerified):
         return (
-            f"{problem.detail} Set `settings.signIn.mailFrom`, the sender of such emails, to an address at a verified"
+            f"{problem.detail} Set `settings.signIn.mailFrom`, the sender of such e-mails, to an address at a verified"
             " domain."
         )
     return problem.detail
@@ -126,7 +126,7 @@ def app_name(project: Project) -> str:
 
 
 async def _give_up(world: "World", mail: QueuedMail, content: MailContent, code: str, reason: str) -> None:
-    """Delete a queued email and record `customer.mail_failed` with the reason. The recipient is not told."""
+    """Delete a queued e-mail and record `customer.mail_failed` with the reason. The recipient is not told."""
     event = events.make_event(
         mail.project_id,
         "customer.mail_failed",

@@ -48,7 +48,7 @@ async def link_customer(call: Call, data: CustomerLink) -> CustomerLinkResult:
     """Give a customer the identifier it has in your own system.
 
     If another customer has that identifier, it is merged into `customerId` in the same transaction, and
-    `mergedCustomerId` names it: its identities, passkeys, memberships, events and email addresses move to
+    `mergedCustomerId` names it: its identities, passkeys, memberships, events and e-mail addresses move to
     `customerId`, its sessions end, and it is deleted. Link two customers only if you know that they are one person:
     afterwards every address of either signs in to `customerId`.
 
@@ -165,7 +165,7 @@ async def _merge_addresses(tx: Transaction, call: Call, survivor: CustomerRow, l
 
 
 async def _add_local_identities(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> None:
-    """Add the survivor's identities of local sign-in methods: password, codes by email, passkeys."""
+    """Add the survivor's identities of local sign-in methods: password, codes by e-mail, passkeys."""
     has_password = survivor.password_hash is not None or loser.password_hash is not None
     has_passkeys = bool(await passkeys.passkeys_of(tx, survivor.subject))
     present = {

@@ -1,4 +1,4 @@
-"""Customers, their sessions, and what may go wrong when they prove who they are."""
+"""Customers: records, request bodies, limits, lifetimes, and problems of managing customers and of signing in."""
 
 from datetime import timedelta
 from typing import Annotated, Any, Literal
@@ -24,23 +24,23 @@ Status = Literal["active", "banned", "verified", "unverified", "mfa", "locked"]
 LOCAL_PROVIDERS = ("PASSWORD", "EMAIL_CODE", "PASSKEY")
 
 METADATA_LIMIT = 16_384
-"""Bytes of a customer's metadata as JSON."""
+"""Maximum size of a customer's metadata as JSON, in bytes."""
 ROLES_LIMIT = 100
 SESSIONS_LIMIT = 100
-"""Live sessions of one customer; the oldest ends when one more begins."""
+"""Maximum number of live sessions per customer; a new one above it ends the oldest."""
 IMPORT_LIMIT = 1_000
 
 ACCESS_TOKEN_LIFE = timedelta(minutes=5)
 SESSION_LIFE = timedelta(days=30)
 SESSION_IDLE = timedelta(days=7)
 FRESH = timedelta(hours=1)
-"""How recent a sign-in must be for what could lock its owner out."""
+"""Maximum age of the sign-in for security-relevant changes, such as of a password or a second factor."""
 
 CODE_LIFE = timedelta(minutes=10)
 LINK_LIFE = timedelta(minutes=15)
 RESET_LIFE = timedelta(minutes=30)
 RESET_TRIES = 30
-"""Passwords that may be tried with one reset link until one is taken; nobody guesses the link itself."""
+"""How many new passwords may be submitted with one reset link, as rejected ones (too common, breached) count."""
 MFA_LIFE = timedelta(minutes=10)
 GRANT_LIFE = timedelta(minutes=2)
 PROVIDER_LIFE = timedelta(minutes=10)
@@ -49,7 +49,7 @@ FAILURES_BEFORE_LOCK = 10
 LOCK = timedelta(minutes=15)
 LOCK_MAX = timedelta(hours=1)
 FAILURES_EVERYWHERE = 100
-"""Failures of one identifier from all addresses together, per `FAILURE_WINDOW`, before passwords are not tried."""
+"""Failures of one identifier from all IP addresses per `FAILURE_WINDOW` before its passwords are no longer checked."""
 FAILURE_WINDOW = timedelta(hours=1)
 FAILURES_KEPT = timedelta(days=1)
 
@@ -84,7 +84,7 @@ class ExternalIdTaken(Conflict):
 
 
 class CustomerOwnsOrganizations(Conflict):
-    """This customer is the last OWNER of organizations; name who owns them from now on, or delete them first."""
+    """This customer is the last OWNER of organizations; send `transferOwnershipTo`, or delete them first."""
 
 
 class CustomerBanned(Conflict):
@@ -92,62 +92,62 @@ class CustomerBanned(Conflict):
 
 
 class CustomerSignInFailed(Unauthenticated, code="sign_in_failed"):
-    """The address or the proof is wrong."""
+    """Wrong e-mail address or password, or unknown passkey."""
 
 
 class CustomerRefreshTokenInvalid(Unauthenticated, code="refresh_token_invalid"):
-    """This refresh token is unknown, expired or was used before; sign in again."""
+    """This refresh token is unknown, has expired or was already used; sign in again."""
 
 
 class SignInLocked(RateLimited):
-    """Too many failed attempts; wait before the next one."""
+    """Too many failed attempts; wait as long as `Retry-After` says before the next one."""
 
 
 class SignInBlocked(Forbidden):
-    """This account may not sign in."""
+    """This account is not allowed to sign in."""
 
 
 class MethodOff(Forbidden):
-    """This project does not use that way of signing in."""
+    """This sign-in method is switched off in this project."""
 
 
 class CustomerSignUpClosed(Forbidden, code="sign_up_closed"):
-    """This project does not let strangers sign up."""
+    """Sign-up is closed in this project; only invited addresses can sign up."""
 
 
 class NotFresh(Forbidden):
-    """This needs a recent sign-in: sign in again and repeat it within an hour."""
+    """This needs a sign-in in the last hour: sign in again, then repeat the request."""
 
 
 class MfaAlreadyOn(Conflict):
-    """A second factor is on already; disable it first."""
+    """A second factor is already on; disable it first."""
 
 
 class MfaOff(Conflict):
-    """No second factor is on, or none was enrolled."""
+    """No second factor is on or being set up."""
 
 
 class CustomerMetadataTooLarge(BadRequest, code="metadata_too_large"):
-    """Metadata takes at most 16 kB as JSON."""
+    """Metadata may have at most 16 kB as JSON."""
 
 
 class TooManyCustomerRoles(BadRequest, code="too_many_roles"):
-    """A customer has at most 100 roles."""
+    """A customer can have at most 100 roles."""
 
 
 class HashRefused(BadRequest):
-    """This password hash is of no kind we take, or too costly to check."""
+    """This password hash has an unsupported scheme, or its cost parameters are too high."""
 
 
 class CustomerIdentity(Record):
-    """One way a customer is known: a password here, or an account elsewhere."""
+    """A sign-in method of a customer: PASSWORD, EMAIL_CODE, PASSKEY, or the key of a provider with a linked account."""
 
     provider: str
     created_at: Moment
 
 
 class CustomerSession(Record):
-    """Where a customer is signed in."""
+    """A session of a customer."""
 
     id: UUID
     user_agent: str
@@ -159,19 +159,19 @@ class CustomerSession(Record):
 
 
 class OtherEmail(Record):
-    """An address beside the primary one that signs the customer in: it came with a customer that was merged."""
+    """A secondary address of a customer that came from a merge; it can be used to sign in."""
 
     email: str
     verified_at: Moment | None
 
 
 class Customer(Record):
-    """A person who uses what the project builds."""
+    """A user of the project's app."""
 
     id: UUID
     project_id: UUID
     external_user_id: str | None
-    """The identifier from your own system."""
+    """The customer's identifier in your own system."""
     email: str | None
     email_verified_at: Moment | None
     other_emails: list[OtherEmail]
@@ -194,7 +194,7 @@ class Customer(Record):
 
 
 class EndUser(Record):
-    """A customer as the app family shows it."""
+    """A customer as the `/apps` operations return it."""
 
     id: UUID
     app_id: UUID
@@ -214,7 +214,7 @@ class EndUser(Record):
 
 
 class CustomerRow(Record):
-    """A customer's row; hashes never leave the server."""
+    """A row of `customers`, with the password hash; never returned by the API."""
 
     project_id: UUID
     id: UUID
@@ -242,16 +242,16 @@ class CustomerRow(Record):
 
     @property
     def subject(self) -> Subject:
-        """The customer, as the authentication engine names them."""
+        """The customer as a subject of `security`."""
         return Subject(project_id=self.project_id, id=self.id)
 
     def is_banned(self, now: Moment) -> bool:
-        """Whether a ban holds now; one with an end falls away by itself."""
+        """Whether the customer is banned now; a ban ends at `ban_expires_at`, if set."""
         return self.banned_at is not None and (self.ban_expires_at is None or self.ban_expires_at > now)
 
 
 class CustomerStats(Record):
-    """How many customers there are."""
+    """Numbers of customers in a project."""
 
     total: int
     verified: int
@@ -260,7 +260,7 @@ class CustomerStats(Record):
 
 
 class CustomerEvent(Record):
-    """Something that happened to a customer."""
+    """An event of a customer."""
 
     id: UUID
     type: str
@@ -274,7 +274,7 @@ class CustomerEvent(Record):
 
 
 class TimelineActor(Record):
-    """Who did something."""
+    """Who caused an entry of the timeline."""
 
     type: str
     id: UUID | None
@@ -282,7 +282,7 @@ class TimelineActor(Record):
 
 
 class TimelineEntry(Record):
-    """One thing in a customer's history, whatever it is a record of."""
+    """An entry of a customer's timeline: an event, an e-mail, a change by a developer, or a session."""
 
     id: UUID
     kind: Literal["EVENT", "EMAIL", "AUDIT", "SESSION"]
@@ -294,14 +294,14 @@ class TimelineEntry(Record):
 
 
 class CustomerLinkResult(Record):
-    """What linking did; `mergedCustomerId` is null when nothing was merged."""
+    """The linked customer; `mergedCustomerId` is the customer that was merged into it, or null."""
 
     customer: Customer
     merged_customer_id: UUID | None
 
 
 class NewCustomer(Body):
-    """A customer to create, or to import with the password hash of another system."""
+    """A customer to create or import, optionally with a password hash of another system."""
 
     email: EmailText | None = None
     email_verified: bool = False
@@ -316,27 +316,27 @@ class NewCustomer(Body):
 
 
 class CustomerChange(Body):
-    """What to change of a customer; what is left out stays, and null removes a name or a phone number."""
+    """Changes of a customer. Fields that are left out stay unchanged; null removes a name or a phone number."""
 
     email: EmailText | UnsetType = UNSET
     """The new primary address. It counts as unverified unless `emailVerified` says otherwise."""
     email_verified: bool | UnsetType = UNSET
-    """Whether you know that the address is the customer's."""
+    """Whether you have verified the address."""
     name: PersonName | None | UnsetType = UNSET
     phone: Phone | None | UnsetType = UNSET
     """The new number in E.164. It counts as unverified unless `phoneVerified` says otherwise."""
     phone_verified: bool | UnsetType = UNSET
-    """Whether you know that the number is the customer's."""
+    """Whether you have verified the number."""
 
 
 class CustomerImport(Body):
-    """Customers to import; addresses that are taken are skipped."""
+    """Customers to import. Customers whose address is taken are skipped."""
 
     customers: Annotated[list[NewCustomer], msgspec.Meta(min_length=1, max_length=IMPORT_LIMIT)]
 
 
 class CustomerImportError(Record):
-    """One customer that was not imported, by its place in the list, and why."""
+    """A customer that could not be imported: its index in the list, and why."""
 
     index: int
     code: str
@@ -344,7 +344,7 @@ class CustomerImportError(Record):
 
 
 class CustomerImportResult(Record):
-    """What an import did."""
+    """Result of an import."""
 
     created: int
     skipped: int
@@ -353,26 +353,26 @@ class CustomerImportResult(Record):
 
 
 class CustomerBan(Body):
-    """Why, and until when (null: until unbanned)."""
+    """Reason of a ban, and when it ends (null: when the customer is unbanned)."""
 
     reason: Annotated[str, msgspec.Meta(max_length=500)] | None = None
     expires_at: Timestamp | None = None
 
 
 class MetadataChange(Body):
-    """Keys to set; null removes one."""
+    """Metadata keys to set; null removes a key."""
 
     metadata: dict[str, Any]
 
 
 class RolesChange(Body):
-    """Keys of roles in project scope."""
+    """Keys of project-scope roles."""
 
     roles: Annotated[list[RoleKey], msgspec.Meta(max_length=ROLES_LIMIT)]
 
 
 class CustomerLink(Body):
-    """The customer, and the identifier from your own system that it gets."""
+    """The customer, and its identifier in your own system."""
 
     customer_id: str
     external_user_id: ExternalId

@@ -1,4 +1,4 @@
-"""What a project does with its customers."""
+"""Operations of a project on its customers, and functions that other packages call on customers."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
@@ -75,7 +75,7 @@ CSV_HEADER = (
     *("id", "email", "emailVerifiedAt", "phone", "name", "externalUserId", "roles", "providers"),
     *("lastSignInAt", "bannedAt", "mfaEnabledAt", "metadata", "createdAt"),
 )
-ADA = {"email": "ada@example.com", "emailVerified": True, "name": "Ada", "metadata": {"plan": "pro"}}
+CUSTOMER_EXAMPLE = {"email": "ada@example.com", "emailVerified": True, "name": "Ada", "metadata": {"plan": "pro"}}
 
 
 @get("/projects/{project_id}/customers", needs="customers:read")
@@ -90,21 +90,21 @@ async def list_customers(
 ) -> Page[Customer]:
     """The project's customers, newest first.
 
-    `q` finds part of an address, name, phone number or external identifier, or a whole id; one or two characters
-    find beginnings of addresses. `status` is `active`, `banned`, `verified`, `unverified`, `mfa` or `locked`,
-    `provider` one like `PASSWORD` or `GOOGLE`.
+    `q` matches part of an address, name, phone number or external identifier, or a whole id; with one or two
+    characters it matches the beginning of an address. `status` is `active`, `banned`, `verified`, `unverified`, `mfa`
+    or `locked`; `provider` is a sign-in method such as `PASSWORD` or `GOOGLE`.
     """
     scope = f"customers|{q or ''}|{status or ''}|{provider or ''}"
     position = position_of(call, scope, page, limit, cursor)
     provider = rules.read_provider_filter(provider)
-    rows, total = await _found(call, (q, status, provider), limit + 1, position)
-    found = page_at(call, scope, rows, total, position, limit)
+    rows, total = await _search(call, (q, status, provider), limit + 1, position)
+    page_of_rows = page_at(call, scope, rows, total, position, limit)
     return Page(
-        data=await customer_views(call, found.data),
-        total=found.total,
-        page=found.page,
-        pages=found.pages,
-        next_cursor=found.next_cursor,
+        data=await customer_views(call, page_of_rows.data),
+        total=page_of_rows.total,
+        page=page_of_rows.page,
+        pages=page_of_rows.pages,
+        next_cursor=page_of_rows.next_cursor,
     )
 
 
@@ -122,13 +122,13 @@ async def list_customers(
         CustomerMetadataTooLarge,
         PlanLimitReached,
     ],
-    example=ADA,
+    example=CUSTOMER_EXAMPLE,
 )
 async def create_customer(call: Call, data: NewCustomer) -> Customer:
     """Create a customer.
 
-    `passwordHash` takes a hash of another system (bcrypt, scrypt, PBKDF2 or argon2, as a PHC or crypt string); it
-    is replaced by one of ours when its owner signs in.
+    `passwordHash` is a hash from another system (bcrypt, scrypt, PBKDF2 or argon2, as a PHC or crypt string). It is
+    replaced by an argon2id hash when the customer first signs in.
     """
     password_hash = await _password_hash(data)
     if data.password is not None:
@@ -145,30 +145,30 @@ async def create_customer(call: Call, data: NewCustomer) -> Customer:
     needs="customers:write",
     body_limit=16_777_216,
     problems=[RoleUnknown],
-    example={"customers": [ADA]},
+    example={"customers": [CUSTOMER_EXAMPLE]},
 )
 async def import_customers(call: Call, data: CustomerImport) -> CustomerImportResult:
-    """Import up to 1,000 customers at once. Addresses that are taken are skipped; faults name the place in the list."""
+    """Import up to 1,000 customers. Taken addresses are skipped; `faults` has the index of each one that failed."""
     created, skipped = 0, 0
     faults: list[CustomerImportError] = []
     hashes: list[str | None] = []
-    for index, each in enumerate(data.customers):
+    for index, customer in enumerate(data.customers):
         try:
-            hashes.append(await _password_hash(each))
+            hashes.append(await _password_hash(customer))
         except Problem as problem:
             hashes.append(None)
             faults.append(CustomerImportError(index=index, code=problem.code(), message=problem.detail))
-    bad = {fault.index for fault in faults}
+    invalid = {fault.index for fault in faults}
     async with call.db.transaction() as tx:
-        wanted = QuotaRequest("customers", len(data.customers), call.now, project_id=call.project_id)
-        left = await quota_left(tx, call.world, wanted)
-        for index, each in enumerate(data.customers):
-            if index in bad:
+        request = QuotaRequest("customers", len(data.customers), call.now, project_id=call.project_id)
+        left = await quota_left(tx, call.world, request)
+        for index, customer in enumerate(data.customers):
+            if index in invalid:
                 continue
             try:
                 if left is not None and created >= left.number:
                     raise left.refusal
-                await add_customer(tx, call, each, hashes[index])
+                await add_customer(tx, call, customer, hashes[index])
                 created += 1
             except (CustomerEmailTaken, ExternalIdTaken):
                 skipped += 1
@@ -181,7 +181,7 @@ async def import_customers(call: Call, data: CustomerImport) -> CustomerImportRe
 
 @get("/projects/{project_id}/customers/stats", needs="customers:read")
 async def get_customer_stats(call: Call) -> CustomerStats:
-    """How many customers there are, and how many are verified, banned, and protected by a second factor."""
+    """Numbers of customers: all, verified, banned, and with a second factor."""
     return await store.stats(call.db, project_id=call.project_id, now=call.now)
 
 
@@ -189,17 +189,17 @@ async def get_customer_stats(call: Call) -> CustomerStats:
 async def export_customers(
     call: Call, q: str | None = None, status: Status | None = None, provider: str | None = None
 ) -> HttpResponse:
-    """All customers as CSV, newest first; takes the filters of the list."""
+    """All customers as CSV, newest first. Takes the filters of the list."""
     where = rules.condition(q, status, rules.read_provider_filter(provider), call.now)
 
     async def rows() -> AsyncIterator[Sequence[Any]]:
         async with call.db.transaction() as tx:
             async for row in store.export_customers(tx, project_id=call.project_id, where=where):
-                lapsed = row.ban_expires_at is not None and row.ban_expires_at <= call.now
+                ban_ended = row.ban_expires_at is not None and row.ban_expires_at <= call.now
                 yield (
                     *(row.id, row.email, row.email_verified_at, row.phone, row.name, row.external_id),
                     *(" ".join(row.roles), " ".join(row.providers), row.last_sign_in_at),
-                    *(None if lapsed else row.banned_at, row.mfa_enabled_at, row.metadata, row.created_at),
+                    *(None if ban_ended else row.banned_at, row.mfa_enabled_at, row.metadata, row.created_at),
                 )
 
     return HttpResponse(
@@ -211,7 +211,7 @@ async def export_customers(
 
 @get("/projects/{project_id}/customers/{id}", needs="customers:read", problems=[CustomerMissing])
 async def get_customer(call: Call, id: UUID) -> Customer:
-    """One customer with identities and live sessions."""
+    """A customer with its identities and live sessions."""
     return await customer_view(call, await require_customer(call.db, call.project_id, id))
 
 
@@ -221,14 +221,14 @@ async def get_customer(call: Call, id: UUID) -> Customer:
     problems=[CustomerMissing, CustomerOwnsOrganizations],
 )
 async def delete_customer(call: Call, id: UUID, transfer_ownership_to: UUID | None = None) -> Customer:
-    """Erase a customer; answers the record as it was.
+    """Erase a customer; returns the record as it was.
 
-    The last OWNER of an organization is not erased (409; `errors` names the organizations), unless
-    `transferOwnershipTo` names another customer: that one becomes OWNER of them in the same transaction.
+    The last OWNER of an organization cannot be erased (409; `errors` names the organizations), unless
+    `transferOwnershipTo` names another customer, who becomes OWNER of them in the same transaction.
 
-    The row and everything personal goes: identities, sessions, passkeys, mails to the address, the contact that was
-    made from it. Events keep type and time, with `erasedAt` set and their data emptied; the audit log keeps who did
-    what, without details, and its chain still verifies.
+    The customer and all personal data are deleted: identities, sessions, passkeys, e-mails to the address, and the
+    contact with it. Events keep their type and time; `erasedAt` is set and their data is emptied. The audit log keeps
+    who did what, without details, and its hash chain still verifies.
     """
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
@@ -252,10 +252,10 @@ async def delete_customer(call: Call, id: UUID, transfer_ownership_to: UUID | No
     },
 )
 async def change_customer(call: Call, id: UUID, data: CustomerChange) -> Customer:
-    """Change a customer's address, name or phone number; what is left out stays.
+    """Change a customer's address, name or phone number. Fields that are left out stay unchanged.
 
-    A notice about a new address goes to the old one, codes and links that were mailed stop working, and sessions stay.
-    Another customer's address is 409.
+    When the address changes, the old one gets a notice, and codes and links that were mailed stop working; sessions
+    continue. If another customer has the new address, the response is 409.
     """
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
@@ -278,7 +278,7 @@ async def change_customer(call: Call, id: UUID, data: CustomerChange) -> Custome
         if changed:
             await events.record(tx, call, "customer.updated", id, changed=changed)
             if customer.email_verified_at is not None and "emailVerifiedAt" in changed:
-                # Who reacts to proven addresses reacts to this one too, with the new address already there.
+                # Recorded after the change, so that subscribers to verified addresses read the new address.
                 await events.record(tx, call, "customer.email_verified", id, changed="email" in changed)
             await audit.record(tx, call, "customer.updated", "Customer", id, changed=changed)
     return await customer_view(call, customer)
@@ -288,7 +288,7 @@ async def change_customer(call: Call, id: UUID, data: CustomerChange) -> Custome
 async def get_customer_timeline(
     call: Call, id: UUID, limit: ListLimit = 50, cursor: Cursor | None = None
 ) -> Feed[TimelineEntry]:
-    """One feed of what happened to a customer, newest first: events, mails, sessions and changes by developers."""
+    """The timeline of a customer, newest first: events, e-mails, sessions and changes by developers."""
     return await timeline.timeline(call, await require_customer(call.db, call.project_id, id), limit, cursor)
 
 
@@ -296,7 +296,7 @@ async def get_customer_timeline(
 async def list_customer_events(
     call: Call, id: UUID, limit: ListLimit = 100, cursor: Cursor | None = None
 ) -> Feed[CustomerEvent]:
-    """What happened to a customer, newest first. Of an erased customer, type and time are left."""
+    """Events of a customer, newest first. Those of an erased customer have only type and time."""
     return await timeline.events_of(call, id, limit, cursor)
 
 
@@ -304,7 +304,7 @@ async def list_customer_events(
 async def list_customer_audit_log(
     call: Call, id: UUID, page: PageNumber = 1, limit: PageLimit = 25, cursor: Cursor | None = None
 ) -> Page[AuditEntry]:
-    """What developers and keys did to a customer, newest first."""
+    """Changes of a customer by developers and API keys, newest first."""
     await require_customer(call.db, call.project_id, id)
     merged = await store.merged_ids_of(call.db, project_id=call.project_id, customer_id=id)
     return await audit.of_targets(call, [id, *merged], page, limit, cursor)
@@ -323,18 +323,18 @@ async def list_customer_audit_log(
     },
 )
 async def ban_customer(call: Call, id: UUID, data: CustomerBan | None = None) -> Customer:
-    """Ban a customer: all sessions end now, and signing in is refused until `expiresAt` or `unban`."""
+    """Ban a customer: all sessions end, and signing in is refused until `expiresAt` or `unban`."""
     ban = data or CustomerBan()
     if ban.expires_at is not None and ban.expires_at <= call.now:
-        raise Invalid.at("/expiresAt", "This moment has passed.")
+        raise Invalid.at("/expiresAt", "The end of a ban must be in the future.")
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
-        already = customer.banned_at if customer.is_banned(call.now) else None
+        banned_since = customer.banned_at if customer.is_banned(call.now) else None
         customer = await store.set_ban(
             tx,
             project_id=call.project_id,
             id=id,
-            banned_at=already or call.now,
+            banned_at=banned_since or call.now,
             reason=ban.reason,
             expires_at=ban.expires_at,
             now=call.now,
@@ -347,7 +347,7 @@ async def ban_customer(call: Call, id: UUID, data: CustomerBan | None = None) ->
 
 @post("/projects/{project_id}/customers/{id}/unban", needs="customers:write", problems=[CustomerMissing])
 async def unban_customer(call: Call, id: UUID) -> Customer:
-    """Lift a ban, and any lock-out after failed attempts. Sessions that the ban ended stay ended."""
+    """Lift a ban, and any lockout after failed attempts. Sessions that the ban ended stay ended."""
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
         await clear_lockout(tx, call, customer)
@@ -362,7 +362,7 @@ async def unban_customer(call: Call, id: UUID) -> Customer:
 
 @post("/projects/{project_id}/customers/{id}/unlock", needs="customers:write", problems=[CustomerMissing])
 async def unlock_customer(call: Call, id: UUID) -> Customer:
-    """Forget the failed sign-in attempts of a customer, from all networks, and any lock-out that came of them."""
+    """Clear the failed sign-in attempts of a customer, from all IP addresses, and end a lockout."""
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
         await clear_lockout(tx, call, customer)
@@ -377,7 +377,7 @@ async def unlock_customer(call: Call, id: UUID) -> Customer:
     problems=[CustomerMissing, SessionMissing],
 )
 async def revoke_customer_session(call: Call, id: UUID, session_id: UUID) -> None:
-    """End one session: its tokens are refused from the next request on."""
+    """End a session: its tokens are refused from now on."""
     async with call.db.transaction() as tx:
         await lock_customer(tx, call, id)
         await end_session(tx, call, id, session_id)
@@ -390,7 +390,7 @@ async def revoke_customer_session(call: Call, id: UUID, session_id: UUID) -> Non
     problems=[CustomerMissing],
 )
 async def revoke_customer_sessions(call: Call, id: UUID) -> None:
-    """End all sessions of a customer, also sign-ins that are half done."""
+    """End all sessions of a customer, including sign-ins that wait for a second factor."""
     async with call.db.transaction() as tx:
         await lock_customer(tx, call, id)
         ended = await end_sessions(tx, call, id)
@@ -399,9 +399,9 @@ async def revoke_customer_sessions(call: Call, id: UUID) -> None:
 
 @post("/projects/{project_id}/customers/{id}/mfa/reset", needs="customers:write", problems=[CustomerMissing])
 async def reset_customer_mfa(call: Call, id: UUID) -> None:
-    """Take away the second factor and its recovery codes, for somebody who lost both.
+    """Remove the second factor and its recovery codes, for a customer who lost both.
 
-    Where one is required, the customer sets up a new one at the next sign-in.
+    If a second factor is required, the customer sets up a new one at the next sign-in.
     """
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
@@ -409,7 +409,7 @@ async def reset_customer_mfa(call: Call, id: UUID) -> None:
         await events.record(tx, call, "customer.mfa_reset", id)
         if customer.mfa_enabled_at is not None:
             project = await projects.require_project(tx, call.project_id)
-            change = f"The second factor was taken away by {mailer.app_name(project)}"
+            change = f"The second factor was removed by {mailer.app_name(project)}"
             await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change=change)
         await audit.record(tx, call, "customer.mfa_reset", "Customer", id)
 
@@ -421,7 +421,7 @@ async def reset_customer_mfa(call: Call, id: UUID) -> None:
     example={"metadata": {"plan": "pro", "trial": None}},
 )
 async def change_customer_metadata(call: Call, id: UUID, data: MetadataChange) -> Customer:
-    """Merge into a customer's metadata at the top level; null removes a key. At most 16 kB in all."""
+    """Merge keys into a customer's metadata at the top level; null removes a key. The result has at most 16 kB."""
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
         call.require_match(customer.updated_at)
@@ -440,10 +440,10 @@ async def change_customer_metadata(call: Call, id: UUID, data: MetadataChange) -
     example={"roles": ["MEMBER"]},
 )
 async def add_customer_roles(call: Call, id: UUID, data: RolesChange) -> Customer:
-    """Give a customer more roles; those there are stay. Roles exist in project scope."""
+    """Add project-scope roles to a customer."""
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
-        customer = await _give_roles(tx, call, customer, [*customer.roles, *data.roles])
+        customer = await _set_roles(tx, call, customer, [*customer.roles, *data.roles])
     return await customer_view(call, customer)
 
 
@@ -454,14 +454,14 @@ async def add_customer_roles(call: Call, id: UUID, data: RolesChange) -> Custome
     example={"roles": ["ADMIN"]},
 )
 async def replace_customer_roles(call: Call, id: UUID, data: RolesChange) -> Customer:
-    """Give a customer exactly these roles."""
+    """Replace the project-scope roles of a customer."""
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
-        customer = await _give_roles(tx, call, customer, data.roles)
+        customer = await _set_roles(tx, call, customer, data.roles)
     return await customer_view(call, customer)
 
 
-# What other operations of this feature and the features above it use.
+# Functions for other modules of this package, and for packages that depend on it.
 
 
 async def require_customer(db: Queries, project_id: UUID, id: UUID) -> CustomerRow:
@@ -511,7 +511,7 @@ async def insert_customer(
         password_hash=password_hash,
         now=call.now,
     )
-    # Asked after the insert: an insert that waited for a merge to end would not have seen what the merge wrote.
+    # Checked after the insert: it may have waited for a merge that added the address to the other addresses.
     if (
         customer is not None
         and email_key is not None
@@ -527,7 +527,7 @@ async def set_primary_email(
 ) -> CustomerRow:
     """Give a locked customer another primary address. Raises CustomerEmailTaken.
 
-    If it was one of the customer's other addresses, it stops being one.
+    If the new one is among the customer's other addresses, it is removed from those.
     """
     try:
         changed = await store.set_email(
@@ -551,7 +551,7 @@ async def set_primary_email(
 async def add_other_address(
     tx: Transaction, call: Call, customer_id: UUID, email: str, email_key: str, verified_at: Moment | None
 ) -> None:
-    """Let an address beside the primary one sign a customer in."""
+    """Add a secondary address that the customer can sign in with."""
     await store.insert_other_address(
         tx,
         project_id=call.project_id,
@@ -602,7 +602,7 @@ async def add_customer(tx: Transaction, call: Call, data: NewCustomer, password_
 async def add_identity(
     tx: Transaction, call: Call, customer: CustomerRow, provider: str, issuer: str = "local", subject: str | None = None
 ) -> CustomerRow:
-    """Note one more way a customer is known."""
+    """Add an identity to a customer, unless the customer has it. Returns the new row."""
     added = await store.insert_identity(
         tx,
         project_id=call.project_id,
@@ -620,16 +620,16 @@ async def add_identity(
 
 
 async def remove_second_factor(tx: Transaction, call: Call, customer: CustomerRow) -> CustomerRow:
-    """Take away second factor and recovery codes, and sign-ins that wait for them."""
+    """Delete the second factor, its recovery codes, and sign-ins that wait for it. Returns the new row."""
     await second_factor.delete(tx, customer.subject)
     await challenges.revoke(tx, call.project_id, customer.id, (PendingSecondFactor, PendingEnrollment))
     return await store.set_mfa(tx, project_id=call.project_id, id=customer.id, mfa_enabled_at=None, now=call.now)
 
 
 async def clear_lockout(tx: Transaction, call: Call, customer: CustomerRow, *, second_factor: bool = True) -> None:
-    """Forget failed passwords and codes at any address of a customer, and failed second factors if these are meant."""
+    """Clear failed attempts at all addresses of a customer and, with `second_factor`, at the second factor."""
     others = await store.other_addresses(tx, project_id=call.project_id, customer_ids=[customer.id])
-    identifiers = {each.identifier for each in others}
+    identifiers = {address.identifier for address in others}
     if second_factor:
         identifiers.add(attempts.second_factor_identifier(customer))
     for identifier in identifiers | ({customer.identifier} if customer.identifier else set()):
@@ -637,12 +637,12 @@ async def clear_lockout(tx: Transaction, call: Call, customer: CustomerRow, *, s
 
 
 async def customer_view(call: Call, customer: CustomerRow, db: Queries | None = None) -> Customer:
-    """A customer as developers see it."""
+    """The API record of a customer."""
     return (await customer_views(call, [customer], db))[0]
 
 
 async def customer_views(call: Call, customers: Sequence[CustomerRow], db: Queries | None = None) -> list[Customer]:
-    """Customers as developers see them, with identities, live sessions and failed attempts."""
+    """The API records of customers, with identities, live sessions and failed attempts."""
     db = db or call.db
     ids = [customer.id for customer in customers]
     if not ids:
@@ -659,12 +659,12 @@ async def customer_views(call: Call, customers: Sequence[CustomerRow], db: Queri
     }
     views: list[Customer] = []
     for customer in customers:
-        counted = [
-            failures[each]
-            for each in {customer.identifier or b"", attempts.second_factor_identifier(customer)}
-            if each in failures
+        failed = [
+            failures[identifier]
+            for identifier in {customer.identifier or b"", attempts.second_factor_identifier(customer)}
+            if identifier in failures
         ]
-        until = max((each.locked_until for each in counted if each.locked_until is not None), default=None)
+        until = max((row.locked_until for row in failed if row.locked_until is not None), default=None)
         banned = customer.is_banned(call.now)
         views.append(
             Customer(
@@ -674,9 +674,9 @@ async def customer_views(call: Call, customers: Sequence[CustomerRow], db: Queri
                 email=customer.email,
                 email_verified_at=customer.email_verified_at,
                 other_emails=[
-                    OtherEmail(email=each.email, verified_at=each.verified_at)
-                    for each in others
-                    if each.customer_id == customer.id
+                    OtherEmail(email=address.email, verified_at=address.verified_at)
+                    for address in others
+                    if address.customer_id == customer.id
                 ],
                 phone=customer.phone,
                 phone_verified_at=customer.phone_verified_at,
@@ -688,14 +688,14 @@ async def customer_views(call: Call, customers: Sequence[CustomerRow], db: Queri
                 ban_reason=customer.ban_reason if banned else None,
                 ban_expires_at=customer.ban_expires_at if banned else None,
                 mfa_enabled_at=customer.mfa_enabled_at,
-                failed_sign_in_attempts=sum(each.failures for each in counted),
+                failed_sign_in_attempts=sum(row.failures for row in failed),
                 sign_in_locked_until=until if until and until > call.now else None,
                 identities=[
-                    CustomerIdentity(provider=each.provider, created_at=each.created_at)
-                    for each in identities
-                    if each.customer_id == customer.id
+                    CustomerIdentity(provider=identity.provider, created_at=identity.created_at)
+                    for identity in identities
+                    if identity.customer_id == customer.id
                 ],
-                sessions=[session_view(each) for each in sessions if each.subject_id == customer.id],
+                sessions=[session_view(session) for session in sessions if session.subject_id == customer.id],
                 created_at=customer.created_at,
                 updated_at=customer.updated_at,
             )
@@ -703,11 +703,11 @@ async def customer_views(call: Call, customers: Sequence[CustomerRow], db: Queri
     return views
 
 
-async def _found(
-    call: Call, asked: tuple[str | None, str | None, str | None], limit: int, position: PagePosition
+async def _search(
+    call: Call, filters: tuple[str | None, str | None, str | None], limit: int, position: PagePosition
 ) -> tuple[Sequence[CustomerRow], int]:
-    """A page of the customers that a filter (text, status, provider) finds, and how many it finds."""
-    q, status, provider = asked
+    """A page of the customers that match the filters (text, status, provider), and the number of all that match."""
+    q, status, provider = filters
     where, offset = rules.condition(q, status, provider, call.now), position.offset
     if position.after is not None:
         rest = SQL("c.id < {} and {}").format(Literal(position.after), where)
@@ -716,24 +716,24 @@ async def _found(
             return rows, await _count(call, status, provider)
         return rows, await store.count_customers(call.db, project_id=call.project_id, where=where)
     if q and not q.isspace():
-        found = await store.search_customers(
+        results = await store.search_customers(
             call.db, project_id=call.project_id, where=where, limit=limit, offset=offset
         )
-        if found or offset == 0:
-            return found, found[0].total if found else 0
+        if results or offset == 0:
+            return results, results[0].total if results else 0
         return [], await store.count_customers(call.db, project_id=call.project_id, where=where)
     rows = await store.list_customers(call.db, project_id=call.project_id, where=where, limit=limit, offset=offset)
-    # A page that is not full ends the list: then its length says how many there are.
+    # A page that is not full is the last one, so the total follows from its length.
     is_last = len(rows) < limit and (rows or offset == 0)
     return rows, offset + len(rows) if is_last else await _count(call, status, provider)
 
 
 async def _count(call: Call, status: str | None, provider: str | None) -> int:
-    """How many customers a filter finds: from the kept numbers where they know, by counting otherwise."""
+    """How many customers match: from the counts in `customer_facets` if they have the status, else by counting rows."""
     if status in ("banned", "locked"):
         where = rules.condition(None, status, provider, call.now)
         return await store.count_customers(call.db, project_id=call.project_id, where=where)
-    kept = await store.count_facets(
+    count = await store.count_facets(
         call.db,
         project_id=call.project_id,
         verified={"verified": True, "unverified": False}.get(status or ""),
@@ -742,12 +742,12 @@ async def _count(call: Call, status: str | None, provider: str | None) -> int:
     )
     if status == "active":
         where = rules.condition(None, "banned", provider, call.now)
-        kept -= await store.count_customers(call.db, project_id=call.project_id, where=where)
-    return kept
+        count -= await store.count_customers(call.db, project_id=call.project_id, where=where)
+    return count
 
 
 async def _password_hash(data: NewCustomer) -> str | None:
-    """The hash to keep of a customer to create. Raises Invalid, PasswordCommon, HashRefused."""
+    """The password hash to store for a new customer, or None. Raises Invalid, PasswordCommon, HashRefused."""
     if data.password is not None and data.password_hash is not None:
         raise Invalid.at("/passwordHash", "Send `password` or `passwordHash`, not both.")
     if data.email is None and (data.password is not None or data.password_hash is not None):
@@ -775,17 +775,17 @@ async def _change_email(tx: Transaction, call: Call, customer: CustomerRow, data
     if holder is not None and holder.id != customer.id:
         raise CustomerEmailTaken
     if key == customer.email_key:
-        at = (
+        verified_at = (
             customer.email_verified_at
             if verified is None
             else (customer.email_verified_at or call.now)
             if verified
             else None
         )
-        if (spec, at) == (customer.email, customer.email_verified_at):
+        if (spec, verified_at) == (customer.email, customer.email_verified_at):
             return customer
-        return await set_primary_email(tx, call, customer, spec, key, at)
-    # Codes and links on their way belong to the address that was.
+        return await set_primary_email(tx, call, customer, spec, key, verified_at)
+    # Codes and links that were mailed to the old address stop working.
     await challenges.revoke(tx, call.project_id, customer.id)
     project = await projects.require_project(tx, call.project_id)
     await mailer.notify(tx, call, project, customer, "EMAIL_CHANGED")
@@ -794,28 +794,28 @@ async def _change_email(tx: Transaction, call: Call, customer: CustomerRow, data
 
 async def _change_phone(tx: Transaction, call: Call, customer: CustomerRow, data: CustomerChange) -> CustomerRow:
     phone = customer.phone if data.phone is UNSET else data.phone
-    kept = customer.phone_verified_at if phone == customer.phone else None
+    verified_at = customer.phone_verified_at if phone == customer.phone else None
     if data.phone_verified is not UNSET:
-        kept = (kept or call.now) if data.phone_verified else None
+        verified_at = (verified_at or call.now) if data.phone_verified else None
     if phone is None and data.phone_verified is True:
         raise Invalid.at("/phoneVerified", "This customer has no phone number to verify.")
-    if (phone, kept) == (customer.phone, customer.phone_verified_at):
+    if (phone, verified_at) == (customer.phone, customer.phone_verified_at):
         return customer
     return await store.set_phone(
-        tx, project_id=call.project_id, id=customer.id, phone=phone, verified_at=kept, now=call.now
+        tx, project_id=call.project_id, id=customer.id, phone=phone, verified_at=verified_at, now=call.now
     )
 
 
-async def _give_roles(tx: Transaction, call: Call, customer: CustomerRow, roles: list[str]) -> CustomerRow:
+async def _set_roles(tx: Transaction, call: Call, customer: CustomerRow, roles: list[str]) -> CustomerRow:
     call.require_match(customer.updated_at)
-    wanted = list(dict.fromkeys(roles))
-    if len(wanted) > ROLES_LIMIT:
+    roles = list(dict.fromkeys(roles))
+    if len(roles) > ROLES_LIMIT:
         raise TooManyCustomerRoles.of_value("/roles")
-    added = [role for role in wanted if role not in customer.roles]
+    added = [role for role in roles if role not in customer.roles]
     await access.require_roles(tx, call.project_id, "PROJECT", added)
-    if wanted == customer.roles:
+    if roles == customer.roles:
         return customer
-    customer = await store.set_roles(tx, project_id=call.project_id, id=customer.id, roles=wanted, now=call.now)
-    await events.record(tx, call, "customer.roles_updated", customer.id, roles=wanted)
-    await audit.record(tx, call, "customer.roles_updated", "Customer", customer.id, roles=wanted)
+    customer = await store.set_roles(tx, project_id=call.project_id, id=customer.id, roles=roles, now=call.now)
+    await events.record(tx, call, "customer.roles_updated", customer.id, roles=roles)
+    await audit.record(tx, call, "customer.roles_updated", "Customer", customer.id, roles=roles)
     return customer

@@ -1,9 +1,9 @@
-"""Hosted pages: a login for apps that do not want to write one.
+"""Hosted pages: sign-in, sign-up and password reset for apps without such pages of their own.
 
-The app sends a browser to `…/auth/pages/sign-in?redirectUrl=…&codeChallenge=…&state=…` and gets it back with `code`,
-which `auth/token` exchanges. The pages are forms; they keep no cookie, and do what the operations do. One script of
-ours asks the browser for passkeys, and without it the rest works. With `then=passkey` a passkey is added on the way.
-Whoever types an address whose domain has a single sign-on connection goes to the identity provider instead.
+The app sends a browser to `…/auth/pages/sign-in?redirectUrl=…&codeChallenge=…&state=…`. The browser returns with
+`code`, which the app exchanges at `auth/token`. The pages are HTML forms without cookies; they call the operations of
+the API. JavaScript is needed only for passkeys. With `then=passkey`, the customer can add a passkey after signing in.
+An address whose domain has a single sign-on connection leads to the identity provider.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -45,39 +45,39 @@ R = TypeVar("R")
 FORM_LIMIT = 65_536
 HTML = ("text/html",)
 WITH_PASSKEYS = ("sign-in.html", "passkey.html")
-"""Pages that carry the script for passkeys, where the project takes them."""
+"""Pages that load the script for passkeys, if the project uses passkeys."""
 PAGE_TRIES = 30
-"""How often the page that adds a passkey may ask: a person who tries again is no guesser."""
+"""How many requests one page token allows."""
 BLANK: dict[str, Any] = {
     **dict.fromkeys(("email", "name", "token", "mfaToken", "pageToken", "challenge", "action", "resent"), ""),
     "qr": None,
 }
-"""What templates use and not every page has."""
+"""Values that templates use and not every page sets."""
 
 
-class WrongFirstCode(CodeInvalid):
-    """This is not what the app shows for this key. Enter the code that it shows now; it changes every 30 seconds."""
+class FirstCodeWrong(CodeInvalid, code="wrong_first_code"):
+    """This code is wrong. Enter the code that the app shows now for this key; it changes every 30 seconds."""
 
 
-class NoSignOnHere(Missing):
-    """No organization signs people in by this e-mail domain. Sign in another way."""
+class SsoNotOffered(Missing, code="no_sign_on_here"):
+    """No organization uses single sign-on for this e-mail domain. Sign in another way."""
 
 
 class HostedFlow(Record):
-    """Where the app wants its customer back."""
+    """The parameters with which an app began a sign-in on hosted pages."""
 
     redirect_url: str
     code_challenge: str
     state: str
     adds_passkey: bool = False
 
-    def way_back(self) -> dict[str, str]:
-        """What sends a browser back to the app from anywhere."""
+    def return_parameters(self) -> dict[str, str]:
+        """The parameters that a redirect to the app needs."""
         return {"redirectUrl": self.redirect_url, "codeChallenge": self.code_challenge, "state": self.state}
 
     def fields(self) -> dict[str, str]:
-        """What the pages hand on to each other."""
-        return {**self.way_back(), **({"then": "passkey"} if self.adds_passkey else {})}
+        """The hidden form fields that pages pass on to each other."""
+        return {**self.return_parameters(), **({"then": "passkey"} if self.adds_passkey else {})}
 
 
 FIELDS = {
@@ -86,22 +86,22 @@ FIELDS = {
     "name": "Name of the person who signs up.",
     "code": "One-time code from the mail or the authenticator app.",
     "token": "Token from the link in the mail.",
-    "challengeId": "Identifier of the challenge, from the page before.",
-    "mfaToken": "Proof of the first factor, from the page before.",
-    "credential": "What the browser's `navigator.credentials` answered, as JSON.",
-    "pageToken": "Session of the page, from the page before.",
+    "challengeId": "Id of the challenge, from the previous page.",
+    "mfaToken": "Token for the second factor, from the previous page.",
+    "credential": "Credential from the browser's `navigator.credentials`, as JSON.",
+    "pageToken": "Token of the session, from the previous page.",
     "redirectUrl": "Where the browser goes after sign-in; one of the project's redirect addresses.",
     "codeChallenge": "S256 code challenge (RFC 7636).",
-    "state": "Value of the app that comes back with the answer.",
-    "then": "`passkey` where a passkey is offered after sign-in.",
+    "state": "Value of the app, returned to `redirectUrl` unchanged.",
+    "then": "`passkey` to offer adding a passkey after sign-in.",
 }
-"""What the forms of these pages hold; each page sends some of it."""
+"""All fields of the forms of these pages; each page has some of them."""
 
 
-def form_at(
+def page_form(
     path: str, problems: Sequence[type[Problem]], **more: Any
 ) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
-    """An operation that a page's form is sent to; `or_else=(303,)` where it may lead on to another page."""
+    """Declare an operation that takes the form of a page; `or_else=(303,)` if it may redirect."""
     return post(
         f"/projects/{{project_id}}/auth/pages/{path}",
         public=True,
@@ -117,7 +117,7 @@ def form_at(
 
 @get("/projects/{project_id}/auth/pages/style.css", public=True, any_query=True, media_types=("text/css",))
 async def page_style(call: Call) -> HttpResponse:
-    """The look of the hosted pages, with the project's colour."""
+    """The stylesheet of the hosted pages, with the project's accent color."""
     project = await sign_in.project_at(call)
     css = style_of(project.settings.sign_in.accent_color)
     return HttpResponse(css, media_type="text/css", headers={"Cache-Control": "public, max-age=300"})
@@ -125,142 +125,142 @@ async def page_style(call: Call) -> HttpResponse:
 
 @get("/projects/{project_id}/auth/pages/sign-in", public=True, any_query=True, media_types=HTML, problems=[Invalid])
 async def sign_in_page(call: Call, request: RawRequest) -> HttpResponse:
-    """The page to sign in on. Takes `redirectUrl` (one of the project's), `codeChallenge` (S256) and `state`."""
-    return await _shown(call, "sign-in.html", request.query_params)
+    """The sign-in page. Takes `redirectUrl` (one of the project's), `codeChallenge` (S256) and `state`."""
+    return await _form_page(call, "sign-in.html", request.query_params)
 
 
-@form_at("sign-in", sign_in.sign_in_customer.problems, or_else=(303,))
+@page_form("sign-in", sign_in.sign_in_customer.problems, or_else=(303,))
 async def sign_in_by_page(call: Call, request: RawRequest) -> HttpResponse:
-    """Sign in with address and password from the page."""
+    """Sign in with e-mail address and password."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        if elsewhere := await sso_entry_of_address(call, form["email"]):
-            return await _redirect_to_app(call, flow, elsewhere)
+        if sso := await sso_entry_of_address(call, form["email"]):
+            return await _sso_page(call, flow, sso)
         body = msgspec.convert({"email": form["email"], "password": form["password"]}, sign_in.PasswordSignIn)
         return await _next_page(call, flow, await sign_in.sign_in_customer(call, body))
 
-    return await _submitted(call, request, "sign-in.html", act)
+    return await _process_form(call, request, "sign-in.html", act)
 
 
 @get("/projects/{project_id}/auth/pages/sign-up", public=True, any_query=True, media_types=HTML, problems=[Invalid])
 async def sign_up_page(call: Call, request: RawRequest) -> HttpResponse:
-    """The page to sign up on."""
-    return await _shown(call, "sign-up.html", request.query_params)
+    """The sign-up page."""
+    return await _form_page(call, "sign-up.html", request.query_params)
 
 
-@form_at("sign-up", sign_in.sign_up_customer.problems, or_else=(303,))
+@page_form("sign-up", sign_in.sign_up_customer.problems, or_else=(303,))
 async def sign_up_by_page(call: Call, request: RawRequest) -> HttpResponse:
-    """Begin an account from the page; the next one asks for the code from the mail."""
+    """Sign up; the next page asks for the code that was mailed."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        if elsewhere := await sso_entry_of_address(call, form["email"]):
-            return await _redirect_to_app(call, flow, elsewhere)
-        given = {"email": form["email"], "password": form.get("password") or None, "name": form.get("name") or None}
-        begun = await sign_in.sign_up_customer(call, msgspec.convert(given, sign_in.CustomerSignUp))
-        if begun.challenge_id is None:
-            return await _next_page(call, flow, begun)
-        challenge = str(begun.challenge_id)
+        if sso := await sso_entry_of_address(call, form["email"]):
+            return await _sso_page(call, flow, sso)
+        body = {"email": form["email"], "password": form.get("password") or None, "name": form.get("name") or None}
+        pending = await sign_in.sign_up_customer(call, msgspec.convert(body, sign_in.CustomerSignUp))
+        if pending.challenge_id is None:
+            return await _next_page(call, flow, pending)
+        challenge = str(pending.challenge_id)
         return await hosted_page(
             call, "verify.html", flow, challenge=challenge, action="sign-up/verify", email=form["email"]
         )
 
-    return await _submitted(call, request, "sign-up.html", act)
+    return await _process_form(call, request, "sign-up.html", act)
 
 
-@form_at("sign-up/resend", sign_in.resend_sign_up_code.problems)
+@page_form("sign-up/resend", sign_in.resend_sign_up_code.problems)
 async def resend_sign_up_code_by_page(call: Call, request: RawRequest) -> HttpResponse:
-    """Have another code mailed for a sign-up that was begun."""
+    """Mail another code for a pending sign-up."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        asked = await sign_in.resend_sign_up_code(call, sign_in.CodeResend(challenge_id=form["challengeId"]))
-        challenge, email = str(asked.challenge_id), form.get("email", "")
+        pending = await sign_in.resend_sign_up_code(call, sign_in.CodeResend(challenge_id=form["challengeId"]))
+        challenge, email = str(pending.challenge_id), form.get("email", "")
         return await hosted_page(
             call, "verify.html", flow, challenge=challenge, action="sign-up/verify", email=email, resent="1"
         )
 
-    return await _submitted(call, request, "verify.html", act, action="sign-up/verify")
+    return await _process_form(call, request, "verify.html", act, action="sign-up/verify")
 
 
-@form_at("sign-up/verify", sign_in.verify_sign_up.problems, or_else=(303,))
+@page_form("sign-up/verify", sign_in.verify_sign_up.problems, or_else=(303,))
 async def verify_sign_up_by_page(call: Call, request: RawRequest) -> HttpResponse:
-    """Finish an account with the code from the mail."""
+    """Finish a sign-up with the code that was mailed."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
         return await _next_page(call, flow, await sign_in.verify_sign_up(call, _code_of(form)))
 
-    return await _submitted(call, request, "verify.html", act, action="sign-up/verify")
+    return await _process_form(call, request, "verify.html", act, action="sign-up/verify")
 
 
-@form_at("code", sign_in.request_sign_in_code.problems, or_else=(303,))
+@page_form("code", sign_in.request_sign_in_code.problems, or_else=(303,))
 async def ask_for_code_by_page(call: Call, request: RawRequest) -> HttpResponse:
-    """Have a code mailed; the next page asks for it."""
+    """Mail a sign-in code; the next page asks for it."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        if elsewhere := await sso_entry_of_address(call, form["email"]):
-            return await _redirect_to_app(call, flow, elsewhere)
-        asked = await sign_in.request_sign_in_code(call, msgspec.convert({"email": form["email"]}, sign_in.EmailOnly))
+        if sso := await sso_entry_of_address(call, form["email"]):
+            return await _sso_page(call, flow, sso)
+        pending = await sign_in.request_sign_in_code(call, msgspec.convert({"email": form["email"]}, sign_in.EmailOnly))
         return await hosted_page(
             call,
             "verify.html",
             flow,
-            challenge=str(asked.challenge_id),
+            challenge=str(pending.challenge_id),
             action="code/verify",
             email=form["email"],
             resent=form.get("resent", ""),
         )
 
-    return await _submitted(call, request, "sign-in.html", act)
+    return await _process_form(call, request, "sign-in.html", act)
 
 
-@form_at("sso", [Invalid, NoSignOnHere])
+@page_form("sso", [Invalid, SsoNotOffered])
 async def sign_on_by_page(call: Call, request: RawRequest) -> HttpResponse:
-    """Go to the identity provider of one's organization, found by the address."""
+    """Sign in by the single sign-on of the organization that the domain of the address belongs to."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        elsewhere = await sso_entry_of_address(call, form["email"])
-        if elsewhere is None:
-            raise NoSignOnHere
-        return await _redirect_to_app(call, flow, elsewhere)
+        sso = await sso_entry_of_address(call, form["email"])
+        if sso is None:
+            raise SsoNotOffered
+        return await _sso_page(call, flow, sso)
 
-    return await _submitted(call, request, "sign-in.html", act)
+    return await _process_form(call, request, "sign-in.html", act)
 
 
-@form_at("code/verify", sign_in.sign_in_with_code.problems, or_else=(303,))
+@page_form("code/verify", sign_in.sign_in_with_code.problems, or_else=(303,))
 async def sign_in_with_code_by_page(call: Call, request: RawRequest) -> HttpResponse:
-    """Sign in with the code from the mail."""
+    """Sign in with the code that was mailed."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
         return await _next_page(call, flow, await sign_in.sign_in_with_code(call, _code_of(form)))
 
-    return await _submitted(call, request, "verify.html", act, action="code/verify")
+    return await _process_form(call, request, "verify.html", act, action="code/verify")
 
 
-@form_at("mfa", totp.verify_second_factor.problems, or_else=(303,))
+@page_form("mfa", totp.verify_second_factor.problems, or_else=(303,))
 async def second_factor_by_page(call: Call, request: RawRequest) -> HttpResponse:
-    """Finish signing in with the second factor, or a recovery code."""
+    """Finish a sign-in with a code of the authenticator app or a recovery code."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        given = "".join(form["code"].split())
-        proof = {"code": given} if given.isascii() and given.isdigit() and len(given) == 6 else {"recoveryCode": given}
+        code = "".join(form["code"].split())
+        proof = {"code": code} if code.isascii() and code.isdigit() and len(code) == 6 else {"recoveryCode": code}
         body = msgspec.convert({"mfaToken": form["mfaToken"], **proof}, totp.SecondFactorSignIn)
         return await _next_page(call, flow, await totp.verify_second_factor(call, body))
 
-    return await _submitted(call, request, "mfa.html", act)
+    return await _process_form(call, request, "mfa.html", act)
 
 
-@form_at("mfa/enroll", totp.confirm_required_totp.problems, or_else=(303,))
+@page_form("mfa/enroll", totp.confirm_required_totp.problems, or_else=(303,))
 async def set_up_second_factor_by_page(call: Call, request: RawRequest) -> HttpResponse:
-    """Turn on the second factor that is required, with a first code; the next page shows the recovery codes."""
+    """Turn on a required second factor with its first code; the next page shows the recovery codes."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
         token = form["mfaToken"]
         try:
-            given = {"mfaToken": token, "code": "".join(form["code"].split())}
-            done = await totp.confirm_required_totp(call, msgspec.convert(given, totp.EnrollmentProof))
+            body = {"mfaToken": token, "code": "".join(form["code"].split())}
+            done = await totp.confirm_required_totp(call, msgspec.convert(body, totp.EnrollmentProof))
         except SignInLocked as problem:
             return await _enrollment_page(call, flow, token, problem)
         except (CodeInvalid, msgspec.ValidationError):
-            return await _enrollment_page(call, flow, token, WrongFirstCode())
+            return await _enrollment_page(call, flow, token, FirstCodeWrong())
         assert done.customer is not None
         assert done.session_id is not None
         page_token, _ = await challenges.issue_token(
@@ -272,29 +272,29 @@ async def set_up_second_factor_by_page(call: Call, request: RawRequest) -> HttpR
         )
         return await hosted_page(call, "recovery-codes.html", flow, codes=done.recovery_codes, pageToken=page_token)
 
-    return await _submitted(call, request, "mfa-enroll.html", act)
+    return await _process_form(call, request, "mfa-enroll.html", act)
 
 
-@form_at("mfa/enroll/done", [CodeInvalid], or_else=(303,))
+@page_form("mfa/enroll/done", [CodeInvalid], or_else=(303,))
 async def leave_recovery_codes_by_page(call: Call, request: RawRequest) -> HttpResponse:
-    """Go on to the app when the recovery codes were seen."""
+    """Continue to the app after the recovery codes were shown."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
         challenge = await challenges.answer_token(call, RecoveryCodesPage, form["pageToken"], most=PAGE_TRIES)
         assert challenge.subject_id is not None
         async with call.db.transaction() as tx:
             page = await challenges.consume(tx, challenge)
-        return await _signed_in(call, flow, challenge.subject_id, page.session_id)
+        return await _passkey_page_or_return(call, flow, challenge.subject_id, page.session_id)
 
-    return await _submitted(call, request, "mfa-enroll.html", act)
+    return await _process_form(call, request, "mfa-enroll.html", act)
 
 
 @get("/projects/{project_id}/auth/pages/mfa", public=True, any_query=True, media_types=HTML, problems=[Invalid])
 async def second_factor_page(call: Call, request: RawRequest) -> HttpResponse:
-    """The page that asks for a second factor, with the `mfaToken` of any sign-in that answered `mfaRequired`.
+    """The page that asks for a second factor, with the `mfaToken` of a sign-in that returned `mfaRequired`.
 
-    Takes what `pages/sign-in` takes, with a `codeChallenge` of its own. For a sign-in that answered
-    `mfaEnrollmentRequired` it is the page to set one up.
+    Takes the parameters of `pages/sign-in`, with its own `codeChallenge`. After a sign-in that returned
+    `mfaEnrollmentRequired`, the page sets up a second factor.
     """
     query = dict(request.query_params)
     flow, token = await _flow(call, query), query.get("mfaToken", "")
@@ -312,7 +312,7 @@ async def second_factor_page(call: Call, request: RawRequest) -> HttpResponse:
     or_else=(303,),
 )
 async def continue_on_page(call: Call, request: RawRequest) -> HttpResponse:
-    """Where a provider's callback leads somebody who began on a hosted page: to the second factor, or to the app."""
+    """Continue a sign-in at a provider that began on a hosted page: to the second factor, or to the app."""
     query = dict(request.query_params)
     flow = await _flow(call, query)
     signed_in = await continue_grant(call, query.get("code", ""), flow.code_challenge)
@@ -329,7 +329,7 @@ async def continue_on_page(call: Call, request: RawRequest) -> HttpResponse:
     problems=[*passkeys.begin_passkey_registration.problems, CodeInvalid],
 )
 async def passkey_options_for_page(call: Call, request: RawRequest) -> PasskeyOptions:
-    """What the script of the pages hands to the browser: to sign in, or with `pageToken` to add a passkey."""
+    """WebAuthn options for the script of the pages: to sign in or, with `pageToken`, to add a passkey."""
     form = await read_form(request)
     if "pageToken" not in form:
         return await passkeys.begin_passkey_sign_in(call)
@@ -338,87 +338,87 @@ async def passkey_options_for_page(call: Call, request: RawRequest) -> PasskeyOp
     return await passkeys.begin_passkey_registration(signed_in)
 
 
-@form_at("passkey", passkeys.sign_in_with_passkey.problems, or_else=(303,))
+@page_form("passkey", passkeys.sign_in_with_passkey.problems, or_else=(303,))
 async def sign_in_with_passkey_by_page(call: Call, request: RawRequest) -> HttpResponse:
-    """Sign in with the passkey that the browser showed."""
+    """Sign in with a passkey."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        shown = PasskeySignIn(challenge_id=form["challengeId"], credential=_credential_of(form))
-        return await _next_page(call, flow, await passkeys.sign_in_with_passkey(call, shown))
+        body = PasskeySignIn(challenge_id=form["challengeId"], credential=_credential_of(form))
+        return await _next_page(call, flow, await passkeys.sign_in_with_passkey(call, body))
 
-    return await _submitted(call, request, "sign-in.html", act)
+    return await _process_form(call, request, "sign-in.html", act)
 
 
-@form_at("passkey/add", passkeys.add_passkey.problems, or_else=(303,))
+@page_form("passkey/add", passkeys.add_passkey.problems, or_else=(303,))
 async def add_passkey_by_page(call: Call, request: RawRequest) -> HttpResponse:
-    """Keep the passkey that the browser made for whoever signed in on the page before, and go on to the app."""
+    """Add a passkey to the customer who signed in on the previous page, and continue to the app."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
         challenge, signed_in = await _page_session(call, form)
         name = msgspec.convert(form.get("name") or "Passkey", PasskeyName)
-        made = NewPasskey(challenge_id=form["challengeId"], credential=_credential_of(form), name=name)
-        await passkeys.add_passkey(signed_in, made)
-        return await _back(call, flow, *await _link_used_page(call, challenge, signed_in))
+        body = NewPasskey(challenge_id=form["challengeId"], credential=_credential_of(form), name=name)
+        await passkeys.add_passkey(signed_in, body)
+        return await _return_to_app(call, flow, *await _consume_page_token(call, challenge, signed_in))
 
-    return await _submitted(call, request, "passkey.html", act)
+    return await _process_form(call, request, "passkey.html", act)
 
 
-@form_at("passkey/skip", [CodeInvalid], or_else=(303,))
+@page_form("passkey/skip", [CodeInvalid], or_else=(303,))
 async def skip_passkey_by_page(call: Call, request: RawRequest) -> HttpResponse:
-    """Go on to the app without adding a passkey."""
+    """Continue to the app without adding a passkey."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        return await _back(call, flow, *await _link_used_page(call, *await _page_session(call, form)))
+        return await _return_to_app(call, flow, *await _consume_page_token(call, *await _page_session(call, form)))
 
-    return await _submitted(call, request, "passkey.html", act)
+    return await _process_form(call, request, "passkey.html", act)
 
 
 @get("/projects/{project_id}/auth/pages/forgot", public=True, any_query=True, media_types=HTML)
 async def forgot_page(call: Call, request: RawRequest) -> HttpResponse:
-    """The page to ask for a new password on. With what `pages/sign-in` takes, it leads back there."""
+    """The page to request a password reset. With the parameters of `pages/sign-in`, it links back to that page."""
     query = request.query_params
     return (
-        await _shown(call, "forgot.html", query)
+        await _form_page(call, "forgot.html", query)
         if "redirectUrl" in query
         else await hosted_page(call, "forgot.html", None)
     )
 
 
-@form_at("forgot", sign_in.request_password_reset.problems)
+@page_form("forgot", sign_in.request_password_reset.problems)
 async def forget_password_by_page(call: Call, request: RawRequest) -> HttpResponse:
-    """Have a link mailed that sets a new password."""
+    """Mail a link to set a new password."""
 
     async def act(form: dict[str, str], flow: HostedFlow | None) -> HttpResponse:
         await sign_in.request_password_reset(call, msgspec.convert({"email": form["email"]}, sign_in.SignInLinkRequest))
         message = "If there is an account with this address, we have sent it a link. It is valid for 30 minutes."
-        return await hosted_page(call, "notice.html", flow, heading="Look into your mailbox", message=message)
+        return await hosted_page(call, "notice.html", flow, heading="Check your e-mail", message=message)
 
-    return await _submitted(call, request, "forgot.html", act, needs_flow=False)
+    return await _process_form(call, request, "forgot.html", act, needs_flow=False)
 
 
 @get("/projects/{project_id}/auth/pages/reset", public=True, any_query=True, media_types=HTML)
 async def reset_page(call: Call, token: str = "") -> HttpResponse:
-    """The page that a reset link opens. Opening it uses nothing up; a link that was used or is too old says so."""
+    """The page of a reset link. Opening it does not use up the link; a used or expired link shows a message."""
     if not await sign_in.is_reset_open(call, token):
-        message = "This link was used before or is too old. Ask for a new one."
-        return await hosted_page(call, "stale.html", None, message=message)
+        message = "This link was already used or has expired. Request a new one."
+        return await hosted_page(call, "expired-link.html", None, message=message)
     return await hosted_page(call, "reset.html", None, token=token)
 
 
-@form_at("reset", sign_in.reset_password.problems)
+@page_form("reset", sign_in.reset_password.problems)
 async def reset_password_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Set a new password with the token of a reset link."""
 
     async def act(form: dict[str, str], flow: HostedFlow | None) -> HttpResponse:
         body = msgspec.convert({"token": form["token"], "password": form["password"]}, sign_in.PasswordReset)
         await sign_in.reset_password(call, body)
-        message = "Your password is changed. Sign in with the new one."
+        message = "Your password was changed. Sign in with the new one."
         return await hosted_page(call, "notice.html", None, heading="Done", message=message)
 
-    return await _submitted(call, request, "reset.html", act, needs_flow=False)
+    return await _process_form(call, request, "reset.html", act, needs_flow=False)
 
 
-async def _submitted(
+async def _process_form(
     call: Call,
     request: RawRequest,
     template: str,
@@ -427,14 +427,14 @@ async def _submitted(
     needs_flow: bool = True,
     **values: str,
 ) -> HttpResponse:
-    """Do what a form asks for, or show it again saying what is wrong."""
+    """Process a form with `act`; if that fails, show the form again with what is wrong."""
     form = await read_form(request)
     flow = await _flow(call, form) if needs_flow or "redirectUrl" in form else None
     try:
         return await act(form, flow)
     except SsoRequired as required:
         if flow is not None and required.sign_on is not None:
-            return await _redirect_to_app(call, flow, required.sign_on)
+            return await _sso_page(call, flow, required.sign_on)
         problem: Problem = required
     except KeyError as missing:
         problem = Invalid(f"Please fill in: {missing.args[0]}.")
@@ -456,26 +456,26 @@ async def _submitted(
     )
 
 
-async def _shown(call: Call, template: str, query: Any) -> HttpResponse:
-    given = {name: str(query.get(name, "")) for name in ("redirectUrl", "codeChallenge", "state", "then")}
-    return await hosted_page(call, template, await _flow(call, given))
+async def _form_page(call: Call, template: str, query: Any) -> HttpResponse:
+    parameters = {name: str(query.get(name, "")) for name in ("redirectUrl", "codeChallenge", "state", "then")}
+    return await hosted_page(call, template, await _flow(call, parameters))
 
 
 async def _next_page(call: Call, flow: HostedFlow, signed_in: CustomerSignInResult) -> HttpResponse:
-    """Back to the app with a grant for the session that began; or first to the second factor."""
+    """The next page of a sign-in: the second factor, or else the app."""
     if signed_in.mfa_enrollment_required:
         return await _enrollment_page(call, flow, signed_in.mfa_token or "")
     if signed_in.mfa_required:
         return await hosted_page(call, "mfa.html", flow, mfaToken=signed_in.mfa_token or "")
     assert signed_in.customer is not None
     assert signed_in.session_id is not None
-    return await _signed_in(call, flow, signed_in.customer.id, signed_in.session_id)
+    return await _passkey_page_or_return(call, flow, signed_in.customer.id, signed_in.session_id)
 
 
-async def _signed_in(call: Call, flow: HostedFlow, customer_id: UUID, session_id: UUID) -> HttpResponse:
-    """Back to the app, or first to the page that adds a passkey."""
+async def _passkey_page_or_return(call: Call, flow: HostedFlow, customer_id: UUID, session_id: UUID) -> HttpResponse:
+    """Redirect to the app, or show the page that adds a passkey first."""
     if not flow.adds_passkey:
-        return await _back(call, flow, customer_id, session_id)
+        return await _return_to_app(call, flow, customer_id, session_id)
     token, _ = await challenges.issue_token(
         call.db, call, PasskeyPage(session_id=session_id), PASSKEY_LIFE, subject_id=customer_id
     )
@@ -483,8 +483,8 @@ async def _signed_in(call: Call, flow: HostedFlow, customer_id: UUID, session_id
 
 
 async def _enrollment_page(call: Call, flow: HostedFlow, token: str, problem: Problem | None = None) -> HttpResponse:
-    """The page to set up an authenticator app; after a wrong code with the same secret as before."""
-    begun = await totp.begin_required_totp(call, totp.EnrollmentToken(mfa_token=token))
+    """The page to set up an authenticator app. After a wrong code it shows the same secret again."""
+    enrollment = await totp.begin_required_totp(call, totp.EnrollmentToken(mfa_token=token))
     return await hosted_page(
         call,
         "mfa-enroll.html",
@@ -493,14 +493,14 @@ async def _enrollment_page(call: Call, flow: HostedFlow, token: str, problem: Pr
         retry_after=None if problem is None else problem.retry_after_seconds,
         error="" if problem is None else _message_of(problem),
         mfaToken=token,
-        uri=begun.uri,
-        key=" ".join(begun.secret[start : start + 4] for start in range(0, len(begun.secret), 4)),
-        qr=qr_code(begun.uri),
+        uri=enrollment.uri,
+        key=" ".join(enrollment.secret[start : start + 4] for start in range(0, len(enrollment.secret), 4)),
+        qr=qr_code(enrollment.uri),
     )
 
 
-async def _back(call: Call, flow: HostedFlow, customer_id: UUID, session_id: UUID) -> HttpResponse:
-    """Back to the app, with a grant for the session."""
+async def _return_to_app(call: Call, flow: HostedFlow, customer_id: UUID, session_id: UUID) -> HttpResponse:
+    """Redirect to the app with a grant for the session."""
     token, _ = await challenges.issue_token(
         call.db,
         call,
@@ -508,9 +508,9 @@ async def _back(call: Call, flow: HostedFlow, customer_id: UUID, session_id: UUI
         GRANT_LIFE,
         subject_id=customer_id,
     )
-    back = {"code": token, **({"state": flow.state} if flow.state else {})}
+    parameters = {"code": token, **({"state": flow.state} if flow.state else {})}
     headers = {
-        "Location": authorization_url(flow.redirect_url, **back),
+        "Location": authorization_url(flow.redirect_url, **parameters),
         "Cache-Control": "no-store",
         "Referrer-Policy": "no-referrer",
     }
@@ -518,7 +518,7 @@ async def _back(call: Call, flow: HostedFlow, customer_id: UUID, session_id: UUI
 
 
 async def _page_session(call: Call, form: dict[str, str]) -> tuple[Challenge[PasskeyPage], Call]:
-    """The challenge behind a page's token, and the call as the customer who signed in there. Raises CodeInvalid."""
+    """The challenge of a page token, and the call with that customer as its caller. Raises CodeInvalid."""
     challenge = await challenges.answer_token(call, PasskeyPage, form["pageToken"], most=PAGE_TRIES)
     caller = Caller(
         kind="customer",
@@ -530,20 +530,20 @@ async def _page_session(call: Call, form: dict[str, str]) -> tuple[Challenge[Pas
     return challenge, replace(call, caller=caller)
 
 
-async def _link_used_page(call: Call, challenge: Challenge[PasskeyPage], signed_in: Call) -> tuple[UUID, UUID]:
-    """The customer and the session behind a page's token, which is worthless now."""
+async def _consume_page_token(call: Call, challenge: Challenge[PasskeyPage], signed_in: Call) -> tuple[UUID, UUID]:
+    """Consume a page token. Returns the ids of its customer and session."""
     async with call.db.transaction() as tx:
         await challenges.consume(tx, challenge)
     return bearer_of(signed_in)
 
 
-async def _redirect_to_app(call: Call, flow: HostedFlow, elsewhere: SsoEntry) -> HttpResponse:
-    """A page that goes on by itself.
+async def _sso_page(call: Call, flow: HostedFlow, sso: SsoEntry) -> HttpResponse:
+    """A page that forwards the browser to the identity provider.
 
-    No redirect: browsers hold one that follows a form to `form-action`, and the provider's address is not ours to list.
+    Not a redirect: browsers check redirects after a form against `form-action`, which cannot list the provider.
     """
-    url = f"{elsewhere.login_url}?{urlencode(flow.way_back())}"
-    return await hosted_page(call, "elsewhere.html", flow, url=url, organization=elsewhere.name)
+    url = f"{sso.login_url}?{urlencode(flow.return_parameters())}"
+    return await hosted_page(call, "sso-redirect.html", flow, url=url, organization=sso.name)
 
 
 async def hosted_page(
@@ -556,7 +556,7 @@ async def hosted_page(
     error: str = "",
     **values: Any,
 ) -> HttpResponse:
-    """A page in the project's look; `flow` is None where nobody said to which app the person goes back."""
+    """Render a page with the project's branding. `flow` is None if no app began the flow, as with a mailed link."""
     project = await sign_in.project_at(call)
     settings = project.settings.sign_in
     fields = flow.fields() if flow else {}
@@ -576,7 +576,7 @@ async def hosted_page(
     if settings.logo_url:
         policy = {**policy, "img-src": _source(settings.logo_url)}
     if flow:
-        # Browsers hold the redirect that follows a form to `form-action` as well.
+        # Browsers check the redirect after a form against `form-action`, too.
         policy = {**policy, "form-action": _source(flow.redirect_url)}
     return page(
         f"hosted/{template}",
@@ -602,15 +602,15 @@ async def hosted_page(
 
 
 def _home_of(redirect_urls: list[str]) -> str:
-    """Where a page without a flow leads on to: the site of the project's first address for people to come back to."""
+    """Where a page without a flow links to: the origin of the project's first redirect URL, or nothing."""
     parts = urlsplit(redirect_urls[0]) if redirect_urls else None
     return f"{parts.scheme}://{parts.netloc}/" if parts and parts.scheme in ("http", "https") else ""
 
 
-WORDS: dict[str, str] = {
+MESSAGES: dict[str, str] = {
     "sign_in_failed": "Wrong email or password.",
-    "code_invalid": "This code or link is wrong, has expired or was used before. Ask for a new one.",
-    "method_off": "This way of signing in is switched off. Choose another one.",
+    "code_invalid": "This code or link is wrong, has expired or was already used. Request a new one.",
+    "method_off": "You cannot sign in this way here. Choose another one.",
     "sign_up_closed": "New accounts are by invitation only. Ask for an invitation.",
     "email_taken": "There is an account with this address already. Sign in instead.",
     "last_sign_in_method": "This is your only way to sign in.",
@@ -619,8 +619,8 @@ WORDS: dict[str, str] = {
 
 
 def _message_of(problem: Problem) -> str:
-    """What went wrong, for people who never heard of APIs."""
-    text = WORDS.get(problem.code(), problem.detail)
+    """What went wrong, as the customer reads it."""
+    text = MESSAGES.get(problem.code(), problem.detail)
     if problem.retry_after_seconds is not None and problem.status == 429:
         minutes = -(-problem.retry_after_seconds // 60)
         wait = "a minute" if minutes == 1 else f"{minutes} minutes"
@@ -628,37 +628,37 @@ def _message_of(problem: Problem) -> str:
     return text
 
 
-async def _flow(call: Call, given: dict[str, str]) -> HostedFlow:
-    """Where the app wants its customer back. Raises Invalid, also for an address the project does not list."""
+async def _flow(call: Call, parameters: dict[str, str]) -> HostedFlow:
+    """The flow from the parameters of a page. Raises Invalid, also if the project does not list the redirect URL."""
     project: Project = await sign_in.project_at(call)
     try:
-        challenge = msgspec.convert(given.get("codeChallenge", ""), CodeChallenge)
+        challenge = msgspec.convert(parameters.get("codeChallenge", ""), CodeChallenge)
     except msgspec.ValidationError:
         raise Invalid.at(
-            "query/codeChallenge", "This link is incomplete. Go back to the app and begin again.", "required"
+            "query/codeChallenge", "This link is incomplete. Go back to the app and start again.", "required"
         ) from None
-    url = sign_in.require_redirect(project, given.get("redirectUrl", ""))
+    url = sign_in.require_redirect(project, parameters.get("redirectUrl", ""))
     return HostedFlow(
         redirect_url=url,
         code_challenge=challenge,
-        state=given.get("state", "")[:1_000],
-        adds_passkey=given.get("then") == "passkey" and _takes_passkeys(call, project),
+        state=parameters.get("state", "")[:1_000],
+        adds_passkey=parameters.get("then") == "passkey" and _takes_passkeys(call, project),
     )
 
 
 def _takes_passkeys(call: Call, project: Project) -> bool:
-    """Whether passkeys can be used on our pages: browsers want them to belong to the page's own domain or one above."""
+    """Whether pages can use passkeys: the passkey domain must be this server's host or a parent of it (WebAuthn)."""
     host = urlsplit(call.world.settings.public_url).hostname or ""
-    theirs = passkeys.relying_party(call, project).id
-    return "PASSKEY" in project.settings.sign_in.methods and (host == theirs or host.endswith(f".{theirs}"))
+    rp_id = passkeys.relying_party(call, project).id
+    return "PASSKEY" in project.settings.sign_in.methods and (host == rp_id or host.endswith(f".{rp_id}"))
 
 
 def _credential_of(form: dict[str, str]) -> dict[str, Any]:
-    """What the browser answered. Raises Invalid if it is no JSON object."""
+    """The credential of a form. Raises Invalid unless it is a JSON object."""
     try:
         return msgspec.json.decode(form["credential"], type=dict[str, Any])
     except msgspec.DecodeError:
-        raise Invalid("Your browser answered nothing. Adding or using a passkey needs JavaScript.") from None
+        raise Invalid("Your browser sent no passkey. Passkeys need JavaScript: switch it on and try again.") from None
 
 
 def _code_of(form: dict[str, str]) -> sign_in.CodeVerification:

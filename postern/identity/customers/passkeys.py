@@ -116,7 +116,7 @@ async def remove_passkey(call: Call, id: UUID) -> None:
 
 @post("/projects/{project_id}/auth/passkeys/sign-in/options", accepts=AT_THE_DOOR, problems=[SsoRequired, MethodOff])
 async def begin_passkey_sign_in(call: Call) -> PasskeyOptions:
-    """Begin to sign in with a passkey: pass `options` to `navigator.credentials.get`. No email address is needed."""
+    """Begin to sign in with a passkey: pass `options` to `navigator.credentials.get`. No e-mail address is needed."""
     attempts.throttle(call)
     project = await project_at(call)
     require_method(project, "PASSKEY")

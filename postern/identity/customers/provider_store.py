@@ -9,7 +9,7 @@ from postern.kernel.values import Record
 
 
 class ProviderRow(Record):
-    """A provider as it lies in the database; its secret is sealed."""
+    """A row of `customer_providers`; the client secret is sealed."""
 
     key: str
     kind: str

@@ -1,9 +1,9 @@
-"""Signing in with an account elsewhere: which providers a project uses, and the way there and back.
+"""Sign-in providers of a project (OpenID Connect, GitHub), and the authorization code flow with them.
 
     start → provider → callback → grant → `auth/token` with the app's own code verifier → session
 
-Nothing that can sign in ever stands in an address: what comes back to the app is a grant of two minutes that only
-the app that began can redeem (RFC 7636), once.
+URLs never contain session tokens: the app receives a grant that is valid for two minutes, once, and only with the
+code verifier of the app that began the sign-in (RFC 7636).
 """
 
 import hmac
@@ -77,7 +77,7 @@ ISSUERS: dict[str, str] = {
     "GITHUB": "https://github.com",
 }
 NAMES = {"GITHUB": "GitHub"}
-"""What providers call themselves where it is not their key with a capital letter."""
+"""Display names that differ from the key in title case."""
 OnNewSubject = Literal["REFUSE", "HOLD"]
 RESERVED = frozenset(("PASSWORD", "EMAIL_CODE", "PASSKEY", "SAML"))
 FLOW_COOKIE = "postern-flow-"
@@ -128,17 +128,17 @@ class ProviderMissing(Missing):
 
 
 class FlowInvalid(CodeInvalid):
-    """This sign-in was begun in another browser, took too long, or was finished before; begin again."""
+    """This sign-in was begun in another browser, has expired, or is already finished; begin again."""
 
     status = 400
 
 
 class ProofTooWeak(Forbidden):
-    """At the provider, people proved themselves less strongly, or longer ago, than the project asks for."""
+    """The sign-in at the provider is weaker or older than the project requires (`acrValues`, `maxAgeSeconds`)."""
 
 
 class SignInProvider(Record):
-    """A sign-in provider of the project. Its secret is never shown."""
+    """A sign-in provider of the project, without its client secret."""
 
     key: str
     kind: ProviderKind
@@ -155,49 +155,49 @@ class SignInProvider(Record):
     on_new_subject: OnNewSubject
     enabled: bool
     callback_url: str
-    """What to enter at the provider as redirect address."""
+    """The redirect URI to register at the provider."""
     created_at: Moment
     updated_at: Moment
 
 
 class ProviderSettings(Body):
-    """How to reach a provider. `issuer` is known for the presets; Apple's secret is its private key in PEM."""
+    """Settings of a provider. Presets need no `issuer`. Apple's `clientSecret` is its private key in PEM format."""
 
     kind: ProviderKind = "OIDC"
     client_id: Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
     client_secret: Annotated[str, msgspec.Meta(max_length=4_000)] | None = None
-    """Left out, the one that is kept stays."""
+    """If left out, the stored secret stays."""
     name: Annotated[str, msgspec.Meta(max_length=100)] | None = None
     issuer: Url | None = None
     scopes: Scopes | None = None
     trusted_email_domains: Annotated[list[str], msgspec.Meta(max_length=100)] = []
-    """Domains whose addresses count as verified when this provider names them: for a directory of your own that
-    does not say so itself."""
+    """Domains whose addresses count as verified when this provider reports them: for your own directory that does not
+    send `email_verified`."""
     team_id: Annotated[str, msgspec.Meta(max_length=100)] | None = None
     key_id: Annotated[str, msgspec.Meta(max_length=100)] | None = None
     acr_values: Annotated[list[AcrValue], msgspec.Meta(max_length=10)] = []
-    """How strongly people must have proven themselves there: one of these, as the provider names them in `acr`."""
+    """Accepted authentication contexts: the ID token's `acr` must be one of these."""
     max_age_seconds: Annotated[int, msgspec.Meta(ge=0, le=31_536_000)] | None = None
-    """How long ago, at most, they may have done so; `0` has the provider ask each time."""
+    """Maximum age of the authentication at the provider, in seconds; with `0` the provider asks each time."""
     on_new_subject: OnNewSubject = "REFUSE"
-    """What becomes of an account there that claims the address of a customer who is linked to another one: REFUSE it,
-    or HOLD it among the `identity-requests` until an administrator approves it."""
+    """How to treat an account with the address of a customer who is linked to another account of this provider: REFUSE
+    it, or HOLD it in `identity-requests` until an administrator approves it."""
     enabled: bool = True
 
 
 class AuthorizationCodeGrant(Body):
-    """What came back to the app, and the verifier it kept."""
+    """The code that the app received, and the code verifier that it kept."""
 
     code: Token
     code_verifier: CodeVerifier | None = None
-    """Left out only by the project's own server with its secret key, for a sign-on that the app did not begin."""
+    """Left out only by the project's server with its secret key, for single sign-on that the app did not begin."""
 
 
 @get("/projects/{project_id}/auth/providers", needs="projects:read")
 async def list_providers(call: Call) -> list[SignInProvider]:
     """The project's sign-in providers."""
     rows = await provider_store.providers(call.db, project_id=call.project_id)
-    return [_shown(call, row) for row in rows]
+    return [_provider_view(call, row) for row in rows]
 
 
 @put(
@@ -206,14 +206,14 @@ async def list_providers(call: Call) -> list[SignInProvider]:
     example={"kind": "GOOGLE", "clientId": "123.apps.googleusercontent.com", "clientSecret": "GOCSPX-…"},
 )
 async def set_provider(call: Call, key: str, data: ProviderSettings) -> SignInProvider:
-    """Add or change a provider. `key` is how it is called from then on: `GOOGLE`, or a name of your own."""
+    """Add or change a provider. `key` identifies it: `GOOGLE`, or a key of your own such as `ACME_DIRECTORY`."""
     key, issuer = _checked_key(key, data.kind), data.issuer or ISSUERS.get(data.kind)
     if issuer is None:
-        raise Invalid.at("/issuer", "An OIDC provider needs its `issuer`.", "required")
+        raise Invalid.at("/issuer", "Send the `issuer` of the OIDC provider.", "required")
     if data.kind == "APPLE":
         _check_apple(data)
     if data.kind == "GITHUB" and (data.acr_values or data.max_age_seconds is not None):
-        raise Invalid("GitHub does not say how or when people proved themselves: it has no `acr` and no `auth_time`.")
+        raise Invalid("GitHub sends neither `acr` nor `auth_time`: leave out `acrValues` and `maxAgeSeconds`.")
     options = {
         "scopes": data.scopes,
         "trustedEmailDomains": [domain.lower() for domain in data.trusted_email_domains],
@@ -226,12 +226,12 @@ async def set_provider(call: Call, key: str, data: ProviderSettings) -> SignInPr
     async with call.db.transaction() as tx:
         await tx.lock_quota("providers", call.project_id)
         if await provider_store.count(tx, project_id=call.project_id, but=key) >= PROVIDERS_LIMIT:
-            raise Invalid(f"A project has at most {PROVIDERS_LIMIT} providers.")
+            raise Invalid(f"A project can have at most {PROVIDERS_LIMIT} providers.")
         secret = data.client_secret
-        known = await provider_store.provider(tx, project_id=call.project_id, key=key)
-        if known is not None and known.client_secret is not None and not secret and known.issuer != issuer:
-            # Whoever may change settings may not have the secret sent to an address of their own.
-            raise Invalid.at("/clientSecret", "With another issuer, send the secret again.", "required")
+        existing = await provider_store.provider(tx, project_id=call.project_id, key=key)
+        if existing is not None and existing.client_secret is not None and not secret and existing.issuer != issuer:
+            # Otherwise a developer who cannot read the secret could have it sent to an issuer of their own.
+            raise Invalid.at("/clientSecret", "Send the client secret again when you change the issuer.", "required")
         row = await provider_store.upsert(
             tx,
             project_id=call.project_id,
@@ -240,18 +240,18 @@ async def set_provider(call: Call, key: str, data: ProviderSettings) -> SignInPr
             name=data.name or NAMES.get(key) or key.replace("_", " ").title(),
             issuer=issuer.rstrip("/") if data.kind == "GITHUB" else issuer,
             client_id=data.client_id,
-            client_secret=call.world.secrets.seal(secret.encode(), _context(call, key)) if secret else None,
+            client_secret=call.world.secrets.seal(secret.encode(), _secret_context(call, key)) if secret else None,
             options=Jsonb(options),
             enabled=data.enabled,
             now=call.now,
         )
         await audit.record(tx, call, "provider.updated", "Provider", key, kind=data.kind, issuer=issuer)
-    return _shown(call, row)
+    return _provider_view(call, row)
 
 
 @delete("/projects/{project_id}/auth/providers/{key}", needs="projects:write", problems=[ProviderMissing])
 async def delete_provider(call: Call, key: str) -> Deleted:
-    """Remove a provider. Customers who came by it stay, and come in another way."""
+    """Delete a provider. Its customers stay, and need another method to sign in."""
     async with call.db.transaction() as tx:
         if not await provider_store.delete(tx, project_id=call.project_id, key=key):
             raise ProviderMissing
@@ -276,12 +276,11 @@ async def start_provider(
     link: Token | None = None,
     hosted: bool = False,
 ) -> HttpResponse:
-    """Send a browser to a provider.
+    """Redirect a browser to a provider.
 
-    It comes back to `redirectUrl` (one of the project's) with `code` and `state`, or with `error`. Make
-    `codeChallenge` from a verifier that you keep: the S256 of RFC 7636. `link` is in the addresses that
-    `identities/{key}/link` gives. With `hosted` a hosted page asks for the second factor, where there is one, before
-    the app gets its `code`.
+    The browser returns to `redirectUrl` (one of the project's) with `code` and `state`, or with `error`. Make the S256
+    `codeChallenge` (RFC 7636) from a verifier that you keep. `link` is part of the URLs that `identities/{key}/link`
+    returns. With `hosted`, a hosted page asks for the second factor, if there is one, before the app gets its `code`.
     """
     attempts.throttle(call)
     project = await project_at(call)
@@ -296,7 +295,7 @@ async def start_provider(
         if row.kind == "GITHUB"
         else str((await oidc.discover(call.world, row.issuer))["authorization_endpoint"])
     )
-    linking = await _linking(call, key, link) if link is not None else None
+    linking = await _consume_link_token(call, key, link) if link is not None else None
     verifier, challenge = oidc.new_pkce()
     nonce, browser = new_token(32), new_token(32)
     token, _ = await challenges.issue_token(
@@ -327,7 +326,7 @@ async def start_provider(
     }
     if row.kind == "APPLE":
         parameters["response_mode"] = "form_post"
-    parameters |= _strength_asked_for(row)
+    parameters |= _strength_parameters(row)
     return _redirect(
         authorization_url(endpoint, **parameters), cookie=_cookie(call, token, browser, PROVIDER_LIFE.seconds)
     )
@@ -349,23 +348,23 @@ async def provider_callback(
     error: State | None = None,
     iss: State | None = None,
 ) -> HttpResponse:
-    """Where a provider sends the browser back to. It goes on to the app's `redirectUrl` with a grant, or an error."""
+    """The redirect URI of providers. Redirects the browser to the app's `redirectUrl` with a grant, or an error."""
     try:
         challenge = await challenges.answer_token(call, ProviderSignIn, state)
         async with call.db.transaction() as tx:
             began = await challenges.consume(tx, challenge)
     except CodeInvalid:
         raise FlowInvalid from None
-    shown = request.cookies.get(_cookie_name(call, state), "")
-    if not hmac.compare_digest(shown.encode(), began.browser.encode()):
+    cookie_value = request.cookies.get(_cookie_name(call, state), "")
+    if not hmac.compare_digest(cookie_value.encode(), began.browser.encode()):
         raise FlowInvalid
     back = {"state": began.state} if began.state else {}
     try:
         if error is not None or code is None:
             raise ProviderTrouble("access_denied" if error == "access_denied" else "The provider sent no code.")
         identity = await _external_identity(call, began, code, iss)
-        leave = _identify if began.linking else _grant
-        back["code"] = await leave(call, identity, began)
+        issue_code = _issue_link_code if began.linking else _issue_sign_in_grant
+        back["code"] = await issue_code(call, identity, began)
     except (
         *(AccountNotLinked, IdentityConflict, CustomerSignUpClosed, SignInBlocked, SsoRequired, PlanLimitReached),
         ProofTooWeak,
@@ -375,11 +374,11 @@ async def provider_callback(
         log.info("provider_refused", project=str(call.project_id), provider=began.key, reason=str(trouble))
         back["error"] = "access_denied" if str(trouble) == "access_denied" else "provider_error"
         if back["error"] == "provider_error":
-            back["error_description"] = _described(trouble)
-    url, more = began.redirect_url, back
+            back["error_description"] = _error_description(trouble)
+    url, parameters = began.redirect_url, back
     if began.hosted and "code" in back:
-        url, more = _hosted_url(call), {"redirectUrl": url, "codeChallenge": began.code_challenge, **back}
-    return _redirect(authorization_url(url, **more), cookie=_cookie(call, state, "", 0))
+        url, parameters = _continue_url(call), {"redirectUrl": url, "codeChallenge": began.code_challenge, **back}
+    return _redirect(authorization_url(url, **parameters), cookie=_cookie(call, state, "", 0))
 
 
 @post(
@@ -390,17 +389,17 @@ async def provider_callback(
     fields={
         "state": "State of the sign-in, as it was sent.",
         "code": "Authorization code.",
-        "error": "Why the provider refused, where it did.",
+        "error": "Error code of the provider (RFC 6749 §4.1.2.1).",
         "iss": "Issuer (RFC 9207).",
     },
     media_types=["text/html"],
     status=303,
 )
 async def provider_callback_by_form(call: Call, request: RawRequest) -> HttpResponse:
-    """The same for providers that post a form. The browser asks again by GET, because its cookie comes along then."""
+    """The redirect URI of providers that post a form. Redirects to the GET, with which the browser sends its cookie."""
     form = await request.form()
-    taken = {name: str(form[name]) for name in ("state", "code", "error", "iss") if form.get(name)}
-    return _redirect(f"{callback_url(call)}?{urlencode(taken)}", status=303)
+    parameters = {name: str(form[name]) for name in ("state", "code", "error", "iss") if form.get(name)}
+    return _redirect(f"{callback_url(call)}?{urlencode(parameters)}", status=303)
 
 
 @post(
@@ -410,16 +409,16 @@ async def provider_callback_by_form(call: Call, request: RawRequest) -> HttpResp
     example={"code": "0199…", "codeVerifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"},
 )
 async def exchange_authorization_code(call: Call, data: AuthorizationCodeGrant) -> CustomerSignInResult:
-    """Exchange what came back from a provider or a hosted page for the tokens of a session. It works once."""
+    """Exchange the code from a provider or a hosted page for the tokens of a session. The code works once."""
     attempts.throttle(call)
     challenge = await challenges.answer_token(call, Grant, data.code)
     if not _may_redeem(call, challenge.payload.code_challenge, data.code_verifier):
         raise CodeInvalid
-    return await _redeemed(call, challenge)
+    return await _consume_grant(call, challenge)
 
 
-async def _redeemed(call: Call, challenge: Challenge[Grant]) -> CustomerSignInResult:
-    """What a grant is worth, once: a session that began on a hosted page, or that begins now."""
+async def _consume_grant(call: Call, challenge: Challenge[Grant]) -> CustomerSignInResult:
+    """Consume a grant: resume the session that began on a hosted page, or begin one."""
     project = await project_at(call)
     assert challenge.subject_id is not None
     async with call.db.transaction() as tx:
@@ -433,28 +432,28 @@ async def _redeemed(call: Call, challenge: Challenge[Grant]) -> CustomerSignInRe
 
 
 async def continue_grant(call: Call, code: str, code_challenge: str) -> CustomerSignInResult:
-    """What a hosted page makes of a grant on its way to the app: a session, or the second factor to ask for.
+    """Consume a grant on a hosted page, before the app gets it: a session, or a second factor to ask for.
 
-    Nobody needs the verifier for it, because the app gets another grant for it, under the same challenge.
+    No code verifier is needed, because the page gives the app a new grant with the same code challenge.
     """
     attempts.throttle(call)
     challenge = await challenges.answer_token(call, Grant, code)
     if challenge.payload.code_challenge != code_challenge or challenge.payload.session_id is not None:
         raise CodeInvalid
-    return await _redeemed(call, challenge)
+    return await _consume_grant(call, challenge)
 
 
-def _hosted_url(call: Call) -> str:
+def _continue_url(call: Call) -> str:
     return f"{call.world.settings.public_url}/projects/{call.project_id}/auth/pages/continue"
 
 
 def callback_url(call: Call) -> str:
-    """Where providers send browsers back to."""
+    """The redirect URI of the project's providers."""
     return f"{call.world.settings.public_url}/projects/{call.project_id}/auth/providers/callback"
 
 
-async def _linking(call: Call, key: str, token: str) -> LinkingSession:
-    """The customer and the session that want to link an account of this provider. Raises FlowInvalid."""
+async def _consume_link_token(call: Call, key: str, token: str) -> LinkingSession:
+    """Consume a link token: the customer and the session that link an account of this provider. Raises FlowInvalid."""
     try:
         challenge = await challenges.answer_token(call, IdentityLink, token)
         if challenge.payload.key != key:
@@ -467,8 +466,8 @@ async def _linking(call: Call, key: str, token: str) -> LinkingSession:
     return LinkingSession(customer_id=challenge.subject_id, session_id=link.session_id)
 
 
-async def _identify(call: Call, identity: ExternalIdentity, began: ProviderSignIn) -> str:
-    """A code with which the session that began links the account. Nobody is recognised, and nothing linked, yet."""
+async def _issue_link_code(call: Call, identity: ExternalIdentity, began: ProviderSignIn) -> str:
+    """Issue a code with which the session that began the link finishes it. Nothing is linked yet."""
     assert began.linking is not None
     token, _ = await challenges.issue_token(
         call.db,
@@ -484,8 +483,8 @@ async def _identify(call: Call, identity: ExternalIdentity, began: ProviderSignI
     return token
 
 
-async def _grant(call: Call, identity: ExternalIdentity, began: ProviderSignIn) -> str:
-    """Recognise a person and leave a grant for the app."""
+async def _issue_sign_in_grant(call: Call, identity: ExternalIdentity, began: ProviderSignIn) -> str:
+    """Find or create the customer, and issue a grant for the app."""
     project = await project_at(call)
     row = await provider_store.provider(call.db, project_id=call.project_id, key=identity.provider)
     hold = row is not None and row.options.get("onNewSubject") == "HOLD"
@@ -510,10 +509,10 @@ async def issue_grant(
     methods: Sequence[str] = ("fed",),
     origin: SignInOrigin | None = None,
 ) -> str:
-    """A code of two minutes that the app exchanges for a session of somebody who proved themselves elsewhere.
+    """Issue a code, valid for two minutes, that the app exchanges for a session of this customer.
 
-    Without a challenge only the project's own server can, with its secret key. `methods` says how they proved
-    themselves, and `origin` how the sign-in began.
+    Without a code challenge, only the project's server can exchange it, with its secret key. `methods` are the
+    authentication methods (RFC 8176), and `origin` says how the sign-in began.
     """
     origin = origin or SignInOrigin()
     token, _ = await challenges.issue_token(
@@ -534,7 +533,7 @@ async def issue_grant(
 
 
 async def revoke_grants(tx: Transaction, call: Call, customer_id: UUID) -> None:
-    """Make worthless what could still become a session: codes on their way to an app, and open second factors."""
+    """Revoke a customer's pending sign-ins: unused grants, and those that wait for a second factor."""
     kinds = (Grant, PendingSecondFactor, PendingEnrollment)
     await challenges.revoke(tx, call.project_id, customer_id, kinds)
 
@@ -546,7 +545,10 @@ def _may_redeem(call: Call, challenge: str | None, verifier: str | None) -> bool
 
 
 async def _external_identity(call: Call, began: ProviderSignIn, code: str, iss: str | None) -> ExternalIdentity:
-    """What the provider says about the person. Raises ProviderTrouble, TokenRefused, ProviderMissing."""
+    """Exchange the code and read the account from the ID token.
+
+    Raises ProviderTrouble, TokenRefused, ProviderMissing.
+    """
     row = await provider_store.provider(call.db, project_id=call.project_id, key=began.key)
     if row is None or not row.enabled:
         raise ProviderMissing
@@ -554,8 +556,8 @@ async def _external_identity(call: Call, began: ProviderSignIn, code: str, iss: 
         return await _external_identity_of_github(call, row, began, code)
     metadata = await oidc.discover(call.world, row.issuer)
     if iss is not None and iss != metadata["issuer"] and TENANT not in str(metadata["issuer"]):
-        raise TokenRefused("the answer names another issuer")  # RFC 9207 §2.4
-    ways = metadata.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+        raise TokenRefused("the response names another issuer")  # RFC 9207 §2.4
+    auth_methods = metadata.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
     tokens = await oidc.redeem(
         call.world,
         str(metadata["token_endpoint"]),
@@ -564,7 +566,7 @@ async def _external_identity(call: Call, began: ProviderSignIn, code: str, iss: 
         verifier=began.verifier,
         client_id=row.client_id,
         client_secret=_secret(call, row),
-        basic="client_secret_basic" in ways and row.kind != "APPLE",
+        basic="client_secret_basic" in auth_methods and row.kind != "APPLE",
     )
     claims = await oidc.verify_id_token(
         call.world,
@@ -576,9 +578,9 @@ async def _external_identity(call: Call, began: ProviderSignIn, code: str, iss: 
     )
     _require_strength(row, claims, call.now)
     if "email" not in claims and isinstance(metadata.get("userinfo_endpoint"), str) and tokens.get("access_token"):
-        more = await oidc.fetch(call.world, metadata["userinfo_endpoint"], tokens["access_token"])
-        if isinstance(more, dict) and more.get("sub") == claims["sub"]:  # OpenID Connect Core §5.3.2
-            claims = {**more, **claims}
+        user_info = await oidc.fetch(call.world, metadata["userinfo_endpoint"], tokens["access_token"])
+        if isinstance(user_info, dict) and user_info.get("sub") == claims["sub"]:  # OpenID Connect Core §5.3.2
+            claims = {**user_info, **claims}
     email = claims.get("email") if isinstance(claims.get("email"), str) else None
     return ExternalIdentity(
         provider=row.key,
@@ -587,14 +589,14 @@ async def _external_identity(call: Call, began: ProviderSignIn, code: str, iss: 
         email=email,
         email_verified=email is not None
         and (_is_true(claims.get("email_verified")) or _is_trusted(row, claims["iss"], email)),
-        name=_name_in(claims),
+        name=_display_name(claims),
     )
 
 
 async def _external_identity_of_github(
     call: Call, row: ProviderRow, began: ProviderSignIn, code: str
 ) -> ExternalIdentity:
-    """GitHub is OAuth without OpenID: the account and its addresses are read from its API."""
+    """Exchange the code and read the account from GitHub's API, because GitHub issues no ID tokens."""
     tokens = await oidc.redeem(
         call.world,
         f"{row.issuer}/login/oauth/access_token",
@@ -607,26 +609,26 @@ async def _external_identity_of_github(
     )
     access = tokens.get("access_token")
     if not isinstance(access, str):
-        raise ProviderTrouble("GitHub gave no access token.")
+        raise ProviderTrouble("GitHub sent no access token.")
     api = "https://api.github.com" if row.issuer == ISSUERS["GITHUB"] else f"{row.issuer}/api/v3"
     account = await oidc.fetch(call.world, f"{api}/user", access)
-    listed = await oidc.fetch(call.world, f"{api}/user/emails", access)
-    if not isinstance(account, dict) or not isinstance(account.get("id"), int) or not isinstance(listed, list):
-        raise ProviderTrouble("GitHub answered something unexpected.")
-    main = next((each for each in listed if isinstance(each, dict) and each.get("primary") is True), {})
-    email = main.get("email") if isinstance(main.get("email"), str) else None
+    emails = await oidc.fetch(call.world, f"{api}/user/emails", access)
+    if not isinstance(account, dict) or not isinstance(account.get("id"), int) or not isinstance(emails, list):
+        raise ProviderTrouble("GitHub sent an account or addresses in an unexpected format.")
+    primary = next((entry for entry in emails if isinstance(entry, dict) and entry.get("primary") is True), {})
+    email = primary.get("email") if isinstance(primary.get("email"), str) else None
     return ExternalIdentity(
         provider=row.key,
         issuer=row.issuer,
         subject=str(account["id"]),
         email=email,
-        email_verified=email is not None and main.get("verified") is True,
-        name=_name_in(account),
+        email_verified=email is not None and primary.get("verified") is True,
+        name=_display_name(account),
     )
 
 
-def _name_in(profile: dict[str, Any]) -> str | None:
-    """A person's name on one line; providers let people write what they like."""
+def _display_name(profile: dict[str, Any]) -> str | None:
+    """The name in a profile without control characters and line breaks, or None."""
     name = profile.get("name")
     return (
         " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", " ", name).split()) or None
@@ -635,17 +637,17 @@ def _name_in(profile: dict[str, Any]) -> str | None:
     )
 
 
-def _described(trouble: Exception) -> str:
-    """Why a provider's answer was refused, in the characters that RFC 6749 §4.1.2.1 allows."""
+def _error_description(trouble: Exception) -> str:
+    """Why a provider's response was refused, as `error_description` in the characters of RFC 6749 §4.1.2.1."""
     text = f"ID token refused: {trouble}" if isinstance(trouble, TokenRefused) else str(trouble)
     return re.sub(r"[^\x20-\x21\x23-\x5b\x5d-\x7e]", "?", text)[:300]
 
 
 def _secret(call: Call, row: ProviderRow) -> str | None:
-    """The client secret; Apple's is a token signed for the occasion."""
+    """The client secret. Apple takes a JWT instead, signed with its private key and valid for five minutes."""
     if row.client_secret is None:
         return None
-    secret = call.world.secrets.open(row.client_secret, _context(call, row.key)).decode()
+    secret = call.world.secrets.open(row.client_secret, _secret_context(call, row.key)).decode()
     if row.kind != "APPLE":
         return secret
     now = int(call.now.timestamp())
@@ -656,42 +658,44 @@ def _secret(call: Call, row: ProviderRow) -> str | None:
 def _check_apple(data: ProviderSettings) -> None:
     for name, value in (("teamId", data.team_id), ("keyId", data.key_id)):
         if value is None:
-            raise Invalid.at(f"/{name}", f"Apple needs `{name}`.", "required")
+            raise Invalid.at(f"/{name}", f"Send `{name}`, which Apple needs.", "required")
     if data.client_secret is not None:
         try:
             load_pem_private_key(data.client_secret.encode(), None)
         except (ValueError, TypeError, UnsupportedAlgorithm):
-            raise Invalid.at("/clientSecret", "Apple's secret is its private key (.p8) in PEM form.") from None
+            raise Invalid.at("/clientSecret", "For Apple, send the private key (.p8) in PEM format.") from None
 
 
 def _checked_key(key: str, kind: str) -> str:
     try:
         key = msgspec.convert(key, ProviderKey)
     except msgspec.ValidationError:
-        raise Invalid.at("path/key", "A provider's key is written like GOOGLE or ACME_DIRECTORY.") from None
+        raise Invalid.at(
+            "path/key", "The key must have capital letters, digits and `_` only, such as GOOGLE or ACME_DIRECTORY."
+        ) from None
     if key in RESERVED or (key in ISSUERS and key != kind):
-        raise Invalid.at("path/key", f"`{key}` means something else.")
+        raise Invalid.at("path/key", f"`{key}` is reserved; choose another key.")
     return key
 
 
-def _strength_asked_for(row: ProviderRow) -> dict[str, str]:
-    """What tells a provider how people have to prove themselves (OpenID Connect Core §3.1.2.1)."""
-    asked = {"acr_values": " ".join(row.options.get("acrValues") or [])}
+def _strength_parameters(row: ProviderRow) -> dict[str, str]:
+    """`acr_values` and `max_age` of the authentication request (OpenID Connect Core §3.1.2.1)."""
+    parameters = {"acr_values": " ".join(row.options.get("acrValues") or [])}
     if row.options.get("maxAgeSeconds") is not None:
-        asked["max_age"] = str(row.options["maxAgeSeconds"])
-    return {name: value for name, value in asked.items() if value}
+        parameters["max_age"] = str(row.options["maxAgeSeconds"])
+    return {name: value for name, value in parameters.items() if value}
 
 
 def _require_strength(row: ProviderRow, claims: dict[str, Any], now: Moment) -> None:
-    """Raises ProofTooWeak unless the provider says that it did as it was asked: that it was asked proves nothing."""
-    wanted, most = row.options.get("acrValues"), row.options.get("maxAgeSeconds")
-    if wanted and claims.get("acr") not in wanted:
+    """Raises ProofTooWeak unless `acr` and `auth_time` meet the settings: a provider may ignore what was requested."""
+    acr_values, max_age = row.options.get("acrValues"), row.options.get("maxAgeSeconds")
+    if acr_values and claims.get("acr") not in acr_values:
         raise ProofTooWeak
-    if most is not None:
-        proven = claims.get("auth_time")
-        if isinstance(proven, bool) or not isinstance(proven, int | float):
+    if max_age is not None:
+        auth_time = claims.get("auth_time")
+        if isinstance(auth_time, bool) or not isinstance(auth_time, int | float):
             raise ProofTooWeak
-        if not now.timestamp() - proven <= most + SKEW.total_seconds():
+        if not now.timestamp() - auth_time <= max_age + SKEW.total_seconds():
             raise ProofTooWeak
 
 
@@ -701,12 +705,12 @@ def _scopes(row: ProviderRow) -> str:
 
 
 def _is_true(value: object) -> bool:
-    """Some providers write it as text; whatever else stands there, or nothing, is a no."""
+    """Whether a claim is true; some providers send it as a string."""
     return value is True or value == "true"
 
 
 def _is_trusted(row: ProviderRow, issuer: str, email: str) -> bool:
-    """Never of an issuer that speaks for many: any of its tenants could name any address."""
+    """Whether the domain is trusted. Never for a multi-tenant issuer, as any of its tenants could claim any address."""
     return issuer == row.issuer and email.rpartition("@")[2].lower() in (row.options.get("trustedEmailDomains") or [])
 
 
@@ -718,7 +722,7 @@ def _redirect(url: str, *, cookie: str | None = None, status: int = 302) -> Http
 
 
 def _cookie(call: Call, token: str, value: str, seconds: int) -> str:
-    """Binds a sign-in to the browser that began it."""
+    """The cookie that binds a sign-in to the browser that began it."""
     path = f"/projects/{call.project_id}/auth/providers"
     return cookie(call.world.settings, f"{FLOW_COOKIE}{token[:32]}", value, path=path, seconds=seconds)
 
@@ -727,11 +731,11 @@ def _cookie_name(call: Call, token: str) -> str:
     return cookie_name(call.world.settings, f"{FLOW_COOKIE}{token[:32]}")
 
 
-def _context(call: Call, key: str) -> str:
+def _secret_context(call: Call, key: str) -> str:
     return f"provider:{call.project_id}:{key}"
 
 
-def _shown(call: Call, row: ProviderRow) -> SignInProvider:
+def _provider_view(call: Call, row: ProviderRow) -> SignInProvider:
     return SignInProvider(
         key=row.key,
         kind=msgspec.convert(row.kind, ProviderKind),

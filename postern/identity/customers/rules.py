@@ -1,4 +1,4 @@
-"""Decisions about customers that need no database."""
+"""Rules of customers that need no database: addresses, metadata, and the SQL condition of list filters."""
 
 import re
 from typing import Any
@@ -15,11 +15,11 @@ from postern.protocols.mail.address import AddressInvalid, lookup_key, parse_add
 PROVIDER = re.compile(r"^[A-Z][A-Z0-9_]{1,39}$")
 COMMON_ENDINGS = (".com", ".org", ".net", ".io", ".co", ".de", ".uk", ".fr", ".eu", ".edu", ".example")
 TRIGRAM = 3
-"""Shorter searches have no trigram to look up; they match beginnings of addresses instead."""
+"""The trigram index cannot serve shorter search texts; they match the beginning of addresses instead."""
 
 
 def read_email(text: str, path: str = "/email") -> tuple[str, str]:
-    """An address as it is kept, and the key it is unique by. Raises Invalid at `path`."""
+    """The address as it is stored, and the key that makes it unique in a project. Raises Invalid at `path`."""
     try:
         address = parse_address(text)
     except AddressInvalid as error:
@@ -30,30 +30,30 @@ def read_email(text: str, path: str = "/email") -> tuple[str, str]:
 
 
 def without_subaddress(email_key: str) -> str:
-    """The address that failures count under: `ada+1@…` and `ada@…` share their guesses."""
+    """The address without its subaddress (RFC 5233): failed attempts at `ada+1@…` and `ada@…` count together."""
     local, _, domain = email_key.rpartition("@")
     return f"{local.partition('+')[0] or local}@{domain}"
 
 
-def merged_metadata(before: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
-    """Merge at the top level; null removes. Raises CustomerMetadataTooLarge."""
-    merged = {key: value for key, value in {**before, **change}.items() if value is not None}
+def merged_metadata(metadata: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+    """Metadata with a change merged in at the top level; null removes a key. Raises CustomerMetadataTooLarge."""
+    merged = {key: value for key, value in {**metadata, **change}.items() if value is not None}
     if len(msgspec.json.encode(merged)) > METADATA_LIMIT:
         raise CustomerMetadataTooLarge.of_value("/metadata")
     return merged
 
 
 def read_provider_filter(provider: str | None) -> str | None:
-    """The provider asked for; empty means any. Raises Invalid."""
+    """The `provider` filter in upper case; None if it is empty. Raises Invalid."""
     if not provider:
         return None
     if not PROVIDER.match(provider.upper()):
-        raise Invalid.at("query/provider", f"A provider is written like {LOCAL_PROVIDERS[0]} or GOOGLE.")
+        raise Invalid.at("query/provider", f"Name a provider by its key, such as {LOCAL_PROVIDERS[0]} or GOOGLE.")
     return provider.upper()
 
 
 def condition(q: str | None, status: str | None, provider: str | None, now: Moment) -> Composable:
-    """The SQL of a filter over `customers c`."""
+    """The SQL condition of list filters, over `customers c`."""
     parts: list[Composable] = [SQL("true")]
     if q and not q.isspace():
         parts.append(_matches(q))
@@ -65,21 +65,21 @@ def condition(q: str | None, status: str | None, provider: str | None, now: Mome
 
 
 def _matches(q: str) -> Composable:
-    if (found := as_id(q.strip())) != NO_ID:
-        return SQL("c.id = {}").format(Literal(found))
+    if (customer_id := as_id(q.strip())) != NO_ID:
+        return SQL("c.id = {}").format(Literal(customer_id))
     text = q.strip()
     if len(text) < TRIGRAM:
-        return SQL("c.email_key like {}").format(_pattern(piece_of_address(text), before=False))
-    # What is searched was made small by the database, whose small letters are not in all languages those of Python.
-    looked_up = _rarest_part(text)
-    found = SQL("c.search like lower({})").format(_pattern(looked_up))
-    if looked_up != text:
-        found += SQL(" and strpos(c.search, lower({})) > 0").format(_literal(text))
-    return found
+        return SQL("c.email_key like {}").format(_pattern(piece_of_address(text), anywhere=False))
+    # PostgreSQL lower-cases the search text as it did the column: Python's lower() differs for some languages.
+    indexed_part = _rarest_part(text)
+    matches = SQL("c.search like lower({})").format(_pattern(indexed_part))
+    if indexed_part != text:
+        matches += SQL(" and strpos(c.search, lower({})) > 0").format(_literal(text))
+    return matches
 
 
 def _rarest_part(text: str) -> str:
-    """What to ask the index for: endings that most addresses share cost it more than they tell it."""
+    """The part of the search text to look up in the index: endings that most addresses share match too many rows."""
     part = text
     if "@" in text:
         part = text.partition("@")[0]
@@ -88,13 +88,13 @@ def _rarest_part(text: str) -> str:
     return part if len(part) > TRIGRAM else text
 
 
-def _pattern(text: str, *, before: bool = True) -> Literal:
+def _pattern(text: str, *, anywhere: bool = True) -> Literal:
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return _literal(f"{'%' if before else ''}{escaped}%")
+    return _literal(f"{'%' if anywhere else ''}{escaped}%")
 
 
 def _literal(text: str) -> Literal:
-    """A percent sign in a composed statement is doubled, because psycopg reads it for placeholders."""
+    """A literal with percent signs doubled, because psycopg reads `%` in a statement as a placeholder."""
     return Literal(text.replace("%", "%%"))
 
 

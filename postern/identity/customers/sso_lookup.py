@@ -1,4 +1,4 @@
-"""Finds the single sign-on connection for an email address or an organization.
+"""Finds the single sign-on connection for an e-mail address or an organization.
 
 The sso package, which keeps connections, depends on this one, so it is called by `world.hooks`.
 """
@@ -19,7 +19,7 @@ class SsoEntry(Record):
 
 
 SsoEntryOfAddress = Callable[[Call, str], Awaitable[SsoEntry | None]]
-"""The connection for the domain of an email address, or None."""
+"""The connection for the domain of an e-mail address, or None."""
 HasActiveSso = Callable[[Call], Awaitable[bool]]
 """Whether the project has an active connection."""
 SsoEntryOfOrganization = Callable[[Queries, Call, UUID, str | None], Awaitable[SsoEntry | None]]

@@ -1,4 +1,4 @@
-"""SQL of customers, their identities and their numbers."""
+"""SQL of customers: their rows, identities, addresses, counts, identity requests and merges."""
 
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -14,7 +14,7 @@ from postern.kernel.values import Record
 
 
 class IdentityRow(Record):
-    """An identity and whose it is."""
+    """A row of `customer_identities`."""
 
     customer_id: UUID
     provider: str
@@ -22,7 +22,7 @@ class IdentityRow(Record):
 
 
 class FailureRow(Record):
-    """What is remembered of failed attempts at one identifier."""
+    """Failed sign-in attempts of one identifier, summed over IP addresses."""
 
     identifier: bytes
     failures: int
@@ -30,13 +30,13 @@ class FailureRow(Record):
 
 
 class RowExists(Record):
-    """Whether there is a row."""
+    """Whether a row exists."""
 
     found: bool
 
 
 class CustomerExportRow(Record):
-    """One line of the export."""
+    """A row of the CSV export."""
 
     id: UUID
     email: str | None
@@ -86,12 +86,12 @@ async def get_customer(db: Queries, *, project_id: UUID, id: UUID) -> CustomerRo
 
 
 class Scheme(Record):
-    """How some password hashes of a project begin: `$2b$12`, `$scrypt$ln=17,r=8,p=1`."""
+    """Scheme and cost of imported password hashes of a project: `$2b$12`, `$scrypt$ln=17,r=8,p=1`."""
 
     scheme: str
 
 
-# A walk along the index `customers_imported_hashes`, from each scheme to the next one, however many have it.
+# A loose index scan of `customers_imported_hashes`: one step for each distinct scheme, not for each row.
 @statement("""
     with recursive found as (
         (select substring(password_hash from '^\\$[^$]+\\$(?:v=\\d+\\$)?[^$]+') as scheme from customers
@@ -114,15 +114,15 @@ async def lock_customer(tx: Transaction, *, project_id: UUID, id: UUID) -> Custo
 
 
 class AddressHolder(CustomerRow):
-    """The customer whom an address belongs to, and that address: the primary one, or one that came by merging."""
+    """A customer and the matched address: the primary one, or another one that came from a merge."""
 
     matched_email: str
     matched_verified_at: Moment | None
-    """When somebody proved to receive mail at this very address."""
+    """When the matched address was verified."""
 
 
 class OtherAddress(Record):
-    """An address beside the primary one that signs a customer in."""
+    """A row of `customer_other_addresses`: a secondary address that can be used to sign in."""
 
     customer_id: UUID
     email: str
@@ -143,7 +143,7 @@ class OtherAddress(Record):
 async def find_by_email(db: Queries, *, project_id: UUID, email_key: str) -> AddressHolder | None: ...
 
 
-# Whether the address is still theirs is asked again of the row that a lock was waited for.
+# The condition on the outer row is checked again after waiting for its lock: the address may have moved meanwhile.
 @statement("""
     select c.* from customers c where c.project_id = %(project_id)s and c.id = (
         select id from customers where project_id = %(project_id)s and email_key = %(email_key)s
@@ -219,12 +219,12 @@ async def find_by_external_id(db: Queries, *, project_id: UUID, external_id: str
 
 
 class CustomerSearchRow(CustomerRow):
-    """One customer of a page that was searched for, and how many the search finds."""
+    """A customer of a page of search results, and the total number of results."""
 
     total: int
 
 
-# What is skipped is skipped in an index; only the rows of the page are read.
+# The offset is skipped in an index on ids; only the rows of the page are read in full.
 @statement("""
     select c.* from (
         select c.project_id, c.id from customers c where c.project_id = %(project_id)s and {where}
@@ -237,7 +237,7 @@ async def list_customers(
 ) -> list[CustomerRow]: ...
 
 
-# A search looks into its index once, for the page and the total.
+# Scans the search index once for both the page and the total.
 @statement("""
     with matching as materialized (select c.id from customers c where c.project_id = %(project_id)s and {where})
     select c.*, (select count(*)::int from matching) as total
@@ -338,7 +338,7 @@ async def delete_identities(tx: Transaction, *, project_id: UUID, customer_id: U
 
 
 class IdentityEmail(Record):
-    """What a provider called an account's address last; null if it never named one."""
+    """The address that the provider last reported for an account; null if it never reported one."""
 
     email_key: str | None
 
@@ -361,7 +361,7 @@ async def set_identity_email(
 ) -> None: ...
 
 
-# Which other subject of the same provider and issuer a customer is known by.
+# Whether another subject of the same provider and issuer is linked to a customer.
 @statement("""
     select exists (
         select from customer_identities
@@ -384,7 +384,7 @@ async def delete_identities_at_issuer(
 
 
 class IdentityRequestRow(Record):
-    """The row of an account that waits, or waited, for an administrator."""
+    """A row of `customer_identity_requests`."""
 
     id: UUID
     customer_id: UUID
@@ -459,7 +459,7 @@ async def was_rejected(
 ) -> RowExists: ...
 
 
-# Requests of a merged customer go to the survivor, unless the same account waits there already.
+# Requests of a merged customer move to the survivor, unless the survivor has one for the same account.
 @statement("""
     update customer_identity_requests r set customer_id = %(survivor)s
     where r.project_id = %(project_id)s and r.customer_id = %(loser)s and not exists (
@@ -540,7 +540,7 @@ async def set_mfa(
 ) -> CustomerRow: ...
 
 
-# The address that was there is remembered with the customer, so that erasing finds what went there.
+# Keeps the former address, so that erasing the customer finds the e-mails that were sent to it.
 @statement("""
     with former as (
         insert into customer_former_addresses (project_id, customer_id, email, email_key)
@@ -639,7 +639,7 @@ async def move_merges(tx: Transaction, *, project_id: UUID, survivor: UUID, lose
 async def copy_former_addresses(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...
 
 
-# All addresses of a customer, now and before, but those that are another one's by now.
+# Current and former addresses of a customer, except former ones that another customer has now.
 @statement("""
     select email from customers where project_id = %(project_id)s and id = %(id)s and email is not null
     union

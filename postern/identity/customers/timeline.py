@@ -1,4 +1,4 @@
-"""A customer's past: one feed of it, and its erasure."""
+"""The history of a customer: its events, its timeline, and its erasure."""
 
 from datetime import datetime
 from typing import Any
@@ -47,8 +47,8 @@ TITLES = {
     "customer.roles_updated": "Had roles changed",
     "customer.linked": "Was linked",
     "customer.mail_failed": "Could not be mailed",
-    "customer.unlinked": "Removed an account elsewhere",
-    "customer.identity_held": "Has an account elsewhere waiting for approval",
+    "customer.unlinked": "Unlinked an account at a provider",
+    "customer.identity_held": "Has an account at a provider waiting for approval",
     "customer.deleted": "Was erased",
 }
 
@@ -60,11 +60,11 @@ AUDITED = [
         *("linked", "updated"),
     )
 ]
-"""Events that the audit log has an entry for as well, where a developer or a key caused them."""
+"""Events that the audit log also has an entry for if a developer or an API key caused them."""
 
 
 async def events_of(call: Call, id: UUID, limit: int, cursor: str | None) -> Feed[CustomerEvent]:
-    """What happened to a customer, newest first. Raises CustomerMissing if nothing ever did."""
+    """Events of a customer, also of an erased one, newest first. Raises CustomerMissing if there never was one."""
     scope = f"customer-events|{id}"
     before, before_id = _position(call, scope, cursor)
     rows = await history_store.of_subject(
@@ -98,29 +98,34 @@ async def events_of(call: Call, id: UUID, limit: int, cursor: str | None) -> Fee
 
 
 async def timeline(call: Call, customer: CustomerRow, limit: int, cursor: str | None) -> Feed[TimelineEntry]:
-    """Events, mails, sessions and changes by developers in one feed, newest first.
+    """Events, e-mails, sessions and changes by developers in one feed, newest first.
 
-    Each source gives as many as fit the page; what is left over comes with the next one.
+    Each source is read up to the length of a page; entries that do not fit are read again for the next page.
     """
     scope = f"customer-timeline|{customer.id}"
     before, before_id = _position(call, scope, cursor)
-    most = limit + 1
+    page_limit = limit + 1
     past = await history_store.of_subject(
         call.db,
         project_id=call.project_id,
         subject_id=customer.id,
         before=before,
         before_id=before_id,
-        limit=most,
-        # The audit log tells of these what it tells of all changes by developers and keys.
+        limit=page_limit,
+        # These appear as entries of the audit log, so their events are left out.
         audited=AUDITED,
     )
     sessions = await session_store.sessions_of(
-        call.db, project_id=call.project_id, subject_id=customer.id, before=before, before_id=before_id, limit=most
+        call.db,
+        project_id=call.project_id,
+        subject_id=customer.id,
+        before=before,
+        before_id=before_id,
+        limit=page_limit,
     )
     merged = await store.merged_ids_of(call.db, project_id=call.project_id, customer_id=customer.id)
     changes = await audit.entries_before(
-        call.db, call.project_id, [customer.id, *merged], before=before, before_id=before_id, limit=most
+        call.db, call.project_id, [customer.id, *merged], before=before, before_id=before_id, limit=page_limit
     )
     sent: list[MailHistoryEntry] = []
     for address in await store.addresses_of(call.db, project_id=call.project_id, id=customer.id):
@@ -132,35 +137,36 @@ async def timeline(call: Call, customer: CustomerRow, limit: int, cursor: str | 
             contact_id=contact.id if contact else None,
             before=before,
             before_id=before_id,
-            limit=most,
+            limit=page_limit,
         )
     entries = [
-        *(_of_event(each, customer) for each in past),
-        *(_of_session(each, customer) for each in sessions),
-        *(_of_change(each) for each in changes if each.action != "customer.created"),
-        *(_of_mail(each) for each in sent),
+        *(_event_entry(event, customer) for event in past),
+        *(_session_entry(session, customer) for session in sessions),
+        *(_audit_entry(change) for change in changes if change.action != "customer.created"),
+        *(_mail_entry(mail) for mail in sent),
     ]
-    entries.sort(key=lambda each: (each.occurred_at, each.id), reverse=True)
+    entries.sort(key=lambda entry: (entry.occurred_at, entry.id), reverse=True)
     return _feed(call, scope, entries, limit)
 
 
 async def erase(tx: Transaction, call: Call, customer: CustomerRow, transfer_ownership_to: UUID | None = None) -> None:
-    """Delete a locked customer and everything personal, in the transaction of the request.
+    """Delete a locked customer and all of its personal data in this transaction.
 
-    Organizations react to the event: they pass to `transfer_ownership_to`, or refuse to lose their last OWNER.
+    `customer.deleted` makes organizations transfer ownership to `transfer_ownership_to`, or refuse with
+    CustomerOwnsOrganizations.
     """
     project_id = call.project_id
     merged = await store.merged_ids_of(tx, project_id=project_id, customer_id=customer.id)
-    # Who reacts clears what it keeps about the customer, so the row is still there.
+    # Recorded before the deletion: subscribers in other packages delete their rows, and need the customer for that.
     to = {} if transfer_ownership_to is None else {"ownershipTransferredTo": str(transfer_ownership_to)}
     await events.record(tx, call, "customer.deleted", customer.id, **to)
     await webhooks.erase_events(tx, project_id, [customer.id, *merged], call.now)
-    for each in (customer.id, *merged):
-        await audit.erase_details_of(tx, project_id, each)
+    for customer_id in (customer.id, *merged):
+        await audit.erase_details_of(tx, project_id, customer_id)
     for address in await store.addresses_of(tx, project_id=project_id, id=customer.id):
-        were = await contacts.erase_contact(tx, project_id, address)
-        await webhooks.erase_events(tx, project_id, were, call.now)
-        send_ids = await erasure.erase_address(tx, project_id, address, were, call.now)
+        contact_ids = await contacts.erase_contact(tx, project_id, address)
+        await webhooks.erase_events(tx, project_id, contact_ids, call.now)
+        send_ids = await erasure.erase_address(tx, project_id, address, contact_ids, call.now)
         await tracking.erase_hits(tx, project_id, send_ids)
         identifier = attempts.identifier_of(call.world.secrets, project_id, rules.read_email(address)[1])
         await attempts.unlock(tx, call, identifier)
@@ -175,10 +181,9 @@ def _position(call: Call, scope: str, cursor: str | None) -> tuple[Moment | None
         return None, None
     values = read_cursor(call, scope, cursor)
     try:
-        moment, found = Moment.fromisoformat(str(values[0])), as_id(values[1])
+        return Moment.fromisoformat(str(values[0])), as_id(values[1])
     except (ValueError, IndexError):
         raise CursorInvalid from None
-    return moment, found
 
 
 def _feed(call: Call, scope: str, rows: list[Any], limit: int) -> Feed[Any]:
@@ -186,12 +191,12 @@ def _feed(call: Call, scope: str, rows: list[Any], limit: int) -> Feed[Any]:
     cursor = None
     if more:
         last = rows[limit - 1]
-        # Whole microseconds: three decimals would skip what happened within the same millisecond.
+        # Microseconds: with milliseconds, entries of the same millisecond would be skipped.
         cursor = write_cursor(call, scope, [datetime.isoformat(last.occurred_at), str(last.id)])
     return Feed(data=rows[:limit], next_cursor=cursor)
 
 
-def _of_event(event: PastEvent, customer: CustomerRow) -> TimelineEntry:
+def _event_entry(event: PastEvent, customer: CustomerRow) -> TimelineEntry:
     own = event.actor_id == customer.id
     return TimelineEntry(
         id=event.id,
@@ -206,7 +211,7 @@ def _of_event(event: PastEvent, customer: CustomerRow) -> TimelineEntry:
     )
 
 
-def _of_session(session: SessionRow, customer: CustomerRow) -> TimelineEntry:
+def _session_entry(session: SessionRow, customer: CustomerRow) -> TimelineEntry:
     return TimelineEntry(
         id=session.id,
         kind="SESSION",
@@ -224,7 +229,7 @@ def _of_session(session: SessionRow, customer: CustomerRow) -> TimelineEntry:
     )
 
 
-def _of_change(entry: AccountAuditEntry) -> TimelineEntry:
+def _audit_entry(entry: AccountAuditEntry) -> TimelineEntry:
     return TimelineEntry(
         id=entry.id,
         kind="AUDIT",
@@ -236,7 +241,7 @@ def _of_change(entry: AccountAuditEntry) -> TimelineEntry:
     )
 
 
-def _of_mail(mail: MailHistoryEntry) -> TimelineEntry:
+def _mail_entry(mail: MailHistoryEntry) -> TimelineEntry:
     return TimelineEntry(
         id=mail.id,
         kind="EMAIL",

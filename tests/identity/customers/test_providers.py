@@ -206,7 +206,7 @@ async def test_a_document_of_another_issuer_is_refused(elsewhere, provider):
 
 async def test_an_answer_that_names_another_issuer_is_refused(elsewhere):
     back = query_of(await elsewhere.come_back(await elsewhere.start(), iss="https://evil.example"))
-    reason = "ID token refused: the answer names another issuer"
+    reason = "ID token refused: the response names another issuer"
     assert back == {"state": "mine", "error": "provider_error", "error_description": reason}
 
 
