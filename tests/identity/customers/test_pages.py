@@ -443,7 +443,7 @@ async def test_pages_name_the_app_and_speak_to_people(door, browser):
     assert done.status_code == 200
     assert 'class="button"' in done.text, "there is a way on"
     again = await door.get(f"/pages/reset?token={token}")
-    assert "used before or is too old" in again.text
+    assert "already used or has expired" in again.text
     assert 'name="password"' not in again.text
     assert "Send a new link" in again.text
     incomplete = await door.client.get("/pages/sign-in", headers={"accept": "text/html"})
