@@ -41,7 +41,7 @@ LIVES = {"SIGN_UP": CODE_LIFE, "CODE": CODE_LIFE, "VERIFY": CODE_LIFE, "LINK": L
 
 
 class MailContent(Record):
-    """The sealed content of a queued email: its kind, its recipient (None: send nothing) and its values."""
+    """The sealed content of a queued e-mail: its kind, its recipient (None: send nothing) and its values."""
 
     kind: str
     to: str | None
@@ -59,7 +59,7 @@ async def enqueue_security_mail(
         project_id=call.project_id,
         id=mail_id,
         customer_id=customer_id,
-        sealed=call.world.secrets.seal(msgspec.json.encode(content), f"letter:{mail_id}"),
+        sealed=call.world.secrets.seal(msgspec.json.encode(content), f"customer_mail:{mail_id}"),
         now=call.now,
     )
     tx.makes_due("customer_mails")
@@ -76,7 +76,7 @@ async def notify(
 
 async def send_queued_mail(world: "World", mail: QueuedMail) -> None:
     """Send a queued e-mail and delete it from the queue. A crash in between sends it twice."""
-    content = msgspec.json.decode(world.secrets.open(mail.sealed, f"letter:{mail.id}"), type=MailContent)
+    content = msgspec.json.decode(world.secrets.open(mail.sealed, f"customer_mail:{mail.id}"), type=MailContent)
     ends = mail.created_at + LIVES.get(content.kind, NOTICE_LIFE)
     if content.to is not None and world.clock() >= ends:
         await _give_up(
