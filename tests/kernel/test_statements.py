@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import pytest
 
-from postern.kernel.database.statements import STATEMENTS, Queries, open_database, statement
+from postern.kernel.database.statements import STATEMENTS, Queries, Transaction, open_database, statement
 from postern.kernel.values import Record
 
 
@@ -82,3 +82,26 @@ def test_names_that_disagree_fail_at_import():
 
         @statement("select %(name)s::text")
         async def positional(db: Queries, name: str) -> None: ...
+
+    with pytest.raises(TypeError, match="does not insert \\['about', 'extra', 'kind', 'parts', 'tags', 'unused'\\]"):
+
+        @statement("insert into things (name) values (%(name)s)")
+        async def forgotten(db: Queries, thing: Thing) -> None: ...
+
+
+async def test_an_insert_takes_a_struct_as_a_whole(database_url):
+    @statement("insert into part {part}")
+    async def insert(tx: Transaction, part: Part) -> None: ...
+
+    @statement("insert into part (color) values (%(color)s)", partial=True)
+    async def insert_color(tx: Transaction, part: Part) -> None: ...
+
+    @statement("select * from part")
+    async def parts(tx: Transaction) -> list[Part]: ...
+
+    async with open_database(database_url, size=1) as db, db.transaction() as tx:
+        async with tx.connection() as connection:
+            await connection.execute("create temp table part (color text, sizes int[] default '{}') on commit drop")
+        await insert(tx, Part(color="red", sizes=[1, 2]))
+        await insert_color(tx, Part(color="blue", sizes=[3]))
+        assert await parts(tx) == [Part(color="red", sizes=[1, 2]), Part(color="blue")]

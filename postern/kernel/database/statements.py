@@ -10,7 +10,8 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from functools import partial, wraps
+from functools import partial as bind
+from functools import wraps
 from inspect import Parameter, signature
 from operator import itemgetter
 from types import NoneType, UnionType
@@ -23,6 +24,7 @@ from typing import (
     ParamSpec,
     TypeVar,
     Union,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -228,13 +230,19 @@ class Statement:
 STATEMENTS: list[Statement] = []
 
 
-def statement(text: LiteralString) -> Callable[[Callable[P, Awaitable[R]]], Callable[P, Awaitable[R]]]:
+def statement(
+    text: LiteralString, *, partial: bool = False
+) -> Callable[[Callable[P, Awaitable[R]]], Callable[P, Awaitable[R]]]:
     """Make a function run one SQL statement.
 
     The function's parameters are the statement's: `%(name)s` for values, `{name}` for SQL the
     caller composed. A positional parameter that is annotated with a Struct stands for its fields, and
     one annotated `list[Struct]` for an array of each field (`unnest(%(name)s::text[])`); fields that the
     SQL does not name are not sent. Fields that hold JSON travel as `jsonb`, see `_field_readers`.
+
+    `insert into table {row}`, where `row` is a Struct parameter, inserts each of its fields into the column of that
+    name. An insert that is written out has to name each field of its Structs, so that none is forgotten; `partial`
+    says that it stores only some.
 
     Its return type says what comes back: `list[T]` all rows, `T | None` at most one, `T` exactly one,
     `bool` whether a row was touched, `int` as the one column of the one row, `None` nothing.
@@ -243,17 +251,17 @@ def statement(text: LiteralString) -> Callable[[Callable[P, Awaitable[R]]], Call
     """
 
     def declare(function: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
-        values_of, returned = _declare(function, text)
+        sql, values_of, returned = _declare(function, text, partial=partial)
         read, row = _answer(returned)
-        _register(function, text, row)
-        composed = SQL(text) if re.search(r"{\w+}", text) else None
+        _register(function, sql, row)
+        composed = SQL(sql) if re.search(r"{\w+}", sql) else None
 
         @wraps(function)
         async def run(*args: P.args, **kwargs: P.kwargs) -> R:
             db, *structs = args
             assert isinstance(db, Queries)
             values = values_of(structs, kwargs)
-            query = text if composed is None else composed.format(**_parts(values))
+            query = sql if composed is None else composed.format(**_parts(values))
             async with db.connection() as connection, connection.cursor() as cursor:
                 return await read(await cursor.execute(query, values))
 
@@ -271,7 +279,7 @@ def streamed_statement(
     """
 
     def declare(function: Callable[P, AsyncIterator[R]]) -> Callable[P, AsyncIterator[R]]:
-        values_of, returned = _declare(function, text)
+        _, values_of, returned = _declare(function, text)
         (row,) = get_args(returned)
         _register(function, text, row)
         composed = SQL(text) if re.search(r"{\w+}", text) else None
@@ -314,18 +322,25 @@ ValuesOf = Callable[[Sequence[Any], dict[str, Any]], dict[str, Any]]
 """Makes a statement's parameters of the Structs and the keyword arguments that its function was called with."""
 
 
-def _declare(function: Callable[..., Any], text: str) -> tuple[ValuesOf, Any]:
-    """How to make the statement's parameters of the function's arguments, and the function's return type.
+def _declare(
+    function: Callable[..., Any], text: LiteralString, *, partial: bool = False
+) -> tuple[LiteralString, ValuesOf, Any]:
+    """The statement's SQL, how to make its parameters of the function's arguments, and the function's return type.
 
     Raises TypeError where the SQL names what no parameter and no field of a Struct has, where two have the same name,
-    and where a parameter is not used.
+    where a parameter is not used, and where an insert leaves out fields without being `partial`.
     """
     name = f"{function.__module__}.{function.__name__}"
     hints = get_type_hints(function)
+    parameters = list(signature(function).parameters.values())[1:]
+    for parameter in parameters:
+        if is_struct(hints[parameter.name]):
+            text = _with_fields(text, parameter.name, hints[parameter.name])
     used = _names_in(text)
+    is_insert = text.lstrip().startswith("insert into")
     declared: set[str] = set()
     structs: list[Callable[[Any], dict[str, Any]]] = []
-    for parameter in list(signature(function).parameters.values())[1:]:
+    for parameter in parameters:
         hint = hints[parameter.name]
         if parameter.kind is Parameter.KEYWORD_ONLY:
             fields = {parameter.name}
@@ -335,8 +350,11 @@ def _declare(function: Callable[..., Any], text: str) -> tuple[ValuesOf, Any]:
             if not is_struct(struct):
                 raise TypeError(f"{name}: the parameter {parameter.name} is neither keyword-only nor a Struct.")
             readers = _field_readers(struct, used, many=many)
-            structs.append(partial(_columns_of if many else _values_of, readers))
+            structs.append(bind(_columns_of if many else _values_of, readers))
             fields = {field for field, _ in readers} or {parameter.name}
+            left_out = {field.name for field in msgspec.structs.fields(struct)} - fields
+            if is_insert and left_out and not partial:
+                raise TypeError(f"{name} does not insert {sorted(left_out)}.")
         if declared & fields:
             raise TypeError(f"{name} has two values for {sorted(declared & fields)}.")
         declared |= fields
@@ -348,7 +366,14 @@ def _declare(function: Callable[..., Any], text: str) -> tuple[ValuesOf, Any]:
             kwargs |= read(struct)
         return kwargs
 
-    return values_of, hints["return"]
+    return text, values_of, hints["return"]
+
+
+def _with_fields(text: LiteralString, parameter: str, struct: type[msgspec.Struct]) -> LiteralString:
+    """The SQL with the columns and values of a Struct where it names the parameter in braces."""
+    names = [field.name for field in msgspec.structs.fields(struct)]
+    fields = f"({', '.join(names)}) values ({', '.join(f'%({name})s' for name in names)})"
+    return cast(LiteralString, text.replace(f"{{{parameter}}}", fields))
 
 
 FieldReader = tuple[str, Callable[[Any], Any] | None]

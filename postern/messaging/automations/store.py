@@ -40,9 +40,9 @@ class LockedRun(Record):
 
 
 @statement("""
-    insert into automations (project_id, id, name, trigger, steps, active, starts_on, starts_on_audience, once,
+    insert into automations (project_id, id, name, trigger, steps, version, active, starts_on, starts_on_audience, once,
                              max_runs_per_hour, allow_loops, waits_for, created_at, updated_at)
-    values (%(project_id)s, %(id)s, %(name)s, %(trigger)s, %(steps)s, %(active)s, %(starts_on)s,
+    values (%(project_id)s, %(id)s, %(name)s, %(trigger)s, %(steps)s, %(version)s, %(active)s, %(starts_on)s,
             %(starts_on_audience)s, %(once)s, %(max_runs_per_hour)s, %(allow_loops)s, %(waits_for)s, %(now)s,
             %(now)s)
     returning *, project_id as app_id

@@ -293,12 +293,7 @@ async def fill_sends(
 async def sends_by_id(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> list[Send]: ...
 
 
-@statement("""
-    insert into campaign_variants (project_id, id, campaign_id, position, name, subject, template_id, weight,
-                                   created_at)
-    values (%(project_id)s, %(id)s, %(campaign_id)s, %(position)s, %(name)s, %(subject)s, %(template_id)s, %(weight)s,
-            %(created_at)s)
-""")
+@statement("insert into campaign_variants {variant}")
 async def insert_variant(tx: Transaction, variant: VariantRow) -> None: ...
 
 

@@ -684,7 +684,8 @@ async def move_sends(
 ) -> bool: ...
 
 
-@statement("""
+@statement(
+    """
     insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,
                        contact_id, domain_id, once_key, due_at, reason, created_at, updated_at)
     select project_id, id, status, lane, false, message_id, subject, sender, recipient, array[recipient], contact_id,
@@ -697,7 +698,9 @@ async def move_sends(
               due_at, reason, created_at)
     on conflict (project_id, once_key) where once_key is not null do nothing
     returning id
-""")
+""",
+    partial=True,
+)
 async def insert_once(tx: Transaction, sends: list[Send]) -> list[UUID]: ...
 
 
