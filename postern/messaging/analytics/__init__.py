@@ -1,1 +1,1 @@
-"""How the mail is doing: totals, days and domains, answered from sums that are kept as things happen."""
+"""Statistics of sends: totals, by day and by domain, read from counters that are updated with every send."""

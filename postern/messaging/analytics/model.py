@@ -1,4 +1,4 @@
-"""Statistics as they are answered. Rates are shares from 0 to 1 (`emails/rates.py`)."""
+"""Response bodies of statistics. Rates are numbers from 0 to 1 (`emails/rates.py`)."""
 
 import datetime as dt
 from typing import Annotated
@@ -11,7 +11,9 @@ from postern.kernel.values import Record
 DAYS_LIMIT = 3_650
 DEFAULT_DAYS = 30
 
-Days = Annotated[int, msgspec.Meta(ge=1, le=DAYS_LIMIT, description="How many days back; absent means from the start.")]
+Days = Annotated[
+    int, msgspec.Meta(ge=1, le=DAYS_LIMIT, description="Only the last so many days; all time if it is absent.")
+]
 Day = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d{2}-\d{2}(?!\n)$", description="A calendar date, YYYY-MM-DD.")]
 Zone = Annotated[str, msgspec.Meta(max_length=64, description="An IANA time zone, such as Europe/Berlin.")]
 
@@ -26,7 +28,7 @@ class ContactTotals(Record):
 
 
 class SendTotals(Record):
-    """The project's sends. Opens and clicks are people's; machines are counted beside them."""
+    """The project's sends. Opens and clicks by machines are counted separately."""
 
     total: int
     sent: int
@@ -62,7 +64,7 @@ class AutomationTotals(Record):
 
 
 class ProjectSummary(Record):
-    """How a project is doing."""
+    """The statistics of a project."""
 
     project_id: UUID
     project_name: str
@@ -73,7 +75,7 @@ class ProjectSummary(Record):
 
 
 class TimeSeriesItem(Record):
-    """One day."""
+    """The statistics of one day."""
 
     date: dt.date
     sent: int
@@ -86,7 +88,7 @@ class TimeSeriesItem(Record):
 
 
 class ByDomainItem(Record):
-    """One sending domain."""
+    """The statistics of one sending domain."""
 
     domain: str
     domain_id: UUID

@@ -1,4 +1,4 @@
-"""Reading statistics. The cost of an answer does not grow with the number of sends."""
+"""HTTP operations of statistics. Their cost does not grow with the number of sends, because they read counters."""
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
@@ -33,18 +33,19 @@ from postern.messaging.emails.rates import rate, share
 from postern.platform.projects import operations as projects
 
 CampaignId = Annotated[str, msgspec.Meta(max_length=36, description="Only the sends of this campaign.")]
-NOBODYS_CAMPAIGN = UUID(int=2**128 - 1)
-"""The sums of a project's sends lie under the id that no record has; under this one lies nothing."""
+UNKNOWN_CAMPAIGN = UUID(int=2**128 - 1)
+"""An id without counters. The counters of the whole project have the nil UUID as their campaign id, so a request for
+the nil UUID must be mapped to this one."""
 MEASURES = ("sent", "delivered", "opened", "clicked", "bounced", "complained", "failed")
 
 
 @get("/projects/{project_id}/analytics", needs="analytics:read")
 async def get_analytics(call: Call, days: Days | None = None) -> ProjectSummary:
-    """The project at a glance: contacts, sends, campaigns, automations.
+    """A summary of the project's contacts, sends, campaigns and automations.
 
-    `days` narrows the sends to that many days back. Rates are shares (0 to 1) of the messages that reached somebody:
-    all that were tried, without those that bounced. The bounce rate is the share of bounced messages among all that
-    were tried. Opens and clicks are people's, machines are counted beside them.
+    `days` restricts the sends to the last so many days. Rates are from 0 to 1. Open, click and complaint rates are
+    shares of the messages that were attempted and did not bounce; the bounce rate is the share of bounced messages
+    among all that were attempted. Opens and clicks by machines are counted separately.
     """
     project = await projects.require_project(call.db, call.project_id)
     counts = await _sums(call, days)
@@ -74,9 +75,9 @@ async def get_analytics_time_series(
     timezone: Zone = "UTC",
     campaign_id: CampaignId | None = None,
 ) -> list[TimeSeriesItem]:
-    """What happened day by day, oldest first, days without anything included.
+    """The statistics of each day, oldest first; days without activity are included.
 
-    `from` and `to` are dates (default: the last 30 days), read in `timezone`. `campaignId` narrows to one campaign.
+    `from` and `to` are dates in `timezone`, by default the last 30 days. `campaignId` restricts them to one campaign.
     """
     return await _series(call, read_period(call.now, from_, to, timezone), campaign_id)
 
@@ -89,7 +90,7 @@ async def get_analytics_by_domain(
     timezone: Zone = "UTC",
     campaign_id: CampaignId | None = None,
 ) -> list[ByDomainItem]:
-    """How each sending domain is doing, newest domain first; period as in the time series."""
+    """The statistics of each sending domain, newest domain first. The period is given as for the time series."""
     period = read_period(call.now, from_, to, timezone)
     rows = await store.domains(
         call.db,
@@ -100,7 +101,8 @@ async def get_analytics_by_domain(
     )
     counts = {row.domain_id: counts_of(row) for row in rows}
     return [
-        _of_domain(each, counts.get(each.id, {})) for each in await domains.domains_of_project(call.db, call.project_id)
+        _to_domain_item(domain, counts.get(domain.id, {}))
+        for domain in await domains.domains_of_project(call.db, call.project_id)
     ]
 
 
@@ -124,11 +126,11 @@ async def export_analytics(
 
 
 def _campaign(text: str | None) -> UUID | None:
-    """The campaign that a filter names. What no campaign can be called must not mean all of them."""
+    """The campaign id of a filter; None without a filter. An invalid id matches no campaign."""
     if not text:
         return None
-    found = as_id(text)
-    return NOBODYS_CAMPAIGN if found == NO_ID else found
+    campaign_id = as_id(text)
+    return UNKNOWN_CAMPAIGN if campaign_id == NO_ID else campaign_id
 
 
 async def _sums(call: Call, days: int | None) -> dict[str, int]:
@@ -137,7 +139,7 @@ async def _sums(call: Call, days: int | None) -> dict[str, int]:
 
 
 def counts_of(sums: store.SendSums) -> dict[str, int]:
-    """The measures by name."""
+    """The counters as a dict by name."""
     return {measure: getattr(sums, measure) for measure in store.SendSums.__struct_fields__}
 
 
@@ -153,8 +155,8 @@ async def _series(call: Call, period: Period, campaign_id: str | None) -> list[T
     )
     counts = {row.day: counts_of(row) for row in rows}
     return [
-        TimeSeriesItem(date=day, **{measure: counts.get(number, {}).get(measure, 0) for measure in MEASURES})
-        for number, day in enumerate(days, start=1)
+        TimeSeriesItem(date=day, **{measure: counts.get(index, {}).get(measure, 0) for measure in MEASURES})
+        for index, day in enumerate(days, start=1)
     ]
 
 
@@ -187,7 +189,7 @@ def _send_totals(counts: dict[str, int], month: dict[str, int]) -> SendTotals:
     )
 
 
-def _of_domain(domain: domains.SendingDomain, counts: dict[str, int]) -> ByDomainItem:
+def _to_domain_item(domain: domains.SendingDomain, counts: dict[str, int]) -> ByDomainItem:
     return ByDomainItem(
         domain=domain.domain,
         domain_id=domain.id,

@@ -1,4 +1,4 @@
-"""SQL of statistics."""
+"""SQL statements of statistics."""
 
 from datetime import date, datetime
 from typing import LiteralString
@@ -9,14 +9,14 @@ from postern.kernel.values import Record
 
 
 class MetricSum(Record):
-    """A measure of a period."""
+    """The sum of one counter over a period."""
 
     measure: str
     count: int
 
 
 class SendSums(Record):
-    """What happened to sends in a period."""
+    """The sums of the send counters over a period."""
 
     accepted: int
     sent: int
@@ -31,13 +31,13 @@ class SendSums(Record):
 
 
 class DaySums(SendSums):
-    """What happened in one day of a period, counted from 1."""
+    """The sums of one day; `day` is its number in the period, from 1."""
 
     day: int
 
 
 class DomainSums(SendSums):
-    """What happened to the sends of one domain."""
+    """The sums of one sending domain."""
 
     domain_id: UUID
 
@@ -51,7 +51,7 @@ MEASURES: LiteralString = """
 """
 
 
-# Without a beginning it is the row of all times that is read.
+# Without `since`, the row of all time is read: its bucket is -infinity.
 @statement(
     "select"
     + MEASURES
@@ -101,7 +101,7 @@ async def domains(
 ) -> list[DomainSums]: ...
 
 
-# One statement, so that whoever sums at this moment sees either all of a quarter's rows or the one they become.
+# Deletes and inserts in one statement, so that a concurrent reader sees either the separate rows or the merged row.
 @statement("""
     with loose as materialized (
         select project_id, campaign_id, bucket, domain_id, slot from send_rollups

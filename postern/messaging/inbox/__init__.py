@@ -1,1 +1,1 @@
-"""The inbox view: messages that were captured instead of sent, for developers to look at."""
+"""The inbox view: messages that were captured instead of being sent, for developers."""

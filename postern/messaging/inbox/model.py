@@ -1,4 +1,4 @@
-"""Captured messages as they are shown."""
+"""Response bodies and rows of captured messages."""
 
 from uuid import UUID
 
@@ -12,7 +12,7 @@ class CapturedMissing(Missing):
 
 
 class CapturedMessage(Record):
-    """A captured message in the list."""
+    """A captured message without its content."""
 
     id: UUID
     send_id: UUID
@@ -25,7 +25,7 @@ class CapturedMessage(Record):
 
 
 class Raw(Record):
-    """A captured message with its bytes."""
+    """A row of `captured_messages` with the complete message (RFC 5322)."""
 
     id: UUID
     send_id: UUID
@@ -36,22 +36,22 @@ class Raw(Record):
     size: int
     captured_at: Moment
     message: bytes
-    """Without one-time secrets, where it has some."""
+    """The message; one-time codes and links are replaced by `[removed]`."""
     sealed: bytes | None
-    """The complete message, encrypted, where it has one-time secrets."""
+    """The complete message, encrypted; None if it has no one-time codes and links."""
     redacted: bool = False
-    """Whether one-time secrets are removed from `message`; set by `require_message`."""
+    """Whether `message` is without its one-time codes and links; set by `require_message`."""
 
 
 class HeaderField(Record):
-    """One header field, decoded."""
+    """A decoded header field."""
 
     name: str
     value: str
 
 
 class InboxAttachment(Record):
-    """A file of a message; fetch it by its number."""
+    """An attachment; `number` is its number in the URL."""
 
     number: int
     filename: str
@@ -61,11 +61,12 @@ class InboxAttachment(Record):
 
 
 class InboxMessage(CapturedMessage):
-    """A captured message, taken apart."""
+    """A captured message with its headers, html, text and attachments."""
 
     headers: list[HeaderField]
     html: str | None
     text: str | None
     attachments: list[InboxAttachment]
     redacted: bool
-    """Whether one-time codes and links read `[removed]`; the permission `customers:impersonate` shows them."""
+    """Whether one-time codes and links are replaced by `[removed]`, because the caller does not have the permission
+    `customers:impersonate`."""

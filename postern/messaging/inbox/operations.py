@@ -1,4 +1,4 @@
-"""Reading captured messages. One-time codes and links in them are for callers who may act for a customer."""
+"""HTTP operations of captured messages. Their one-time codes and links need the permission to impersonate customers."""
 
 import asyncio
 import email
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from postern.world import World
 
 SEES_SECRETS = "customers:impersonate"
-SHOWN_IMAGES_LIMIT = 64 * 1_048_576
-"""Characters that the images of one message may add to the html that is shown: a message can name one very often."""
+IMAGES_LIMIT = 64 * 1_048_576
+"""The most characters that embedded images can add to the html, because a message can refer to an image many times."""
 SAFE_TYPE = re.compile(r"^[\w.+-]+/[\w.+-]+$")
 Search = Annotated[str, msgspec.Meta(max_length=320)]
 
@@ -70,11 +70,11 @@ async def list_inbox(
 
 @get("/projects/{project_id}/inbox/{id}", needs="inbox:read", problems=[CapturedMissing])
 async def get_inbox_message(call: Call, id: UUID) -> InboxMessage:
-    """One captured message with its headers, html, text and attachments.
+    """A captured message with its headers, html, text and attachments.
 
-    One-time codes and links (sign-in codes, password resets, invitations) read `[removed]` and `redacted` is true,
-    unless the caller has the permission `customers:impersonate`: owners and admins have it, and API keys where it is
-    named.
+    One-time codes and links (sign-in codes, password resets, invitations) are replaced by `[removed]`, and `redacted`
+    is true, unless the caller has the permission `customers:impersonate`. Owners and admins have it, and API keys to
+    which it was granted.
     """
     raw = await require_message(call.world, call.caller, call.project_id, id)
     return await asyncio.to_thread(parse_captured, raw)
@@ -87,8 +87,9 @@ async def get_inbox_message(call: Call, id: UUID) -> InboxMessage:
     media_types=["message/rfc822"],
 )
 async def get_inbox_raw(call: Call, id: UUID) -> HttpResponse:
-    """The message to the byte, as an `.eml` file; without one-time codes and links, unless the caller has the
-    permission `customers:impersonate`.
+    """The original message as an `.eml` file.
+
+    One-time codes and links are removed unless the caller has the permission `customers:impersonate`.
     """
     raw = await require_message(call.world, call.caller, call.project_id, id)
     return HttpResponse(
@@ -105,13 +106,13 @@ async def get_inbox_raw(call: Call, id: UUID) -> HttpResponse:
     media_types=["application/octet-stream"],
 )
 async def get_inbox_attachment(call: Call, id: UUID, number: str) -> HttpResponse:
-    """One attachment, by its number."""
+    """An attachment by its number."""
     return attachment_of(await require_message(call.world, call.caller, call.project_id, id), number)
 
 
 @delete("/projects/{project_id}/inbox/{id}", needs="emails:write", problems=[CapturedMissing])
 async def delete_inbox_message(call: Call, id: UUID) -> Deleted:
-    """Throw a captured message away; its send stays in the log."""
+    """Delete a captured message. Its send stays in the log."""
     async with call.db.transaction() as tx:
         if not await delete_captured(tx, call.project_id, id):
             raise CapturedMissing
@@ -120,7 +121,7 @@ async def delete_inbox_message(call: Call, id: UUID) -> Deleted:
 
 
 async def page_of_inbox(db: Queries, project_id: UUID, q: str | None, page: int, limit: int) -> Page[CapturedMessage]:
-    """One page of a project's captured messages."""
+    """A page of a project's captured messages."""
     rows, total = await inbox_from(db, project_id, q, PagePosition(page, offset_of(page, limit)), limit)
     return page_of(rows, total, page, limit)
 
@@ -128,7 +129,7 @@ async def page_of_inbox(db: Queries, project_id: UUID, q: str | None, page: int,
 async def inbox_from(
     db: Queries, project_id: UUID, q: str | None, position: PagePosition, limit: int
 ) -> tuple[list[CapturedMessage], int]:
-    """Captured messages from a position on, and how many there are in all."""
+    """Captured messages from a position, and the total number."""
     pattern = like_pattern(q) if q else None
     total = await store.count(db, project_id=project_id, pattern=pattern)
     rows = await store.list_messages(
@@ -143,7 +144,7 @@ async def inbox_from(
 
 
 async def require_message(world: "World", caller: Caller, project_id: UUID, id: UUID) -> Raw:
-    """A captured message as this caller may see it. Raises CapturedMissing."""
+    """A captured message, complete or redacted by the caller's permissions. Raises CapturedMissing."""
     raw = await store.get_message(world.db, project_id=project_id, id=id)
     if raw is None:
         raise CapturedMissing
@@ -156,7 +157,7 @@ async def require_message(world: "World", caller: Caller, project_id: UUID, id: 
 
 
 def parse_captured(raw: Raw) -> InboxMessage:
-    """The message as people look at it."""
+    """Parse a message into headers, html, text and attachments."""
     message = _parsed(raw)
     html, text = (_content(message, kind) for kind in ("html", "plain"))
     return InboxMessage(
@@ -184,19 +185,19 @@ def attachment_of(raw: Raw, number: str) -> HttpResponse:
     if not (number.isascii() and number.isdigit()) or len(number) > 3 or int(number) >= len(files):
         raise CapturedMissing
     part = files[int(number)]
-    kind = part.get_content_type()
+    content_type = part.get_content_type()
     filename = part.get_filename() or f"attachment-{number}"
     return HttpResponse(
         _bytes(part),
-        media_type=kind if SAFE_TYPE.match(kind) else "application/octet-stream",
+        media_type=content_type if SAFE_TYPE.match(content_type) else "application/octet-stream",
         headers={"Content-Disposition": f"attachment; filename*=UTF-8''{quote(filename, safe='')}"},
     )
 
 
-def shown_html(raw: Raw) -> str | None:
-    """The html as the inbox view shows it: with the images that came along, and without the tracking pixel.
+def rewritten_html(raw: Raw) -> str | None:
+    """The html for the inbox view, with its attached images embedded and without the tracking pixel.
 
-    Looking at a captured message is no opening of it.
+    The pixel is removed because viewing a captured message must not count as an open.
     """
     message = _parsed(raw)
     html = _content(message, "html")
@@ -208,39 +209,39 @@ def shown_html(raw: Raw) -> str | None:
         if part.get_content_maintype() == "image"
     }
     pieces: list[str] = []
-    known: dict[int, str] = {}
-    done, room = 0, SHOWN_IMAGES_LIMIT
+    data_urls: dict[int, str] = {}
+    position, remaining = 0, IMAGES_LIMIT
     for token in tokens(html):
         if token.kind is not HtmlTokenKind.START:
             continue
         for attribute in attributes(html, token):
             value = attribute.value.strip()
             if attribute.name == "src" and _path_of(value) == f"/t/o/{raw.send_id}":
-                pieces.append(html[done : token.start])
-                done = token.end
+                pieces.append(html[position : token.start])
+                position = token.end
                 break
             if value[:4].lower() == "cid:" and (part := images.get(unquote(value[4:]))) is not None:
                 quoted = len(attribute.quote)
-                image = _as_url(part, known)
-                if len(image) > room:
-                    continue  # It shows as a missing image.
-                room -= len(image)
-                pieces += (html[done : attribute.start - quoted], image)
-                done = attribute.end + quoted
-    return "".join(pieces) + html[done:]
+                image = _data_url(part, data_urls)
+                if len(image) > remaining:
+                    continue  # The browser shows a missing image.
+                remaining -= len(image)
+                pieces += (html[position : attribute.start - quoted], image)
+                position = attribute.end + quoted
+    return "".join(pieces) + html[position:]
 
 
-def _as_url(part: Any, known: dict[int, str]) -> str:
-    """An image as a quoted `data:` address; `known` are those that were made before, by the image."""
-    found = known.get(id(part))
-    if found is None:
+def _data_url(part: Any, cache: dict[int, str]) -> str:
+    """An image as a quoted `data:` URL. `cache` has the URLs of images that were encoded before."""
+    url = cache.get(id(part))
+    if url is None:
         content = b64encode(_bytes(part)).decode()
-        found = known[id(part)] = f'"data:{escape(part.get_content_type())};base64,{content}"'
-    return found
+        url = cache[id(part)] = f'"data:{escape(part.get_content_type())};base64,{content}"'
+    return url
 
 
 def _path_of(url: str) -> str:
-    """The path of an address; nothing where it has none."""
+    """The path of a URL; empty if the URL is invalid."""
     try:
         return urlsplit(url).path
     except ValueError:
@@ -263,5 +264,5 @@ def _files(message: EmailMessage) -> list[Any]:
 
 
 def _bytes(part: Any) -> bytes:
-    found = part.get_payload(decode=True)
-    return found if isinstance(found, bytes) else b""
+    payload = part.get_payload(decode=True)
+    return payload if isinstance(payload, bytes) else b""

@@ -1,4 +1,4 @@
-"""The inbox as a page for people, at /inbox: signed-in developers only, messages in a sandboxed frame."""
+"""The inbox view as web pages at /inbox, for signed-in developers. Messages are shown in a sandboxed frame."""
 
 import asyncio
 import base64
@@ -31,7 +31,7 @@ MESSAGE_POLICY = (
     "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; img-src data: https: http:; "
     "style-src 'unsafe-inline'; font-src data:; frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
 )
-"""The message is somebody's html: no scripts, no forms, an origin of its own."""
+"""The html of a message is not trusted: no scripts, no forms, and an opaque origin."""
 
 DELETING = "emails:write"
 PAGE_NUMBER = re.compile("[1-9][0-9]{0,2}")
@@ -42,41 +42,43 @@ RawRequest = Request[Any, Any, Any]
 
 
 def routes() -> list[Any]:
-    """The page's addresses."""
-    shown = [show_list, show_message, show_html, show_raw, show_attachment]
-    return [start, enter, use_link, sign_in, sign_out, delete_message, *shown]
+    """The route handlers of the inbox pages."""
+    views = [show_list, show_message, show_html, show_raw, show_attachment]
+    return [start, enter, use_link, sign_in, sign_out, delete_message, *views]
 
 
 @get("/inbox")
 async def start(request: RawRequest) -> Response[bytes]:
-    """The newest project's inbox, or the sign-in page."""
+    """Redirect to the inbox of the newest project, or show the sign-in page."""
     caller = await _signed_in(request, None)
     if caller is None or caller.account_id is None:
         return _sign_in_page()
-    found = await projects.projects_of_account(request.app.state.world.db, caller.account_id)
-    return _redirect(f"/inbox/{found[0].id}") if found else _sign_in_page("No project yet.")
+    account_projects = await projects.projects_of_account(request.app.state.world.db, caller.account_id)
+    if not account_projects:
+        return _sign_in_page("Your account has no project yet.")
+    return _redirect(f"/inbox/{account_projects[0].id}")
 
 
 @get("/inbox/enter")
 async def enter(request: RawRequest) -> Response[bytes]:
-    """Where a one-time link leads: a button, so that a link preview does not use the link up."""
+    """The page of a one-time sign-in link. Its button uses the link, so that a link preview does not."""
     return _page("enter", "Open the inbox", token=request.query_params.get("token", "")[:200])
 
 
 @post("/inbox/enter", status_code=200)
 async def use_link(request: RawRequest) -> Response[bytes]:
-    """Use a one-time link."""
+    """Sign in by a one-time link."""
     form = await read_form(request)
     try:
         session = await accounts.sign_in_by_link(_call(request), form.get("token", ""))
     except Problem as problem:
         return _sign_in_page(problem.detail, status=problem.status)
-    return _entered(request, session.access_token)
+    return _start_session(request, session.access_token)
 
 
 @post("/inbox/sign-in", status_code=200)
 async def sign_in(request: RawRequest) -> Response[bytes]:
-    """Sign in by password."""
+    """Sign in with a password."""
     form = await read_form(request)
     try:
         data = DeveloperSignIn(
@@ -86,7 +88,7 @@ async def sign_in(request: RawRequest) -> Response[bytes]:
     except Problem as problem:
         email = form.get("email", "")[:254]
         return _sign_in_page(problem.detail, status=problem.status, email=email)
-    return _entered(request, session.access_token)
+    return _start_session(request, session.access_token)
 
 
 @post("/inbox/sign-out", status_code=200)
@@ -103,7 +105,7 @@ async def sign_out(request: RawRequest) -> Response[bytes]:
 
 @post("/inbox/{project:str}/{message:str}/delete", status_code=200)
 async def delete_message(request: RawRequest, project: str, message: str) -> Response[bytes]:
-    """Throw a captured message away. Raises PermissionMissing, as the API does."""
+    """Delete a captured message. Raises PermissionMissing, as the API does."""
     await read_form(request)
     caller = await _signed_in(request, as_id(project))
     if caller is None:
@@ -117,7 +119,7 @@ async def delete_message(request: RawRequest, project: str, message: str) -> Res
 
 @get("/inbox/{project:str}")
 async def show_list(request: RawRequest, project: str) -> Response[bytes]:
-    """The messages of a project."""
+    """The list of a project's captured messages."""
     caller = await _signed_in(request, as_id(project))
     if caller is None or caller.account_id is None:
         return _sign_in_page(status=401)
@@ -125,22 +127,22 @@ async def show_list(request: RawRequest, project: str) -> Response[bytes]:
     number = request.query_params.get("page", "1")
     q = request.query_params.get("q", "")[:320].replace("\0", "")
     page_number = int(number) if PAGE_NUMBER.fullmatch(number) and int(number) <= LAST_PAGE else 1
-    found = await inbox.page_of_inbox(db, as_id(project), q or None, page_number, 25)
-    mine = await projects.projects_of_account(db, caller.account_id)
-    shown = next(each for each in mine if str(each.id) == project.lower())
-    return _page("list", "Inbox", project=shown, projects=mine, q=q, page=found)
+    messages = await inbox.page_of_inbox(db, as_id(project), q or None, page_number, 25)
+    account_projects = await projects.projects_of_account(db, caller.account_id)
+    shown_project = next(candidate for candidate in account_projects if str(candidate.id) == project.lower())
+    return _page("list", "Inbox", project=shown_project, projects=account_projects, q=q, page=messages)
 
 
 @get("/inbox/{project:str}/{message:str}")
 async def show_message(request: RawRequest, project: str, message: str) -> Response[bytes]:
-    """One message."""
+    """The page of one captured message."""
     caller = await _signed_in(request, as_id(project))
     if caller is None:
         return _sign_in_page(status=401)
     world = request.app.state.world
     raw = await inbox.require_message(world, caller, as_id(project), as_id(message))
-    found = await asyncio.to_thread(inbox.parse_captured, raw)
-    return _page("message", found.subject, project_id=project, may_delete=caller.may(DELETING), message=found)
+    parsed = await asyncio.to_thread(inbox.parse_captured, raw)
+    return _page("message", parsed.subject, project_id=project, may_delete=caller.may(DELETING), message=parsed)
 
 
 @get("/inbox/{project:str}/{message:str}/html")
@@ -150,14 +152,14 @@ async def show_html(request: RawRequest, project: str, message: str) -> Response
     if caller is None:
         return _sign_in_page(status=401)
     raw = await inbox.require_message(request.app.state.world, caller, as_id(project), as_id(message))
-    html = await asyncio.to_thread(inbox.shown_html, raw) or ""
+    html = await asyncio.to_thread(inbox.rewritten_html, raw) or ""
     headers = {"Content-Security-Policy": MESSAGE_POLICY, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
-    return Response(_opening_links(html).encode(), media_type="text/html", headers=headers)
+    return Response(_with_link_target(html).encode(), media_type="text/html", headers=headers)
 
 
 @get("/inbox/{project:str}/{message:str}/raw")
 async def show_raw(request: RawRequest, project: str, message: str) -> Response[bytes]:
-    """The message to the byte."""
+    """The original message as an `.eml` file."""
     caller = await _signed_in(request, as_id(project))
     if caller is None:
         return _sign_in_page(status=401)
@@ -168,26 +170,29 @@ async def show_raw(request: RawRequest, project: str, message: str) -> Response[
 
 @get("/inbox/{project:str}/{message:str}/attachments/{number:str}")
 async def show_attachment(request: RawRequest, project: str, message: str, number: str) -> Response[bytes]:
-    """One attachment, always as a download."""
+    """An attachment, always as a download."""
     caller = await _signed_in(request, as_id(project))
     if caller is None:
         return _sign_in_page(status=401)
     raw = await inbox.require_message(request.app.state.world, caller, as_id(project), as_id(message))
-    answer = inbox.attachment_of(raw, number)
-    headers = {**(answer.headers or {}), "Cache-Control": "no-store", "Content-Security-Policy": "sandbox"}
-    assert isinstance(answer.content, bytes)
-    return Response(answer.content, media_type=answer.media_type, headers=headers)
+    response = inbox.attachment_of(raw, number)
+    headers = {**(response.headers or {}), "Cache-Control": "no-store", "Content-Security-Policy": "sandbox"}
+    assert isinstance(response.content, bytes)
+    return Response(response.content, media_type=response.media_type, headers=headers)
 
 
-def _opening_links(html: str) -> str:
-    """The html with links that open in a tab of their own: a frame may not leave this server."""
-    found = HEAD.search(html) or DOCTYPE.match(html)
-    place = found.end() if found else 0
-    return f'{html[:place]}<base target="_blank">{html[place:]}'
+def _with_link_target(html: str) -> str:
+    """Make links open in a new tab: the Content-Security-Policy does not let the frame leave this server."""
+    match = HEAD.search(html) or DOCTYPE.match(html)
+    position = match.end() if match else 0
+    return f'{html[:position]}<base target="_blank">{html[position:]}'
 
 
 async def _signed_in(request: RawRequest, project_id: UUID | None) -> Caller | None:
-    """Who the cookie stands for; None asks for the sign-in page. Raises ProjectMissing for another's project."""
+    """The developer of the session cookie; None if there is no valid session.
+
+    Raises ProjectMissing for a project of another account, and PermissionMissing without `inbox:read`.
+    """
     token = _token_in(request)
     if token is None:
         return None
@@ -219,10 +224,10 @@ def _origin(request: RawRequest) -> Origin:
     return Origin(ip=client.host if client else "", user_agent=request.headers.get("user-agent", "")[:512])
 
 
-def _entered(request: RawRequest, token: str) -> Response[bytes]:
+def _start_session(request: RawRequest, token: str) -> Response[bytes]:
     response = _redirect("/inbox")
     world: World = request.app.state.world
-    # Sealed, so that the cookie opens these pages and is no credential of the API.
+    # The token is encrypted, so that the cookie works for these pages only and not as an API credential.
     sealed = base64.urlsafe_b64encode(world.secrets.seal(token.encode(), COOKIE_PURPOSE)).decode()
     response.headers["Set-Cookie"] = _cookie(request, sealed, SESSION_SECONDS)
     return response
@@ -233,7 +238,7 @@ def _cookie(request: RawRequest, value: str, seconds: int) -> str:
 
 
 def _token_in(request: RawRequest) -> str | None:
-    """The developer's session that the cookie stands for."""
+    """The developer's access token from the encrypted cookie."""
     world: World = request.app.state.world
     sealed = request.cookies.get(cookie_name(world.settings, COOKIE))
     if not sealed:

@@ -1,4 +1,4 @@
-"""SQL of captured messages."""
+"""SQL statements of captured messages."""
 
 from uuid import UUID
 

@@ -1,1 +1,1 @@
-"""Opens, clicks and unsubscribes: what readers do with a message, told apart from what machines do."""
+"""Open and click tracking, with bot detection, and unsubscribe links."""

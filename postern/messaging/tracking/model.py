@@ -1,4 +1,4 @@
-"""Hits, and who is behind them."""
+"""Tracking hits (requests for a pixel or a tracked link) and their classification."""
 
 from typing import Literal
 from uuid import UUID
@@ -11,12 +11,12 @@ HitKind = Literal["OPEN", "CLICK", "UNSUBSCRIBE"]
 Verdict = Literal["human", "machine", "proxy"]
 
 URL_LIMIT = TARGET_LIMIT
-"""Characters of a link: what the links of messages are tracked up to."""
+"""The most characters of a link target; longer links of a message are not tracked."""
 USER_AGENT_LIMIT = 512
 
 
 class HitRequest(Record):
-    """One request for a pixel or a link."""
+    """One request for a tracking pixel or a tracked link."""
 
     send_id: UUID
     kind: HitKind
@@ -26,15 +26,15 @@ class HitRequest(Record):
     occurred_at: Moment
 
 
-class HitJudgement(Record):
-    """Who was behind a hit, and by what sign."""
+class HitClassification(Record):
+    """Whether a person, a machine or an image proxy caused a hit, and the criterion that decided it."""
 
     verdict: Verdict
     reason: str | None
 
 
 class TrackingHit(Record):
-    """A hit as it is shown."""
+    """An open or click of a send."""
 
     id: UUID
     kind: HitKind
@@ -47,7 +47,7 @@ class TrackingHit(Record):
 
 
 class RecentClick(Record):
-    """A link of a send that was followed moments ago."""
+    """A recent click on a link of a send, used to detect bursts."""
 
     send_id: UUID
     url: str | None

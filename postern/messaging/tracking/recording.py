@@ -1,4 +1,4 @@
-"""Keeping hits: durable before they are answered, many in one transaction."""
+"""Recording tracking hits in batches: the response to a hit is sent after the commit of its batch."""
 
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -12,38 +12,43 @@ from postern.messaging.emails import engagement
 from postern.messaging.emails.model import TouchedSend
 from postern.messaging.emails.outcomes import event_of
 from postern.messaging.tracking import store
-from postern.messaging.tracking.model import HitJudgement, HitRequest
-from postern.messaging.tracking.rules import AT_ONCE_WITHIN, judge
+from postern.messaging.tracking.model import HitClassification, HitRequest
+from postern.messaging.tracking.rules import BURST_WINDOW, classify
 from postern.platform.events import operations as events
 
 if TYPE_CHECKING:
     from postern.world import World
 
-Seen = tuple[HitRequest, TouchedSend, HitJudgement]
+ClassifiedHit = tuple[HitRequest, TouchedSend, HitClassification]
 
 
 async def record_hits(world: "World", hits: list[HitRequest]) -> list[bool]:
-    """Keep hits with their verdicts, mark the sends and record the events. False for sends that do not exist."""
+    """Store hits with their classification, update the sends and contacts, and record events.
+
+    Returns whether the send of each hit exists.
+    """
     async with world.db.transaction() as tx:
         sends = {send.id: send for send in await engagement.touched_sends(tx, [hit.send_id for hit in hits])}
         known = [hit for hit in hits if hit.send_id in sends]
         if known:
-            seen = await _judged(tx, known, sends)
-            await _lock_contacts(tx, seen)
-            await _insert(tx, seen)
-            await engagement.mark(tx, [_mark(each) for each in seen])
-            await _touch_contacts(tx, seen)
-            await events.record_all(tx, _events(seen))
+            classified = await _classify_hits(tx, known, sends)
+            await _lock_contacts(tx, classified)
+            await _insert(tx, classified)
+            await engagement.mark(tx, [_mark(hit) for hit in classified])
+            await _touch_contacts(tx, classified)
+            await events.record_all(tx, _events(classified))
     return [hit.send_id in sends for hit in hits]
 
 
 async def erase_hits(tx: Transaction, project_id: UUID, send_ids: list[UUID]) -> None:
-    """Erase who opened and clicked some mails, and which links; kinds, verdicts and times stay."""
+    """Erase IP address, user agent and URL of the hits of these sends; kind, verdict and time stay."""
     if send_ids:
         await store.erase_hits(tx, project_id=project_id, send_ids=send_ids)
 
 
-async def _judged(tx: Transaction, hits: list[HitRequest], sends: dict[UUID, TouchedSend]) -> list[Seen]:
+async def _classify_hits(
+    tx: Transaction, hits: list[HitRequest], sends: dict[UUID, TouchedSend]
+) -> list[ClassifiedHit]:
     clicks = [hit for hit in hits if hit.kind == "CLICK"]
     recent: list[Any] = []
     if clicks:
@@ -51,48 +56,48 @@ async def _judged(tx: Transaction, hits: list[HitRequest], sends: dict[UUID, Tou
             tx,
             project_id=sorted({sends[hit.send_id].project_id for hit in clicks}),
             send_ids=[hit.send_id for hit in clicks],
-            since=min(hit.occurred_at for hit in clicks) - AT_ONCE_WITHIN,
+            since=min(hit.occurred_at for hit in clicks) - BURST_WINDOW,
         )
-    found: list[Seen] = []
+    classified: list[ClassifiedHit] = []
     for hit in hits:
         send = sends[hit.send_id]
-        near = [each for each in [*recent, *clicks] if each.send_id == hit.send_id]
-        found.append((hit, send, judge(hit, send.delivered_at or send.sent_at, near)))
-    return found
+        same_send = [click for click in [*recent, *clicks] if click.send_id == hit.send_id]
+        classified.append((hit, send, classify(hit, send.delivered_at or send.sent_at, same_send)))
+    return classified
 
 
-async def _lock_contacts(tx: Transaction, seen: list[Seen]) -> None:
-    """Those who opened and those who clicked together, before the sums that others change after their contacts."""
-    everybody: dict[UUID, set[UUID]] = {}
-    for _, send, judged in seen:
-        if send.contact_id is not None and judged.verdict != "machine":
-            everybody.setdefault(send.project_id, set()).add(send.contact_id)
-    for project_id, ids in sorted(everybody.items()):
+async def _lock_contacts(tx: Transaction, classified: list[ClassifiedHit]) -> None:
+    """Lock all contacts of the batch in one order, and before the counters: other transactions lock in this order."""
+    contact_ids: dict[UUID, set[UUID]] = {}
+    for _, send, classification in classified:
+        if send.contact_id is not None and classification.verdict != "machine":
+            contact_ids.setdefault(send.project_id, set()).add(send.contact_id)
+    for project_id, ids in sorted(contact_ids.items()):
         await membership.lock_audiences(tx, project_id)
         await lock_contacts(tx, project_id, sorted(ids))
 
 
-async def _insert(tx: Transaction, seen: list[Seen]) -> None:
+async def _insert(tx: Transaction, classified: list[ClassifiedHit]) -> None:
     await store.insert_hits(
         tx,
-        project_id=[send.project_id for _, send, _ in seen],
-        id=[new_id() for _ in seen],
-        send_id=[send.id for _, send, _ in seen],
-        kind=[hit.kind for hit, _, _ in seen],
-        url=[hit.url for hit, _, _ in seen],
-        verdict=[judged.verdict for _, _, judged in seen],
-        reason=[judged.reason for _, _, judged in seen],
-        ip_address=[hit.ip_address for hit, _, _ in seen],
-        user_agent=[hit.user_agent for hit, _, _ in seen],
-        occurred_at=[hit.occurred_at for hit, _, _ in seen],
+        project_id=[send.project_id for _, send, _ in classified],
+        id=[new_id() for _ in classified],
+        send_id=[send.id for _, send, _ in classified],
+        kind=[hit.kind for hit, _, _ in classified],
+        url=[hit.url for hit, _, _ in classified],
+        verdict=[classification.verdict for _, _, classification in classified],
+        reason=[classification.reason for _, _, classification in classified],
+        ip_address=[hit.ip_address for hit, _, _ in classified],
+        user_agent=[hit.user_agent for hit, _, _ in classified],
+        occurred_at=[hit.occurred_at for hit, _, _ in classified],
     )
 
 
-async def _touch_contacts(tx: Transaction, seen: list[Seen]) -> None:
-    """Let audiences know which contacts opened or clicked; machines are nobody's interest."""
+async def _touch_contacts(tx: Transaction, classified: list[ClassifiedHit]) -> None:
+    """Set when contacts last opened or clicked, which audience rules can use. Hits by machines are left out."""
     touched: dict[tuple[UUID, bool], dict[UUID, Moment]] = {}
-    for hit, send, judged in seen:
-        if send.contact_id is not None and judged.verdict != "machine":
+    for hit, send, classification in classified:
+        if send.contact_id is not None and classification.verdict != "machine":
             of_kind = touched.setdefault((send.project_id, hit.kind == "CLICK"), {})
             of_kind[send.contact_id] = max(hit.occurred_at, of_kind.get(send.contact_id, hit.occurred_at))
     for (project_id, clicked), contacts in sorted(touched.items()):
@@ -107,19 +112,19 @@ async def _touch_contacts(tx: Transaction, seen: list[Seen]) -> None:
         )
 
 
-def _mark(seen: Seen) -> engagement.EngagementMark:
-    hit, send, judged = seen
+def _mark(classified: ClassifiedHit) -> engagement.EngagementMark:
+    hit, send, classification = classified
     return engagement.EngagementMark(
-        send=send, clicked=hit.kind == "CLICK", by_person=judged.verdict != "machine", at=hit.occurred_at
+        send=send, clicked=hit.kind == "CLICK", by_person=classification.verdict != "machine", at=hit.occurred_at
     )
 
 
-def _events(seen: list[Seen]) -> list[Any]:
-    """One event a hit; `first` and `firstByPerson` let those who count people count each send once."""
-    found: list[Any] = []
+def _events(classified: list[ClassifiedHit]) -> list[Any]:
+    """One event for each hit. Consumers count unique opens by `first` and unique opens by people by `firstByPerson`."""
+    recorded: list[Any] = []
     done: set[tuple[UUID, str, bool]] = set()
-    for hit, send, judged in seen:
-        by_person = judged.verdict != "machine"
+    for hit, send, classification in classified:
+        by_person = classification.verdict != "machine"
         if hit.kind == "CLICK":
             before, person_before = send.clicked_at, send.human_clicked_at
         else:
@@ -128,8 +133,8 @@ def _events(seen: list[Seen]) -> list[Any]:
         first_by_person = by_person and person_before is None and (send.id, hit.kind, True) not in done
         done.add((send.id, hit.kind, by_person))
         data: dict[str, Any] = {
-            "verdict": judged.verdict,
-            "reason": judged.reason,
+            "verdict": classification.verdict,
+            "reason": classification.reason,
             "ipAddress": hit.ip_address,
             "userAgent": hit.user_agent,
             "first": first,
@@ -137,7 +142,7 @@ def _events(seen: list[Seen]) -> list[Any]:
         }
         if hit.kind == "CLICK":
             data["link"] = hit.url
-        found.append(
+        recorded.append(
             event_of(send, "email.clicked" if hit.kind == "CLICK" else "email.opened", hit.occurred_at, **data)
         )
-    return found
+    return recorded

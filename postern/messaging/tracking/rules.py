@@ -1,8 +1,9 @@
-"""Who is behind a hit: a person, a machine, or a person behind an image proxy. Pure decisions.
+"""Bot detection: whether a person, a machine, or an image proxy for a person caused a hit. Pure functions without I/O.
 
-Signs, in the order they count: the user agent of a robot or prefetcher, a hit within seconds of delivery (mail
-gateways follow links before anybody can read), several different links in one moment. Image proxies of mail
-providers fetch when a person opens, so they count as people; Apple's prefetches everything and does not.
+The criteria, in this order: the user agent of an image proxy or a bot; a hit within seconds of delivery, because mail
+gateways follow links before a person can read; several different links of one message within a second. The image
+proxies of mail providers fetch when a person opens the message, so they count as opens. Apple Mail Privacy Protection
+prefetches every image, so it does not count.
 """
 
 import re
@@ -10,12 +11,12 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from postern.kernel.clock import Moment
-from postern.messaging.tracking.model import HitJudgement, HitRequest, RecentClick
+from postern.messaging.tracking.model import HitClassification, HitRequest, RecentClick
 
-TOO_SOON = timedelta(seconds=5)
-"""Nobody reads and clicks faster than this after delivery."""
-AT_ONCE, AT_ONCE_WITHIN = 3, timedelta(seconds=1)
-"""So many different links of one message in so short a time are a scanner's."""
+MIN_READING_TIME = timedelta(seconds=5)
+"""A hit sooner than this after delivery is by a machine."""
+BURST_LINKS, BURST_WINDOW = 3, timedelta(seconds=1)
+"""Clicks on this many different links of one message within this time are by a scanner."""
 
 _PROXIES = re.compile(r"GoogleImageProxy|YahooMailProxy|YahooCacheSystem|ggpht\.com|DuckDuckGo-Email", re.IGNORECASE)
 _ROBOTS = re.compile(
@@ -27,24 +28,26 @@ _ROBOTS = re.compile(
 )
 
 
-def judge(hit: HitRequest, delivered_at: Moment | None, recent: Sequence[RecentClick | HitRequest]) -> HitJudgement:
-    """Who is behind `hit`. `recent` are the clicks on links of the same send within the last moments."""
+def classify(
+    hit: HitRequest, delivered_at: Moment | None, recent: Sequence[RecentClick | HitRequest]
+) -> HitClassification:
+    """Classify a hit. `recent` are the clicks on links of the same send around the same time."""
     agent = hit.user_agent.strip()
     if not agent:
-        return HitJudgement(verdict="machine", reason="no_user_agent")
+        return HitClassification(verdict="machine", reason="no_user_agent")
     if hit.kind == "OPEN" and agent == "Mozilla/5.0":
-        return HitJudgement(verdict="machine", reason="apple_mail_privacy_protection")
+        return HitClassification(verdict="machine", reason="apple_mail_privacy_protection")
     if _PROXIES.search(agent):
-        return HitJudgement(verdict="proxy", reason="image_proxy")
+        return HitClassification(verdict="proxy", reason="image_proxy")
     if _ROBOTS.search(agent):
-        return HitJudgement(verdict="machine", reason="user_agent")
-    if delivered_at is not None and hit.occurred_at - delivered_at < TOO_SOON:
-        return HitJudgement(verdict="machine", reason="too_soon")
+        return HitClassification(verdict="machine", reason="user_agent")
+    if delivered_at is not None and hit.occurred_at - delivered_at < MIN_READING_TIME:
+        return HitClassification(verdict="machine", reason="too_soon")
     if hit.kind == "CLICK" and _is_burst(hit, recent):
-        return HitJudgement(verdict="machine", reason="all_links_at_once")
-    return HitJudgement(verdict="human", reason=None)
+        return HitClassification(verdict="machine", reason="all_links_at_once")
+    return HitClassification(verdict="human", reason=None)
 
 
 def _is_burst(hit: HitRequest, recent: Sequence[RecentClick | HitRequest]) -> bool:
-    close = {each.url for each in recent if abs(hit.occurred_at - each.occurred_at) <= AT_ONCE_WITHIN}
-    return len(close | {hit.url}) >= AT_ONCE
+    urls = {click.url for click in recent if abs(hit.occurred_at - click.occurred_at) <= BURST_WINDOW}
+    return len(urls | {hit.url}) >= BURST_LINKS

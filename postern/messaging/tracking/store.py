@@ -1,4 +1,4 @@
-"""SQL of hits."""
+"""SQL statements of tracking hits."""
 
 from uuid import UUID
 

@@ -105,7 +105,7 @@ async def test_the_inbox_shows_images_and_fires_no_pixel(project, world):
     Defects: M17
     """
     from postern.messaging.inbox.model import Raw
-    from postern.messaging.inbox.operations import shown_html
+    from postern.messaging.inbox.operations import rewritten_html
 
     image = {"filename": "l.png", "content": base64.b64encode(b"png").decode(), "contentId": "logo"}
     html = (
@@ -118,7 +118,7 @@ async def test_the_inbox_shows_images_and_fires_no_pixel(project, world):
         id=uuid4(), send_id=sent["id"], mail_from="", recipients=[], sender="", subject="", size=0,
         captured_at=world.clock(), message=raw, sealed=None,
     )  # fmt: skip
-    shown = shown_html(kept)
+    shown = rewritten_html(kept)
     assert shown is not None
     assert "/t/o/" not in shown
     sources = [each[2]["src"] for each in ours(shown) if each[:2] == ("start", "img")]

@@ -6,7 +6,7 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from postern.messaging.inbox.operations import SHOWN_IMAGES_LIMIT
+from postern.messaging.inbox.operations import IMAGES_LIMIT
 from postern.platform.accounts.operations import make_link
 from tests.conftest import PASSWORD
 
@@ -84,8 +84,8 @@ async def test_an_image_that_a_message_names_very_often_does_not_fill_the_memory
     await browser.post("/inbox/sign-in", data={"email": project.email, "password": PASSWORD})
     (each,) = (await project.client.get("/inbox")).json()["data"]
     shown = await browser.get(f"/inbox/{project.id}/{each['id']}/html")
-    assert shown.text.count("data:image/png;base64,") == SHOWN_IMAGES_LIMIT // len(image)
-    assert len(shown.text) < SHOWN_IMAGES_LIMIT + len(html)
+    assert shown.text.count("data:image/png;base64,") == IMAGES_LIMIT // len(image)
+    assert len(shown.text) < IMAGES_LIMIT + len(html)
     assert "<p>first</p>" in shown.text
     assert shown.text.endswith('<img src="cid:x"><p>last</p>')
 

@@ -14,7 +14,7 @@ from postern.messaging.audiences import contacts
 from postern.messaging.tracking.model import HitRequest, RecentClick
 from postern.messaging.tracking.operations import UNSUBSCRIBE_BODY_LIMIT
 from postern.messaging.tracking.recording import record_hits
-from postern.messaging.tracking.rules import judge
+from postern.messaging.tracking.rules import classify
 from tests.workers import in_another_process
 
 BROWSER = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
@@ -224,7 +224,7 @@ LATER = DELIVERED + timedelta(minutes=5)
 )
 def test_who_is_behind_a_hit(kind, agent, at, verdict, reason):
     hit = HitRequest(send_id=uuid4(), kind=kind, url="https://a/", ip_address="", user_agent=agent, occurred_at=at)
-    judged = judge(hit, DELIVERED, [])
+    judged = classify(hit, DELIVERED, [])
     assert (judged.verdict, judged.reason) == (verdict, reason)
 
 
@@ -234,10 +234,10 @@ def test_all_links_at_once_is_a_scanner():
         send_id=send_id, kind="CLICK", url="c", ip_address="", user_agent=BROWSER["user-agent"], occurred_at=LATER
     )
     near = [RecentClick(send_id=send_id, url=url, occurred_at=LATER) for url in ("a", "b")]
-    assert judge(hit, DELIVERED, near).reason == "all_links_at_once"
-    assert judge(hit, DELIVERED, near[:1]).verdict == "human"
+    assert classify(hit, DELIVERED, near).reason == "all_links_at_once"
+    assert classify(hit, DELIVERED, near[:1]).verdict == "human"
     far = [RecentClick(send_id=send_id, url=url, occurred_at=LATER - timedelta(seconds=9)) for url in ("a", "b")]
-    assert judge(hit, DELIVERED, far).verdict == "human"
+    assert classify(hit, DELIVERED, far).verdict == "human"
 
 
 async def test_a_machine_marks_the_entry_but_is_not_counted_as_a_person(project, stranger, world):
