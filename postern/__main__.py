@@ -1,4 +1,4 @@
-"""`python -m postern` is the same as the command `postern`."""
+"""Makes `python -m postern` run the command `postern`."""
 
 from postern.cli import main
 

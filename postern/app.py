@@ -1,4 +1,4 @@
-"""The architecture in three lists: what can be called, what becomes due, and who reacts to what happens."""
+"""The composition of the application: its operations, background work, reactions to events, and hooks."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -97,7 +97,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(organizations, organization_members, invitations, invitation_pages, organization_domains),
     *operations_of(joining, app_organizations, billing, features, plans, entitlements, sso_endpoints, sso_logout),
 ]
-"""Every operation of the API."""
+"""All operations of the API."""
 
 WORK: list[Work[Any]] = [
     *security_work.WORK,
@@ -105,7 +105,7 @@ WORK: list[Work[Any]] = [
     *(*audience_work.WORK, *email_work.SENDS, *campaign_work.WORK, *customer_work.WORK),
     *(*automation_work.WORK, *sso_work.WORK, *organization_work.WORK, *entitlement_work.WORK),
 ]
-"""Every kind of record that becomes due."""
+"""All kinds of background work."""
 
 REACTIONS: Sequence[Reaction] = (
     Reaction(
@@ -138,10 +138,10 @@ REACTIONS: Sequence[Reaction] = (
         types={"customer.signed_in", "customer.deleted", "organization.deleted"},
     ),
 )
-"""Who reacts to which events, in this order and in the transaction that records them."""
+"""The reactions to events. They are called in this order, in the transaction that records the events."""
 
 READERS: Sequence[ReadCredential] = (projects.read_key, accounts.read_token, sessions.read_customer_token)
-"""Who can read a bearer token, in the order they are asked."""
+"""The functions that authenticate bearer tokens, in the order in which they are tried."""
 
 HOOKS = Hooks(
     reactions=REACTIONS,
@@ -156,21 +156,21 @@ HOOKS = Hooks(
     has_active_sso=sso_endpoints.has_any_connection,
     has_working_sso=sso_endpoints.has_working_connection,
 )
-"""What the rings below ask of those above."""
+"""The functions of higher rings that lower rings call."""
 
 
 def work_for(settings: Settings) -> list[Work[Any]]:
-    """The work, with the leases that the operator set."""
+    """All background work, with the lease of sends that the operator configured."""
     return [replace(work, lease=settings.lease) if work.table == "sends" else work for work in WORK]
 
 
 class Application(HttpMiddleware):
-    """The ASGI application on a world. Building one takes most of a second, so it can move to another world."""
+    """The ASGI application. Building one takes most of a second, so tests switch it to another world instead."""
 
     def __init__(self, world: World) -> None:
         pages = [*public_pages.routes(), *instance.routes(OPERATIONS, WORK), *inbox_pages.routes()]
         self._routes = Litestar(
-            route_handlers=[*(handler_of(each) for each in OPERATIONS), *pages],
+            route_handlers=[*(handler_of(operation) for operation in OPERATIONS), *pages],
             exception_handlers={Exception: answer_error_page},  # pyright: ignore[reportArgumentType]
             state=State({"world": world, "readers": READERS}),
             openapi_config=None,
@@ -180,11 +180,11 @@ class Application(HttpMiddleware):
         self.switch_world(world)
 
     def switch_world(self, world: World) -> None:
-        """Answer from another world from now on."""
+        """Serve requests from another world from now on."""
         self._routes.state.world = world
         super().__init__(self._routes, world, cross_origin=CustomersCors(self._routes, world))
 
 
 def make_app(world: World) -> Application:
-    """The ASGI application on a world."""
+    """Build the ASGI application for a world."""
     return Application(world)

@@ -1,4 +1,4 @@
-"""What the examples of the API reference are filled with: a project that sells by subscription, and Ada, who buys."""
+"""The example values of the API reference: a project that sells subscriptions, and its customer Ada."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from postern.kernel.http.openapi_examples import LATER, MOMENT, Examples, identi
 SOON = "2026-01-31T12:10:00.000Z"
 PUBLIC_URL = "https://postern.example.com"
 CONNECTION_URL = f"{PUBLIC_URL}/sso/saml/{identifier('ssoConnection')}"
-ACCESS_TOKEN = "eyJhbGciOiJFUzI1NiIsImtpZCI6Ij…"  # noqa: S105 - cut short: it opens nothing
+ACCESS_TOKEN = "eyJhbGciOiJFUzI1NiIsImtpZCI6Ij…"  # noqa: S105 - truncated, so it is no secret
 REFRESH_TOKEN = "cr_AZqfN2n0cYiN0Hq6m0Yb4QAAAAE.…"  # noqa: S105
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIC…\n-----END CERTIFICATE-----\n"
 FINGERPRINT = "3f:9a:c4:0e:…"
@@ -483,7 +483,7 @@ COMPANIES: Mapping[str, Any] = {
 }
 
 THINGS: Mapping[str, str] = {
-    "": "audience",  # The one list of bare identifiers is that of a contact's audiences.
+    "": "audience",  # The only list of bare ids is that of a contact's audiences.
     "app": "project",
     "actor": "developer",
     "DeveloperView": "developer",

@@ -1,4 +1,4 @@
-"""The instance itself: is it alive, is it ready, what does it count, and what can be called."""
+"""The instance: health checks, metrics, the OpenAPI document, the DNS zone, and the heartbeats of workers."""
 
 import asyncio
 import hmac
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from postern.world import World
 
 HEARTBEAT = timedelta(seconds=5)
-"""How often a worker says that it is alive."""
+"""The interval between the heartbeats of a worker."""
 
 SILENCE = timedelta(seconds=30)
-"""After how much silence a worker counts as gone."""
+"""A worker without a heartbeat for this long counts as stopped."""
 
 FORWARDING_HEADERS = frozenset(
     (
@@ -57,37 +57,38 @@ FORWARDING_HEADERS = frozenset(
         "fastly-client-ip",
     )
 )
-"""Headers by which a proxy says that it passes a request on, besides `X-Forwarded-*`."""
+"""Headers that proxies add to forwarded requests, besides `X-Forwarded-*`."""
 DOCS_POLICY = {**SCRIPTED, "style-src": "'unsafe-inline'", "img-src": "data:", "font-src": "'self'"}
-"""What Swagger UI needs beyond our own pages."""
+"""Additional Content-Security-Policy sources for Swagger UI."""
 
 
 class AdminTokenMissing(Forbidden):
-    """Send `Authorization: Bearer` with POSTERN_ADMIN_TOKEN: only this machine may ask without it, and not by proxy."""
+    """Send `Authorization: Bearer` with POSTERN_ADMIN_TOKEN. Without it, only direct requests from the server itself
+    are allowed."""
 
 
 async def check_master_key(db: Database, secrets: Secrets) -> None:
-    """Refuse to run with another master key than the one the database was begun with. Raises WrongMasterKey."""
+    """Raises WrongMasterKey if the database was created with another master key."""
     key_check = secrets.key_check()
     if not hmac.compare_digest(await instance_store.claim_instance(db, key_check=key_check), key_check):
         raise WrongMasterKey
 
 
 class ReadinessCheck(msgspec.Struct):
-    """One thing that readiness depends on."""
+    """The result of one readiness check."""
 
     ok: bool
     detail: str
 
 
 async def readiness(request: RawRequest) -> dict[str, ReadinessCheck]:
-    """What /readyz looks at: the database, its migrations, and whether a worker is alive."""
+    """The checks of `/readyz`: the database, its migrations, free disk space, and running workers."""
     world = request.app.state.world
     try:
         async with world.db.connection() as connection:
             pending = await migrations.pending(connection)
         seen_at = await instance_store.last_heartbeat(world.db)
-    except Exception as error:  # Whatever is wrong with the database, the answer is "not ready".
+    except Exception as error:  # The instance is not ready, whatever the error of the database is.
         return {"database": ReadinessCheck(False, type(error).__name__)}
     alive = seen_at is not None and world.clock() - seen_at < SILENCE
     return {
@@ -99,19 +100,19 @@ async def readiness(request: RawRequest) -> dict[str, ReadinessCheck]:
 
 
 def _disk(settings: Settings) -> ReadinessCheck:
-    """Whether there is room where the data folder is: a full disk stops the database in the middle of its work."""
-    folder = next((each for each in (settings.data, *settings.data.parents) if each.exists()), None)
+    """Check the free space on the disk of the data folder: on a full disk the database stops."""
+    folder = next((path for path in (settings.data, *settings.data.parents) if path.exists()), None)
     free = shutil.disk_usage(folder).free // 1_000_000 if folder else 0
     return ReadinessCheck(free >= settings.free_space, f"{free:,} MB free; {settings.free_space:,} MB are needed")
 
 
 async def measure(world: "World", works: Sequence[Work[Any]]) -> bytes:
-    """What /metrics says beside the counters of this process: is the database there, who works, and what waits.
+    """The metrics of the whole instance, for `/metrics`: database, number of workers, and the longest waits.
 
-    The longest wait is the figure to watch: it grows when there are too few workers.
+    `postern_due_seconds` grows if there are too few workers.
     """
     lines = [
-        "# HELP postern_database_up Whether the database answers.",
+        "# HELP postern_database_up Whether the database responds.",
         "# TYPE postern_database_up gauge",
     ]
     try:
@@ -121,10 +122,10 @@ async def measure(world: "World", works: Sequence[Work[Any]]) -> bytes:
         return "\n".join([*lines, "postern_database_up 0", ""]).encode()
     lines += [
         "postern_database_up 1",
-        "# HELP postern_workers Workers that have reported within 30 seconds.",
+        "# HELP postern_workers Number of workers with a heartbeat in the last 30 seconds.",
         "# TYPE postern_workers gauge",
         f"postern_workers {alive}",
-        "# HELP postern_due_seconds How long the first due record has waited for a worker.",
+        "# HELP postern_due_seconds How long the longest-waiting due record has waited for a worker.",
         "# TYPE postern_due_seconds gauge",
         *(f'postern_due_seconds{{work="{name}"}} {wait.total_seconds():.3f}' for name, wait in waits),
     ]
@@ -132,7 +133,7 @@ async def measure(world: "World", works: Sequence[Work[Any]]) -> bytes:
 
 
 def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]) -> list[Any]:
-    """The addresses that are about the instance, not about a project."""
+    """The route handlers of the instance, which belong to no project."""
     openapi = to_json(document(operations, EXAMPLES, REFERENCE))
 
     @get("/healthz", sync_to_thread=False)
@@ -151,7 +152,7 @@ def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]
         if not _may_scrape(request):
             raise AdminTokenMissing
         instance = await measure(request.app.state.world, works)
-        # As a header, because to a media type of text the framework adds a charset, which this one has.
+        # Set as a header, because Litestar would append a second charset to the media type.
         return Response(generate_latest() + instance, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     @get("/zone", sync_to_thread=False)
@@ -178,14 +179,14 @@ def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]
 
 
 def _may_scrape(request: RawRequest) -> bool:
-    """Whether the request has the admin token, or comes from this very machine with no proxy in between.
+    """Whether the request has the admin token, or comes from this machine without a proxy.
 
-    A proxy on this machine makes everybody's requests come from loopback, so loopback counts only as long as the base
-    URL is loopback too and no header says that the request was passed on.
+    Behind a proxy on this machine, all requests come from a loopback address. So loopback is accepted only if the base
+    URL is a loopback URL too and no header shows that the request was forwarded.
     """
     settings = request.app.state.world.settings
-    given = request.headers.get("authorization", "").removeprefix("Bearer ")
-    if settings.admin_token and hmac.compare_digest(given.encode(), settings.admin_token.encode()):
+    token = request.headers.get("authorization", "").removeprefix("Bearer ")
+    if settings.admin_token and hmac.compare_digest(token.encode(), settings.admin_token.encode()):
         return True
     if not settings.is_local or any(is_forwarding_header(name) for name in request.headers):
         return False
@@ -196,5 +197,5 @@ def _may_scrape(request: RawRequest) -> bool:
 
 
 def is_forwarding_header(name: str) -> bool:
-    """Whether a header, in lower case, is one that proxies add to what they pass on."""
+    """Whether proxies add this header (in lower case) to forwarded requests."""
     return name.startswith("x-forwarded") or name in FORWARDING_HEADERS

@@ -1,4 +1,4 @@
-"""What a process holds and a test may replace: settings, database, clock, network clients, caches."""
+"""The dependencies of a process, which tests can replace: settings, database, clock, network clients, caches."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
@@ -36,11 +36,11 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, kw_only=True)
 class Hooks:
-    """Functions of higher rings that lower ones call. Each type is declared by the module that calls; `app.py` lists
+    """Functions of higher rings that lower rings call. The calling module declares the type of each; `app.py` sets
     the functions."""
 
     reactions: "Sequence[Reaction]"
-    """Who reacts to events, in order."""
+    """The reactions to events, in the order in which they are called."""
     quota_left: "FindQuotaLeft"
     deliver_account_mail: "DeliverAccountMail"
     close_account: "CloseAccount"
@@ -55,7 +55,7 @@ class Hooks:
 
 @dataclass
 class World:
-    """What operations and work reach for: never the machine's clock, network or random numbers directly."""
+    """Everything that operations and background work use, instead of the machine's clock, network or random numbers."""
 
     settings: Settings
     db: Database
@@ -68,14 +68,14 @@ class World:
     outbound: Outbound
     blocklists: Blocklists
     rendering: RenderProcesses
-    """Where everything that people wrote is parsed and rendered."""
+    """The processes that parse and render templates, under limits of time and memory."""
 
     transports: dict[str, Any] = field(default_factory=dict[str, Any])
     """Open transports, keyed by name."""
     resources: dict[Any, Any] = field(default_factory=dict[Any, Any])
-    """What features keep for the life of a process, each under a type of its own; closed with the world."""
-    _groups: dict[Any, Batcher[Any, Any]] = field(default_factory=dict[Any, Batcher[Any, Any]])
-    _later: set[asyncio.Task[Any]] = field(default_factory=set[asyncio.Task[Any]])
+    """Objects that features keep for the lifetime of the process, keyed by type; closed with the world."""
+    _batchers: dict[Any, Batcher[Any, Any]] = field(default_factory=dict[Any, Batcher[Any, Any]])
+    _tasks: set[asyncio.Task[Any]] = field(default_factory=set[asyncio.Task[Any]])
 
     def batcher(
         self,
@@ -85,36 +85,36 @@ class World:
         side_by_side: int = 1,
         pause_seconds: float = 0,
     ) -> Batcher[Item, Result]:
-        """The batcher of `do` in this process: calls that come together are done together. See Batcher."""
-        found = self._groups.get((do, pause_seconds))
-        if found is None:
+        """The batcher of `do` in this process, which handles concurrent calls together. See Batcher."""
+        batcher = self._batchers.get((do, pause_seconds))
+        if batcher is None:
 
-            async def do_here(items: list[Item]) -> Sequence[Result | BaseException]:
+            async def do_in_world(items: list[Item]) -> Sequence[Result | BaseException]:
                 return await do(self, items)
 
-            found = self._groups[do, pause_seconds] = Batcher(
-                do_here, at_most=at_most, side_by_side=side_by_side, pause_seconds=pause_seconds
+            batcher = self._batchers[do, pause_seconds] = Batcher(
+                do_in_world, at_most=at_most, side_by_side=side_by_side, pause_seconds=pause_seconds
             )
-        return found
+        return batcher
 
     def run_after(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Run `work` as a task that may outlive the request; closing waits for it, at most `settings.drain`."""
+        """Run `work` as a task that may outlive the request. `aclose` waits for it, for at most `settings.drain`."""
         task = asyncio.create_task(work)
-        self._later.add(task)
-        task.add_done_callback(self._later.discard)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
         return task
 
     async def aclose(self) -> None:
-        """Wait for running tasks, at most `settings.drain`, and close transports and other resources."""
-        if self._later:
-            await asyncio.wait(self._later, timeout=self.settings.drain.total_seconds())
+        """Wait for running tasks for at most `settings.drain`, then close transports and other resources."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=self.settings.drain.total_seconds())
         await self.due_notifier.aclose()
-        for part in [*self.resources.values(), *self.transports.values(), self.rendering]:
-            await part.aclose()
+        for resource in [*self.resources.values(), *self.transports.values(), self.rendering]:
+            await resource.aclose()
 
     @property
     def hooks(self) -> Hooks:
-        """Functions of higher rings that lower ones call."""
+        """The hooks of this world's database."""
         return self.db.hooks
 
 
@@ -122,7 +122,7 @@ class World:
 async def open_world(
     settings: Settings, url: str, hooks: Hooks, *, clock: Clock = system_clock
 ) -> AsyncIterator[World]:
-    """Open everything for the database at `url`; closed on leaving."""
+    """Open a world on the database at `url`; everything is closed on exit."""
     resolver = Resolver(parse_nameservers(" ".join(settings.dns)))
     async with (
         open_database(url, size=settings.database_pool, hooks=hooks) as db,

@@ -1,1 +1,1 @@
-"""Pages for people: layout, components, guides, and the files they need."""
+"""Web pages and mails: templates, layout, static files, and the pages about the server itself."""

@@ -1,26 +1,26 @@
-"""The accent color of a project, on pages and in mail."""
+"""The accent color of a project on its pages and in its mails."""
 
 from postern.kernel.values import Record
 
 PETROL = "#0d6472"
-"""The accent where a project has none."""
+"""The default accent color."""
 
 
 class Accent(Record):
-    """A color of buttons, and the one of black and white that is easier to read on it."""
+    """A button color, and the text color with the higher contrast on it: black or white."""
 
     color: str
     text: str
 
 
 def accent_of(color: str | None) -> Accent:
-    """An accent from `#` and six hexadecimal digits; the default one from None."""
+    """The accent for a color `#rrggbb`; None gives the default accent."""
     color = color or PETROL
     return Accent(color=color, text="#000000" if _is_light(color) else "#ffffff")
 
 
 def style_of(color: str | None) -> str:
-    """The style sheet that sets the accent of hosted pages; empty where the project has none."""
+    """The CSS that sets the accent of hosted pages; empty for None."""
     if color is None:
         return ""
     accent = accent_of(color)
@@ -32,7 +32,7 @@ def style_of(color: str | None) -> str:
 
 
 def _is_light(color: str) -> bool:
-    """Whether black is easier to read on a color than white (WCAG 2.2, relative luminance)."""
+    """Whether black has a higher contrast on the color than white (WCAG 2.2, relative luminance)."""
 
     def linear(pair: str) -> float:
         value = int(pair, 16) / 255

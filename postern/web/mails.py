@@ -1,9 +1,8 @@
-"""Mails of the server: one file per mail, one layout, as HTML and as plain text.
+"""Mails that the server itself sends, rendered as HTML and plain text from one text file for each mail.
 
-A file under `templates/mail` is text: the subject in the first line, then paragraphs with a blank line between them.
-Two kinds of paragraphs have a look of their own: `[Label]({{ link }})` is a button, and one that ends with
-`: {{ code }}` shows a one-time code. What the values hold is never read as either: the files are taken apart when the
-process starts.
+A file under `templates/mail` has the subject in its first line, then paragraphs separated by blank lines. A paragraph
+`[Label]({{ link }})` becomes a button, and one that ends with `: {{ code }}` shows a one-time code. The files are
+parsed when the process starts, so a value cannot be mistaken for such markup.
 """
 
 import re
@@ -22,7 +21,7 @@ _TOKEN = re.compile(r"[?&]token=([^&#]+)")
 
 
 class RenderedMail(Record):
-    """A mail as it is sent. `secrets` are the one-time codes and tokens in html and text."""
+    """A rendered mail. `secrets` are the one-time codes and tokens in its html and text."""
 
     subject: str
     html: str
@@ -31,7 +30,7 @@ class RenderedMail(Record):
 
 
 class MailPart(Record):
-    """A paragraph of a mail: `text` is a template in a file, and the text itself in a mail."""
+    """A paragraph of a mail. `text` is a template before rendering, and the rendered text afterwards."""
 
     kind: str
     text: str
@@ -39,21 +38,21 @@ class MailPart(Record):
 
 
 def render_mail(name: str, *, app: str, accent: str | None = None, **values: str) -> RenderedMail:
-    """The mail `templates/mail/<name>.txt` with its values; `app` is who writes it. A value that misses is an error."""
+    """Render `templates/mail/<name>.txt`; `app` is the sender's product name. A missing value raises TemplateError."""
     subject, parts = _MAILS[name]
-    known = {"app": app, **values}
-    subject = " ".join(TEMPLATES.render_str(subject, **known).split())
-    filled = [
-        MailPart(kind=part.kind, text=TEMPLATES.render_str(part.text, **known), label=part.label) for part in parts
+    context = {"app": app, **values}
+    subject = " ".join(TEMPLATES.render_str(subject, **context).split())
+    rendered = [
+        MailPart(kind=part.kind, text=TEMPLATES.render_str(part.text, **context), label=part.label) for part in parts
     ]
     html = TEMPLATES.render_template(
-        "mail/layout.html", subject=subject, app=app, accent=accent_of(accent), parts=filled
+        "mail/layout.html", subject=subject, app=app, accent=accent_of(accent), parts=rendered
     )
     code, tokens = values.get("code"), _TOKEN.findall(values.get("link", ""))
     return RenderedMail(
         subject=subject,
         html=html,
-        text="\n\n".join(map(_plain, filled)) + "\n",
+        text="\n\n".join(map(_plain, rendered)) + "\n",
         secrets=[secret for secret in (code, *tokens) if secret],
     )
 
@@ -71,17 +70,16 @@ def _read_part(source: str) -> MailPart:
 
 
 def _read_mail(source: str) -> tuple[str, list[MailPart]]:
-    """The subject and the paragraphs. Raises TemplateError for a file that is no template."""
+    """Parse the subject and the paragraphs of a file. Raises TemplateError for invalid template syntax."""
     TEMPLATES.undeclared_variables_in_str(source)
     subject, *paragraphs = source.strip().split("\n\n")
     return subject, [_read_part(paragraph) for paragraph in paragraphs]
 
 
-TEMPLATES.add_filter(
-    "url", lambda value: safe(escape(value))
-)  # Without `&#x2f;`, which programs that read mail trip over.
+# MiniJinja escapes `/` as `&#x2f;`, which some mail clients do not decode in links.
+TEMPLATES.add_filter("url", lambda value: safe(escape(value)))
 _MAILS = {
     path.relative_to(FOLDER / "mail").as_posix().removesuffix(SUFFIX): _read_mail(path.read_text("utf-8"))
     for path in (FOLDER / "mail").rglob(f"*{SUFFIX}")
 }
-"""Subject and paragraphs of every mail by its name."""
+"""Subject and paragraphs of every mail, keyed by its name."""

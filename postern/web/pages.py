@@ -1,7 +1,7 @@
-"""Pages for people: MiniJinja templates in files, one layout, one Content-Security-Policy, and the forms on them.
+"""Rendering of web pages from MiniJinja templates, their Content-Security-Policy, and parsing of their forms.
 
-A feature names a template under `postern/web/templates` and passes values; the template holds all HTML. Names that a
-template uses and nobody passed are errors, and every value is escaped by the template engine.
+A feature names a template under `postern/web/templates` and passes values; all HTML is in the templates. A variable
+that was not passed is an error, and the template engine escapes every value.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,13 +21,13 @@ from postern.kernel.values import Record, timestamp
 FOLDER = Path(__file__).parent / "templates"
 TEMPLATES = Environment(
     templates={path.relative_to(FOLDER).as_posix(): path.read_text("utf-8") for path in FOLDER.rglob("*.html")},
-    debug=False,  # Error messages would repeat the values, and some of those are secrets.
+    debug=False,  # Debug messages would contain the values, and some of those are secrets.
     filters={"timestamp": timestamp},
     undefined_behavior="strict",
     trim_blocks=True,
     lstrip_blocks=True,
 )
-"""Every template of pages and mails, parsed when the process starts."""
+"""The templates of all pages and mails, parsed when the process starts."""
 SOURCES = {
     "default-src": "'none'",
     "style-src": "'self'",
@@ -40,27 +40,27 @@ SOURCES = {
     "frame-ancestors": "'none'",
     "base-uri": "'none'",
 }
-"""What a page may load and where its forms may lead, unless a page adds to it (CSP Level 3 §6)."""
+"""The default Content-Security-Policy by directive (CSP Level 3 §6). A page can add sources."""
 SCRIPTED = {"script-src": "'self'", "connect-src": "'self'"}
-"""What a page adds that runs a script of ours."""
+"""The sources that a page with a script adds."""
 FORM = "application/x-www-form-urlencoded"
-"""What browsers send a form as."""
+"""The media type of an HTML form."""
 OWN_SITES = ("same-origin", "none")
-"""What browsers say in `Sec-Fetch-Site` of a form on our own page, and of what the person entered themselves."""
+"""Values of `Sec-Fetch-Site` for a form on a page of this server, and for a URL that the person entered."""
 FIELD_LIMIT = 20
-"""Fields of a form."""
+"""The most fields of a form."""
 
 
 class CrossSiteForm(Forbidden, code="foreign_form"):
-    """This form was sent from another site."""
+    """This form was sent from another website. Open the page of the form again and submit it there."""
 
 
 class TooManyFields(BadRequest):
-    """A form has at most 20 fields."""
+    """A form can have at most 20 fields."""
 
 
 class FormField(Record):
-    """One labelled and required input; `type` and `autocomplete` are the attributes of HTML."""
+    """A required input with a label; `type` and `autocomplete` are the HTML attributes."""
 
     name: str
     label: str
@@ -70,7 +70,7 @@ class FormField(Record):
 
 
 class PageForm(Record):
-    """A form that is sent to the page it stands on."""
+    """A form that is submitted to the URL of its own page."""
 
     button: str
     fields: Sequence[FormField] = ()
@@ -86,19 +86,19 @@ def page(
     headers: Mapping[str, str] | None = None,
     **values: Any,
 ) -> HttpResponse:
-    """A page by its template; `policy` adds sources to the Content-Security-Policy, by directive.
+    """Render a page; `policy` adds sources to the Content-Security-Policy, by directive.
 
-    The layout takes `error` (what went wrong, shown above the content) and `site` (named in the window's title).
+    The layout shows `error` above the content, and `site` in the window title.
     """
-    shown = TEMPLATES.render_template(template, **{"title": title, "site": "Postern", "error": "", **values})
+    html = TEMPLATES.render_template(template, **{"title": title, "site": "Postern", "error": "", **values})
     standard = {
         "Content-Security-Policy": content_security_policy(policy or {}),
         "Cache-Control": "no-store",
-        # Other sites learn nothing of addresses that hold tokens; our own forms still name their origin.
+        # URLs with tokens are not sent to other sites, but forms of this site still send their origin.
         "Referrer-Policy": "same-origin",
         "X-Frame-Options": "DENY",
     }
-    return HttpResponse(shown, media_type="text/html", status=status, headers={**standard, **(headers or {})})
+    return HttpResponse(html, media_type="text/html", status=status, headers={**standard, **(headers or {})})
 
 
 def simple_page(
@@ -109,55 +109,55 @@ def simple_page(
     status: int = 200,
     site: str = "Postern",
 ) -> HttpResponse:
-    """A page of a few sentences, and forms where something is to be confirmed or entered."""
+    """Render a page of paragraphs, with forms to confirm or enter something."""
     return page("page.html", title, status=status, error=error, paragraphs=paragraphs, forms=forms, site=site)
 
 
-def content_security_policy(more: Mapping[str, str]) -> str:
-    """The policy of our pages, with the sources of `more` added to its directives."""
-    joined = {name: f"{sources} {more.get(name, '')}".strip() for name, sources in SOURCES.items()}
-    return "; ".join(f"{name} {sources}" for name, sources in joined.items() if sources)
+def content_security_policy(added: Mapping[str, str]) -> str:
+    """The Content-Security-Policy header: the default policy with the sources of `added`."""
+    directives = {name: f"{sources} {added.get(name, '')}".strip() for name, sources in SOURCES.items()}
+    return "; ".join(f"{name} {sources}" for name, sources in directives.items() if sources)
 
 
-def as_response(answer: HttpResponse) -> Response[bytes]:
-    """A page as the answer of a route that is no operation."""
-    content = str(answer.content).encode()
-    return Response(content, status_code=answer.status, media_type=answer.media_type, headers=answer.headers)
+def as_response(response: HttpResponse) -> Response[bytes]:
+    """Convert a page to the response of a route that is not an operation."""
+    content = str(response.content).encode()
+    return Response(content, status_code=response.status, media_type=response.media_type, headers=response.headers)
 
 
 def wants_page(request: RawRequest) -> bool:
-    """Whether a browser shows the answer to a person, who has no use for JSON."""
+    """Whether the client accepts HTML, as browsers do."""
     return "text/html" in request.headers.get("accept", "")
 
 
 def answer_error_page(request: RawRequest, error: Exception) -> Response[bytes]:
-    """A problem document; as a page for a browser that went to where pages are, or where nothing is."""
-    answered = answer_error(request, error)
-    if not wants_page(request) or _is_for_programs(request):
-        return answered
-    problem = msgspec.json.decode(answered.content)
-    shown = page(
+    """The response to an error: a problem document, or a page if a browser requested a page or an unknown URL."""
+    response = answer_error(request, error)
+    if not wants_page(request) or _is_api_request(request):
+        return response
+    problem = msgspec.json.decode(response.content)
+    error_page = page(
         "error.html",
         problem["title"],
-        status=answered.status_code or problem["status"],
-        headers=answered.headers,
+        status=response.status_code or problem["status"],
+        headers=response.headers,
         error=problem["detail"],
         next=problem.get("next", ""),
         code=problem["code"],
         request_id=problem["requestId"],
     )
-    return as_response(shown)
+    return as_response(error_page)
 
 
-def _is_for_programs(request: RawRequest) -> bool:
-    """Whether the address is one of the API, which answers browsers as it answers everybody."""
+def _is_api_request(request: RawRequest) -> bool:
+    """Whether the route is an API operation without HTML responses, whose errors are JSON for browsers too."""
     handler = request.scope.get("route_handler")  # pyright: ignore[reportUnknownMemberType]
     operation = handler.opt.get("operation") if handler is not None else None
     return operation is not None and not operation.hidden and "text/html" not in operation.media_types
 
 
 async def read_form(request: RawRequest) -> dict[str, str]:
-    """The fields of a form of ours. Raises CrossSiteForm for one that another site sent, TooManyFields and Invalid."""
+    """Parse the fields of a submitted form. Raises CrossSiteForm, TooManyFields or Invalid."""
     _require_own_form(request)
     body = await request.body()
     if body and request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
@@ -167,20 +167,20 @@ async def read_form(request: RawRequest) -> dict[str, str]:
     except ValueError:
         raise TooManyFields from None
     if any("\0" in value for value in fields.values()):
-        raise Invalid("A value holds a NUL character.")
+        raise Invalid("A value contains a NUL character; remove it.")
     return fields
 
 
 def _require_own_form(request: RawRequest) -> None:
-    """Refuse a form that a page of another site sent (CSRF). Raises CrossSiteForm.
+    """Raises CrossSiteForm if a page of another site submitted the form (CSRF).
 
-    The origin must be that of the base URL: behind a proxy, `Host` may be the name by which the proxy knows this
-    server. Without a proxy the server may have further names, and then the origin is the one that was asked.
+    The `Origin` must be that of the base URL, because behind a proxy `Host` may be an internal name of this server. An
+    `Origin` that equals `Host` is accepted too: without a proxy, the server may have further names.
     """
     origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
     if site not in (None, *OWN_SITES):
         raise CrossSiteForm
-    # Pages that send no referrer make browsers say `null`; then only the other header tells whose page it was.
+    # Browsers send `null` for pages with `Referrer-Policy: no-referrer`; then only `Sec-Fetch-Site` can be checked.
     if origin is None or (origin == "null" and site is not None):
         return
     base = request.app.state.world.settings.origin
@@ -190,4 +190,4 @@ def _require_own_form(request: RawRequest) -> None:
     if scheme not in ("http", "https") or not host or host != request.headers.get("host"):
         raise CrossSiteForm
     if host == base.partition("://")[2]:
-        raise CrossSiteForm  # The same host by another scheme: a page that came without TLS.
+        raise CrossSiteForm  # The same host with another scheme: the page was loaded without TLS.

@@ -1,4 +1,4 @@
-"""Pages about the server itself: the start page, the guides, problems by their code, and where to report a weakness."""
+"""Public pages about the server: the start page, the guides, the problem types, and security.txt (RFC 9116)."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -19,18 +19,18 @@ from postern.web.pages import as_response, page, wants_page
 
 RawRequest = Request[Any, Any, Any]
 SECURITY_TEXT_LIFE = timedelta(days=180)
-"""For how long security.txt is said to hold, which RFC 9116 §2.5.5 wants under a year."""
+"""The time until security.txt expires; RFC 9116 §2.5.5 recommends less than a year."""
 FIRST_GUIDE = "quickstart"
 ICON_SVG = (Path(__file__).parent / "assets" / "favicon.svg").read_bytes()
 
 
 def routes() -> list[Any]:
-    """The addresses of these pages."""
+    """The route handlers of these pages."""
     return [home, favicon, guides, guide, problem, security_text]
 
 
 def installed_version() -> str:
-    """The version of the package, as its metadata has it."""
+    """The version of the installed package."""
     try:
         return version("postern")
     except PackageNotFoundError:
@@ -39,52 +39,52 @@ def installed_version() -> str:
 
 @get("/", sync_to_thread=False)
 def home(request: RawRequest) -> Response[Any]:
-    """What this server is and where things are: a page for a browser, JSON for programs."""
-    places = {"docs": "/docs", "openapi": "/openapi.json", "guide": "/guide", "inbox": "/inbox", "ready": "/readyz"}
+    """The start page with links; JSON for other clients than browsers."""
+    paths = {"docs": "/docs", "openapi": "/openapi.json", "guide": "/guide", "inbox": "/inbox", "ready": "/readyz"}
     if not wants_page(request):
-        return _json({"name": "Postern", "version": installed_version(), **places})
+        return _json({"name": "Postern", "version": installed_version(), **paths})
     return _page("home.html", "Postern")
 
 
 @get("/favicon.ico", sync_to_thread=False)
 def favicon() -> Response[bytes]:
-    """The icon, for browsers that look at its usual place."""
+    """The icon at the URL that browsers request by default."""
     headers = {"Cache-Control": "public, max-age=86400"}
     return Response(ICON_SVG, media_type="image/svg+xml", headers=headers)
 
 
 @get("/guide", sync_to_thread=False)
 def guides() -> Response[Any]:
-    """The guides by their titles."""
+    """The list of guides."""
     return _page("guides.html", "Guides", guides=_titles())
 
 
 @get("/guide/{name:str}", sync_to_thread=False)
 def guide(name: str) -> Response[Any]:
-    """One guide. Raises NotFound."""
+    """A guide as a page. Raises NotFound."""
     if name.removesuffix(".md") not in _titles():
         raise NotFound
     name = name.removesuffix(".md")
-    # The guides are ours, and what their text would have of HTML is escaped already.
+    # The Markdown renderer has escaped any HTML in the guide's text.
     return _page("guide.html", _titles()[name], guide=safe(_rendered(name)))
 
 
 @get("/problems/{code:str}", sync_to_thread=False)
 def problem(request: RawRequest, code: str) -> Response[Any]:
-    """What a problem's `type` leads to: what it means, by its code. Raises NotFound."""
+    """The description of a problem type, to which the `type` of a problem document refers. Raises NotFound."""
     kind = problems().get(code)
     if kind is None:
         raise NotFound
     if not wants_page(request):
-        told = {"type": f"/problems/{code}", "title": kind.title(), "status": kind.status, "detail": kind.message()}
-        return _json({**told, "code": code, "next": kind.next, "guide": "/guide/errors"})
-    told: dict[str, Any] = {"detail": kind.message(), "next": kind.next, "http_status": kind.status, "code": code}
-    return _page("problem.html", kind.title(), **told)
+        fields = {"type": f"/problems/{code}", "title": kind.title(), "status": kind.status, "detail": kind.message()}
+        return _json({**fields, "code": code, "next": kind.next, "guide": "/guide/errors"})
+    values: dict[str, Any] = {"detail": kind.message(), "next": kind.next, "http_status": kind.status, "code": code}
+    return _page("problem.html", kind.title(), **values)
 
 
 @get("/.well-known/security.txt", sync_to_thread=False)
 def security_text(request: RawRequest) -> Response[str]:
-    """Whom to tell of a weakness of this server (RFC 9116). Raises NotFound where its operator names nobody."""
+    """The security contact of this server (RFC 9116). Raises NotFound if POSTERN_SECURITY_CONTACT is not set."""
     world = request.app.state.world
     contact = world.settings.security_contact
     if not contact:
@@ -97,21 +97,21 @@ def security_text(request: RawRequest) -> Response[str]:
 
 @cache
 def problems() -> dict[str, type[Problem]]:
-    """Every problem of the server by its code; complete once the application is loaded."""
-    return {kind.code(): kind for kind in _below(Problem) if kind.__module__.startswith("postern.")}
+    """All problem types, keyed by code; complete once the application is loaded."""
+    return {kind.code(): kind for kind in _subclasses(Problem) if kind.__module__.startswith("postern.")}
 
 
-def _below(kind: type[Problem]) -> Iterator[type[Problem]]:
-    for each in kind.__subclasses__():
-        yield each
-        yield from _below(each)
+def _subclasses(kind: type[Problem]) -> Iterator[type[Problem]]:
+    for subclass in kind.__subclasses__():
+        yield subclass
+        yield from _subclasses(subclass)
 
 
 @cache
 def _titles() -> dict[str, str]:
-    """The title of each guide by its name, the first one to read first."""
-    found = {path.stem: _title(path) for path in sorted(guide_folder().glob("*.md"))}
-    return {name: found[name] for name in sorted(found, key=lambda name: (name != FIRST_GUIDE, found[name]))}
+    """The title of each guide, keyed by its name: the quickstart first, the others sorted by title."""
+    titles = {path.stem: _title(path) for path in sorted(guide_folder().glob("*.md"))}
+    return {name: titles[name] for name in sorted(titles, key=lambda name: (name != FIRST_GUIDE, titles[name]))}
 
 
 def _title(path: Path) -> str:
@@ -120,7 +120,7 @@ def _title(path: Path) -> str:
 
 
 def guide_folder() -> Path:
-    """Inside an installed package, or `docs/guide` of a source tree."""
+    """The folder of the guides: inside the installed package, or `docs/guide` of a source tree."""
     package = Path(__file__).resolve().parent.parent
     installed = package / "_guide"
     return installed if installed.is_dir() else package.parent / "docs" / "guide"
@@ -128,21 +128,21 @@ def guide_folder() -> Path:
 
 @cache
 def _rendered(name: str) -> str:
-    """A guide as HTML. Links between guides lead to their pages, and headings can be linked to."""
-    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
+    """Render a guide as HTML. Headings get anchors, and links between guides refer to their pages."""
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     text = (guide_folder() / f"{name}.md").read_text("utf-8")
-    # A note to editors, not to readers.
-    tokens = reader.parse("\n".join(line for line in text.splitlines() if not line.startswith("<!--")))
-    for place, token in enumerate(tokens):
+    # Comments in guides are for editors.
+    tokens = markdown.parse("\n".join(line for line in text.splitlines() if not line.startswith("<!--")))
+    for index, token in enumerate(tokens):
         if token.type == "heading_open":
-            words = tokens[place + 1].content
-            token.attrSet("id", "-".join("".join(c for c in words.lower() if c.isalnum() or c in " -").split()))
+            heading = tokens[index + 1].content
+            token.attrSet("id", "-".join("".join(c for c in heading.lower() if c.isalnum() or c in " -").split()))
         for child in token.children or []:
-            _lead_to_page(child)
-    return reader.renderer.render(tokens, reader.options, {})
+            _rewrite_link(child)
+    return markdown.renderer.render(tokens, markdown.options, {})
 
 
-def _lead_to_page(token: Token) -> None:
+def _rewrite_link(token: Token) -> None:
     target = str(token.attrGet("href") or "") if token.type == "link_open" else ""
     path, hash_, anchor = target.partition("#")
     if path.endswith(".md") and "/" not in path:

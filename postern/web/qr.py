@@ -1,4 +1,4 @@
-"""QR codes as SVG paths: pages that allow no images from elsewhere draw them in their own HTML."""
+"""QR codes as SVG paths in the HTML of a page, so that the page need not load an image."""
 
 from itertools import groupby
 
@@ -7,18 +7,18 @@ import segno
 from postern.kernel.values import Record
 
 QUIET_ZONE = 4
-"""Empty modules on each side that readers need (ISO/IEC 18004 §6.3.8)."""
+"""The width of the required margin in modules (ISO/IEC 18004 §6.3.8)."""
 
 
 class QrCode(Record):
-    """A QR code: its dark modules as the `d` of an SVG path, in a square of `size` units."""
+    """A QR code: its dark modules as the attribute `d` of an SVG path, in a square of `size` units."""
 
     size: int
     path: str
 
 
 def qr_code(text: str) -> QrCode:
-    """The code that phones read `text` from. Text of up to about 2,000 characters fits."""
+    """The QR code of a text of up to about 2,000 characters."""
     matrix = segno.make(text, error="m", micro=False).matrix
     runs: list[str] = []
     for y, row in enumerate(matrix):

@@ -56,7 +56,7 @@ async def test_the_trouble_with_a_form_is_a_page_for_people(visitor, path):
     foreign = {"origin": "https://evil.example"}
     page = await visitor.http.post(path, data={"token": "x"}, headers={**PAGE, **foreign})
     assert (page.status_code, page.headers["content-type"]) == (403, "text/html; charset=utf-8")
-    assert "another site" in page.text
+    assert "another website" in page.text
     program = await visitor.http.post(path, data={"token": "x"}, headers=foreign)
     assert program.headers["content-type"] == "application/problem+json"
 

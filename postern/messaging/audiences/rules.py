@@ -114,7 +114,7 @@ def audiences_named(rules: Rules) -> set[UUID]:
     named: set[UUID] = set()
     for clause in conditions_of(rules):
         if clause.field == "audience":
-            named |= {as_id(each) for each in _as_list(clause.value)}
+            named |= {as_id(id_) for id_ in _as_list(clause.value)}
     return named
 
 
@@ -143,7 +143,7 @@ def read_rules(stored: Any) -> Rules:
 
 def _plain(clause: RuleCondition) -> dict[str, Any]:
     if clause.conditions is not None:
-        return {"match": clause.match or "all", "conditions": [_plain(each) for each in clause.conditions]}
+        return {"match": clause.match or "all", "conditions": [_plain(condition) for condition in clause.conditions]}
     shown: dict[str, Any] = {"field": clause.field, "operator": clause.operator}
     if clause.within_days is not None:
         shown["withinDays"] = clause.within_days
@@ -221,7 +221,7 @@ def _value_fault(operator: str, value: Any) -> str | None:
         case "in" | "notIn":
             if not isinstance(value, list) or not 1 <= len(_as_list(value)) <= LIST_LIMIT:
                 return f"Expected a list of 1 to {LIST_LIMIT} values."
-            return next((fault for each in _as_list(value) if (fault := _scalar_fault(each))), None)
+            return next((fault for item in _as_list(value) if (fault := _scalar_fault(item))), None)
         case "withinDays" | "notWithinDays":
             number = isinstance(value, int | float) and not isinstance(value, bool)
             return None if number and 0 <= value <= DAYS_LIMIT else f"Expected a number of days, 0 to {DAYS_LIMIT}."
@@ -356,7 +356,7 @@ class _Compiler:
         )
 
     def membership(self, operator: str, ids: list[Any]) -> Composable:
-        named = [str(as_id(each)) for each in ids]
+        named = [str(as_id(id_)) for id_ in ids]
         # `offset 0` keeps the planner from reading the members of all audiences before filtering by contact.
         member = SQL("""exists (
             select from audience_members m
@@ -377,10 +377,10 @@ class _Compiler:
             case "notWithinDays":
                 return SQL("({} is null or not {})").format(column, self.since(column, value))
             case "in" | "notIn":
-                moments = [moment for each in value if isinstance(each, str) and (moment := read_moment(each))]
+                moments = [moment for item in value if isinstance(item, str) and (moment := read_moment(item))]
                 if not moments:
                     return _only_absent(column, operator)
-                among = SQL("{} in ({})").format(column, SQL(", ").join([self.moment(each) for each in moments]))
+                among = SQL("{} in ({})").format(column, SQL(", ").join([self.moment(moment) for moment in moments]))
                 return among if operator == "in" else SQL("({} is null or not {})").format(column, among)
             case _:
                 moment = read_moment(value) if isinstance(value, str) else None
@@ -416,19 +416,19 @@ class _Compiler:
                     x=x, values=self.value(value)
                 )
             case "notIn":
-                kinds = sorted({_json_type(each) for each in value})
+                kinds = sorted({_json_type(item) for item in value})
                 return SQL("({absent} or ({kinds} @> to_jsonb(jsonb_typeof({x})) and not {values} @> {x}))").format(
                     absent=_absent(x), kinds=self.value(kinds), x=x, values=self.value(value)
                 )
             case "contains" | "notContains":
                 return self.containing(x, value, negative=operator == "notContains")
             case "startsWith":
-                found = SQL("starts_with({x} #>> '{{}}', {text})").format(x=x, text=self.text(value))
-                return SQL("(jsonb_typeof({}) = 'string' and {})").format(x, found)
+                matches = SQL("starts_with({x} #>> '{{}}', {text})").format(x=x, text=self.text(value))
+                return SQL("(jsonb_typeof({}) = 'string' and {})").format(x, matches)
             case "endsWith":
                 text = self.text(value)
-                found = SQL("right({x} #>> '{{}}', length({text})) = {text}").format(x=x, text=text)
-                return SQL("(jsonb_typeof({}) = 'string' and {})").format(x, found)
+                matches = SQL("right({x} #>> '{{}}', length({text})) = {text}").format(x=x, text=text)
+                return SQL("(jsonb_typeof({}) = 'string' and {})").format(x, matches)
             case _:
                 raise AssertionError(operator)
 
@@ -452,8 +452,10 @@ class _Compiler:
             SQL("(jsonb_typeof({x}) = 'array' and {no} {x} @> {value})").format(x=x, no=no, value=self.value([value]))
         ]
         if isinstance(value, str):
-            found = SQL("(strpos({x} #>> '{{}}', {text}) > 0)").format(x=x, text=self.text(value))
-            parts.append(SQL("(jsonb_typeof({x}) = 'string' and {no} {found})").format(x=x, no=no, found=found))
+            contained = SQL("(strpos({x} #>> '{{}}', {text}) > 0)").format(x=x, text=self.text(value))
+            parts.append(
+                SQL("(jsonb_typeof({x}) = 'string' and {no} {contained})").format(x=x, no=no, contained=contained)
+            )
         if negative:
             parts.append(_absent(x))
         return SQL("({})").format(SQL(" or ").join(parts))
@@ -503,7 +505,7 @@ def _only_absent(column: Composable, operator: str) -> Composable:
 def _casefold(value: Any) -> Any:
     """Case-fold a value to compare with an address. Dates are not folded; they match no address anyway."""
     if isinstance(value, list):
-        return [_casefold(each) for each in value]  # pyright: ignore[reportUnknownVariableType]
+        return [_casefold(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     return piece_of_address(value) if isinstance(value, str) and read_moment(value) is None else value
 
 

@@ -1,1 +1,1 @@
-"""Automations: when something happens to a contact, a series of steps begins, and each happens once."""
+"""Automations: an event of a contact starts a run, which executes a series of steps, each of them once."""

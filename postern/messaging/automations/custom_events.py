@@ -149,7 +149,7 @@ def _check(items: list[CustomEvent], *, single: bool) -> None:
     for index, item in enumerate(items):
         path = _path(index, single)
         if not is_custom_name(item.name):
-            message = "Expected words separated by dots, like order.placed, not beginning with email, contact …"
+            message = "Use words separated by dots, like `order.placed`; `email.`, `contact.` … are reserved."
             faults.append(ProblemError(path=f"{path}/name", code="name_invalid", message=message))
         if len(to_json(item.data)) > DATA_BYTES:
             faults.append(ProblemError(path=f"{path}/data", code="too_large", message="At most 16 KiB of data."))

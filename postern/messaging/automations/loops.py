@@ -88,18 +88,18 @@ def find_loop(
     `others` are the active automations with `once: false`. `own_url` is this server's base URL: a WEBHOOK step that
     calls it may record custom events.
     """
-    members = {each.id: each for each in (candidate, *others)}
+    members = {member.id: member for member in (candidate, *others)}
     world = _Audiences(audiences)
-    effects = {each.id: _effects(each, world, own_url) for each in members.values()}
+    effects = {member.id: _effects(member, world, own_url) for member in members.values()}
     targets: dict[EventKey, list[LoopMember]] = {}
-    for each in members.values():
-        for key in _started_by(each.trigger):
-            targets.setdefault(key, []).append(each)
+    for member in members.values():
+        for key in _started_by(member.trigger):
+            targets.setdefault(key, []).append(member)
     links = [
         LoopEdge(source, effect, target)
         for source in members.values()
         for effect in effects[source.id]
-        for target in {each.id: each for key in _keys(effect) for each in targets.get(key, [])}.values()
+        for target in {member.id: member for key in _keys(effect) for member in targets.get(key, [])}.values()
     ]
     links = _repeating(links, effects, candidate.id)
     loop = _quickest(links, candidate.id)
@@ -118,9 +118,9 @@ class _Audiences:
     """Names of audiences, and what the rules of dynamic ones depend on."""
 
     def __init__(self, audiences: Sequence[AudienceRules]) -> None:
-        self.names = {each.id: each.name for each in audiences}
+        self.names = {audience.id: audience.name for audience in audiences}
         self._rules: dict[UUID, Rules] = {
-            each.id: read_rules(each.rules) for each in audiences if each.rules is not None
+            audience.id: read_rules(audience.rules) for audience in audiences if audience.rules is not None
         }
         self._depends: dict[UUID, frozenset[str]] = {}
 
@@ -167,7 +167,7 @@ def _walk(
     steps: Sequence[Step],
     path: str,
     after: timedelta,
-    found: list[StepEffect],
+    effects: list[StepEffect],
     audiences: _Audiences,
     own_url: str,
 ) -> timedelta | None:
@@ -183,15 +183,15 @@ def _walk(
             if isinstance(step, WaitForEvent):
                 later += rules.wait_of(step.timeout) if step.timeout else rules.DEFAULT_EVENT_TIMEOUT
             ends = [
-                _walk(step.then, f"{where}/then", after, found, audiences, own_url),
-                _walk(step.else_, f"{where}/else", later, found, audiences, own_url),
+                _walk(step.then, f"{where}/then", after, effects, audiences, own_url),
+                _walk(step.else_, f"{where}/else", later, effects, audiences, own_url),
             ]
             continuing = [end for end in ends if end is not None]
             if not continuing:
                 return None
             after = min(continuing)
         else:
-            found += _effects_of_step(step, where, after, audiences, own_url)
+            effects += _effects_of_step(step, where, after, audiences, own_url)
     return after
 
 

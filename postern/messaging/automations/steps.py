@@ -443,14 +443,14 @@ async def load_runs(tx: Transaction, project_id: UUID, rows: list[DueRun]) -> li
         if len(places_of) > VERSIONS_KEPT:
             places_of.clear()
             unknown = sorted({(row.automation_id, row.version) for row in rows})
-        found = await store.list_versions(
+        loaded = await store.list_versions(
             tx,
             project_id=project_id,
             automation_id=[automation_id for automation_id, _ in unknown],
             version=[version for _, version in unknown],
         )
-        for each in found:
-            places_of[each.automation_id, each.version] = rules.flatten_steps(rules.read_steps(each.steps))
+        for version in loaded:
+            places_of[version.automation_id, version.version] = rules.flatten_steps(rules.read_steps(version.steps))
     # Versions are missing if the automation is being deleted together with its runs.
     return [
         RunState(row, places, row.current_step, row.entered_at, tried=row.tried)

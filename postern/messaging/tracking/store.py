@@ -47,7 +47,7 @@ async def recent_clicks(
 async def hits(db: Queries, *, project_id: UUID, send_id: UUID) -> list[TrackingHit]: ...
 
 
-# That somebody looked, and when, stays: counted is what a mail did, not who did it.
+# Erases personal data. Kind, verdict and time stay, so that the counters remain equal to a recount.
 @statement("""
     update tracking_hits set ip_address = '', user_agent = '', url = null
     where project_id = %(project_id)s and send_id = any (%(send_ids)s)

@@ -43,7 +43,7 @@ async def test_the_smallest_request_of_the_contract_is_sent(project):
 async def test_not_waiting_answers_queued_and_leaves_the_message_to_the_workers(project, world, work_off):
     sent = await project.client.post("/emails", MAIL, headers={"prefer": "wait=0"})
     assert sent.json()["status"] == "QUEUED"
-    assert not world._later
+    assert not world._tasks
     await work_off()
     assert (await project.client.get(f"/emails/logs/{sent.json()['id']}")).json()["status"] == "DELIVERED"
 
