@@ -951,7 +951,7 @@ CREATE TABLE public.domains (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     CONSTRAINT domains_check CHECK (((verified_at IS NOT NULL) OR (status = ANY (ARRAY['PENDING'::text, 'FAILED'::text])))),
-    CONSTRAINT domains_domain_check CHECK ((((length(domain) >= 3) AND (length(domain) <= 253)) AND (domain = lower(domain)))),
+    CONSTRAINT domains_domain_check CHECK (((length(domain) >= 3) AND (length(domain) <= 253) AND (domain = lower(domain)))),
     CONSTRAINT domains_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'VERIFIED'::text, 'DEGRADED'::text, 'FAILED'::text])))
 );
 

@@ -13,6 +13,7 @@ from psycopg import AsyncConnection
 
 from postern.kernel.database import migrations
 from postern.kernel.database.migrations import MigrationError, migrate, pending
+from tests.schema import read_checksums
 
 FIRST = "create table shelves (id integer primary key);\ninsert into shelves values (1);\n"
 SECOND = "alter table shelves add column label text not null default '100% wood';\n"
@@ -142,5 +143,45 @@ def test_an_old_server_is_refused(version: int, served: bool) -> None:
             migrations.check_server(version)
 
 
-def test_the_real_migrations_are_found() -> None:
-    assert [each.number for each in migrations.migrations()][:1] == [1]
+REPLACED = [
+    *(*range(1, 16), 25, 30, 31, 32, 35, 36, 37, 38, 40, 41, 45, 46, 47, 48, 55, 60, 61, 62, 63, 64, 65, 67, 68),
+    *(70, 71, 72, 75, 76, 77, 80, 81),
+]
+
+
+def record_as_applied(url: str, numbers: list[int]) -> None:
+    """Make the database look like one that older migrations created."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("delete from schema_migrations")
+        for number in numbers:
+            connection.execute("insert into schema_migrations values (%s, %s, 'x')", [number, f"{number:04}_old"])
+
+
+def test_a_database_with_all_replaced_migrations_adopts_the_baseline(url: str) -> None:
+    first, *later = migrate(url)
+    assert first == "0100_baseline"
+    record_as_applied(url, REPLACED)
+    assert migrate(url) == later
+    assert query(url, "select name from schema_migrations where number = 100") == [("0100_baseline",)]
+    assert migrate(url) == []
+
+
+def test_a_database_with_some_replaced_migrations_is_refused(url: str) -> None:
+    migrate(url)
+    for numbers in ([*REPLACED[:-1]], [1, 2]):
+        record_as_applied(url, numbers)
+        with pytest.raises(MigrationError, match=rf"with {len(numbers)} of its 46 migrations.*up to 0081 first"):
+            migrate(url)
+        assert query(url, "select count(*) from schema_migrations") == [(len(numbers),)]
+
+
+def test_the_first_migration_is_the_baseline() -> None:
+    assert migrations.migrations()[0].number == migrations.BASELINE
+
+
+def test_no_migration_changes() -> None:
+    recorded = read_checksums()
+    present = {migration.name: migration.checksum for migration in migrations.migrations()}
+    changed = sorted(name for name in recorded if present.get(name) != recorded[name])
+    assert not changed, f"{changed} changed or removed: migrations are frozen, put the change into a new one."
+    assert set(present) == set(recorded), "Run script/schema: it adds new migrations to migrations/CHECKSUMS."

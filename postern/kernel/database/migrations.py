@@ -1,7 +1,8 @@
 """Schema migrations: numbered SQL files, applied in order, each once, forward only.
 
 Several processes may run them concurrently; an advisory lock serializes them. A release may run on the schema of the
-next one, so migrations in the database that this source does not have are no error.
+next one, so migrations in the database that this source does not have are no error. `0100_baseline` is the schema of
+the first release; it replaces the migrations before it.
 """
 
 import hashlib
@@ -25,6 +26,9 @@ RECONNECT_SECONDS = 0.25
 AT_ONCE = timedelta(0)
 LOCK_KEY = 0x706F737465726E
 """The key of the advisory lock that serializes migrations: `postern` in ASCII."""
+BASELINE = 100
+REPLACED, LAST_REPLACED = 46, 81
+"""How many migrations the baseline replaces, and the highest number among them."""
 
 TABLE = """
     create table if not exists schema_migrations (
@@ -61,8 +65,8 @@ def migrate(url: str, *, folder: Path | None = None, within: timedelta = AT_ONCE
     """Apply the missing migrations to the database at `url` and return the names of those applied.
 
     Waits at most `within` for a database that does not accept connections yet. Raises MigrationError for an
-    unsupported server version, a changed file, a failing statement or a table that stays locked. Migrations applied
-    before the failure remain.
+    unsupported server version, a schema older than the baseline, a changed file, a failing statement or a table that
+    stays locked. Migrations applied before the failure remain.
     """
     known = migrations(folder)
     with connect_with_retries(url, within) as connection:
@@ -70,6 +74,7 @@ def migrate(url: str, *, folder: Path | None = None, within: timedelta = AT_ONCE
         with connection.transaction():
             connection.execute("select pg_advisory_xact_lock(%s)", [LOCK_KEY])
             connection.execute(TABLE)
+            _adopt_baseline(connection, known)
         return [migration.name for migration in known if _apply_with_retries(connection, migration)]
 
 
@@ -139,6 +144,29 @@ def check_server(version: int) -> None:
         )
 
 
+def _adopt_baseline(connection: Connection, known: list[Migration]) -> None:
+    """Record the baseline as applied in a database that has every migration it replaces. Raises MigrationError if the
+    database has only some of them."""
+    baseline = next((migration for migration in known if migration.number == BASELINE), None)
+    applied = {number for (number,) in connection.execute(APPLIED).fetchall()}
+    replaced = {number for number in applied if number < BASELINE}
+    if baseline is None or not replaced or BASELINE in applied:
+        return
+    if len(replaced) != REPLACED or max(replaced) != LAST_REPLACED:
+        raise MigrationError(
+            f"This database has the schema of a development version before 0.1.0, with {len(replaced)} of its "
+            f"{REPLACED} migrations. Run `postern migrate` of a version that has those up to {LAST_REPLACED:04} first."
+        )
+    _record(connection, baseline)
+
+
+def _record(connection: Connection, migration: Migration) -> None:
+    connection.execute(
+        "insert into schema_migrations (number, name, checksum) values (%s, %s, %s)",
+        [migration.number, migration.name, migration.checksum],
+    )
+
+
 def _apply_with_retries(connection: Connection, migration: Migration) -> bool:
     for tried in range(TRIES):
         try:
@@ -165,10 +193,7 @@ def _apply(connection: Connection, migration: Migration) -> bool:
         # Set after taking the advisory lock, which may wait for another process's migrations.
         connection.execute(f"set local lock_timeout = '{LOCK_TIMEOUT}'".encode())
         connection.execute(migration.text.encode())
-        connection.execute(
-            "insert into schema_migrations (number, name, checksum) values (%s, %s, %s)",
-            [migration.number, migration.name, migration.checksum],
-        )
+        _record(connection, migration)
     return True
 
 

@@ -4,7 +4,6 @@ import asyncio
 import csv
 import io
 import json
-from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -546,43 +545,6 @@ async def test_nobody_waits_for_another_who_is_declaring(project, world):
             made = await create(project, "b@example.com", attributes={"plan": 5, "known": 3})
     assert made["attributes"] == {"plan": 5, "known": 3}
     assert await types(project) == {"known": ("number", True), "plan": ("string", True)}
-
-
-async def test_attributes_that_contacts_had_before_get_the_type_of_all_their_values(project, world):
-    """Defects: C3"""
-    (migration,) = (Path(__file__).parents[3] / "migrations").glob("0062_*.sql")
-    fill = migration.read_text()
-    many = [
-        {"n": 1, "s": "x", "b": True, "d": "2026-01-31", "l": [], "mixed": 1, "o": {}, "e": "", "day": "2026-01-31"},
-        {
-            "n": 0.5,
-            "s": "2026-01-31",
-            "b": False,
-            "d": "2026-02-01T10:00Z",
-            "l": ["a"],
-            "mixed": "1",
-            "day": "2026-99-31",
-        },
-    ]
-    for number, each in enumerate(many):
-        await create(project, f"{number}@example.com", attributes=each)
-    async with world.db.connection() as connection:
-        await connection.execute("delete from contact_attributes where project_id = %s", [project.id])
-        await connection.execute(fill.rstrip(";\n") + " on conflict do nothing")
-    wanted = {
-        "n": "number",
-        "s": "string",
-        "b": "boolean",
-        "d": "date",
-        "l": "list",
-        "mixed": "string",
-        "day": "string",
-    }
-    assert await types(project) == {name: (kind, True) for name, kind in wanted.items()}
-    listed = (await project.client.get("/contact-attributes")).json()
-    assert all(UUID(each["id"]).version == 7 for each in listed)
-    newer = await declare(project, "newer", "list")
-    assert (await project.client.get("/contact-attributes")).json()[0] == newer
 
 
 async def test_a_list_with_a_character_that_cannot_be_stored_fails_its_row(project, work_off):
