@@ -1,4 +1,4 @@
-"""Response bodies of statistics. Rates are numbers from 0 to 1 (`emails/rates.py`)."""
+"""Response bodies of statistics. Rates are numbers from 0 to 1 (`rate` in `emails/rules.py`)."""
 
 import datetime as dt
 from typing import Annotated

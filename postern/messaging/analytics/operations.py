@@ -29,7 +29,7 @@ from postern.messaging.analytics.rules import Period, read_period
 from postern.messaging.automations import operations as automations
 from postern.messaging.campaigns import operations as campaigns
 from postern.messaging.domains import operations as domains
-from postern.messaging.emails.rates import rate, share
+from postern.messaging.emails.rules import rate, share
 from postern.platform.projects import operations as projects
 
 CampaignId = Annotated[str, msgspec.Meta(max_length=36, description="Only the sends of this campaign.")]

@@ -63,6 +63,7 @@ from postern.platform.events import operations as events
 from postern.platform.events.model import EVENT_NAMES, Event, EventRange
 from postern.platform.projects import usage
 from postern.protocols.mail.address import AddressInvalid
+from postern.protocols.mail.templates.content import is_blank
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -672,7 +673,7 @@ async def _email_faults(tx: Transaction, call: Call, step: SendEmail, path: str)
         faults.append(
             ProblemError(path=f"{path}/templateId", code="template_missing", message="There is no such template.")
         )
-    elif templates.is_blank(template.html, template.text):
+    elif is_blank(template.html, template.text):
         message = "This template is blank: it has neither html nor text."
         faults.append(ProblemError(path=f"{path}/templateId", code="template_blank", message=message))
     elif step.subject is None and template.subject is None:

@@ -47,6 +47,7 @@ from postern.platform.projects import operations as projects
 from postern.platform.projects.model import frequency_cap_of
 from postern.platform.projects.quotas import QuotaRequest, quota_left
 from postern.protocols.mail.address import AddressInvalid, parse_address
+from postern.protocols.mail.templates.content import is_blank
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -140,7 +141,7 @@ class RunBatch:
         if template is None:
             self.fail(group, "The template has been deleted.")
             return
-        if templates.is_blank(template.html, template.text):
+        if is_blank(template.html, template.text):
             self.fail(group, "The template is blank: it has neither html nor text.")
             return
         subject = step.subject if step.subject is not None else template.subject

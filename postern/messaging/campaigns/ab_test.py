@@ -54,7 +54,7 @@ class VariantCounts(msgspec.Struct, frozen=True, kw_only=True):
 
     variant_id: UUID
     delivered: int
-    """Messages that reached a mailbox, as `emails/rates.py` counts them."""
+    """Messages that reached a mailbox, see `reached` in `emails/rules.py`."""
     opened: int
     clicked: int
 

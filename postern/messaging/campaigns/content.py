@@ -14,7 +14,7 @@ from postern.messaging.emails.rules import name_template
 from postern.messaging.templates import operations as templates
 from postern.platform.projects.model import ProjectSettings
 from postern.protocols.mail.address import parse_address
-from postern.protocols.mail.templates.content import Part
+from postern.protocols.mail.templates.content import Part, is_blank
 from postern.protocols.mail.templates.links import split_after_body_tag
 from postern.protocols.mail.templates.template import Engine, tags_of
 
@@ -81,7 +81,7 @@ async def content_of_template(db: Queries, row: CampaignRow, variant: VariantRow
     subject = (variant.subject if variant else None) or row.subject or (template.subject if template else None)
     if template is None or subject is None:
         raise CampaignIncomplete("The campaign needs a template and a subject.")
-    if templates.is_blank(template.html, template.text):
+    if is_blank(template.html, template.text):
         message = "The template has neither html nor text; add content to it or choose another template."
         raise CampaignIncomplete(
             message, errors=[ProblemError(path="/templateId", code="template_blank", message=message)]

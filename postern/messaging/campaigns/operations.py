@@ -59,10 +59,9 @@ from postern.messaging.campaigns.model import (
 )
 from postern.messaging.domains import operations as domains
 from postern.messaging.emails import operations as emails
-from postern.messaging.emails.content_snapshots import values_of
+from postern.messaging.emails.enqueue import contact_variables
 from postern.messaging.emails.model import TEST_COPY_TAG, EmailLogEntry, SendStatus
-from postern.messaging.emails.rates import rate
-from postern.messaging.emails.rules import name_template
+from postern.messaging.emails.rules import name_template, rate
 from postern.messaging.templates import operations as templates
 from postern.messaging.templates.rules import check_content
 from postern.platform.audit import operations as audit
@@ -626,7 +625,7 @@ async def _send_tests(call: Call, row: CampaignRow, recipients: list[tuple[str, 
     parts = await content.content_of_template(call.db, row, None)
     for _, address in recipients:
         contact = await contacts.contact_of(call.db, call.project_id, address)
-        values = values_of(address, contact.attributes if contact else {})
+        values = contact_variables(address, contact.attributes if contact else {})
         await emails.send_copy(
             call,
             to=address,

@@ -29,12 +29,11 @@ from postern.messaging.campaigns.model import (
     VariantRow,
 )
 from postern.messaging.domains import operations as domains
-from postern.messaging.emails import campaign_store, content_snapshots, frequency_cap, pre_send_check
+from postern.messaging.emails import campaign_store, enqueue, pre_send_check
 from postern.messaging.emails.model import TRANSITIONS as SEND_STATES
 from postern.messaging.emails.model import SendBody
 from postern.messaging.emails.outcomes import event_of
-from postern.messaging.emails.rates import reached
-from postern.messaging.emails.rules import CAMPAIGN_CANCELLED
+from postern.messaging.emails.rules import CAMPAIGN_CANCELLED, reached
 from postern.messaging.emails.transports import is_captured
 from postern.messaging.templates.rules import check_content
 from postern.platform.events import operations as events
@@ -192,20 +191,20 @@ async def _insert_snapshot(
 ) -> UUID:
     body: SendBody = content.snapshot(row, await content.content_of_template(tx, row, variant), settings)
     content_id = new_id()
-    await content_snapshots.insert_snapshot(tx, row.project_id, content_id, body, now)
+    await enqueue.insert_content(tx, row.project_id, content_id, body, now)
     return content_id
 
 
 async def pause(tx: Transaction, row: CampaignRow, now: Moment) -> CampaignRow:
     """Hold the campaign's content snapshots and thereby all its sends until the campaign is resumed."""
-    await content_snapshots.hold_campaign(tx, row.project_id, await _content_ids(tx, row))
+    await enqueue.hold_content(tx, row.project_id, await _content_ids(tx, row))
     await store.record_pause(tx, project_id=row.project_id, id=row.id, now=now)
     return await change_state(tx, row, now, status="PAUSED", due_at=None, paused_from=row.status, overtakes=True)
 
 
 async def resume(tx: Transaction, row: CampaignRow, now: Moment) -> CampaignRow:
     """Release the campaign's content snapshots; its background work then makes the held sends due."""
-    await content_snapshots.release(tx, row.project_id, await _content_ids(tx, row))
+    await enqueue.release_content(tx, row.project_id, await _content_ids(tx, row))
     await store.record_resume(tx, project_id=row.project_id, id=row.id, now=now)
     status = row.paused_from or "SENDING"
     return await change_state(tx, row, now, status=status, due_at=now, paused_from=None, releasing=True, overtakes=True)
@@ -213,13 +212,13 @@ async def resume(tx: Transaction, row: CampaignRow, now: Moment) -> CampaignRow:
 
 async def cancel(tx: Transaction, row: CampaignRow, now: Moment) -> CampaignRow:
     """Stop the campaign's content snapshots for good; its background work then cancels the waiting sends."""
-    await content_snapshots.stop_campaign(tx, row.project_id, await _content_ids(tx, row))
+    await enqueue.stop_content(tx, row.project_id, await _content_ids(tx, row))
     return await change_state(tx, row, now, status="CANCELLED", due_at=now, overtakes=True)
 
 
 async def cancel_retries(tx: Transaction, row: CampaignRow, now: Moment) -> None:
     """Stop the retries of a SENT campaign: cancel one batch now, and the others when they are due."""
-    await content_snapshots.stop_campaign(tx, row.project_id, await _content_ids(tx, row))
+    await enqueue.stop_content(tx, row.project_id, await _content_ids(tx, row))
     await campaign_store.cancel_sends(
         tx, project_id=row.project_id, campaign_id=row.id, reason=CAMPAIGN_CANCELLED, now=now, limit=UPDATE_BATCH
     )
@@ -428,7 +427,7 @@ async def _fill_batch(tx: Transaction, world: "World", row: CampaignRow) -> bool
     host = parse_address(row.from_email or "").domain
     cap = frequency_cap_of((await projects.require_project(tx, row.project_id)).settings)
     now = world.clock()
-    await frequency_cap.lock_contacts(tx, row.project_id)
+    await enqueue.lock_frequency_cap(tx, row.project_id)
     batch = await store.fill_sends(
         tx,
         project_id=row.project_id,
@@ -444,8 +443,8 @@ async def _fill_batch(tx: Transaction, world: "World", row: CampaignRow) -> bool
         domain_id=row.domain_id,
         contents=Jsonb(_contents(row, variants, await _subjects(tx, row, variants))),
         cap=cap,
-        cap_since=now - frequency_cap.PERIOD,
-        cap_reason=frequency_cap.reason_of(cap),
+        cap_since=now - enqueue.CAP_PERIOD,
+        cap_reason=enqueue.cap_reason(cap),
         now=now,
     )
     if batch.capped:
@@ -467,7 +466,7 @@ async def _fill_batch(tx: Transaction, world: "World", row: CampaignRow) -> bool
 
 async def _record_capped(tx: Transaction, row: CampaignRow, ids: list[UUID], cap: int, now: Moment) -> None:
     """Record the event `email.suppressed` for sends that the frequency cap suppressed."""
-    reason = frequency_cap.reason_of(cap)
+    reason = enqueue.cap_reason(cap)
     sends = await store.sends_by_id(tx, project_id=row.project_id, ids=ids)
     await events.record_all(tx, [event_of(send, "email.suppressed", now, reason=reason) for send in sends])
     log.info("mail_capped", project=str(row.project_id), campaign=str(row.id), messages=len(ids), reason=reason)
@@ -475,9 +474,7 @@ async def _record_capped(tx: Transaction, row: CampaignRow, ids: list[UUID], cap
 
 async def _subjects(tx: Transaction, row: CampaignRow, variants: list[VariantRow]) -> dict[UUID, str]:
     content_ids = (row.content_id, *(variant.content_id for variant in variants))
-    return await content_snapshots.subjects(
-        tx, row.project_id, [content_id for content_id in content_ids if content_id]
-    )
+    return await enqueue.content_subjects(tx, row.project_id, [content_id for content_id in content_ids if content_id])
 
 
 def _contents(row: CampaignRow, variants: list[VariantRow], subjects: dict[UUID, str]) -> list[dict[str, Any]]:

@@ -7,7 +7,8 @@ One path for the process that accepted a message and for the worker. Each step g
 import asyncio
 import time
 from base64 import b64decode
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -24,7 +25,6 @@ from postern.messaging.domains import operations as domains
 from postern.messaging.domains import senders
 from postern.messaging.domains.keys import signers
 from postern.messaging.emails import rules, store
-from postern.messaging.emails.leases import lease_keeper
 from postern.messaging.emails.model import MARKETING, SEND_BODY_GONE, AsSent, CapturedMail, Send, SendBody
 from postern.messaging.emails.outcomes import FinishedAttempt, settle_all
 from postern.messaging.emails.pre_send_check import ContentChanged, LeaseLost, SendQueue, SendTurn, queues
@@ -45,8 +45,17 @@ from postern.protocols.mail.templates.composing import (
 )
 from postern.protocols.mail.templates.content import TrackingOptions
 from postern.protocols.mail.templates.rendering import NeedsOwnProcess, RenderingBusy, RenderingUnavailable
-from postern.protocols.mail.transports.test_addresses import FixedOutcome, answer, outcome_of
-from postern.protocols.mail.transports.transport import NO_TIME, DeliveryOutcome, Envelope, Result, Transport, postpone
+from postern.protocols.mail.transports.transport import (
+    NO_TIME,
+    DeliveryOutcome,
+    Envelope,
+    FixedOutcome,
+    Result,
+    Transport,
+    answer,
+    outcome_of,
+    postpone,
+)
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -152,7 +161,9 @@ async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -
     turn = _turn(job.send, job.body, prepared.plan, needs_mark=needs_mark)
     if not needs_mark:  # The decision of a moment ago counts as a look.
         turn.answer, turn.looked_at = "GO", looked_at
-    outcome = redact_outcome(await _deliver(world, job, prepared, turn), secrets)
+    outcome = await _deliver(world, job, prepared, turn)
+    if secrets:
+        outcome = redact_outcome(outcome, secrets)
     spent = timedelta(seconds=time.monotonic() - started)
     verdict = rules.judge(
         job.send,
@@ -559,3 +570,67 @@ def draft_of(
         ],
     )
     return MessageTemplates(body.subject, body.html, body.text, body.engine), draft
+
+
+class LeaseKeeper:
+    """The attempts of one process that are not settled yet. It renews their leases.
+
+    A server may take ten minutes to reply to the final dot (RFC 5321 §4.5.3.2.6), but the messages of a process that
+    died should be delivered sooner. So a lease lasts a minute, and the process renews it while the attempt lasts.
+    """
+
+    def __init__(self, world: "World") -> None:
+        self._world = world
+        self._sends: dict[tuple[UUID, int], Send] = {}
+        self._keeper: asyncio.Task[None] | None = None
+
+    def __len__(self) -> int:
+        return len(self._sends)
+
+    @contextmanager
+    def keeping(self, *sends: Send) -> Iterator[None]:
+        """Renew the leases of these attempts while the block runs, or until each is released."""
+        for send in sends:
+            self._sends[send.id, send.attempt] = send
+        if self._keeper is None or self._keeper.done():
+            self._keeper = asyncio.create_task(self._keep())
+        try:
+            yield
+        finally:
+            for send in sends:
+                self.release(send)
+
+    def release(self, send: Send) -> None:
+        """Renew the lease of this attempt no more: it is settled, and has its next `due_at`."""
+        self._sends.pop((send.id, send.attempt), None)
+
+    async def _keep(self) -> None:
+        lease = self._world.settings.lease
+        while True:
+            await asyncio.sleep(lease.total_seconds() / 3)
+            if not self._sends:
+                return
+            sends = list(self._sends.values())
+            try:
+                await store.renew_leases(
+                    self._world.db,
+                    project_id=[send.project_id for send in sends],
+                    id=[send.id for send in sends],
+                    attempt=[send.attempt for send in sends],
+                    until=self._world.clock() + lease,
+                )
+            except (OperationalError, PoolTimeout) as error:
+                log.warning("leases_not_renewed", sends=len(sends), error=str(error).strip())
+
+    async def aclose(self) -> None:
+        """Renew nothing more."""
+        if self._keeper is not None:
+            self._keeper.cancel()
+
+
+def lease_keeper(world: "World") -> LeaseKeeper:
+    """The attempts of this process."""
+    found = world.resources.get(LeaseKeeper)
+    if found is None:
+        found = world.resources[LeaseKeeper] = LeaseKeeper(world)
+    return found

@@ -1,12 +1,17 @@
-"""Mail that another feature accepts in a transaction of its own: an automation's step, say.
+"""Mail that campaigns and automations accept in a transaction of their own, with content that sends share and the
+frequency cap.
 
-The send commits with whatever led to it, and the same `once_key` never makes a second one.
+A send commits with whatever led to it, and the same `once_key` never makes a second one. The frequency cap is how much
+marketing mail one contact gets within 24 hours, from campaigns and automations together. Counted is what was accepted
+for the contact, unless it was suppressed, failed, expired or was cancelled. Messages that are accepted through `POST
+/emails`, test copies and what TEST keys send neither count nor are held back.
 """
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 import msgspec
@@ -16,7 +21,7 @@ from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.problems import Problem
 from postern.kernel.values import new_id
 from postern.messaging.domains import operations as domains
-from postern.messaging.emails import frequency_cap, store
+from postern.messaging.emails import store
 from postern.messaging.emails.model import MARKETING, Send, SendBody
 from postern.messaging.emails.outcomes import event_of
 from postern.messaging.emails.transports import is_captured
@@ -28,9 +33,10 @@ from postern.protocols.mail.templates.composing import address_of
 if TYPE_CHECKING:
     from postern.world import World
 
-
 SUBJECTS_WITHIN = timedelta(seconds=1)
 """How long rendered subjects are waited for."""
+CAP_PERIOD: Final = timedelta(hours=24)
+"""The time in which the messages of a contact are counted."""
 
 
 class MailRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,8 +80,8 @@ async def enqueue_all(
     A key that was used before is left out: its message has been accepted then. What is beyond the project's frequency
     cap (`cap` messages to a contact) is written down as SUPPRESSED with that reason.
     """
-    beyond = await frequency_cap.beyond_cap(tx, project_id, [letter.contact_id for letter in letters], cap, now)
-    reasons = [frequency_cap.reason_of(cap) if each else None for each in beyond]
+    beyond = await beyond_cap(tx, project_id, [letter.contact_id for letter in letters], cap, now)
+    reasons = [cap_reason(cap) if each else None for each in beyond]
     subjects = await _subjects(world, project_id, letters)
     sends = [
         _send_of(project_id, letter, subject, reason, now)
@@ -140,3 +146,60 @@ async def _subjects(world: "World", project_id: UUID, letters: list[MailRequest]
                 for at, subject in zip(to_render, rendered, strict=True):
                     written[at] = subject or written[at]
     return [subject[:2_000] for subject in written]
+
+
+async def insert_content(tx: Transaction, project_id: UUID, content_id: UUID, body: SendBody, now: Moment) -> None:
+    """Store content under an id that sends reference."""
+    await store.insert_content(tx, project_id=project_id, id=content_id, body=Jsonb(body), now=now)
+
+
+async def hold_content(tx: Transaction, project_id: UUID, ids: list[UUID]) -> None:
+    """Deliver no sends of this content until `release_content`. Costs the same for any number of sends."""
+    await store.set_content_state(tx, project_id=project_id, ids=ids, state="HELD")
+
+
+async def release_content(tx: Transaction, project_id: UUID, ids: list[UUID]) -> None:
+    """Deliver the sends of this content again. The caller sets `due_at` of those that became due meanwhile."""
+    await store.set_content_state(tx, project_id=project_id, ids=ids, state="GOING")
+
+
+async def stop_content(tx: Transaction, project_id: UUID, ids: list[UUID]) -> None:
+    """Never deliver the sends of this content that are still waiting. They become CANCELLED when they are due."""
+    await store.set_content_state(tx, project_id=project_id, ids=ids, state="STOPPED")
+
+
+async def content_subjects(db: Queries, project_id: UUID, ids: list[UUID]) -> dict[UUID, str]:
+    """The subjects of stored content, by its id."""
+    return {row.id: row.body.subject for row in await store.get_contents(db, project_id=project_id, ids=ids)}
+
+
+def contact_variables(email: str, attributes: dict[str, Any]) -> dict[str, Any]:
+    """The template variables of a contact: its attributes by name, its address, and both under `contact`."""
+    return {**attributes, "email": email, "attributes": attributes, "contact": {**attributes, "email": email}}
+
+
+async def lock_frequency_cap(tx: Transaction, project_id: UUID) -> None:
+    """Let no other transaction accept marketing mail of this project until this one ends."""
+    await store.hold_frequency_cap(tx, project_id=project_id)
+
+
+async def beyond_cap(
+    tx: Transaction, project_id: UUID, contact_ids: Sequence[UUID], cap: int, now: Moment
+) -> list[bool]:
+    """For each message to a contact, in order, whether it would be beyond the cap. Takes the lock of the cap."""
+    await lock_frequency_cap(tx, project_id)
+    rows = await store.recent_marketing(
+        tx, project_id=project_id, contact_ids=sorted(set(contact_ids)), since=now - CAP_PERIOD
+    )
+    counts = {row.id: row.count for row in rows}
+    beyond: list[bool] = []
+    for contact_id in contact_ids:
+        counts[contact_id] = counts.get(contact_id, 0) + 1
+        beyond.append(counts[contact_id] > cap)
+    return beyond
+
+
+def cap_reason(cap: int) -> str:
+    """Why a message was not sent, for the log."""
+    number = "message" if cap == 1 else "messages"
+    return f"Frequency cap: the contact got {cap} marketing {number} within the last 24 hours."

@@ -19,8 +19,7 @@ from postern.kernel.http.problems import Invalid, Problem
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import to_json
 from postern.messaging.emails import store
-from postern.messaging.emails.delivery import LINKS_PURPOSE, deliver_claimed, draft_of
-from postern.messaging.emails.leases import lease_keeper
+from postern.messaging.emails.delivery import LINKS_PURPOSE, deliver_claimed, draft_of, lease_keeper
 from postern.messaging.emails.model import (
     BATCH_BYTES,
     DEFERRED,

@@ -67,8 +67,6 @@ def open_body(world: "World", send_id: UUID, body: SendBody, sealed: bytes | Non
 
 def redact_outcome(outcome: DeliveryOutcome, secrets: Sequence[str]) -> DeliveryOutcome:
     """An outcome whose replies and dialogue do not repeat the secrets: some servers quote what they refuse."""
-    if not secrets:
-        return outcome
     replace = msgspec.structs.replace
     return replace(
         outcome,

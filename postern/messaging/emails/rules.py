@@ -1,6 +1,6 @@
 """What an attempt's outcome makes of a send: pure decisions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -9,8 +9,14 @@ import msgspec
 from postern.kernel.clock import Moment
 from postern.messaging.emails.model import MARKETING, Send, SendStatus
 from postern.protocols.mail.smtp_replies import MailLane, classify, counts_towards_suppression, next_retry, suppresses
-from postern.protocols.mail.transports import test_addresses
-from postern.protocols.mail.transports.transport import Accepted, Deferred, DeliveryOutcome, Rejected, Result
+from postern.protocols.mail.transports.transport import (
+    TEST_DOMAIN,
+    Accepted,
+    Deferred,
+    DeliveryOutcome,
+    Rejected,
+    Result,
+)
 
 Chance = Callable[[], float]
 Skipped = Literal["unsubscribed", "suppressed", "deleted"]
@@ -294,13 +300,13 @@ def _is_over(send: Send, moment: datetime) -> bool:
 
 
 def _is_recipients_fault(result: Result) -> bool:
-    if result.host == test_addresses.DOMAIN:
-        return False  # Addresses with a fixed fate keep it: the second test sees what the first saw.
+    if result.host == TEST_DOMAIN:
+        return False  # Test addresses are never suppressed: the second test sees what the first saw.
     return isinstance(result, Rejected) and suppresses(classify(result.code, result.enhanced, result.text))
 
 
 def _is_soft(result: Result) -> bool:
-    return result.host != test_addresses.DOMAIN and counts_towards_suppression(
+    return result.host != TEST_DOMAIN and counts_towards_suppression(
         classify(result.code, result.enhanced, result.text)
     )
 
@@ -327,3 +333,29 @@ def _bounce(result: Result) -> dict[str, Any]:
         "text": storable(result.text)[:1_000],
         "type": classify(result.code, result.enhanced, result.text).kind.value,
     }
+
+
+# The rates that statistics, campaigns and A/B tests show ---------------------------------------------------
+#
+# `sent` are the messages that a server accepted, `bounced` those that were rejected at delivery; no message is both.
+# What was accepted has reached its recipient, as far as anybody knows: most servers never report a delivery, so
+# `delivered` is no measure. Opens, clicks and complaints are shares of the messages that reached somebody; bounces are
+# shares of those and the bounced ones together, which is all that was tried.
+
+
+def reached(counts: Mapping[str, int]) -> int:
+    """How many messages reached somebody: all that were tried, without those that bounced."""
+    return counts.get("sent", 0)
+
+
+def rate(counts: Mapping[str, int], measure: str) -> float:
+    """The share, from 0 to 1, of `measure` ("opened", "clicked", "complained", "bounced"); 0 of nothing."""
+    whole = reached(counts)
+    if measure == "bounced":
+        whole += counts.get("bounced", 0)
+    return share(counts.get(measure, 0), whole)
+
+
+def share(part: int, whole: int) -> float:
+    """A share from 0 to 1, with six decimals; 0 of nothing."""
+    return round(min(part / whole, 1.0), 6) if whole > 0 else 0.0

@@ -56,11 +56,10 @@ from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectSettings
 from postern.platform.projects.quotas import PlanLimitReached, QuotaRequest, quota_left
 from postern.protocols.mail import mime
-from postern.protocols.mail.address import Address, AddressInvalid
-from postern.protocols.mail.header import HeaderInvalid
+from postern.protocols.mail.address import Address, AddressInvalid, HeaderInvalid
 from postern.protocols.mail.templates.composing import MessageTemplates, address_of
+from postern.protocols.mail.templates.content import fill_placeholders, is_blank
 from postern.protocols.mail.templates.links import LINKS_LIMIT
-from postern.protocols.mail.templates.plain_placeholders import fill_placeholders
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -221,7 +220,7 @@ async def _with_template(call: Call, data: Email, shared: SubmissionContext) -> 
         subject = subject if subject is not None else found.subject
     if subject is None:
         raise Invalid.at("/subject", "Give a subject, or a template that has one.", "required")
-    if templates.is_blank(html, text):
+    if is_blank(html, text):
         path = "/html" if data.template_id is None else "/templateId"
         raise Invalid.at(path, "Give html, text or a template with either: this message would be blank.", "required")
     return MessageTemplates(subject, html, text, engine or "minijinja")

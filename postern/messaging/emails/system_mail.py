@@ -52,7 +52,8 @@ async def deliver_system_mail(world: "World", id: UUID, letter: AccountMailReque
         return False
     envelope = Envelope(mail_from=sender.spec, recipients=(letter.to,), message_id=f"<{id}@{sender.domain}>")
     outcome = await transport.deliver(envelope, message)
-    outcome = redact_outcome(outcome, mail.secrets)
+    if mail.secrets:
+        outcome = redact_outcome(outcome, mail.secrets)
     (result,) = outcome.results
     if outcome.ambiguous or isinstance(result, Deferred):
         log.warning("letter_deferred", id=str(id), host=result.host, reply=result.text)

@@ -13,9 +13,8 @@ from postern.kernel.config import Settings
 from postern.kernel.due import Work
 from postern.messaging.audiences.contacts import contacts_with_ids
 from postern.messaging.emails import store
-from postern.messaging.emails.content_snapshots import values_of
-from postern.messaging.emails.delivery import DeliveryJob, deliver_kept
-from postern.messaging.emails.leases import lease_keeper
+from postern.messaging.emails.delivery import DeliveryJob, deliver_kept, lease_keeper
+from postern.messaging.emails.enqueue import contact_variables
 from postern.messaging.emails.model import Send, SendBody
 from postern.messaging.emails.redaction import open_body
 
@@ -88,7 +87,7 @@ async def load(world: "World", sends: Sequence[Send]) -> list[DeliveryJob]:
         bodies |= {row.id: row.body for row in found}
     people = sorted({send.contact_id for send in sends if send.content_id and send.contact_id})
     values = {
-        contact.id: values_of(contact.email, contact.attributes)
+        contact.id: contact_variables(contact.email, contact.attributes)
         for contact in (await contacts_with_ids(world.db, project_id, people) if people else [])
     }
     return [

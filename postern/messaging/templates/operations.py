@@ -37,6 +37,7 @@ from postern.messaging.templates.rules import CompiledContent, compile_content, 
 from postern.platform.audit import operations as audit
 from postern.platform.projects import usage
 from postern.protocols.mail.templates.composing import TemplateCrashed, TemplateTooExpensive
+from postern.protocols.mail.templates.content import is_blank
 from postern.protocols.mail.templates.rendering import RenderingBusy, RenderingUnavailable
 from postern.protocols.mail.templates.template import RenderFailed
 
@@ -277,11 +278,6 @@ async def _compile_change(call: Call, row: StoredTemplate, data: TemplateChange)
             message, errors=[ProblemError(path=f"/{name}", code="required", message=message) for name in changed]
         )
     return content
-
-
-def is_blank(html: str | None, text: str | None) -> bool:
-    """Whether an e-mail with this html and text would have no content."""
-    return not (html or "").strip() and not (text or "").strip()
 
 
 def _to_template(row: StoredTemplate) -> Template:

@@ -179,13 +179,11 @@ async def close_account(tx: Transaction, call: Call) -> None:
 
 
 async def quota_of_plan(db: Queries, world: "World", wanted: QuotaRequest) -> QuotaLeft | None:
-    """What the plan of an account leaves; None where it sets no limit. Without POSTERN_PLAN_LIMITS this asks nothing.
+    """What the plan of an account leaves; None where it sets no limit.
 
     In a transaction exactly so many are given out, also to requests that come at once: the last ones are counted one
     after the other.
     """
-    if not world.settings.plan_limits:
-        return None
     account_id = wanted.account_id or await store.account_of(db, project_id=wanted.project_id or NO_ID)
     if account_id is None:
         return None

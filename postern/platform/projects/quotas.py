@@ -53,7 +53,12 @@ FindQuotaLeft = Callable[[Queries, "World", QuotaRequest], Awaitable[QuotaLeft |
 
 
 async def quota_left(db: Queries, world: "World", wanted: QuotaRequest) -> QuotaLeft | None:
-    """What the plan leaves of something; None is without limit. In a transaction, nobody else takes it meanwhile."""
+    """What the plan leaves of something; None if there is no limit, and always without POSTERN_PLAN_LIMITS.
+
+    In a transaction, nobody else takes it meanwhile.
+    """
+    if not world.settings.plan_limits:
+        return None
     return await world.hooks.quota_left(db, world, wanted)
 
 

@@ -1,8 +1,8 @@
 """Composing messages (RFC 5322, RFC 2045 to 2049, RFC 2231).
 
-`compile_message` encodes once what all copies share; `Skeleton.fill` makes one copy. A text is encoded in the shortest
-of 7bit, quoted-printable and base64 that no relay changes; attachments are base64. The boundaries contain `=_`, which
-cannot occur in quoted-printable or base64, and a text that contains it is not sent as 7bit.
+A text is encoded in the shortest of 7bit, quoted-printable and base64 that no relay changes; attachments are base64.
+The boundaries contain `=_`, which cannot occur in quoted-printable or base64, and a text that contains it is not sent
+as 7bit.
 """
 
 import re
@@ -17,11 +17,11 @@ from urllib.parse import quote
 import msgspec
 
 from postern.kernel.http.problems import BadRequest, ContentTooLarge, ProblemError
-from postern.protocols.mail.address import Address
-from postern.protocols.mail.header import (
+from postern.protocols.mail.address import (
     CONTROL,
     FIELD_NAME,
     LINE_LIMIT,
+    Address,
     HeaderInvalid,
     check_value,
     fold,
@@ -91,82 +91,27 @@ def compose(message: Message) -> bytes:
 
     Raises HeaderInvalid, AttachmentInvalid or MessageTooLarge.
     """
-    return compile_message(message).fill(
-        to=message.to,
-        subject=message.subject,
-        date=message.date,
-        message_id=message.message_id,
-        own_headers=message.own_headers,
-        text=message.text,
-        html=message.html,
+    if not _MESSAGE_ID.fullmatch(message.message_id) or len(message.message_id) > 250:
+        raise HeaderInvalid.at("Message-ID", "must have the form <left@right> in ASCII, with at most 250 characters.")
+    check_headers(message.headers)
+    head = (
+        f"{fold('From', message.from_.header())}{_addresses('To', message.to)}{_subject(message.subject)}"
+        f"Date: {wire_date(message.date)}\r\nMessage-ID: {message.message_id}\r\n"
+        f"{''.join([_own_field(name, value) for name, value in message.own_headers])}"
+        f"{_addresses('Cc', message.cc)}{_addresses('Reply-To', message.reply_to)}"
+        f"{''.join([_caller_field(name, value) for name, value in message.headers])}MIME-Version: 1.0\r\n"
     )
-
-
-class Skeleton:
-    """The encoded parts that all copies of a message share: the sender, fixed fields and attachments."""
-
-    __slots__ = (
-        "_between",
-        "_closing",
-        "_fixed",
-        "_from",
-        "_opening",
-        "_quoted_printable",
-        "_single",
-        "has_html",
-        "has_text",
-    )
-
-    def __init__(self, message: Message) -> None:
-        self.has_text = message.text is not None or message.html is None
-        self.has_html = message.html is not None
-        self._from = fold("From", message.from_.header()).encode()
-        self._fixed = _fixed_fields(message).encode()
-        self._opening, self._between, self._closing = _frame(message, self.has_text, self.has_html)
-        self._single = not (self.has_text and self.has_html)
-        self._quoted_printable = message.quoted_printable
-
-    def fill(
-        self,
-        *,
-        to: Sequence[Address],
-        subject: str,
-        date: datetime,
-        message_id: str,
-        own_headers: Iterable[tuple[str, str]] = (),
-        text: str | None = None,
-        html: str | None = None,
-    ) -> bytes:
-        """One copy of the message. `text` and `html` are used only if the compiled message had them."""
-        if not _MESSAGE_ID.fullmatch(message_id) or len(message_id) > 250:
-            raise HeaderInvalid.at(
-                "Message-ID", "must have the form <left@right> in ASCII, with at most 250 characters."
-            )
-        own_fields = "".join([_own_field(name, value) for name, value in own_headers])
-        head = (
-            f"{addresses('To', to)}{_subject(subject)}Date: {wire_date(date)}\r\nMessage-ID: "
-            f"{message_id}\r\n{own_fields}"
-        ).encode()
-        parts = [self._from, head, self._fixed, self._opening]
-        if self.has_text:
-            parts.append(self._body(text or ""))
-        if not self._single:
-            parts.append(self._between)
-        if self.has_html:
-            parts.append(self._body(html or ""))
-        parts.append(self._closing)
-        encoded = b"".join(parts)
-        if len(encoded) > MESSAGE_BYTES_LIMIT:
-            raise MessageTooLarge
-        return encoded
-
-    def _body(self, text: str) -> bytes:
-        return _body(text, is_part=bool(self._closing), quoted_printable=self._quoted_printable)
-
-
-def compile_message(message: Message) -> Skeleton:
-    """Encode what all copies share. Recipients, subject, date, id and bodies are given to `fill`."""
-    return Skeleton(message)
+    text = message.text if message.html is not None else message.text or ""
+    opening, between, closing = _frame(message, text is not None, message.html is not None)
+    bodies = [
+        _body(body, is_part=bool(closing), quoted_printable=message.quoted_printable)
+        for body in (text, message.html)
+        if body is not None
+    ]
+    encoded = b"".join([head.encode(), opening, between.join(bodies), closing])
+    if len(encoded) > MESSAGE_BYTES_LIMIT:
+        raise MessageTooLarge
+    return encoded
 
 
 # Header fields ---------------------------------------------------------------------------------------------
@@ -244,7 +189,7 @@ def _own_field(name: str, value: str) -> str:
     return fold(name, value)
 
 
-def addresses(field: str, mailboxes: Sequence[Address]) -> str:
+def _addresses(field: str, mailboxes: Sequence[Address]) -> str:
     """An address field with CRLF, or an empty string without addresses (RFC 5322 §3.6.3)."""
     if not mailboxes:
         return ""
@@ -264,16 +209,6 @@ def wire_date(moment: datetime) -> str:
     return (
         f"{_DAYS[utc.weekday()]}, {utc.day:02d} {_MONTHS[utc.month - 1]} {utc.year} "
         f"{utc.hour:02d}:{utc.minute:02d}:{utc.second:02d} +0000"
-    )
-
-
-def _fixed_fields(message: Message) -> str:
-    check_headers(message.headers)
-    return (
-        addresses("Cc", message.cc)
-        + addresses("Reply-To", message.reply_to)
-        + "".join([_caller_field(name, value) for name, value in message.headers])
-        + "MIME-Version: 1.0\r\n"
     )
 
 

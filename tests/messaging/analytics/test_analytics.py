@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from postern.messaging.emails.rates import share
+from postern.messaging.emails.rules import share
 
 BROWSER = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
 MAIL = {"from": "Acme <hello@acme.example>", "subject": "Hello", "html": "<p>x</p>"}

@@ -8,9 +8,8 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 from postern.kernel.http.call import ProjectMissing
-from postern.messaging.emails import content_snapshots, delivery, store, work
-from postern.messaging.emails.delivery import deliver_claimed, keep_leases
-from postern.messaging.emails.leases import lease_keeper
+from postern.messaging.emails import delivery, enqueue, store, work
+from postern.messaging.emails.delivery import deliver_claimed, keep_leases, lease_keeper
 from postern.messaging.emails.model import SendBody
 from postern.messaging.emails.work import SENDS, deliver_share, load
 from tests.workers import at_work
@@ -173,10 +172,8 @@ async def test_what_is_held_is_not_in_hand_any_more(project, world, monkeypatch)
     held, going = await queued_sends(world, project, 2)
     async with world.db.transaction() as tx:
         content_id = uuid4()
-        await content_snapshots.insert_snapshot(
-            tx, held.project_id, content_id, SendBody(subject="Hello"), world.clock()
-        )
-        await content_snapshots.hold_campaign(tx, held.project_id, [content_id])
+        await enqueue.insert_content(tx, held.project_id, content_id, SendBody(subject="Hello"), world.clock())
+        await enqueue.hold_content(tx, held.project_id, [content_id])
     async with world.db.connection() as connection:
         await connection.execute("update sends set content_id = %s where id = %s", [content_id, held.id])
     sends = await store.sends_by_id(world.db, project_id=held.project_id, ids=[held.id, going.id])

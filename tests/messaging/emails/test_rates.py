@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from postern.messaging.emails.rates import rate, reached
+from postern.messaging.emails.rules import rate, reached
 from tests.messaging.campaigns.test_ab_people import TEST, winner_of
 from tests.messaging.campaigns.test_campaigns import BROWSER, act, detail, prepared
 from tests.messaging.emails.test_relay import sender, sink  # noqa: F401 - fixtures

@@ -7,9 +7,8 @@ from uuid import uuid4
 from postern.kernel.values import new_id
 from postern.messaging.emails import store
 from postern.messaging.emails.transports import LEASED_AHEAD, _lease
-from postern.protocols.mail.connection_pool import LEASED_SECONDS
 from postern.protocols.mail.smtp import Tls
-from postern.protocols.mail.transports.relay import RelayServer, RelayTransport
+from postern.protocols.mail.transports.relay import LEASED_SECONDS, RelayServer, RelayTransport
 from postern.protocols.mail.transports.transport import Envelope
 from tests.peers.smtp_sink import Sink
 

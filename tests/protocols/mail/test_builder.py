@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from postern.protocols.mail.templates.content import BuilderInvalid, compile_content, render_builder
+from postern.protocols.mail.templates.builder import BuilderInvalid, render_builder
+from postern.protocols.mail.templates.content import compile_content
 
 
 def block(**fields):

@@ -9,19 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from postern.protocols.mail.templates.content import (
-    RenderFailed,
-    TemplateInvalid,
+from postern.protocols.mail.templates.content import TrackingOptions, compile_content, text_from_html
+from postern.protocols.mail.templates.links import (
     TooManyLinks,
     TooManyLinksRendered,
-    TrackingOptions,
     click_url,
-    compile_content,
     sign_link,
-    text_from_html,
     unsubscribe_url,
     verify_link,
 )
+from postern.protocols.mail.templates.template import RenderFailed, TemplateInvalid
 
 KEY, OLD = b"k" * 32, b"o" * 32
 TRACKING = TrackingOptions(base="https://go.test", key=KEY)

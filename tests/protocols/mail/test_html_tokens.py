@@ -12,17 +12,15 @@ from html5lib.constants import tokenTypes
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from postern.protocols.mail.templates.content import (
-    RenderFailed,
+from postern.protocols.mail.templates.content import TrackingOptions, compile_content, text_from_html
+from postern.protocols.mail.templates.html_tokens import HtmlTokenKind, attributes, text_value, tokens
+from postern.protocols.mail.templates.links import (
     TooManyLinks,
     TooManyLinksRendered,
-    TrackingOptions,
-    compile_content,
     compile_links,
-    text_from_html,
+    split_after_body_tag,
 )
-from postern.protocols.mail.templates.html_tokens import HtmlTokenKind, attributes, text_value, tokens
-from postern.protocols.mail.templates.links import split_after_body_tag
+from postern.protocols.mail.templates.template import RenderFailed
 
 
 def ours(source: str) -> list[tuple]:

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postern.protocols.mail.address import Address, parse_address
-from postern.protocols.mail.header import HeaderInvalid
+from postern.protocols.mail.address import Address, HeaderInvalid, parse_address
 from postern.protocols.mail.mime import (
     Attachment,
     AttachmentInvalid,
@@ -20,7 +19,6 @@ from postern.protocols.mail.mime import (
     MessageTooLarge,
     check_attachments,
     check_headers,
-    compile_message,
     compose,
 )
 
@@ -343,26 +341,6 @@ def test_a_message_has_at_most_25_megabytes_and_20_attachments():
         compose(message(attachments=[big, big]))
     with pytest.raises(AttachmentInvalid):
         compose(message(attachments=[Attachment(filename="a", content=b"")] * 21))
-
-
-def test_a_skeleton_fills_every_copy_like_a_message_composed_alone():
-    picture = Attachment(filename="logo.png", content=b"png", content_type="image/png", content_id="logo")
-    whole = message(cc=[parse_address("c@d.test")], headers=[("X-Shop", "Ünï")], attachments=[picture])
-    skeleton = compile_message(whole)
-    for number in range(3):
-        to = [parse_address(f"Nr. {number} <u{number}@example.test>")]
-        own = [("List-Unsubscribe", f"<https://x.test/{number}>")]
-        copy = {
-            "to": to,
-            "subject": f"Nr {number}",
-            "message_id": f"<{number}@x.test>",
-            "text": f"T{number}",
-            "html": f"H{number}",
-        }
-        made = skeleton.fill(date=AT, own_headers=own, **copy)
-        assert made == compose(
-            message(**copy, own_headers=own, cc=whole.cc, headers=whole.headers, attachments=[picture])
-        )
 
 
 def test_an_internationalised_address_is_written_in_utf8_and_never_encoded():

@@ -2,14 +2,14 @@
 
 import pytest
 
-from postern.protocols.mail.rate_shaper import (
+from postern.protocols.mail.transports.relay import (
     ACCEPTED_TO_RECOVER,
     DEFERRALS_TO_SLOW,
     FAILURES_TO_OPEN,
     LONGEST_PAUSE,
     SLOWEST_PER_SECOND,
-    RateLimits,
     RateShaper,
+    RelayServer,
 )
 
 
@@ -18,7 +18,7 @@ def half() -> float:
 
 
 def shaper(**limits) -> RateShaper:
-    return RateShaper(RateLimits(**limits), half)
+    return RateShaper(RelayServer(host="relay.example", **limits), half)
 
 
 # What happens, and then: open?, does the next caller get in?
@@ -68,7 +68,7 @@ def test_pauses_double_up_to_the_longest():
 
 
 def test_a_421_halves_at_once_and_others_only_in_a_row():
-    subject = shaper(connections=8, per_second=100)
+    subject = shaper(max_connections=8, per_second=100)
     subject.deferred(421, 10.0)
     assert (subject.connections, subject.per_second) == (4, 50)
     subject.deferred(421, 10.5)
@@ -89,7 +89,7 @@ def test_a_421_halves_at_once_and_others_only_in_a_row():
 
 @pytest.mark.parametrize("configured", [None, 1_000.0, 2.0])
 def test_a_storm_and_the_way_back(configured):
-    subject, now = shaper(connections=10, per_second=configured), 100.0
+    subject, now = shaper(max_connections=10, per_second=configured), 100.0
     for _ in range(300):
         subject.acquire(now)
     for _ in range(100):

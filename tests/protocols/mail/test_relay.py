@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from postern.protocols.mail import connection_pool as site_module
 from postern.protocols.mail.smtp import Timeouts, Tls
+from postern.protocols.mail.transports import relay as relay_module
 from postern.protocols.mail.transports.relay import MOST_RELAYS, RelayServer, RelayTransport
 from postern.protocols.mail.transports.transport import Accepted, Deferred, Envelope
 from tests.peers.ports import nobodys_port
@@ -93,8 +93,8 @@ async def test_a_connection_that_died_while_resting_is_replaced():
 
 
 async def test_resting_connections_are_asked_and_then_closed(monkeypatch):
-    monkeypatch.setattr(site_module, "IDLE_BEFORE_NOOP_SECONDS", 0.0)
-    monkeypatch.setattr(site_module, "IDLE_SECONDS", 0.05)
+    monkeypatch.setattr(relay_module, "IDLE_BEFORE_NOOP_SECONDS", 0.0)
+    monkeypatch.setattr(relay_module, "IDLE_SECONDS", 0.05)
     async with Sink() as sink:
         transport = RelayTransport([relay(sink)])
         await transport.deliver(envelope(), MESSAGE)
@@ -182,7 +182,7 @@ async def test_a_storm_slows_and_passes():
     async with Sink(Behaviour(replies={"RCPT": b"451 4.7.1 Slow down"})) as sink:
         clock = Clock()
         transport = RelayTransport([relay(sink, max_connections=8)], clock=clock)
-        site = transport._sites[0][1]
+        site = transport._pools[0][1]
         for _ in range(40):
             clock.now += 2
             assert names([await transport.deliver(envelope(), MESSAGE)]) == {"Deferred"}
@@ -203,7 +203,7 @@ async def test_greylisting_of_some_slows_nobody():
         transport = RelayTransport([relay(sink, max_connections=4)])
         for at in range(60):
             await transport.deliver(envelope("greylist@b.test" if at % 3 else "x@b.test"), MESSAGE)
-        assert transport._sites[0][1].shaper.connections == 4
+        assert transport._pools[0][1].shaper.connections == 4
         await transport.aclose()
 
 
@@ -219,7 +219,7 @@ async def test_a_rate_beyond_patience_sends_messages_back():
 
 
 async def test_the_queue_in_memory_is_bounded(monkeypatch):
-    monkeypatch.setattr(site_module, "LONGEST_QUEUE", 5)
+    monkeypatch.setattr(relay_module, "LONGEST_QUEUE", 5)
     async with Sink(Behaviour(slow_seconds=0.05)) as sink:
         transport = RelayTransport([relay(sink, max_connections=2)])
         outcomes = await asyncio.gather(*(transport.deliver(envelope(), MESSAGE) for _ in range(20)))

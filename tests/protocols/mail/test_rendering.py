@@ -145,7 +145,7 @@ async def test_a_killed_process_is_replaced_and_what_it_had_in_hand_is_done_agai
 
 CRASHING = """
 import signal
-from postern.protocols.mail.templates import checking, composing, render_process
+from postern.protocols.mail.templates import composing, render_process
 
 find = composing.content_of
 
@@ -156,7 +156,7 @@ def content_of(words, *, reached=composing.nowhere):
         signal.raise_signal(signal.SIGSEGV)
     return found
 
-composing.content_of = checking.content_of = content_of
+composing.content_of = content_of
 render_process.main()
 """
 """Stands for a fault in a native library: no input that causes one is known to get this far."""

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from postern.protocols.mail.smtp_codec import (
+from postern.protocols.mail.smtp import (
     LONGEST_LINE,
     MOST_LINES,
     ReplyReader,

@@ -3,8 +3,7 @@
 import pytest
 
 from postern.protocols.mail.smtp_replies import classify, suppresses
-from postern.protocols.mail.transports.test_addresses import FixedOutcome, answer, outcome_of
-from postern.protocols.mail.transports.transport import Accepted, Deferred, Rejected
+from postern.protocols.mail.transports.transport import Accepted, Deferred, FixedOutcome, Rejected, answer, outcome_of
 
 
 @pytest.mark.parametrize(

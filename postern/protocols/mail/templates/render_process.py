@@ -23,8 +23,8 @@ import msgspec
 
 from postern.kernel.http.problems import Problem, ProblemError
 from postern.protocols.mail.dkim import Signer
-from postern.protocols.mail.templates.checking import TASKS
 from postern.protocols.mail.templates.composing import (
+    TASKS,
     ComposeRequest,
     ComposeResult,
     MessageTemplates,

@@ -26,7 +26,6 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from postern.kernel.http.problems import Problem, ProblemError, RateLimited, Unavailable
 from postern.protocols.mail.dkim import Signer
-from postern.protocols.mail.templates.checking import problem_of
 from postern.protocols.mail.templates.composing import (
     ComposeRequest,
     ComposeResult,
@@ -34,6 +33,7 @@ from postern.protocols.mail.templates.composing import (
     MessageTemplates,
     TemplateCrashed,
     TemplateTooExpensive,
+    problem_of,
 )
 
 KNOWN_CHARACTERS: Final = 4_000_000
@@ -110,7 +110,7 @@ def problem_at(kind: type[Problem], part: str | None) -> Problem:
 
 
 class RenderTask(NamedTuple):
-    """A function of `mail/checking.py` to call, and its arguments."""
+    """A function in `composing.TASKS` to call, and its arguments."""
 
     tenant: str
     name: str
@@ -524,7 +524,7 @@ class RenderProcesses:
         return reply.made[0]
 
     async def call(self, tenant: str, name: str, *arguments: Any, size: int = 0) -> Any:
-        """Call a function of `mail/checking.py` for a project.
+        """Call a function in `composing.TASKS` for a project.
 
         Raises what it raises, TemplateTooExpensive and TemplateCrashed with the place, RenderingBusy and
         RenderingUnavailable.

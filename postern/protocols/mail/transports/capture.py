@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import TypeAlias
 
-from postern.protocols.mail.smtp_codec import spelled
+from postern.protocols.mail.smtp import spelled
 from postern.protocols.mail.transports.transport import (
     Accepted,
     Admit,

@@ -1,24 +1,42 @@
-"""Mail leaves through one or several smart hosts."""
+"""Relays: which one gets a message, the connections to each, and the rate at which it takes messages."""
 
 import asyncio
 import functools
 import random
 import ssl
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
 from typing import TypeAlias
 
 import msgspec
 
-from postern.protocols.mail.connection_pool import ConnectionPool
-from postern.protocols.mail.rate_shaper import RateLimits
-from postern.protocols.mail.smtp import Peer, SmtpConnection, Timeouts, Tls, Unreachable, connect
-from postern.protocols.mail.transports.transport import Admit, BeforeDot, Deferred, DeliveryOutcome, Envelope
+from postern.protocols.mail.smtp import (
+    ConnectionFailed,
+    Peer,
+    SmtpConnection,
+    StaleConnection,
+    Timeouts,
+    Tls,
+    Unreachable,
+    connect,
+    deferred,
+)
+from postern.protocols.mail.transports.transport import (
+    Accepted,
+    Admit,
+    BeforeDot,
+    Deferred,
+    DeliveryOutcome,
+    Envelope,
+    postpone,
+)
 
 MOST_RELAYS = 16
-"""Smart hosts of one transport."""
+"""Relays of one transport."""
 ADDRESSES_TRIED = 4
-"""Addresses of one smart host that are tried for a connection."""
+"""Addresses of one relay that are tried for a connection."""
 
 Resolve: TypeAlias = Callable[[str], Awaitable[Sequence[str]]]
 """The addresses of a host to connect to. Raises ValueError or LookupError, in words for people, where there is none."""
@@ -28,8 +46,8 @@ Lease: TypeAlias = Callable[[str, float], Awaitable[float | None]]
 where the rate is taken for a long time ahead."""
 
 
-class RelayServer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    """A smart host and what it takes."""
+class RelayServer(msgspec.Struct, frozen=True, kw_only=True):
+    """A relay, and how much it takes at its best."""
 
     host: str
     port: int = 587
@@ -39,19 +57,11 @@ class RelayServer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", for
     user: str | None = None
     password: str = ""
     weight: int = 1
-    """Its share of the messages, relative to the other smart hosts."""
+    """Its share of the messages, relative to the other relays."""
     per_second: float | None = None
-    """Messages per second; None without bound."""
+    """Messages per second; None for as fast as it answers."""
     max_connections: int = 10
     max_messages_per_connection: int = 1_000
-
-    def limits(self) -> RateLimits:
-        """What it takes at its best."""
-        return RateLimits(
-            connections=self.max_connections,
-            messages_per_connection=self.max_messages_per_connection,
-            per_second=self.per_second,
-        )
 
 
 class RelayTransport:
@@ -77,7 +87,7 @@ class RelayTransport:
         if not 1 <= len(relays) <= MOST_RELAYS:
             raise ValueError(f"From 1 to {MOST_RELAYS} relays.")
         self._chance = chance
-        self._sites: list[tuple[int, ConnectionPool]] = []
+        self._pools: list[tuple[int, ConnectionPool]] = []
         for relay in relays:
             peer = Peer(
                 host=relay.host,
@@ -92,13 +102,13 @@ class RelayTransport:
             )
             dial = functools.partial(_connect, peer, resolve) if resolve else functools.partial(connect, peer)
             shared = functools.partial(lease, f"{peer.label} {relay.user or ''}") if lease else None
-            site = ConnectionPool(peer.label, dial, relay.limits(), clock=clock, chance=chance, lease=shared)
-            self._sites.append((max(1, relay.weight), site))
+            pool = ConnectionPool(peer.label, dial, relay, clock=clock, chance=chance, lease=shared)
+            self._pools.append((max(1, relay.weight), pool))
 
     @property
     def open(self) -> bool:
         """Whether no relay can be reached at present."""
-        return all(site.open for _, site in self._sites)
+        return all(pool.open for _, pool in self._pools)
 
     async def deliver(
         self,
@@ -111,24 +121,24 @@ class RelayTransport:
         """See `Transport.deliver`."""
         first, *others = self._order()
         outcome = await first.deliver(envelope, message, before_dot=before_dot, admit=admit)
-        for site in others:
+        for pool in others:
             if outcome.exchange or not isinstance(outcome.results[0], Deferred):
                 break
             # Nothing was said about this message yet, so asking another relay is still the first try.
-            outcome = await site.deliver(envelope, message, before_dot=before_dot, admit=admit)
+            outcome = await pool.deliver(envelope, message, before_dot=before_dot, admit=admit)
         return outcome
 
-    def _order(self) -> list[ConnectionPool]:
+    def _order(self) -> "list[ConnectionPool]":
         """By weighted lot, those with an open circuit last."""
-        if len(self._sites) == 1:
-            return [self._sites[0][1]]
-        lots = [(site.open, -(self._chance() ** (1 / weight)), at) for at, (weight, site) in enumerate(self._sites)]
-        return [self._sites[at][1] for _, _, at in sorted(lots)]
+        if len(self._pools) == 1:
+            return [self._pools[0][1]]
+        lots = [(pool.open, -(self._chance() ** (1 / weight)), at) for at, (weight, pool) in enumerate(self._pools)]
+        return [self._pools[at][1] for _, _, at in sorted(lots)]
 
     async def aclose(self) -> None:
         """Say goodbye to all relays."""
-        for _, site in self._sites:
-            await site.aclose()
+        for _, pool in self._pools:
+            await pool.aclose()
 
 
 async def _connect(peer: Peer, resolve: Resolve) -> SmtpConnection:
@@ -147,3 +157,390 @@ async def _connect(peer: Peer, resolve: Resolve) -> SmtpConnection:
         except Unreachable as unreachable:
             trouble = unreachable
     raise trouble
+
+
+LONGEST_QUEUE = 1_024
+"""Messages that wait in memory for one relay; the rest stay in the database."""
+LONGEST_WAIT_SECONDS = 5.0
+"""A message that would wait longer for the rate goes back to the database."""
+IDLE_BEFORE_NOOP_SECONDS = 15.0
+"""A connection that rested longer is asked whether it lives before it is used."""
+IDLE_SECONDS = 60.0
+"""A connection that rested so long is closed; servers close theirs after 5 minutes at the latest."""
+LEASED_SECONDS = 0.25
+"""The span of a shared rate that a process leases at a time."""
+RESERVED_SHARE = 5
+"""One connection in so many, and at least one, is never taken by bulk mail."""
+
+
+class ConnectionPool:
+    """The connections to one relay, shared by all who send there."""
+
+    def __init__(
+        self,
+        label: str,
+        dial: Callable[[], Awaitable[SmtpConnection]],
+        relay: RelayServer,
+        *,
+        clock: Callable[[], float],
+        chance: Callable[[], float],
+        lease: Callable[[float], Awaitable[float | None]] | None = None,
+    ) -> None:
+        """`lease` gives this process a span of seconds of a rate that it shares, and says how far away it begins."""
+        self._lease = lease if relay.per_second else None
+        self._leased = (0.0, 0.0)
+        """When the next message may go by the shared rate, and when the leased span ends."""
+        self._leasing = asyncio.Lock()
+        self.label = label
+        self.shaper = RateShaper(relay, chance)
+        self._dial = dial
+        self._clock = clock
+        self._idle: list[SmtpConnection] = []
+        self._busy = 0
+        self._bulk = 0
+        self._used = 0
+        self._waiting: tuple[deque[asyncio.Future[None]], deque[asyncio.Future[None]]] = (deque(), deque())
+        self._paced = 0
+        self._reaper: asyncio.TimerHandle | None = None
+        self._goodbyes: set[asyncio.Task[None]] = set()
+
+    @property
+    def open(self) -> bool:
+        """Whether the circuit is open."""
+        return self.shaper.open(self._clock())
+
+    async def deliver(
+        self,
+        envelope: Envelope,
+        message: bytes,
+        *,
+        before_dot: BeforeDot | None = None,
+        admit: Admit | None = None,
+    ) -> DeliveryOutcome:
+        """See `Transport.deliver`."""
+        refused = self._refusal(envelope) or await self._pace(envelope)
+        if refused:
+            return refused
+        await self._enter(envelope.bulk)
+        try:
+            if not self.shaper.admits(self._clock()):
+                return self._circuit_open(envelope)
+            return await self._attempt(envelope, message, before_dot, admit)
+        finally:
+            self._leave(envelope.bulk)
+
+    def _refusal(self, envelope: Envelope) -> DeliveryOutcome | None:
+        if self.open:
+            return self._circuit_open(envelope)
+        if sum(map(len, self._waiting)) + self._paced >= LONGEST_QUEUE:
+            return postpone(
+                envelope,
+                f"{LONGEST_QUEUE} messages are already waiting for {self.label}.",
+                self.label,
+                untried=True,
+                retry_after=timedelta(seconds=1),
+            )
+        return None
+
+    def _circuit_open(self, envelope: Envelope) -> DeliveryOutcome:
+        return postpone(
+            envelope,
+            f"{self.label} could not be reached several times; it is left alone for a while.",
+            self.label,
+            untried=True,
+            retry_after=timedelta(seconds=self.shaper.wait(self._clock())),
+        )
+
+    async def _pace(self, envelope: Envelope) -> DeliveryOutcome | None:
+        """Keep to the rate: wait a little, or send the message back if that would take long."""
+        shared = await self._shared_delay() if self._lease else 0.0
+        now = self._clock()
+        delay = max(self.shaper.delay(now), shared)
+        if delay > LONGEST_WAIT_SECONDS:
+            return postpone(
+                envelope,
+                f"{self.label} takes {self.shaper.per_second:.3g} messages a second at present.",
+                self.label,
+                untried=True,
+                retry_after=timedelta(seconds=delay),
+            )
+        self.shaper.acquire(now)
+        if delay:
+            self._paced += 1
+            try:
+                await asyncio.sleep(delay)
+            finally:
+                self._paced -= 1
+        return None
+
+    async def _shared_delay(self) -> float:
+        """Seconds until the next message may go by the rate that all processes share; takes that time.
+
+        Times are leased a span at a time, not one by one; what is not used of a span is lost.
+        """
+        rate = self.shaper.relay.per_second
+        assert self._lease is not None
+        assert rate is not None
+        async with self._leasing:
+            now = self._clock()
+            begin, end = max(self._leased[0], now), self._leased[1]
+            if begin + 0.5 / rate > end:
+                span = max(LEASED_SECONDS, 1 / rate)
+                wait = await self._lease(span)
+                if wait is None:
+                    return LONGEST_WAIT_SECONDS + span
+                begin = self._clock() + wait
+                end = begin + span
+            self._leased = (begin + 1 / rate, end)
+            return max(0.0, begin - self._clock())
+
+    async def _attempt(
+        self, envelope: Envelope, message: bytes, before_dot: BeforeDot | None, admit: Admit | None
+    ) -> DeliveryOutcome:
+        """Over a resting connection or, if that had died meanwhile, over a new one."""
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        connection: SmtpConnection | None = None
+        self._used += 1
+        try:
+            connection = await self._take_idle()
+            if connection:
+                if admit:
+                    await admit()
+                try:
+                    return self._learn(await connection.send(envelope, message, before_dot=before_dot))
+                except StaleConnection:
+                    connection = None
+            connection = await self._dial()
+            self.shaper.connected()
+            if admit:
+                await admit()
+            return self._learn(await connection.send(envelope, message, before_dot=before_dot))
+        except ConnectionFailed as trouble:
+            self.shaper.failed(self._clock())
+            if trouble.reply:
+                self.shaper.deferred(trouble.reply.code, self._clock())
+            return deferred(envelope, trouble, self.label, timedelta(seconds=loop.time() - started))
+        finally:
+            self._used -= 1
+            if connection:
+                self._put_back(connection)
+
+    def _learn(self, outcome: DeliveryOutcome) -> DeliveryOutcome:
+        """One message is one signal, however many recipients it has."""
+        best = next((one for one in outcome.results if isinstance(one, Accepted)), outcome.results[0])
+        if outcome.exchange and best.code:
+            self.shaper.connected()
+            if isinstance(best, Accepted):
+                self.shaper.accepted()
+            else:
+                self.shaper.deferred(best.code, self._clock())
+        return outcome
+
+    # Connections.
+
+    async def _take_idle(self) -> SmtpConnection | None:
+        loop = asyncio.get_running_loop()
+        while self._idle:
+            connection = self._idle.pop()
+            rested = loop.time() - connection.idle_since
+            if connection.usable and (rested < IDLE_BEFORE_NOOP_SECONDS or await connection.noop()):
+                return connection
+            connection.abort()
+        return None
+
+    def _put_back(self, connection: SmtpConnection) -> None:
+        if not connection.usable:
+            connection.abort()
+        elif (
+            connection.messages >= self.shaper.relay.max_messages_per_connection
+            or self._used + len(self._idle) >= self.shaper.connections
+        ):
+            self._discard(connection)
+        else:
+            self._idle.append(connection)
+            if self._reaper is None:
+                self._reaper = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._reap)
+
+    def _reap(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._reaper = None
+        old = [one for one in self._idle if loop.time() - one.idle_since >= IDLE_SECONDS]
+        self._idle = [one for one in self._idle if one not in old]
+        for connection in old:
+            self._discard(connection)
+        if self._idle:
+            oldest = min(one.idle_since for one in self._idle)
+            self._reaper = loop.call_at(oldest + IDLE_SECONDS, self._reap)
+
+    def _discard(self, connection: SmtpConnection) -> None:
+        goodbye = asyncio.get_running_loop().create_task(connection.quit())
+        self._goodbyes.add(goodbye)
+        goodbye.add_done_callback(self._goodbyes.discard)
+
+    async def aclose(self) -> None:
+        """Say goodbye on every resting connection."""
+        if self._reaper:
+            self._reaper.cancel()
+            self._reaper = None
+        while self._idle:
+            self._discard(self._idle.pop())
+        if self._goodbyes:
+            await asyncio.wait(self._goodbyes)
+
+    # Who may use one.
+
+    def _has_room(self, *, bulk: bool) -> bool:
+        allowed = self.shaper.connections
+        if self._busy >= allowed:
+            return False
+        reserved = 0 if allowed == 1 else max(1, allowed // RESERVED_SHARE)
+        return not bulk or self._bulk < allowed - reserved
+
+    async def _enter(self, bulk: bool) -> None:
+        """Wait for the right to use one connection."""
+        queue = self._waiting[bulk]
+        if queue or not self._has_room(bulk=bulk):
+            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            queue.append(turn)
+            try:
+                await turn
+            except asyncio.CancelledError:
+                if turn.done() and not turn.cancelled():
+                    # The turn came and nobody is there to take it.
+                    self._leave(bulk)
+                else:
+                    queue.remove(turn)
+                raise
+        else:
+            self._count(bulk, 1)
+
+    def _leave(self, bulk: bool) -> None:
+        self._count(bulk, -1)
+        for kind in (False, True):
+            queue = self._waiting[kind]
+            while queue and self._has_room(bulk=kind):
+                turn = queue.popleft()
+                if not turn.done():
+                    self._count(kind, 1)
+                    turn.set_result(None)
+
+    def _count(self, bulk: bool, change: int) -> None:
+        self._busy += change
+        if bulk:
+            self._bulk += change
+
+
+FAILURES_TO_OPEN = 3
+"""Connection failures in a row after which the circuit opens."""
+SHORTEST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
+"""Seconds that an open circuit waits before its next trial; they double with every failed one."""
+DEFERRALS_TO_SLOW = 5
+"""Messages deferred in a row, with nothing accepted between them, that mean the relay and not a mailbox."""
+SLOWEST_PER_SECOND = 5.0
+"""Backing off never goes below this (or the configured rate, if that is lower)."""
+SETTLING_SECONDS = 1.0
+"""Signals within this time of a slow-down belong to what was already under way."""
+ACCEPTED_TO_RECOVER = 20
+"""Acceptances for each step back up."""
+RECOVERY = 1.5
+"""What such a step multiplies the rate by; it also adds one connection."""
+BURST_SECONDS = 0.05
+"""How far ahead of the even pace messages may run."""
+SLOW_DOWN_CODES = frozenset({421, 450, 451, 452})
+
+
+class RateShaper:
+    """How many connections and messages per second a relay may get now, and its circuit: it slows down at once and
+    recovers slowly. Time is an argument."""
+
+    def __init__(self, relay: RelayServer, chance: Callable[[], float]) -> None:
+        self.relay = relay
+        self.connections = relay.max_connections
+        """Connections allowed now."""
+        self.per_second = relay.per_second
+        """Messages per second allowed now; None without bound."""
+        self._chance = chance
+        self._failures = 0
+        self._retry_at = 0.0
+        self._deferrals = 0
+        self._accepted = 0
+        self._slowed_at = -SETTLING_SECONDS
+        self._next_slot = 0.0
+        self._second, self._sent, self._pace = 0, 0, 0.0
+
+    def open(self, now: float) -> bool:
+        """Whether an attempt would be in vain."""
+        return self._failures >= FAILURES_TO_OPEN and now < self._retry_at
+
+    def wait(self, now: float) -> float:
+        """Seconds until the circuit's next trial; 0 when closed."""
+        return max(0.0, self._retry_at - now) if self._failures >= FAILURES_TO_OPEN else 0.0
+
+    def admits(self, now: float) -> bool:
+        """Whether to try now. An open circuit whose pause is over lets exactly one caller try."""
+        if self._failures < FAILURES_TO_OPEN:
+            return True
+        if now < self._retry_at:
+            return False
+        self._retry_at = now + self._pause()
+        return True
+
+    def delay(self, now: float) -> float:
+        """Seconds until the next message may go at the present rate; call `acquire` when it does."""
+        return max(0.0, self._next_slot - BURST_SECONDS - now) if self.per_second else 0.0
+
+    def acquire(self, now: float) -> None:
+        """A message goes, or has its turn reserved."""
+        if self.per_second:
+            self._next_slot = max(self._next_slot, now) + 1 / self.per_second
+        if int(now) != self._second:
+            self._pace, self._second, self._sent = float(self._sent), int(now), 0
+        self._sent += 1
+
+    def failed(self, now: float) -> None:
+        """No connection could be made."""
+        self._failures += 1
+        self._retry_at = now + self._pause()
+
+    def connected(self) -> None:
+        """A connection was made: the circuit closes."""
+        self._failures = 0
+
+    def accepted(self) -> None:
+        """A message was taken."""
+        self._deferrals = 0
+        self._accepted += 1
+        if self._accepted >= ACCEPTED_TO_RECOVER:
+            self._accepted = 0
+            self._recover()
+
+    def deferred(self, code: int, now: float) -> None:
+        """A message was put off with this reply code; 421 speaks of the connection, the others add up."""
+        if code not in SLOW_DOWN_CODES or now - self._slowed_at < SETTLING_SECONDS:
+            return
+        self._deferrals += 1
+        if code == 421 or self._deferrals >= DEFERRALS_TO_SLOW:
+            self._slow_down(now)
+
+    def _slow_down(self, now: float) -> None:
+        self._slowed_at, self._deferrals, self._accepted = now, 0, 0
+        self.connections = max(1, self.connections // 2)
+        rate = self.per_second or max(self._pace, float(self._sent))
+        self.per_second = max(rate / 2, min(SLOWEST_PER_SECOND, self.relay.per_second or SLOWEST_PER_SECOND))
+
+    def _recover(self) -> None:
+        self.connections = min(self.connections + 1, self.relay.max_connections)
+        if self.per_second is None or self.per_second == self.relay.per_second:
+            return
+        self.per_second *= RECOVERY
+        ceiling = self.relay.per_second
+        if ceiling is not None:
+            self.per_second = min(self.per_second, ceiling)
+        elif self.connections == self.relay.max_connections and self.per_second > 4 * max(self._pace, self._sent):
+            # The pace is set by the answers again, no longer by us.
+            self.per_second = None
+
+    def _pause(self) -> float:
+        doubled = SHORTEST_PAUSE * 2.0 ** min(self._failures - FAILURES_TO_OPEN, 16)
+        return min(max(doubled, SHORTEST_PAUSE), LONGEST_PAUSE) * (0.8 + 0.4 * self._chance())

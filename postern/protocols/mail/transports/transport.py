@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from enum import StrEnum
 from functools import lru_cache
 from typing import Protocol, TypeAlias
 
@@ -200,3 +201,52 @@ def unfit(message: bytes) -> str | None:
     if b"\0" in message:
         return "The message has a NUL."
     return None
+
+
+TEST_DOMAIN = "postern.test"
+"""The domain of test addresses, which have a fixed outcome on every transport. The DNS will never have it (RFC 6761
+§6.2)."""
+
+
+class FixedOutcome(StrEnum):
+    """What happens to mail for `<value>@postern.test`; `+tags` are allowed."""
+
+    DELIVERED = "delivered"
+    BOUNCED = "bounced"
+    """A hard bounce: no such mailbox."""
+    COMPLAINED = "complained"
+    """Delivered, and then reported as spam."""
+    DEFERRED = "deferred"
+    """Put off at every attempt."""
+    SUPPRESSED = "suppressed"
+    """As if an earlier bounce had put it on the suppression list."""
+
+
+def outcome_of(address: str) -> FixedOutcome | None:
+    """The fixed outcome of a test address, None for all other addresses."""
+    local, _, domain = address.lower().rpartition("@")
+    if domain.removesuffix(".") != TEST_DOMAIN:
+        return None
+    name = local.partition("+")[0]
+    return next((each for each in FixedOutcome if each == name), None)
+
+
+def answer(fixed: FixedOutcome, recipient: str) -> Result:
+    """The reply that stands for a fixed outcome."""
+    if fixed is FixedOutcome.BOUNCED:
+        kind, code, enhanced, text = Rejected, 550, "5.1.1", "No such user here"
+    elif fixed is FixedOutcome.SUPPRESSED:
+        kind, code, enhanced, text = Rejected, 550, "5.1.1", "On the suppression list"
+    elif fixed is FixedOutcome.DEFERRED:
+        kind, code, enhanced, text = Deferred, 451, "4.2.0", "Mailbox busy, try again later"
+    else:
+        return Accepted(
+            recipient=recipient,
+            code=250,
+            enhanced="2.1.5",
+            text="Delivered",
+            host=TEST_DOMAIN,
+            duration=NO_TIME,
+            delivered=True,
+        )
+    return kind(recipient=recipient, code=code, enhanced=enhanced, text=text, host=TEST_DOMAIN, duration=NO_TIME)
