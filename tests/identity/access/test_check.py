@@ -1,4 +1,4 @@
-"""Who may do what, with every step explained."""
+"""Permission checks, with the explanation of every step."""
 
 import asyncio
 import itertools
@@ -43,7 +43,7 @@ async def check(project, permission: str, customer=None, organization=None):
     return answer.json()
 
 
-async def test_a_role_in_the_project_allows(project, people):
+async def test_a_project_role_grants_its_permissions(project, people):
     await declare(project, "posts:write", "posts:read")
     await make_role(project, "editor", "posts:*")
     ada = await people.customer(roles=["editor", "MEMBER"])
@@ -68,7 +68,7 @@ async def test_a_role_in_the_project_allows(project, people):
     assert (refused["allowed"], refused["reason"]) == (False, "NO_ROLE_GRANTS_PERMISSION")
 
 
-async def test_an_undeclared_permission_is_refused_even_to_owners(project, people):
+async def test_an_undeclared_permission_is_denied_even_to_owners(project, people):
     owner = await people.customer(roles=["OWNER"])
     for permission in ("posts:wirte", "*", "nonsense", "a:b:c:d:e", "'; drop table x; --", '{"x"}'):
         answer = await check(project, permission, owner)
@@ -79,7 +79,7 @@ async def test_an_undeclared_permission_is_refused_even_to_owners(project, peopl
     assert (await check(project, "posts:write", owner))["reason"] == "UNKNOWN_PERMISSION"
 
 
-async def test_roles_hold_where_they_are_held(project, people):
+async def test_roles_apply_only_where_they_are_assigned(project, people):
     await declare(project, "invoices:pay")
     await make_role(project, "buyer", "invoices:pay", scope="ORGANIZATION")
     await make_role(project, "clerk", "invoices:pay")
@@ -97,7 +97,7 @@ async def test_roles_hold_where_they_are_held(project, people):
     assert (await check(project, "invoices:pay", owner, acme))["reason"] == "NOT_A_MEMBER"
 
 
-async def test_a_role_for_all_organizations_is_inherited_by_each(project, people):
+async def test_a_role_for_all_organizations_applies_in_each(project, people):
     await declare(project, "tickets:read")
     await make_role(project, "support", "tickets:*", appliesToAllOrganizations=True)
     await make_role(project, "agent", "tickets:*", scope="ORGANIZATION", appliesToAllOrganizations=True)
@@ -112,7 +112,7 @@ async def test_a_role_for_all_organizations_is_inherited_by_each(project, people
         assert (await check(project, "tickets:read", ada, acme))["reason"] == "NOT_A_MEMBER"
 
 
-async def test_bans_and_suspensions_refuse_whatever_the_roles(project, people, clock):
+async def test_bans_and_suspensions_deny_whatever_the_roles(project, people, clock):
     await declare(project, "posts:write")
     acme = await people.organization()
     ada = await people.member(acme, "OWNER", roles=["ADMIN"])
@@ -128,7 +128,7 @@ async def test_bans_and_suspensions_refuse_whatever_the_roles(project, people, c
     assert (await check(project, "posts:write", ada))["reason"] == "PROJECT_ROLE"
 
 
-async def test_a_customer_asks_for_the_own_rights_alone(project, people, door):
+async def test_a_customer_token_checks_only_that_customer(project, people, door):
     await declare(project, "posts:write")
     await make_role(project, "editor", "posts:write")
     ada, bob = await people.customer(roles=["editor"]), await people.customer()
@@ -144,7 +144,7 @@ async def test_a_customer_asks_for_the_own_rights_alone(project, people, door):
     assert (await me.get(f"/projects/{project.id}/access/roles")).status_code == 403
 
 
-async def test_a_server_that_names_nobody_is_told_so(project):
+async def test_a_check_without_a_customer_is_denied_with_the_reason(project):
     await declare(project, "posts:write")
     answer = await check(project, "posts:write")
     assert (answer["allowed"], answer["reason"]) == (False, "NO_ROLE_GRANTS_PERMISSION")
@@ -152,7 +152,7 @@ async def test_a_server_that_names_nobody_is_told_so(project):
     assert answer["explanation"][1]["ok"] is False
 
 
-async def test_unknown_and_foreign_subjects_are_missing(project, people, new_project):
+async def test_unknown_and_foreign_customers_are_404(project, people, new_project):
     elsewhere = await new_project()
     theirs = (await elsewhere.client.post("/customers", {"email": "a@example.com"})).json()
     acme = (await elsewhere.client.post("/b2b/organizations", {"name": "Acme"})).json()
@@ -170,7 +170,7 @@ async def test_unknown_and_foreign_subjects_are_missing(project, people, new_pro
         assert (answer.status_code, answer.json()["errors"][0]["path"]) == (404, "/checks/1" + path)
 
 
-async def test_a_batch_answers_in_order_and_has_a_limit(project, people):
+async def test_batch_results_are_in_order_and_limited(project, people):
     await declare(project, *(f"area{number}:read" for number in range(5)))
     await make_role(project, "odd", "area1:read", "area3:read")
     ada = await people.customer(roles=["odd"])
@@ -184,7 +184,7 @@ async def test_a_batch_answers_in_order_and_has_a_limit(project, people):
     assert (await project.client.post("/access/check/batch", {"checks": []})).status_code == 400
 
 
-async def test_a_role_that_somebody_has_stays(project, people):
+async def test_an_assigned_role_cannot_be_deleted(project, people):
     await make_role(project, "editor")
     await make_role(project, "buyer", scope="ORGANIZATION")
     await make_role(project, "guest", scope="ORGANIZATION")
@@ -207,7 +207,7 @@ FLAGS = list(itertools.product((True, False), repeat=6))
 
 
 @pytest.mark.parametrize(("declared", "banned", "suspended", "member", "by_role", "everywhere"), FLAGS)
-def test_every_way_a_check_can_go(declared, banned, suspended, member, by_role, everywhere):
+def test_every_combination_of_a_check(declared, banned, suspended, member, by_role, everywhere):
     standing = AccessFacts(
         number=1,
         declared=declared,
@@ -242,8 +242,8 @@ def test_every_way_a_check_can_go(declared, banned, suspended, member, by_role, 
     assert in_project.allowed is (declared and not banned and by_role)
 
 
-async def test_checks_that_come_together_are_each_answered_for_themselves(project, people, new_project):
-    """They share statements: of two projects, with subjects that exist, do not exist, or belong to the other."""
+async def test_batched_checks_do_not_mix_up_results(project, people, new_project):
+    """Checks of two projects in one statement, of customers that exist, do not exist, or belong to the other one."""
     other = await new_project()
     for each, allowed in ((project, "posts:write"), (other, "posts:read")):
         await declare(each, "posts:read", "posts:write")

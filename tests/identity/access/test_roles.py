@@ -1,4 +1,4 @@
-"""Permissions and roles as a project declares them."""
+"""Permissions and roles of a project."""
 
 import pytest
 
@@ -20,13 +20,13 @@ async def make_role(project, key: str, **fields):
 @pytest.mark.parametrize(
     "key", ["posts", "Posts:read", "a:b:c:d:e", "posts:*", "posts:", ":read", "9a:b", "a:b\n", "a:b" * 50]
 )
-async def test_a_permission_key_has_a_form(project, key):
+async def test_permission_keys_are_validated(project, key):
     refused = await project.client.post("/access/permissions", {"key": key})
     assert refused.status_code == 400
     assert refused.json()["errors"][0]["path"] == "/key"
 
 
-async def test_permissions_are_declared_listed_and_taken_away(project):
+async def test_permissions_are_declared_listed_and_deleted(project):
     await declare(project, "posts:read", "posts:write")
     twice = await project.client.post("/access/permissions", {"key": "posts:read"})
     assert (twice.status_code, twice.json()["code"]) == (409, "permission_exists")
@@ -40,7 +40,7 @@ async def test_permissions_are_declared_listed_and_taken_away(project):
     assert (await project.client.delete("/access/permissions/posts:read")).status_code == 404
 
 
-async def test_a_role_from_creation_to_deletion(project):
+async def test_a_role_is_created_changed_and_deleted(project):
     await declare(project, "posts:read", "posts:write")
     made = await make_role(project, "editor", permissions=["posts:write", "posts:write"], description="Writes.")
     assert made.status_code == 201
@@ -101,7 +101,7 @@ async def test_system_roles_are_fixed(project, key):
     assert (await make_role(project, key.lower())).json()["code"] == "role_exists"
 
 
-async def test_what_a_role_cannot_be(project):
+async def test_invalid_roles_are_rejected(project):
     await make_role(project, "editor")
     assert (await make_role(project, "editor", scope="ORGANIZATION")).json()["code"] == "role_exists"
     undeclared = await make_role(project, "author", permissions=["posts:*", "posts:wirte"])
@@ -113,12 +113,12 @@ async def test_what_a_role_cannot_be(project):
         assert (await make_role(project, key)).status_code == 400
 
 
-def test_what_covers_a_permission():
+def test_wildcards_match_permissions():
     assert covering("a:b:c") == ["a:b:c", "a:b:*", "a:*", "*"]
     assert covering("nothing") == ["nothing", "*"]
 
 
-async def test_roles_that_can_be_given(project, world, new_project):
+async def test_assignable_roles_by_scope(project, world, new_project):
     await make_role(project, "editor")
     await make_role(project, "buyer", scope="ORGANIZATION")
     await make_role(project, "support", scope="ORGANIZATION", appliesToAllOrganizations=True)

@@ -1,4 +1,4 @@
-"""Passwords that a service knows from breaches elsewhere, asked by ranges."""
+"""Breached passwords are looked up by hash range at an external service."""
 
 import hashlib
 from datetime import timedelta
@@ -41,7 +41,7 @@ def settings(tmp_path, service):
     )
 
 
-async def test_a_breached_password_is_refused_wherever_one_is_chosen(door, project, stranger, service):
+async def test_breached_passwords_are_rejected_in_every_operation(door, project, stranger, service):
     address = new_address()
     up = await door.signed_up(address)
     ada = door.as_(up["accessToken"])
@@ -76,12 +76,12 @@ async def test_a_breached_password_is_refused_wherever_one_is_chosen(door, proje
     ],
     ids=["503", "elsewhere", "hangs up", "nonsense"],
 )
-async def test_passwords_are_taken_while_the_service_is_of_no_use(door, service, reply):
+async def test_passwords_are_accepted_while_the_breach_service_fails(door, service, reply):
     service.script("/range/" + digest(LEAKED)[:5], reply)
     await door.signed_up(password=LEAKED)
 
 
-async def test_nobody_waits_long_for_the_service(door, service, monkeypatch):
+async def test_a_slow_breach_service_delays_a_request_only_briefly(door, service, monkeypatch):
     monkeypatch.setattr("postern.security.breaches.PATIENCE", timedelta(milliseconds=50))
     service.script("/range/" + digest(LEAKED)[:5], Reply(mode="silent"))
     await door.signed_up(password=LEAKED)

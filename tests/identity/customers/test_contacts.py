@@ -1,4 +1,4 @@
-"""Customers who sign up become contacts, if the project wants that."""
+"""Customers become contacts, if the project is set to do so."""
 
 from tests.identity.customers.conftest import new_address
 
@@ -7,13 +7,13 @@ async def contacts(project, address):
     return (await project.client.get(f"/contacts?q={address}")).json()["data"]
 
 
-async def test_nobody_becomes_a_contact_unasked(door, project):
+async def test_customers_do_not_become_contacts_by_default(door, project):
     address = new_address()
     await door.signed_up(address)
     assert await contacts(project, address) == []
 
 
-async def test_a_proven_address_becomes_a_contact(door, project):
+async def test_a_customer_with_a_verified_address_becomes_a_contact(door, project):
     await door.settings(contacts="CREATE")
     address = new_address()
     await door.signed_up(address)
@@ -23,7 +23,7 @@ async def test_a_proven_address_becomes_a_contact(door, project):
     assert [each["attributes"] for each in await contacts(project, created)] == [{"name": "Ada"}]
 
 
-async def test_an_unproven_address_becomes_a_contact_once_proven(door, project):
+async def test_a_customer_becomes_a_contact_when_the_address_is_verified(door, project):
     await door.settings(contacts="CREATE")
     address = new_address()
     made = await door.unverified(address)
@@ -34,7 +34,7 @@ async def test_an_unproven_address_becomes_a_contact_once_proven(door, project):
     assert len(await contacts(project, address)) == 1
 
 
-async def test_linking_makes_nobody_new(door, project):
+async def test_with_link_no_new_contacts_are_created(door, project):
     await door.settings(contacts="LINK")
     known, unknown = new_address(), new_address()
     await project.client.post("/contacts", {"email": known.upper(), "attributes": {"plan": "pro"}})

@@ -1,4 +1,4 @@
-"""After DELETE nothing in the database says who somebody was."""
+"""Erasing a customer removes all personal data from the database."""
 
 from uuid import uuid4
 
@@ -29,7 +29,7 @@ async def places(world, words):
     return found
 
 
-async def test_erasure_leaves_no_address_name_or_metadata_anywhere(door, project, world, work_off):
+async def test_erasure_removes_address_name_and_metadata_from_all_tables(door, project, world, work_off):
     unique = uuid4().hex[:10]
     address, name, secret = f"ada-{unique}@example.com", f"Ada{unique} Lovelace", f"favourite-{unique}"
     await project.developer.post("/webhooks", {"url": "http://127.0.0.1:9/hook", "events": ["*"]})
@@ -73,7 +73,7 @@ async def test_erasure_leaves_no_address_name_or_metadata_anywhere(door, project
     assert all(each["erasedAt"] and not each["metadata"] and not each["actorLabel"] for each in events)
 
 
-async def test_erasing_one_customer_leaves_the_others_alone(door, project, world):
+async def test_erasing_a_customer_does_not_affect_other_customers(door, project, world):
     one, other = f"one-{uuid4().hex[:8]}@example.com", f"other-{uuid4().hex[:8]}@example.com"
     first, second = await door.signed_up(one), await door.signed_up(other)
     before = await places(world, [other])
@@ -84,8 +84,8 @@ async def test_erasing_one_customer_leaves_the_others_alone(door, project, world
     assert {"EVENT", "SESSION", "EMAIL"} <= {each["kind"] for each in read["data"]}
 
 
-async def test_erasure_finds_the_mails_of_an_address_and_not_of_those_that_contain_it(project):
-    """Neither as a part of a longer address, nor by characters that stand for any other in a search."""
+async def test_erasure_removes_mails_to_exactly_the_address(project):
+    """Longer addresses that contain it, and addresses that match by LIKE wildcards, are not affected."""
     unique = uuid4().hex[:10]
     address = f"a_a%-{unique}@example.com"
     made = await project.client.post("/customers", {"email": address, "emailVerified": True})
@@ -109,7 +109,7 @@ async def test_erasure_finds_the_mails_of_an_address_and_not_of_those_that_conta
     assert [log["subject"] == "erased" for log in logs] == [False] * len(kept) + [True] * len(erased)
 
 
-async def test_a_request_repeated_after_the_erasure_gets_its_first_answer(project):
+async def test_a_request_repeated_after_erasure_gets_the_first_response(project):
     address, key = f"ada-{uuid4().hex[:10]}@example.com", {"idempotency-key": uuid4().hex}
     made = await project.client.post("/customers", {"email": address, "emailVerified": True})
     mail = {"to": [address], "from": "shop@acme.example", "subject": "Hello", "text": "Hello"}

@@ -1,4 +1,4 @@
-"""Somebody who left traces wherever one can, and is erased."""
+"""A customer with rows in every table that can have personal data is erased."""
 
 import json
 import re
@@ -53,7 +53,7 @@ async def visit(stranger, message, agent):
         await stranger.get(path, headers={"user-agent": agent})
 
 
-async def test_erasure_reaches_every_table_that_a_life_has_touched(door, project, world, work_off, clock, stranger):
+async def test_erasure_covers_every_table_with_personal_data(door, project, world, work_off, clock, stranger):
     unique = uuid4().hex[:10]
     address, old = f"ada-{unique}@example.com", f"former-{unique}@example.com"
     name, secret, given = f"Ada{unique}", f"favourite-{unique}", f"crm-{unique}"

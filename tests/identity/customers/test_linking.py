@@ -1,4 +1,4 @@
-"""Accounts elsewhere of somebody who is signed in: linked by the session that began, and taken away again."""
+"""Linking an account at a provider to the signed-in customer, and unlinking it."""
 
 import asyncio
 from datetime import timedelta
@@ -42,7 +42,7 @@ async def finish(door, code, verifier=VERIFIER):
     return await door.post("/identities", {"code": code, "codeVerifier": verifier})
 
 
-async def test_an_account_elsewhere_is_linked_and_signs_in_from_then_on(elsewhere, door, project):
+async def test_a_provider_account_is_linked_and_can_then_sign_in(elsewhere, door, project):
     address = new_address()
     up = await door.signed_up(address)
     ada = door.as_(up["accessToken"])
@@ -62,7 +62,7 @@ async def test_an_account_elsewhere_is_linked_and_signs_in_from_then_on(elsewher
     assert (await finish(ada, again)).json()["identities"] == ["ACME", "PASSWORD"]
 
 
-async def test_linking_is_finished_by_the_session_that_began_and_nobody_else(elsewhere, door):
+async def test_only_the_session_that_began_a_link_can_finish_it(elsewhere, door):
     ada = door.as_((await door.signed_up())["accessToken"])
     mallory_address = new_address()
     mallory = door.as_((await door.signed_up(mallory_address))["accessToken"])
@@ -80,7 +80,7 @@ async def test_linking_is_finished_by_the_session_that_began_and_nobody_else(els
     assert (await finish(mallory, code)).status_code == 401
 
 
-async def test_an_address_to_link_works_once_and_for_its_provider(elsewhere, door, provider):
+async def test_a_link_url_works_once_and_only_for_its_provider(elsewhere, door, provider):
     await put(door, "OTHER", provider.issuer)
     ada = door.as_((await door.signed_up())["accessToken"])
     body = {"redirectUrl": BACK, "codeChallenge": CHALLENGE}
@@ -95,7 +95,7 @@ async def test_an_address_to_link_works_once_and_for_its_provider(elsewhere, doo
     assert evil.status_code == 400
 
 
-async def test_an_account_of_another_customer_is_not_taken_over(elsewhere, door):
+async def test_a_provider_account_of_another_customer_cannot_be_linked(elsewhere, door):
     held = await elsewhere.sign_in(sub="42", email=new_address(), email_verified=True)
     ada = door.as_((await door.signed_up())["accessToken"])
     refused = await finish(ada, await come_back(ada, elsewhere, sub="42"))
@@ -103,14 +103,14 @@ async def test_an_account_of_another_customer_is_not_taken_over(elsewhere, door)
     assert (await elsewhere.sign_in(sub="42"))["customer"]["id"] == held["customer"]["id"]
 
 
-async def test_one_account_and_two_customers_at_the_same_time_exactly_one_wins(elsewhere, door):
+async def test_concurrent_links_of_one_account_to_two_customers_one_wins(elsewhere, door):
     people = [door.as_((await door.signed_up())["accessToken"]) for _ in range(3)]
     codes = [await come_back(each, elsewhere, sub="42") for each in people]
     answers = await asyncio.gather(*(finish(each, code) for each, code in zip(people, codes, strict=True)))
     assert sorted(each.status_code for each in answers) == [200, 409, 409]
 
 
-async def test_linking_and_unlinking_ask_for_a_recent_sign_in(elsewhere, door, clock):
+async def test_linking_and_unlinking_require_a_recent_sign_in(elsewhere, door, clock):
     up = await door.signed_up()
     ada = door.as_(up["accessToken"])
     await finish(ada, await come_back(ada, elsewhere, sub="42"))
@@ -122,7 +122,7 @@ async def test_linking_and_unlinking_ask_for_a_recent_sign_in(elsewhere, door, c
         assert (answer.status_code, answer.json()["code"]) == (403, "not_fresh")
 
 
-async def test_an_account_is_unlinked_but_not_the_last_way_in(elsewhere, door, project):
+async def test_an_account_is_unlinked_unless_it_is_the_last_sign_in_method(elsewhere, door, project):
     address = new_address()
     ada = door.as_((await door.signed_up(address))["accessToken"])
     await finish(ada, await come_back(ada, elsewhere, sub="42"))
@@ -138,7 +138,7 @@ async def test_an_account_is_unlinked_but_not_the_last_way_in(elsewhere, door, p
     assert (await door.sign_in(address, GOOD)).status_code == 200
 
 
-async def test_the_same_new_person_twice_at_the_same_moment_is_one_customer(elsewhere, project):
+async def test_concurrent_first_sign_ins_of_a_provider_account_create_one_customer(elsewhere, project):
     elsewhere.provider.claims = {"sub": "42"}
     started = [await elsewhere.start() for _ in range(4)]
     answers = [query_of(each) for each in await asyncio.gather(*(elsewhere.come_back(each) for each in started))]
@@ -148,7 +148,7 @@ async def test_the_same_new_person_twice_at_the_same_moment_is_one_customer(else
 
 
 @pytest.mark.parametrize("who", ["somebody banned", "a provider switched off"])
-async def test_what_changed_meanwhile_is_looked_at_again(elsewhere, door, project, provider, who):
+async def test_linking_fails_after_a_ban_or_when_the_provider_was_disabled(elsewhere, door, project, provider, who):
     up = await door.signed_up()
     ada = door.as_(up["accessToken"])
     if who == "somebody banned":

@@ -1,4 +1,4 @@
-"""What a project does with its customers: both families of paths, filters, bans, roles, merging."""
+"""Managing customers under `/projects` and `/apps`: filters, bans, roles, merging."""
 
 import asyncio
 import csv
@@ -22,7 +22,7 @@ async def create(client, **fields):
     return made.json()
 
 
-async def test_a_customer_is_created_and_read_in_both_families(project):
+async def test_a_customer_is_created_and_read_under_projects_and_apps(project):
     made = await create(project.client, name="Ada", metadata={"plan": "pro"}, emailVerified=True)
     read = (await project.client.get(f"/customers/{made['id']}")).json()
     assert read == made
@@ -33,14 +33,14 @@ async def test_a_customer_is_created_and_read_in_both_families(project):
     assert "phone" not in seen
 
 
-async def test_an_address_belongs_to_one_customer_whatever_its_case(project):
+async def test_addresses_are_unique_ignoring_case(project):
     made = await create(project.client)
     again = await project.client.post("/customers", {"email": made["email"].upper()})
     assert (again.status_code, again.json()["code"]) == (409, "email_taken")
 
 
 @pytest.mark.parametrize(("one", "other"), [("strasse", "straße"), ("list", "li\u017ft"), ("fi", "\ufb01")])
-async def test_an_address_that_only_looks_alike_is_somebody_elses(project, one, other):
+async def test_similar_looking_addresses_are_different(project, one, other):
     domain = f"{uuid4().hex[:12]}.example.com"
     first = await create(project.client, email=f"{one.upper()}@{domain}")
     second = await create(project.client, email=f"{other}@{domain}")
@@ -48,7 +48,7 @@ async def test_an_address_that_only_looks_alike_is_somebody_elses(project, one, 
     assert (await project.client.post("/customers", {"email": f"{one}@{domain}"})).status_code == 409
 
 
-async def test_customers_of_another_project_are_unknown(project, new_project):
+async def test_customers_of_another_project_are_404(project, new_project):
     other = await new_project()
     theirs = await create(other.client)
     for method, path in (
@@ -88,7 +88,7 @@ FILTERS = [
 
 
 @pytest.mark.parametrize("family", ["customers", "end-users"])
-async def test_customers_are_found(project, family):
+async def test_customers_are_found_by_search_and_filters(project, family):
     stem = uuid4().hex[:6]
     ada = {"email": f"ada{stem}@example.com", "name": "Ada Lovelace", "password": "a password nobody has"}
     people = {
@@ -120,7 +120,7 @@ async def test_customers_are_found(project, family):
 
 
 @pytest.mark.parametrize("q", ["émile", "ÅNGSTRÖM", "İstanbul", "istanbul", "straße", "\u3000", "  ", "{}%", "100%_"])
-async def test_names_of_all_languages_are_found_and_signs_stand_for_themselves(project, q):
+async def test_search_finds_names_in_any_language_and_treats_wildcards_literally(project, q):
     made = await create(project.client, name="Émile ångström İSTANBUL Straße")
     found = (await project.client.get("/customers", params={"q": q})).json()
     assert [each["id"] for each in found["data"]] == ([] if "%" in q else [made["id"]])
@@ -132,7 +132,7 @@ async def test_names_of_all_languages_are_found_and_signs_stand_for_themselves(p
 
 
 @pytest.mark.parametrize("query", ["q=page", "status=unverified", "q=page&status=active", ""])
-async def test_every_page_knows_the_total(project, query):
+async def test_every_page_has_the_exact_total(project, query):
     made = [(await create(project.client, email=f"page{uuid4().hex[:8]}@example.com"))["id"] for _ in range(5)]
     seen = []
     for number, expected in ((1, 2), (2, 2), (3, 1), (4, 0), (9, 0)):
@@ -142,14 +142,14 @@ async def test_every_page_knows_the_total(project, query):
     assert seen == made[::-1], "newest first, each once"
 
 
-async def test_an_unknown_status_is_refused_with_the_list(project):
+async def test_an_unknown_status_is_rejected_with_the_valid_ones(project):
     answer = await project.client.get("/customers?status=happy")
     assert answer.status_code == 400
     assert answer.json()["errors"][0]["path"] == "query/status"
     assert "unverified" in answer.json()["detail"]
 
 
-async def test_numbers_keep_up_with_what_happens(project):
+async def test_the_stats_follow_every_change(project):
     async def stats():
         first = (await project.client.get("/customers/stats")).json()
         assert first == (await project.client.get(f"/apps/{project.id}/end-users/stats")).json()
@@ -166,7 +166,7 @@ async def test_numbers_keep_up_with_what_happens(project):
 
 
 @pytest.mark.parametrize("family", ["customers", "end-users"])
-async def test_a_ban_may_have_a_reason_and_an_end(project, clock, family):
+async def test_a_ban_can_have_a_reason_and_an_end(project, clock, family):
     made = await create(project.client)
     base = f"/apps/{project.id}/end-users/{made['id']}" if family == "end-users" else f"/customers/{made['id']}"
     until = (clock() + timedelta(days=1)).isoformat()
@@ -212,7 +212,7 @@ async def test_roles_are_added_and_replaced(project):
     assert (await project.client.get(f"/customers/{made['id']}")).json()["roles"] == ["OWNER", "ADMIN"]
 
 
-async def test_linking_gives_an_external_identifier(project):
+async def test_linking_sets_the_external_identifier(project):
     made = await create(project.client)
     body = {"customerId": made["id"], "externalUserId": "u-1"}
     linked = (await project.client.post("/customers/link", body)).json()
@@ -221,7 +221,7 @@ async def test_linking_gives_an_external_identifier(project):
     assert (await project.client.post("/customers/link", body)).json()["mergedCustomerId"] is None
 
 
-async def test_linking_merges_whoever_holds_the_identifier(project):
+async def test_linking_merges_the_customer_with_the_same_identifier(project):
     holder = await create(
         project.client, externalUserId="u-2", emailVerified=True, metadata={"a": 1, "b": 1}, roles=["ADMIN"]
     )
@@ -240,7 +240,7 @@ async def test_linking_merges_whoever_holds_the_identifier(project):
     assert (await project.client.get("/customers/stats")).json()["total"] == 1
 
 
-async def test_a_merge_loses_no_address(project):
+async def test_a_merge_keeps_all_addresses(project):
     holder = await create(project.client, externalUserId="u-4")
     survivor = (await project.client.post("/customers", {"name": "Ada"})).json()
     linked = await project.client.post("/customers/link", {"customerId": survivor["id"], "externalUserId": "u-4"})
@@ -248,7 +248,7 @@ async def test_a_merge_loses_no_address(project):
     assert (merged["email"], merged["emailVerifiedAt"]) == (holder["email"], None)
 
 
-async def test_linking_one_identifier_side_by_side_leaves_one_customer(project):
+async def test_concurrent_links_of_one_identifier_leave_one_customer(project):
     made = [(await create(project.client))["id"] for _ in range(2)]
     bodies = [{"customerId": each, "externalUserId": "u-5"} for each in made * 3]
     answers = await asyncio.gather(*(project.client.post("/customers/link", body) for body in bodies))
@@ -258,7 +258,7 @@ async def test_linking_one_identifier_side_by_side_leaves_one_customer(project):
     assert (await project.client.get("/customers/stats")).json()["total"] == 1
 
 
-async def test_banned_customers_are_not_merged(project):
+async def test_banned_customers_cannot_be_merged(project):
     holder = await create(project.client, externalUserId="u-3")
     survivor = await create(project.client)
     await project.client.post(f"/customers/{holder['id']}/ban")
@@ -268,7 +268,7 @@ async def test_banned_customers_are_not_merged(project):
     assert unknown.status_code == 404
 
 
-async def test_what_happened_is_told_page_by_page(project):
+async def test_the_timeline_is_paged_without_gaps(project):
     made = await create(project.client)
     for number in range(5):
         await project.client.patch(f"/customers/{made['id']}/metadata", {"metadata": {"n": number}})
@@ -312,7 +312,7 @@ async def test_all_mails_to_a_customer_are_in_the_timeline(door, project, work_o
     assert not [each for each in theirs if each["kind"] == "EMAIL"]
 
 
-async def test_sessions_that_are_not_there_cannot_be_ended(project):
+async def test_revoking_an_unknown_session_is_404(project):
     made = await create(project.client)
     for base in (f"/customers/{made['id']}", f"/apps/{project.id}/end-users/{made['id']}"):
         assert (await project.client.post(f"{base}/sessions/{uuid4()}/revoke")).status_code == 404
@@ -320,7 +320,7 @@ async def test_sessions_that_are_not_there_cannot_be_ended(project):
         assert (await project.client.post(f"{base}/mfa/reset")).status_code == 204
 
 
-async def test_deleting_answers_what_was(project):
+async def test_deleting_returns_the_former_record(project):
     made = await create(project.client, name="Ada")
     gone = await project.client.delete(f"/customers/{made['id']}")
     assert gone.json() == made
@@ -333,7 +333,7 @@ async def test_deleting_answers_what_was(project):
     assert seen.json()["id"] == other["id"]
 
 
-async def test_an_import_skips_who_is_there_and_names_faults(project):
+async def test_an_import_skips_existing_customers_and_reports_faults(project):
     known = await create(project.client)
     body = {
         "customers": [

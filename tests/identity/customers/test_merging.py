@@ -1,4 +1,4 @@
-"""Merging two customers: no protection, address or way to sign in is lost, and none becomes weaker."""
+"""Merging two customers keeps every address, sign-in method and second factor, and weakens none."""
 
 import asyncio
 from uuid import uuid4
@@ -51,7 +51,7 @@ async def test_the_second_factor_of_the_merged_customer_protects_the_survivor(do
     assert again.status_code == 401, "a recovery code works once"
 
 
-async def test_the_second_factor_of_the_survivor_stays_where_both_have_one(door, project, clock):
+async def test_the_survivor_keeps_its_second_factor_if_both_have_one(door, project, clock):
     """Defects: I2"""
     address, other = new_address(), new_address()
     kept, _, app, codes = await with_totp(door, clock, address)
@@ -67,7 +67,7 @@ async def test_the_second_factor_of_the_survivor_stays_where_both_have_one(door,
         assert (await door.post("/mfa/verify", {"mfaToken": asked["mfaToken"], **proof})).status_code == status
 
 
-async def test_a_begun_enrolment_of_the_survivor_gives_way_to_a_second_factor(door, project, clock):
+async def test_a_merged_second_factor_replaces_a_pending_enrollment_of_the_survivor(door, project, clock):
     """Defects: I2"""
     up, _, app, _ = await with_totp(door, clock, new_address())
     address = new_address()
@@ -119,7 +119,7 @@ async def test_identities_passkeys_and_a_password_that_only_the_merged_customer_
         assert (await door.sign_in(address, GOOD)).json()["customer"]["id"] == survivor["id"]
 
 
-async def test_nobody_else_gets_an_address_that_came_by_merging(door, project):
+async def test_a_merged_address_cannot_be_used_by_another_customer(door, project):
     """Defects: I2"""
     other = new_address()
     gone, kept = await door.signed_up(other), await door.signed_up()
@@ -146,7 +146,7 @@ async def test_nobody_else_gets_an_address_that_came_by_merging(door, project):
     assert (await project.client.get(f"/customers/{kept['customer']['id']}")).json()["otherEmails"] == []
 
 
-async def test_addresses_that_nobody_proved_sign_in_and_the_first_proof_drops_what_was_planted(door, project):
+async def test_verifying_a_merged_address_revokes_credentials_of_unverified_origin(door, project):
     """Defects: I2"""
     address, other = new_address(), new_address()
     kept = (await project.client.post("/customers", {"email": address, "password": GOOD})).json()
@@ -162,7 +162,7 @@ async def test_addresses_that_nobody_proved_sign_in_and_the_first_proof_drops_wh
 
 
 @pytest.mark.parametrize("way", ["password", "code", "sign-up", "create"])
-async def test_merging_beside_a_sign_in_leaves_one_customer_with_its_second_factor(door, project, clock, way):
+async def test_a_merge_during_a_sign_in_keeps_the_second_factor(door, project, clock, way):
     """Defects: I2"""
     other = new_address()
     gone, _, _, _ = await with_totp(door, clock, other)
@@ -190,7 +190,7 @@ async def test_merging_beside_a_sign_in_leaves_one_customer_with_its_second_fact
     assert (await door.sign_in(other, OTHER)).json()["mfaRequired"] is True
 
 
-async def test_erasing_the_survivor_frees_its_other_addresses(door, project):
+async def test_erasing_the_survivor_releases_its_other_addresses(door, project):
     """Defects: I2"""
     other = new_address()
     gone, kept = await door.signed_up(other), await door.signed_up()

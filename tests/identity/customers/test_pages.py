@@ -1,4 +1,4 @@
-"""Hosted pages and calls from browsers: what a person without an app of its own sees."""
+"""Hosted pages, and requests from browsers."""
 
 import html
 import json
@@ -90,7 +90,7 @@ async def redeemed(door, answer):
     return done.json()
 
 
-async def test_an_app_gets_its_customer_from_sign_up_to_sign_in(door, browser):
+async def test_an_app_signs_up_and_signs_in_a_customer_on_the_pages(door, browser):
     address = new_address()
     page = await browser.open("sign-up", **FLOW)
     code_page = await browser.submit(page, email=address, password=GOOD, name="Ada")
@@ -118,7 +118,7 @@ async def test_a_code_by_mail_signs_in(door, browser):
     await redeemed(door, await browser.submit(code_page, code=await door.code(address)))
 
 
-async def test_the_second_factor_is_asked_for(door, browser, clock):
+async def test_the_pages_ask_for_the_second_factor(door, browser, clock):
     import base64
 
     address = new_address()
@@ -136,9 +136,7 @@ async def test_the_second_factor_is_asked_for(door, browser, clock):
 
 
 @pytest.mark.parametrize("factor", [True, False], ids=["with", "without"])
-async def test_an_account_elsewhere_signs_in_on_the_pages_second_factor_included(
-    door, browser, clock, elsewhere, factor
-):
+async def test_a_provider_sign_in_from_the_pages_asks_for_the_second_factor(door, browser, clock, elsewhere, factor):
     address = new_address()
     codes = (await with_totp(door, clock, address))[3] if factor else []
     elsewhere.provider.claims = {"email": address, "email_verified": True}
@@ -158,7 +156,7 @@ async def test_an_account_elsewhere_signs_in_on_the_pages_second_factor_included
     assert (await door.client.get(f"{path.path}?{path.query}")).status_code == 401, "it works once"
 
 
-async def test_a_page_asks_for_the_second_factor_of_any_sign_in(door, browser, clock):
+async def test_the_mfa_page_finishes_a_sign_in_that_began_elsewhere(door, browser, clock):
     address = new_address()
     _, _, app, _ = await with_totp(door, clock, address)
     token = (await door.sign_in(address)).json()["mfaToken"]
@@ -191,7 +189,7 @@ async def with_passkey_of_page(door, browser, address):
     return device, adding, answered, done
 
 
-async def test_a_passkey_is_added_and_signs_in_on_the_pages(door, browser):
+async def test_a_passkey_is_added_and_used_on_the_pages(door, browser):
     address = new_address()
     up = await door.signed_up(address)
     device, _, _, done = await with_passkey_of_page(door, browser, address)
@@ -209,7 +207,7 @@ async def test_a_passkey_is_added_and_signs_in_on_the_pages(door, browser):
     assert (used.answer.status_code, 'role="alert"' in used.text) == (401, True)
 
 
-async def test_a_passkey_of_the_pages_answers_only_its_own_page_and_person(door, browser):
+async def test_a_passkey_response_is_bound_to_its_page_and_customer(door, browser):
     address = new_address()
     await door.signed_up(address)
     device, adding, answered, done = await with_passkey_of_page(door, browser, address)
@@ -230,7 +228,7 @@ async def test_a_passkey_of_the_pages_answers_only_its_own_page_and_person(door,
     assert forged.answer.status_code == 401
 
 
-async def test_whoever_was_signed_out_meanwhile_adds_no_passkey(door, browser, project):
+async def test_an_ended_session_cannot_add_a_passkey_on_the_page(door, browser, project):
     address = new_address()
     up = await door.signed_up(address)
     page = await browser.open("sign-in", **FLOW, then="passkey")
@@ -240,7 +238,7 @@ async def test_whoever_was_signed_out_meanwhile_adds_no_passkey(door, browser, p
     assert late.answer.status_code == 401
 
 
-async def test_without_a_script_the_page_goes_on_without_a_passkey(door, browser):
+async def test_without_javascript_the_page_continues_without_a_passkey(door, browser):
     address = new_address()
     await door.signed_up(address)
     page = await browser.open("sign-in", **FLOW, then="passkey")
@@ -252,7 +250,7 @@ async def test_without_a_script_the_page_goes_on_without_a_passkey(door, browser
 
 
 @pytest.mark.parametrize("given", [{"passkeyDomain": "acme.example"}, {"methods": ["PASSWORD"]}])
-async def test_pages_offer_no_passkey_that_could_not_be_used_there(door, browser, given):
+async def test_pages_offer_passkeys_only_if_the_domain_allows_them(door, browser, given):
     await door.settings(**given)
     page = await browser.open("sign-in", **FLOW, then="passkey")
     assert not page.scripts
@@ -262,7 +260,7 @@ async def test_pages_offer_no_passkey_that_could_not_be_used_there(door, browser
     await redeemed(door, await browser.submit(page, email=address, password=GOOD))
 
 
-async def test_the_script_is_ours_and_of_the_type_that_browsers_run(door):
+async def test_the_passkey_script_is_served_with_a_javascript_type(door):
     script = await Client(door.app).get("/assets/passkey.js")
     assert script.status_code == 200
     assert "javascript" in script.headers["content-type"]
@@ -285,7 +283,7 @@ async def test_a_forgotten_password_is_reset(door, browser):
     assert (await door.sign_in(address, "an entirely different one")).status_code == 200
 
 
-async def test_whoever_forgot_the_password_finds_the_way_back(door, browser):
+async def test_the_reset_pages_link_back_to_sign_in(door, browser):
     path = f"/projects/{door.project.id}/auth/pages"
     way_in = f"{path}/sign-in?{urlencode(FLOW)}"
     first = await browser.open("sign-in", **FLOW)
@@ -298,7 +296,7 @@ async def test_whoever_forgot_the_password_finds_the_way_back(door, browser):
     assert not lost.links, "nobody said where from"
 
 
-async def test_pages_are_accessible_strict_and_in_the_colours_of_the_project(door, browser):
+async def test_pages_are_accessible_and_have_a_strict_csp_and_the_project_colours(door, browser):
     for name in ("sign-in", "sign-up", "forgot", "reset"):
         page = await browser.open(name, **FLOW)
         assert page.answer.status_code == 200
@@ -319,7 +317,7 @@ async def test_pages_are_accessible_strict_and_in_the_colours_of_the_project(doo
     assert style.headers["content-type"].startswith("text/css")
 
 
-async def test_pages_lead_only_where_the_project_says(door, browser):
+async def test_pages_redirect_only_to_listed_redirect_urls(door, browser):
     evil = {**FLOW, "redirectUrl": "https://evil.example/"}
     assert (await browser.open("sign-in", **evil)).answer.status_code == 400
     page = await browser.open("sign-in", **FLOW)
@@ -330,7 +328,7 @@ async def test_pages_lead_only_where_the_project_says(door, browser):
     assert (await browser.open("sign-in", redirectUrl=BACK)).answer.status_code == 400
 
 
-async def test_a_browser_that_cannot_go_on_is_told_on_a_page_and_a_program_in_a_document(door, browser):
+async def test_errors_are_html_for_browsers_and_json_for_programs(door, browser):
     evil = urlencode({**FLOW, "redirectUrl": "https://evil.example/"})
     gone = f"/projects/{door.project.id}/auth/providers/callback?state={'0' * 64}&code=x"
     for path, status in ((f"{browser.base}/sign-in?{evil}", 400), (gone, 400)):
@@ -345,7 +343,7 @@ async def test_a_browser_that_cannot_go_on_is_told_on_a_page_and_a_program_in_a_
     assert api.headers["content-type"] == "application/problem+json", "there is no page"
 
 
-async def test_forms_of_another_site_are_refused(door, browser):
+async def test_forms_from_another_site_are_rejected(door, browser):
     page = await browser.open("sign-in", **FLOW)
     address = new_address()
     await door.signed_up(address)
@@ -355,7 +353,7 @@ async def test_forms_of_another_site_are_refused(door, browser):
         assert answer.status_code == status
 
 
-async def test_nothing_keeps_a_copy_of_tokens_or_people(door, project):
+async def test_responses_with_tokens_or_personal_data_are_not_cached(door, project):
     address = new_address()
     await door.signed_up(address)
     into = await door.sign_in(address)
@@ -368,7 +366,7 @@ async def test_nothing_keeps_a_copy_of_tokens_or_people(door, project):
     assert jwks.headers["cache-control"] == "public, max-age=300", "what may be kept says so"
 
 
-async def test_origins_are_kept_as_browsers_write_them(door):
+async def test_allowed_origins_are_normalized_as_browsers_send_them(door):
     await door.settings(allowedOrigins=["https://App.Example.com:443", "http://localhost:80", "http://localhost:3000"])
     for origin in ("https://app.example.com", "http://localhost", "http://localhost:3000"):
         answer = await door.client.post("/sign-in", {"email": "a", "password": "b"}, headers={"origin": origin})
@@ -390,8 +388,8 @@ REDIRECTS = {
 
 
 @pytest.mark.parametrize(("url", "status"), REDIRECTS.items())
-async def test_people_are_sent_back_to_pages_and_apps_only(project, url, status):
-    """Pages over TLS or on loopback, and apps by schemes of their own.
+async def test_redirect_urls_accept_only_https_loopback_and_app_schemes(project, url, status):
+    """Https URLs, http URLs on loopback, and schemes of apps.
 
     Defects: S13
     """
@@ -399,14 +397,14 @@ async def test_people_are_sent_back_to_pages_and_apps_only(project, url, status)
     assert changed.status_code == status
 
 
-async def test_what_people_send_is_escaped(browser):
+async def test_submitted_values_are_escaped_in_pages(browser):
     page = await browser.open("sign-in", **{**FLOW, "state": '"><script>alert(1)</script>'})
     assert "<script>" not in page.text
     refused = await browser.submit(page, email='"><img src=x>', password="x")
     assert "<img src=x>" not in refused.text
 
 
-async def test_only_pages_of_the_project_may_call_from_a_browser(door, project):
+async def test_cors_allows_only_listed_origins(door, project):
     await door.settings(allowedOrigins=["https://app.example.com"])
     path = f"/projects/{project.id}/auth/sign-in"
     asking = {"access-control-request-method": "POST", "access-control-request-headers": "content-type"}
@@ -427,7 +425,7 @@ async def test_only_pages_of_the_project_may_call_from_a_browser(door, project):
     assert "access-control-allow-origin" not in managed.headers
 
 
-async def test_pages_name_the_app_and_speak_to_people(door, browser):
+async def test_pages_show_the_app_name_and_plain_messages(door, browser):
     """Defects: I12"""
     await door.settings(redirectUrls=["https://app.example.com/back"], appName="Acme")
     style = await door.get("/pages/style.css")
@@ -450,7 +448,7 @@ async def test_pages_name_the_app_and_speak_to_people(door, browser):
     assert "RFC" not in incomplete.text
 
 
-async def test_a_new_code_is_sent_from_the_page_that_asks_for_one(door, browser):
+async def test_the_code_page_can_send_a_new_code(door, browser):
     """Defects: I12"""
     await door.settings(redirectUrls=["https://app.example.com/back"])
     address = new_address()
@@ -471,7 +469,7 @@ async def test_a_new_code_is_sent_from_the_page_that_asks_for_one(door, browser)
     assert "Try again in 15 minutes." in wrong.text
 
 
-async def test_a_new_code_is_sent_from_the_page_that_finishes_signing_up(door, browser):
+async def test_the_sign_up_page_can_send_a_new_code(door, browser):
     """Defects: I12"""
     address = new_address()
     page = await browser.submit(await browser.open("sign-up", **FLOW), email=address, password=GOOD, name="Ada")
@@ -490,7 +488,7 @@ async def test_a_new_code_is_sent_from_the_page_that_finishes_signing_up(door, b
     assert late.answer.status_code == 401, "the address has an account now"
 
 
-async def test_codes_for_signing_up_are_sent_again_within_the_same_limits(door, new_project, clock):
+async def test_resent_sign_up_codes_count_toward_the_same_limits(door, new_project, clock):
     """Defects: I12"""
     address = new_address()
     begun = (await door.post("/sign-up", {"email": address, "password": GOOD})).json()
@@ -508,7 +506,7 @@ async def test_codes_for_signing_up_are_sent_again_within_the_same_limits(door, 
     assert late.status_code == 401
 
 
-async def test_a_code_sent_again_tells_nobody_whether_there_is_an_account(door):
+async def test_resending_a_code_does_not_reveal_accounts(door):
     """Defects: I12"""
     known, unknown = new_address(), new_address()
     await door.signed_up(known)
@@ -524,7 +522,7 @@ async def test_a_code_sent_again_tells_nobody_whether_there_is_an_account(door):
 
 
 @pytest.mark.parametrize("key", ["GITHUB", "GOOGLE", "ACME_DIRECTORY"])
-async def test_pages_call_providers_what_they_call_themselves(door, browser, key):
+async def test_pages_show_providers_by_their_own_names(door, browser, key):
     """Defects: I12"""
     kind = "OIDC" if key == "ACME_DIRECTORY" else key
     await put(door, key, "https://login.example", kind=kind)
@@ -533,7 +531,7 @@ async def test_pages_call_providers_what_they_call_themselves(door, browser, key
         assert f"Continue with {name}<" in (await browser.open(path, **FLOW)).text
 
 
-async def test_the_button_for_a_code_is_the_main_one_where_there_are_no_passwords(door, browser):
+async def test_the_code_button_is_primary_without_passwords(door, browser):
     """Defects: I12"""
     await door.settings(methods=["EMAIL_CODE"])
     page = await browser.open("sign-in", **FLOW)
@@ -569,8 +567,8 @@ Object.defineProperty(navigator, "credentials", {{ value: {{ create: refuse, get
         ("UnknownError", False, "Try later."),
     ],
 )
-async def test_what_a_browser_refuses_is_told_in_words(tmp_path, error, ok, words):
-    """A second passkey on the same authenticator among it.
+async def test_passkey_errors_of_the_browser_have_plain_messages(tmp_path, error, ok, words):
+    """For example a second passkey on the same authenticator.
 
     Defects: I12
     """

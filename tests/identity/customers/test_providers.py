@@ -1,4 +1,4 @@
-"""Signing in with an account elsewhere."""
+"""Signing in with an account at a provider (OpenID Connect, GitHub, Apple)."""
 
 import asyncio
 import base64
@@ -94,7 +94,7 @@ class Elsewhere:
         return answer.json()
 
 
-async def test_an_account_elsewhere_signs_up_and_in(elsewhere, door, project):
+async def test_a_provider_account_signs_up_and_signs_in(elsewhere, door, project):
     address = new_address()
     first = await elsewhere.sign_in(email=address, email_verified=True, name="Ada")
     assert first["customer"]["email"] == address
@@ -108,7 +108,7 @@ async def test_an_account_elsewhere_signs_up_and_in(elsewhere, door, project):
     assert found["total"] == 1
 
 
-async def test_the_whole_way_against_a_provider_not_of_ours(door, clock):
+async def test_sign_in_works_with_an_independent_openid_provider(door, clock):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import oidc_provider_mock
@@ -154,7 +154,7 @@ NOW = int(time.time())
     ],
     ids=lambda each: "-".join(each),  # Not the values: workers that collect a second apart would differ.
 )
-async def test_an_id_token_with_a_wrong_claim_is_refused(elsewhere, project, claims):
+async def test_an_id_token_with_a_wrong_claim_is_rejected(elsewhere, project, claims):
     assert await elsewhere.sign_in(email=new_address(), email_verified=True, **claims) == "provider_error"
     assert (await project.client.get("/customers/stats")).json()["total"] == 0
 
@@ -162,7 +162,7 @@ async def test_an_id_token_with_a_wrong_claim_is_refused(elsewhere, project, cla
 @pytest.mark.parametrize(
     "how", ["alg none", "HS256 with the public key", "another key", "unknown kid", "no kid, two keys"]
 )
-async def test_an_id_token_with_a_wrong_signature_is_refused(elsewhere, project, provider, how):
+async def test_an_id_token_with_a_wrong_signature_is_rejected(elsewhere, project, provider, how):
     if how == "alg none":
         provider.algorithm, provider.signing_key = "none", None
     elif how == "HS256 with the public key":
@@ -186,7 +186,7 @@ async def test_an_id_token_with_a_wrong_signature_is_refused(elsewhere, project,
     assert (await project.client.get("/customers/stats")).json()["total"] == 0
 
 
-async def test_keys_are_fetched_once_and_again_for_an_unknown_one_but_not_for_every_one(elsewhere, provider, clock):
+async def test_the_jwks_is_cached_and_refetched_at_a_limited_rate_for_unknown_keys(elsewhere, provider, clock):
     address = new_address()
     await elsewhere.sign_in(email=address, email_verified=True)
     await elsewhere.sign_in(email=address, email_verified=True)
@@ -198,19 +198,19 @@ async def test_keys_are_fetched_once_and_again_for_an_unknown_one_but_not_for_ev
     assert [path for path, _, _ in provider.requests].count("/jwks") == 1, "within a minute of the last look"
 
 
-async def test_a_document_of_another_issuer_is_refused(elsewhere, provider):
+async def test_a_discovery_document_of_another_issuer_is_rejected(elsewhere, provider):
     provider.metadata["issuer"] = "https://evil.example"
     answer = await elsewhere.start()
     assert (answer.status_code, answer.json()["code"]) == (503, "provider_trouble")
 
 
-async def test_an_answer_that_names_another_issuer_is_refused(elsewhere):
+async def test_a_response_with_another_iss_is_rejected(elsewhere):
     back = query_of(await elsewhere.come_back(await elsewhere.start(), iss="https://evil.example"))
     reason = "ID token refused: the response names another issuer"
     assert back == {"state": "mine", "error": "provider_error", "error_description": reason}
 
 
-async def test_a_sign_in_belongs_to_the_browser_that_began_it(elsewhere, provider, door):
+async def test_a_sign_in_is_bound_to_the_browser_that_began_it(elsewhere, provider, door):
     mine, theirs = await elsewhere.start(), await elsewhere.start()
     asked = provider.went(mine.headers["location"])
     path = f"/projects/{door.project.id}/auth/providers/callback"
@@ -225,14 +225,14 @@ async def test_a_sign_in_belongs_to_the_browser_that_began_it(elsewhere, provide
     assert unknown.status_code == 400
 
 
-async def test_an_answer_comes_back_once(elsewhere, provider):
+async def test_a_provider_response_is_accepted_once(elsewhere, provider):
     provider.claims = {"email": new_address(), "email_verified": True}
     started = await elsewhere.start()
     answers = await asyncio.gather(*(elsewhere.come_back(started) for _ in range(3)))
     assert sorted(each.status_code for each in answers) == [302, 400, 400]
 
 
-async def test_a_grant_is_redeemed_once_by_the_app_that_began(elsewhere, provider, door, clock):
+async def test_a_grant_works_once_and_only_with_the_code_verifier(elsewhere, provider, door, clock):
     provider.claims = {"email": new_address(), "email_verified": True}
     code = query_of(await elsewhere.come_back(await elsewhere.start()))["code"]
     wrong = await door.post("/token", {"code": code, "codeVerifier": "w" * 50})
@@ -244,19 +244,19 @@ async def test_a_grant_is_redeemed_once_by_the_app_that_began(elsewhere, provide
     assert (await door.post("/token", {"code": code, "codeVerifier": VERIFIER})).status_code == 401
 
 
-async def test_people_are_sent_back_only_where_the_project_says(elsewhere):
+async def test_providers_redirect_only_to_listed_redirect_urls(elsewhere):
     answer = await elsewhere.start(redirectUrl="https://evil.example/")
     assert answer.status_code == 400
     assert answer.json()["errors"][0]["path"] == "/redirectUrl"
 
 
-async def test_a_person_who_says_no_is_sent_back_with_that(elsewhere):
+async def test_a_denied_consent_returns_access_denied(elsewhere):
     back = query_of(await elsewhere.come_back(await elsewhere.start(), error="access_denied"))
     assert back["error"] == "access_denied"
 
 
 @pytest.mark.parametrize("verified", [False, None, "yes", 1, "false"])
-async def test_linking_on_unverified_mail_is_refused(elsewhere, door, verified):
+async def test_an_unverified_address_does_not_link_to_a_customer(elsewhere, door, verified):
     victim = new_address()
     up = await door.signed_up(victim)
     assert await elsewhere.sign_in(email=victim, email_verified=verified) == "account_not_linked"
@@ -264,7 +264,7 @@ async def test_linking_on_unverified_mail_is_refused(elsewhere, door, verified):
     assert me["identities"] == ["PASSWORD"]
 
 
-async def test_another_subject_of_a_provider_does_not_get_the_customer_of_a_linked_address(elsewhere, door, project):
+async def test_another_subject_with_a_linked_address_does_not_get_the_customer(elsewhere, door, project):
     """Defects: I4"""
     address = new_address()
     first = await elsewhere.sign_in(sub="1", email=address, email_verified=True)
@@ -284,7 +284,7 @@ async def test_another_subject_of_a_provider_does_not_get_the_customer_of_a_link
 
 
 @pytest.mark.parametrize("verified", [True, "true"])
-async def test_a_verified_address_links_to_the_account_that_has_it(elsewhere, door, verified):
+async def test_a_verified_address_links_to_the_customer_with_it(elsewhere, door, verified):
     address = new_address()
     up = await door.signed_up(address)
     linked = await elsewhere.sign_in(email=address.upper(), email_verified=verified)
@@ -298,7 +298,7 @@ async def test_a_verified_address_links_to_the_account_that_has_it(elsewhere, do
     assert len([m for m in await door.mails(address) if m["subject"].startswith("How you sign in")]) == 1
 
 
-async def test_pre_hijacking_linking_drops_what_was_planted(elsewhere, door):
+async def test_pre_hijacking_linking_revokes_earlier_credentials(elsewhere, door):
     victim = new_address()
     planted = await door.unverified(victim)
     linked = await elsewhere.sign_in(email=victim, email_verified=True)
@@ -308,14 +308,14 @@ async def test_pre_hijacking_linking_drops_what_was_planted(elsewhere, door):
     assert (await door.as_(planted["accessToken"]).get("/me")).status_code == 401
 
 
-async def test_an_unverified_address_of_a_new_person_stays_unverified(elsewhere):
+async def test_an_unverified_address_of_a_new_customer_stays_unverified(elsewhere):
     made = await elsewhere.sign_in(email=new_address(), email_verified=False)
     assert made["customer"]["emailVerifiedAt"] is None
     nobody = await elsewhere.sign_in(sub="another")
     assert nobody["customer"]["email"] is None
 
 
-async def test_a_directory_of_ones_own_is_trusted_for_its_domain_only(elsewhere, door, provider):
+async def test_trusted_email_domains_verify_only_their_own_addresses(elsewhere, door, provider):
     await put(door, "ACME", provider.issuer, trustedEmailDomains=["Acme.example"])
     inside = await elsewhere.sign_in(sub="1", email="ada@acme.example")
     assert inside["customer"]["emailVerifiedAt"] is not None
@@ -323,7 +323,7 @@ async def test_a_directory_of_ones_own_is_trusted_for_its_domain_only(elsewhere,
     assert outside["customer"]["emailVerifiedAt"] is None
 
 
-async def test_a_directory_of_many_tenants_is_told_apart_and_trusted_for_nothing(elsewhere, door, provider):
+async def test_tenants_of_a_shared_issuer_are_distinguished_and_not_trusted(elsewhere, door, provider):
     await put(door, "ACME", provider.issuer, kind="MICROSOFT", trustedEmailDomains=["acme.example"])
     real = provider.issuer
     provider.metadata["issuer"] = f"{real}/{{tenantid}}/v2.0"
@@ -334,7 +334,7 @@ async def test_a_directory_of_many_tenants_is_told_apart_and_trusted_for_nothing
     assert await elsewhere.sign_in(iss=f"{real}/t2/v2.0", tid="t1") == "provider_error"
 
 
-async def test_bans_and_closed_doors_hold_for_accounts_elsewhere(elsewhere, door, project):
+async def test_bans_and_closed_sign_up_apply_to_provider_accounts(elsewhere, door, project):
     made = await elsewhere.sign_in(email=new_address(), email_verified=True)
     await project.client.post(f"/customers/{made['customer']['id']}/ban")
     assert await elsewhere.sign_in() == "sign_in_blocked"
@@ -342,7 +342,7 @@ async def test_bans_and_closed_doors_hold_for_accounts_elsewhere(elsewhere, door
     assert await elsewhere.sign_in(sub="new", email=new_address(), email_verified=True) == "sign_up_closed"
 
 
-async def test_what_the_id_token_lacks_is_asked_for_of_the_same_person(elsewhere, provider):
+async def test_userinfo_completes_the_id_token_of_the_same_subject(elsewhere, provider):
     address = new_address()
     provider.userinfo = {"sub": "somebody else", "email": address, "email_verified": True}
     assert (await elsewhere.sign_in(sub="1"))["customer"]["email"] is None
@@ -350,7 +350,7 @@ async def test_what_the_id_token_lacks_is_asked_for_of_the_same_person(elsewhere
     assert (await elsewhere.sign_in(sub="2"))["customer"]["email"] == address
 
 
-async def test_github_is_read_from_its_api(door, provider):
+async def test_github_accounts_are_read_from_its_api(door, provider):
     await door.settings(redirectUrls=[BACK])
     await put(door, "GITHUB", provider.issuer, kind="GITHUB")
     hub = Elsewhere(door, provider, "GITHUB")
@@ -366,7 +366,7 @@ async def test_github_is_read_from_its_api(door, provider):
     assert await hub.sign_in() == "provider_error"
 
 
-async def test_apple_gets_a_signed_secret_and_posts_its_answer(door, provider):
+async def test_apple_gets_a_signed_client_secret_and_posts_its_response(door, provider):
     await door.settings(redirectUrls=[BACK])
     key = ec.generate_private_key(ec.SECP256R1())
     pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
@@ -390,7 +390,7 @@ async def test_apple_gets_a_signed_secret_and_posts_its_answer(door, provider):
     assert (claims["iss"], claims["sub"], jwt.get_unverified_header(secret)["kid"]) == ("TEAM", "client", "KEY")
 
 
-async def test_the_secret_goes_out_as_the_provider_asks(elsewhere, provider):
+async def test_the_client_secret_is_sent_by_the_method_the_provider_supports(elsewhere, provider):
     await elsewhere.sign_in(email=new_address(), email_verified=True)
     _, form, headers = next(each for each in provider.requests if each[0] == "/token")
     assert headers["authorization"] == "Basic " + base64.b64encode(b"client:hush").decode()
@@ -410,9 +410,7 @@ STRENGTHS = {
 
 
 @pytest.mark.parametrize(("claims", "error"), STRENGTHS.values(), ids=STRENGTHS)
-async def test_the_strength_that_a_provider_reports_is_held_to_what_was_asked(
-    elsewhere, door, provider, clock, claims, error
-):
+async def test_acr_and_auth_time_must_meet_the_settings(elsewhere, door, provider, clock, claims, error):
     shown = await put(door, "ACME", provider.issuer, acrValues=["phr", "phrh"], maxAgeSeconds=300)
     assert (shown["acrValues"], shown["maxAgeSeconds"]) == (["phr", "phrh"], 300)
     asked = dict(parse_qsl(urlsplit((await elsewhere.start()).headers["location"]).query))
@@ -424,7 +422,7 @@ async def test_the_strength_that_a_provider_reports_is_held_to_what_was_asked(
     assert (await door.project.client.get("/customers/stats")).json()["total"] == (0 if error else 1)
 
 
-async def test_no_strength_is_asked_for_where_none_is_told(elsewhere, door):
+async def test_acr_values_and_max_age_are_sent_only_if_set_and_rejected_for_github(elsewhere, door):
     asked = dict(parse_qsl(urlsplit((await elsewhere.start()).headers["location"]).query))
     assert not {"acr_values", "max_age"} & set(asked)
     path = f"/projects/{door.project.id}/auth/providers/GITHUB"
@@ -432,7 +430,7 @@ async def test_no_strength_is_asked_for_where_none_is_told(elsewhere, door):
     assert (await door.project.developer.put(path, body)).status_code == 400
 
 
-async def test_a_kept_secret_is_not_sent_to_another_issuer(elsewhere, door, provider):
+async def test_a_stored_secret_is_not_sent_to_a_changed_issuer(elsewhere, door, provider):
     path = f"/projects/{door.project.id}/auth/providers/ACME"
     body = {"kind": "OIDC", "clientId": "client", "issuer": provider.issuer}
     assert (await door.project.developer.put(path, body)).json()["hasSecret"] is True
@@ -442,7 +440,7 @@ async def test_a_kept_secret_is_not_sent_to_another_issuer(elsewhere, door, prov
     assert (await door.project.developer.put(path, new)).status_code == 200
 
 
-async def test_providers_are_listed_without_secrets_and_removed(elsewhere, project, door):
+async def test_providers_are_listed_without_secrets_and_deleted(elsewhere, project, door):
     base = f"/projects/{project.id}/auth/providers"
     listed = (await project.developer.get(base)).json()
     assert [(each["key"], each["hasSecret"]) for each in listed] == [("ACME", True)]
@@ -457,7 +455,7 @@ async def test_providers_are_listed_without_secrets_and_removed(elsewhere, proje
     assert (await elsewhere.start()).status_code == 404
 
 
-async def test_a_provider_inside_our_network_is_not_called(project, door, world):
+async def test_a_provider_at_a_private_address_is_not_called(project, door, world):
     from postern.kernel.outbound.client import open_outbound
 
     async def lookup(name):
@@ -495,8 +493,8 @@ HOSTILE_DOCUMENTS = {
 
 @pytest.mark.parametrize("path", [DISCOVERY, KEYS, "/token"])
 @pytest.mark.parametrize("document", HOSTILE_DOCUMENTS)
-async def test_a_hostile_document_is_refused_with_a_reason(elsewhere, provider, path, document):
-    """Whatever a provider serves, the app gets an error it can show; nothing fails on our side.
+async def test_a_hostile_document_is_rejected_with_a_reason(elsewhere, provider, path, document):
+    """Whatever a provider serves, the app gets an error that it can show, and no response is a 500.
 
     Defects: S12
     """
@@ -525,7 +523,7 @@ async def test_a_hostile_document_is_refused_with_a_reason(elsewhere, provider, 
         "x",
     ],
 )
-async def test_an_endpoint_that_is_no_address_is_refused(elsewhere, provider, name, address):
+async def test_an_endpoint_that_is_not_a_url_is_rejected(elsewhere, provider, name, address):
     """Defects: S12"""
     provider.metadata = {name: address}
     answer = await elsewhere.start()
@@ -534,7 +532,7 @@ async def test_an_endpoint_that_is_no_address_is_refused(elsewhere, provider, na
 
 
 @pytest.mark.parametrize("ways", [7, "client_secret_basic", [7], {"a": 1}])
-async def test_authentication_methods_of_another_shape_are_refused(elsewhere, provider, ways):
+async def test_malformed_token_endpoint_auth_methods_are_rejected(elsewhere, provider, ways):
     """Defects: S12"""
     provider.metadata = {"token_endpoint_auth_methods_supported": ways}
     assert (await elsewhere.start()).status_code == 503
@@ -560,7 +558,7 @@ async def test_authentication_methods_of_another_shape_are_refused(elsewhere, pr
     ],
     ids=str,
 )
-async def test_hostile_claims_are_refused_with_a_reason(elsewhere, provider, claims):
+async def test_hostile_claims_are_rejected_with_a_reason(elsewhere, provider, claims):
     """Defects: S12"""
     provider.claims = claims
     back = query_of(await elsewhere.come_back(await elsewhere.start()))
@@ -571,13 +569,13 @@ async def test_hostile_claims_are_refused_with_a_reason(elsewhere, provider, cla
 @pytest.mark.parametrize(
     "token", ["", "a", "a.b", "a.b.c", "..", "é.é.é", "e30.e30.", "bnVsbA.bnVsbA.x", "x" * 70_000, "W1tb.W1tb.W1tb"]
 )
-async def test_what_is_no_token_is_refused(elsewhere, provider, token):
+async def test_a_malformed_id_token_is_rejected(elsewhere, provider, token):
     """Defects: S12"""
     provider.token = token or " "
     assert query_of(await elsewhere.come_back(await elsewhere.start()))["error"] == "provider_error"
 
 
-async def test_an_access_token_that_cannot_be_sent_is_refused(elsewhere, provider):
+async def test_an_access_token_with_invalid_characters_is_rejected(elsewhere, provider):
     """Defects: S12"""
     started = await elsewhere.start()
     asked = provider.went(started.headers["location"])
@@ -586,7 +584,7 @@ async def test_an_access_token_that_cannot_be_sent_is_refused(elsewhere, provide
     assert query_of(await elsewhere.come_back(started))["error"] == "provider_error"
 
 
-async def test_a_name_of_several_lines_becomes_one(elsewhere):
+async def test_a_multi_line_name_becomes_one_line(elsewhere):
     """Defects: S12"""
     signed_in = await elsewhere.sign_in(email=new_address(), email_verified=True, name="Ada\r\nBcc: x\u2028Y ")
     assert signed_in["customer"]["name"] == "Ada Bcc: x Y"

@@ -1,4 +1,4 @@
-"""What operations say about a customer agrees: times, events, tags, faults; and what a project may change."""
+"""All operations agree on a customer: times, events, ETags, errors; and which fields a project can change."""
 
 import asyncio
 from datetime import timedelta
@@ -11,7 +11,7 @@ from tests.identity.organizations.conftest import people
 __all__ = ["people"]
 
 
-async def test_a_session_ends_at_one_moment_in_all_operations(door, project):
+async def test_all_operations_report_the_same_end_of_a_session(door, project):
     """Defects: I6"""
     up = await door.signed_up()
     path = f"/customers/{up['customer']['id']}"
@@ -22,7 +22,7 @@ async def test_a_session_ends_at_one_moment_in_all_operations(door, project):
     assert mine["expiresAt"] == theirs["expiresAt"] == told == up["refreshTokenExpiresAt"]
 
 
-async def test_passkeys_have_events_of_their_own(door, project):
+async def test_adding_and_removing_a_passkey_are_events(door, project):
     """Defects: I6"""
     up, ada, _, added, _ = await with_passkey(door, new_address())
     assert (await ada.client.delete(f"/passkeys/{added['id']}")).status_code == 204
@@ -34,7 +34,7 @@ async def test_passkeys_have_events_of_their_own(door, project):
     assert not [each for each in events if "mfa" in each["type"]]
 
 
-async def test_the_tag_of_a_customer_changes_whenever_its_body_does(door, project, clock):
+async def test_the_etag_of_a_customer_changes_with_its_body(door, project, clock):
     """Defects: I6"""
     address = new_address()
     up = await door.signed_up(address)
@@ -59,7 +59,7 @@ async def test_the_tag_of_a_customer_changes_whenever_its_body_does(door, projec
     assert stale.status_code == 412
 
 
-async def test_the_tag_of_an_organization_changes_with_its_counts(people):
+async def test_the_etag_of_an_organization_changes_with_its_counts(people):
     """Defects: I6"""
     acme = await people.organization()
     path = f"/b2b/organizations/{acme['id']}"
@@ -70,7 +70,7 @@ async def test_the_tag_of_an_organization_changes_with_its_counts(people):
     assert len({first, second, (await people.project.client.get(path)).headers["etag"]}) == 3
 
 
-async def test_faults_of_values_are_400_and_point_at_the_value(door, project):
+async def test_invalid_values_are_400_with_the_path_of_the_value(door, project):
     """Defects: I6"""
     up = await door.signed_up()
     customer = f"/customers/{up['customer']['id']}"
@@ -97,7 +97,7 @@ async def test_faults_of_values_are_400_and_point_at_the_value(door, project):
         assert [each["path"] for each in answer.json()["errors"]] == [path or "/password"]
 
 
-async def test_a_missing_permission_and_an_unknown_one_have_codes_of_their_own(project):
+async def test_missing_and_unknown_permissions_have_different_codes(project):
     """Defects: I6"""
     reader = await project.key("access:read")
     lacking = await reader.delete("/access/permissions/nothing.here")
@@ -106,7 +106,7 @@ async def test_a_missing_permission_and_an_unknown_one_have_codes_of_their_own(p
     assert (unknown.status_code, unknown.json()["code"]) == (404, "permission_unknown")
 
 
-async def test_what_a_key_does_is_in_the_timeline_once_with_who_did_it(project):
+async def test_changes_by_a_key_are_in_the_timeline_once_with_their_actor(project):
     """Defects: I6"""
     made = (await project.client.post("/customers", {"email": new_address()})).json()
     path = f"/customers/{made['id']}"
@@ -127,7 +127,7 @@ async def test_what_a_key_does_is_in_the_timeline_once_with_who_did_it(project):
     assert linked["metadata"] == {"mergedCustomerId": merged["id"]}
 
 
-async def test_audit_metadata_is_written_in_camel_case(door, project):
+async def test_audit_metadata_is_in_camel_case(door, project):
     """Defects: I6"""
     up = await door.signed_up()
     path = f"/customers/{up['customer']['id']}"
@@ -136,7 +136,7 @@ async def test_audit_metadata_is_written_in_camel_case(door, project):
     assert log[0]["metadata"] == {"sessionId": up["sessionId"]}
 
 
-async def test_the_last_owner_of_an_organization_is_not_deleted_unless_ownership_passes(people):
+async def test_the_last_owner_cannot_be_deleted_without_transferring_ownership(people):
     """Defects: I7"""
     client = people.project.client
     acme, other = await people.organization(), await people.organization("Other")
@@ -164,7 +164,7 @@ async def test_the_last_owner_of_an_organization_is_not_deleted_unless_ownership
     assert (await client.delete(f"/customers/{heir['id']}")).status_code == 200
 
 
-async def test_two_owners_deleted_at_the_same_time_leave_one(people):
+async def test_concurrent_deletions_of_two_owners_leave_one(people):
     """Defects: I7"""
     acme = await people.organization()
     owners = [await people.member(acme, "OWNER") for _ in range(2)]
@@ -172,7 +172,7 @@ async def test_two_owners_deleted_at_the_same_time_leave_one(people):
     assert sorted(each.status_code for each in answers) == [200, 409]
 
 
-async def test_a_project_changes_address_name_and_phone(door, project, clock):
+async def test_a_project_can_change_address_name_and_phone(door, project, clock):
     """Defects: I9"""
     old, new = new_address(), new_address()
     up = await door.signed_up(old)
@@ -201,7 +201,7 @@ async def test_a_project_changes_address_name_and_phone(door, project, clock):
     assert sum(each["type"] == "customer.updated" for each in events) == 4
 
 
-async def test_a_change_that_makes_no_sense_changes_nothing(project):
+async def test_an_invalid_change_has_no_effect(project):
     """Defects: I9"""
     other = (await project.client.post("/customers", {"email": new_address()})).json()
     made = (await project.client.post("/customers", {"name": "Ada"})).json()
@@ -231,7 +231,7 @@ async def test_a_customer_is_created_with_a_verified_phone_number(project):
     assert bare.json()["errors"][0]["path"] == "/phoneVerified"
 
 
-async def test_a_key_lists_the_organizations_of_a_customer(people):
+async def test_a_key_can_list_the_organizations_of_a_customer(people):
     """Defects: I9"""
     client = people.project.client
     acme, other = await people.organization(), await people.organization("Other")
@@ -247,7 +247,7 @@ async def test_a_key_lists_the_organizations_of_a_customer(people):
     assert (await narrow.get(f"/customers/{ada['id']}/organizations")).status_code == 403
 
 
-async def test_the_plan_of_an_organization_is_read(people):
+async def test_the_plan_of_an_organization_can_be_read(people):
     """Defects: I9"""
     client = people.project.client
     acme = await people.organization()

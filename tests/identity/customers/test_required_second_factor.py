@@ -1,4 +1,4 @@
-"""A second factor that is required: of an organization's members, or of everybody in a project."""
+"""A required second factor, of an organization's members or of all customers of a project."""
 
 import asyncio
 import re
@@ -80,7 +80,7 @@ WAYS = {"password": by_password, "code": by_code, "link": by_link}
 
 @pytest.mark.parametrize("by", ["project", "organization"])
 @pytest.mark.parametrize("way", WAYS)
-async def test_no_session_begins_before_the_second_factor_is_set_up(door, people, clock, way, by):
+async def test_no_session_begins_before_a_required_second_factor_is_set_up(door, people, clock, way, by):
     """Defects: I10"""
     address = new_address()
     up = await door.signed_up(address)
@@ -105,7 +105,7 @@ async def test_no_session_begins_before_the_second_factor_is_set_up(door, people
     assert any("second factor was turned on" in mail["text"] for mail in await door.mails(address))
 
 
-async def test_signing_up_sets_one_up(door, clock):
+async def test_sign_up_requires_setting_up_a_second_factor(door, clock):
     """Defects: I10"""
     await require(door)
     address = new_address()
@@ -121,7 +121,7 @@ async def test_signing_up_sets_one_up(door, clock):
     )
 
 
-async def test_an_account_elsewhere_sets_one_up(door, clock, elsewhere):
+async def test_a_provider_sign_in_requires_setting_up_a_second_factor(door, clock, elsewhere):
     """Defects: I10"""
     await require(door)
     # A claim of an account that its owner chose is no second factor here.
@@ -155,7 +155,7 @@ class VerifiedUser:
         return made
 
 
-async def test_a_passkey_is_enough_if_it_verified_its_user(door, clock):
+async def test_a_passkey_with_user_verification_is_sufficient(door, clock):
     """Defects: I10"""
     _, _, device, _, _ = await with_passkey(door, new_address())
     await require(door)
@@ -165,7 +165,7 @@ async def test_a_passkey_is_enough_if_it_verified_its_user(door, clock):
     assert is_asked_to_enroll(await use(door, device)), "possession alone is one factor"
 
 
-async def test_a_session_without_one_ends_with_its_access_token(door, people):
+async def test_a_session_without_a_second_factor_ends_at_the_next_refresh(door, people):
     """Defects: I10"""
     up, other = await door.signed_up(), await door.signed_up()
     await organization_of(people, up["customer"]["id"])
@@ -177,7 +177,7 @@ async def test_a_session_without_one_ends_with_its_access_token(door, people):
     assert (await door.post("/token/refresh", {"refreshToken": other["refreshToken"]})).status_code == 200
 
 
-async def test_a_session_that_sets_one_up_in_time_goes_on(door, clock):
+async def test_a_session_that_sets_up_a_second_factor_in_time_continues(door, clock):
     """Defects: I10"""
     address = new_address()
     up, ada, _, _ = await with_totp(door, clock, address)
@@ -187,7 +187,7 @@ async def test_a_session_that_sets_one_up_in_time_goes_on(door, clock):
     assert (await ada.get("/me")).status_code == 200
 
 
-async def test_the_last_second_factor_stays_while_it_is_required(door, project, clock):
+async def test_the_last_second_factor_cannot_be_removed_while_it_is_required(door, project, clock):
     """Defects: I10"""
     address = new_address()
     up, ada, app, codes = await with_totp(door, clock, address)
@@ -211,7 +211,7 @@ async def test_the_last_second_factor_stays_while_it_is_required(door, project, 
     assert (await other.client.delete(f"/passkeys/{added['id']}")).status_code == 204
 
 
-async def test_a_token_that_waits_is_good_for_nothing_else(door, new_project, clock):
+async def test_an_enrollment_token_gives_no_other_access(door, new_project, clock):
     """Defects: I10"""
     await require(door, False)
     address = new_address()
@@ -235,7 +235,7 @@ async def test_a_token_that_waits_is_good_for_nothing_else(door, new_project, cl
         assert (replayed.status_code, replayed.json()["code"]) == (401, "code_invalid")
 
 
-async def test_a_token_that_waits_expires(door, clock):
+async def test_an_enrollment_token_expires(door, clock):
     """Defects: I10"""
     address = new_address()
     await door.signed_up(address)
@@ -248,7 +248,7 @@ async def test_a_token_that_waits_expires(door, clock):
     assert is_asked_to_enroll(await door.sign_in(address))
 
 
-async def test_wrong_codes_count_as_at_every_second_factor(door, clock):
+async def test_wrong_enrollment_codes_count_toward_the_lockout(door, clock):
     """Defects: I10"""
     address = new_address()
     await door.signed_up(address)
@@ -266,7 +266,7 @@ async def test_wrong_codes_count_as_at_every_second_factor(door, clock):
     assert into["accessToken"]
 
 
-async def test_of_two_who_set_one_up_at_once_one_wins(door, clock):
+async def test_of_two_concurrent_enrollments_one_wins(door, clock):
     """Defects: I10"""
     address = new_address()
     await door.signed_up(address)
@@ -285,8 +285,8 @@ async def test_of_two_who_set_one_up_at_once_one_wins(door, clock):
     assert into.status_code == 200
 
 
-async def test_a_code_confirms_the_secret_that_it_is_of(door, clock, world):
-    """Two sessions of one customer set up an app at the same time: neither turns on what the other one shows.
+async def test_a_code_confirms_only_the_secret_of_its_own_enrollment(door, clock, world):
+    """Two sessions of one customer set up an app concurrently: neither can confirm the secret of the other.
 
     Defects: I10
     """
@@ -301,7 +301,7 @@ async def test_a_code_confirms_the_secret_that_it_is_of(door, clock, world):
     assert [each.status_code for each in answers] == [401, 200]
 
 
-async def test_other_doors_give_no_session_without_it(door, people, project, clock):
+async def test_no_other_operation_starts_a_session_without_the_second_factor(door, people, project, clock):
     """Defects: I10"""
     address = new_address()
     up = await door.signed_up(address)
@@ -329,7 +329,7 @@ async def test_other_doors_give_no_session_without_it(door, people, project, clo
     assert is_asked_to_enroll(await door.sign_in(invited))
 
 
-async def test_who_joins_by_domain_at_this_sign_in_sets_one_up_first(door, people, clock):
+async def test_joining_by_domain_at_sign_in_applies_the_requirement_at_once(door, people, clock):
     """Defects: I10"""
     organization = await people.organization()
     domain = await people.proved(organization, f"{uuid4().hex[:10]}.example")
@@ -342,7 +342,7 @@ async def test_who_joins_by_domain_at_this_sign_in_sets_one_up_first(door, peopl
     assert [each["customerId"] for each in await people.members_of(organization)] == [into["customer"]["id"]]
 
 
-async def test_it_survives_a_merge(door, people, project, clock):
+async def test_the_requirement_applies_after_a_merge(door, people, project, clock):
     """Defects: I2, I10"""
     address = new_address()
     kept, gone = await door.signed_up(address), await door.signed_up()
@@ -359,7 +359,7 @@ async def test_it_survives_a_merge(door, people, project, clock):
     assert done.status_code == 200
 
 
-async def test_it_rests_while_the_organization_is_suspended(door, people):
+async def test_the_requirement_is_not_enforced_while_the_organization_is_suspended(door, people):
     """Defects: I10"""
     address = new_address()
     up = await door.signed_up(address)
@@ -371,7 +371,7 @@ async def test_it_rests_while_the_organization_is_suspended(door, people):
     assert is_asked_to_enroll(await door.sign_in(address))
 
 
-async def test_only_who_may_change_the_organization_can_require_it(door, people, new_project):
+async def test_requiring_it_needs_the_permission_to_change_the_organization(door, people, new_project):
     """Defects: I10"""
     organization = await people.organization()
     path = f"/b2b/organizations/{organization['id']}"
@@ -382,7 +382,7 @@ async def test_only_who_may_change_the_organization_can_require_it(door, people,
     assert (wrong.status_code, wrong.json()["errors"][0]["path"]) == (400, "/requireMfa")
 
 
-async def test_the_hosted_pages_set_one_up_and_show_the_recovery_codes(door, browser, clock):
+async def test_the_pages_set_up_a_second_factor_and_show_recovery_codes(door, browser, clock):
     """Defects: I10"""
     address = new_address()
     await door.signed_up(address)
@@ -408,7 +408,7 @@ async def test_the_hosted_pages_set_one_up_and_show_the_recovery_codes(door, bro
     await redeemed(door, await browser.submit(factor, code=codes[0]))
 
 
-async def test_a_page_sets_one_up_for_any_sign_in(door, browser, clock):
+async def test_the_mfa_page_sets_up_a_second_factor_after_any_sign_in(door, browser, clock):
     """Defects: I10"""
     address = new_address()
     await door.signed_up(address)
@@ -421,7 +421,7 @@ async def test_a_page_sets_one_up_for_any_sign_in(door, browser, clock):
     assert into["customer"]["email"] == address
 
 
-async def test_an_account_elsewhere_sets_one_up_on_the_pages(door, browser, clock, elsewhere):
+async def test_a_provider_sign_in_sets_up_a_second_factor_on_the_pages(door, browser, clock, elsewhere):
     """Defects: I10"""
     await require(door)
     elsewhere.provider.claims = {"email": new_address(), "email_verified": True}

@@ -36,7 +36,7 @@ async def with_totp(door, clock, address):
     return up, ada, app, confirmed.json()["codes"]
 
 
-async def test_a_second_factor_is_asked_for_and_a_used_step_is_refused(door, project, clock):
+async def test_a_second_factor_is_required_and_a_used_code_is_rejected(door, project, clock):
     address = new_address()
     _, _, app, codes = await with_totp(door, clock, address)
     assert len(set(codes)) == 10
@@ -56,7 +56,7 @@ async def test_a_second_factor_is_asked_for_and_a_used_step_is_refused(door, pro
     assert reused.status_code == 401, "the token was used"
 
 
-async def test_concurrent_use_of_one_totp_code_exactly_one_wins(door, clock):
+async def test_concurrent_uses_of_one_totp_code_succeed_once(door, clock):
     address = new_address()
     _, _, app, _ = await with_totp(door, clock, address)
     tokens = [(await door.sign_in(address)).json()["mfaToken"] for _ in range(4)]
@@ -65,7 +65,7 @@ async def test_concurrent_use_of_one_totp_code_exactly_one_wins(door, clock):
     assert sorted(each.status_code for each in answers) == [200, 401, 401, 401]
 
 
-async def test_an_mfa_token_allows_five_tries_and_is_no_session(door, clock):
+async def test_an_mfa_token_allows_five_attempts_and_is_not_a_session(door, clock):
     address = new_address()
     _, _, app, _ = await with_totp(door, clock, address)
     token = (await door.sign_in(address)).json()["mfaToken"]
@@ -78,7 +78,7 @@ async def test_an_mfa_token_allows_five_tries_and_is_no_session(door, clock):
 
 
 @pytest.mark.parametrize("way", ["password", "code", "reset"])
-async def test_lockout_bypass_by_proving_the_first_factor_again(door, clock, way):
+async def test_lockout_bypass_by_repeating_the_first_factor(door, clock, way):
     address = new_address()
     _, _, app, _ = await with_totp(door, clock, address)
     wrong = "000000" if app.code() != "000000" else "111111"
@@ -129,7 +129,7 @@ async def test_recovery_codes_work_once_and_can_be_renewed(door, clock):
     assert any("recovery code was used" in mail["text"] for mail in await door.mails(address))
 
 
-async def test_turning_the_second_factor_off_takes_one_more_code(door, project, clock):
+async def test_turning_the_second_factor_off_requires_a_code(door, project, clock):
     address = new_address()
     up, ada, app, _ = await with_totp(door, clock, address)
     assert (await ada.post("/mfa/totp/enroll")).json()["code"] == "mfa_already_on"
@@ -142,7 +142,7 @@ async def test_turning_the_second_factor_off_takes_one_more_code(door, project, 
     assert {"customer.mfa_enabled", "customer.mfa_disabled"} <= {each["type"] for each in events}
 
 
-async def test_enrolling_needs_a_recent_sign_in_and_turns_nothing_on_by_itself(door, clock):
+async def test_enrollment_requires_a_recent_sign_in_and_a_first_code(door, clock):
     address = new_address()
     up = await door.signed_up(address)
     ada = door.as_(up["accessToken"])
@@ -155,7 +155,7 @@ async def test_enrolling_needs_a_recent_sign_in_and_turns_nothing_on_by_itself(d
 
 
 @pytest.mark.parametrize("family", ["customers", "end-users"])
-async def test_a_developer_resets_a_lost_second_factor(door, project, clock, family):
+async def test_a_developer_can_reset_a_lost_second_factor(door, project, clock, family):
     address = new_address()
     up, _, _, codes = await with_totp(door, clock, address)
     pending = (await door.sign_in(address)).json()["mfaToken"]
@@ -166,7 +166,7 @@ async def test_a_developer_resets_a_lost_second_factor(door, project, clock, fam
     assert (await door.sign_in(address)).json()["mfaRequired"] is False
     assert (await project.client.get("/customers/stats")).json()["mfaEnabled"] == 0
     assert (await project.client.post(f"{base}/{up['customer']['id']}/mfa/reset")).status_code == 204
-    told = [mail for mail in await door.mails(address) if "was taken away" in mail["text"]]
+    told = [mail for mail in await door.mails(address) if "was removed by" in mail["text"]]
     assert len(told) == 1, "whoever has the account hears of it, once"
 
 
@@ -217,7 +217,7 @@ async def use(door, device, *, origin=ORIGIN, change=None):
     return await door.post("/passkeys/sign-in", {"challengeId": begun["challengeId"], "credential": proof})
 
 
-async def test_passkeys_end_to_end(door):
+async def test_passkeys_are_added_used_listed_and_removed(door):
     address = new_address()
     up, ada, device, added, _ = await with_passkey(door, address)
     assert added["name"] == "Laptop"
@@ -233,7 +233,7 @@ async def test_passkeys_end_to_end(door):
     assert "PASSKEY" not in (await ada.get("/me")).json()["identities"]
 
 
-async def test_the_last_way_in_is_not_removed(door):
+async def test_the_last_sign_in_method_cannot_be_removed(door):
     _, ada, device, added, _ = await with_passkey(door, new_address())
     await door.settings(methods=["PASSKEY"])
     kept = await ada.client.delete(f"/passkeys/{added['id']}")
@@ -243,7 +243,7 @@ async def test_the_last_way_in_is_not_removed(door):
     assert (await ada.client.delete(f"/passkeys/{added['id']}")).status_code == 204
 
 
-async def test_a_passkey_signs_in_to_the_customer_that_its_own_was_merged_into(door, project):
+async def test_a_passkey_of_a_merged_customer_signs_in_to_the_survivor(door, project):
     up, _, device, _, _ = await with_passkey(door, new_address())
     link = {"customerId": up["customer"]["id"], "externalUserId": "u-1"}
     assert (await project.client.post("/customers/link", link)).status_code == 200
@@ -255,7 +255,7 @@ async def test_a_passkey_signs_in_to_the_customer_that_its_own_was_merged_into(d
     assert into.json()["customer"]["id"] == survivor["id"]
 
 
-async def test_a_passkey_answers_only_its_own_challenge_page_and_project(door, new_project):
+async def test_a_passkey_response_is_bound_to_challenge_origin_and_project(door, new_project):
     _, ada, device, _, body = await with_passkey(door, new_address())
     assert (await ada.post("/passkeys/register", body)).status_code == 401, "the challenge was used"
     assert (await use(door, device, origin="https://evil.example")).status_code == 401
@@ -281,14 +281,14 @@ async def test_a_passkey_answers_only_its_own_challenge_page_and_project(door, n
     assert elsewhere.status_code == 401
 
 
-async def test_a_counter_that_does_not_grow_gives_a_copy_away(door):
+async def test_a_signature_counter_that_does_not_increase_is_rejected(door):
     _, _, device, _, _ = await with_passkey(door, new_address())
     assert (await use(door, device)).status_code == 200
     device.sign_count -= 1
     assert (await use(door, device)).status_code == 401
 
 
-async def test_a_passkey_that_verified_nobody_leaves_the_second_factor_to_do(door, clock):
+async def test_a_passkey_without_user_verification_requires_the_second_factor(door, clock):
     address = new_address()
     _, ada, device, _, _ = await with_passkey(door, address)
     enrolled = (await ada.post("/mfa/totp/enroll")).json()
@@ -297,7 +297,7 @@ async def test_a_passkey_that_verified_nobody_leaves_the_second_factor_to_do(doo
     assert asked["mfaRequired"] is True
 
 
-async def test_pre_hijacking_a_planted_passkey_goes_too(door):
+async def test_pre_hijacking_verifying_the_address_removes_earlier_passkeys(door):
     victim = new_address()
     planted = await door.unverified(victim)
     mallory = door.as_(planted["accessToken"])

@@ -1,4 +1,4 @@
-"""Mails about what happens to one's own account: each of them, and each switched off by itself."""
+"""Security notices to customers: each is sent, and each can be switched off."""
 
 import base64
 from datetime import timedelta
@@ -50,7 +50,7 @@ HAPPENS = {
 }
 
 
-async def test_the_project_hears_of_mails_that_do_not_go_out(door, project, clock):
+async def test_mails_that_cannot_be_sent_are_reported_by_an_event(door, project, clock):
     relay = {"host": "relay.example", "tls": "none"}
     changed = {"transport": "relay", "relays": [relay], "signIn": {"mailFrom": "door@never-verified.example"}}
     assert (await project.developer.patch("", {"settings": changed})).status_code == 200
@@ -65,7 +65,7 @@ async def test_the_project_hears_of_mails_that_do_not_go_out(door, project, cloc
     assert "settings.signIn.mailFrom" in told["data"]["reason"], "what to do"
 
 
-async def test_a_code_is_not_mailed_when_it_is_worthless(door, project, clock, world):
+async def test_an_expired_code_is_not_mailed(door, project, clock, world):
     address = new_address()
     await door.post("/sign-in/code", {"email": address})
     clock.move(timedelta(minutes=11))
@@ -82,13 +82,13 @@ async def test_a_code_is_not_mailed_when_it_is_worthless(door, project, clock, w
     assert life <= timedelta(minutes=10)
 
 
-def test_every_kind_is_tried():
+def test_the_test_covers_every_kind_of_security_mail():
     assert set(HAPPENS) == set(SECURITY_MAILS)
 
 
 @pytest.mark.parametrize("kind", SECURITY_MAILS)
 @pytest.mark.parametrize("on", [True, False], ids=["on", "off"])
-async def test_each_security_mail_comes_unless_it_is_switched_off(door, elsewhere, clock, kind, on):
+async def test_each_security_mail_is_sent_unless_switched_off(door, elsewhere, clock, kind, on):
     happen, subject = HAPPENS[kind]
     address = new_address()
     up = await door.signed_up(address)
@@ -99,7 +99,7 @@ async def test_each_security_mail_comes_unless_it_is_switched_off(door, elsewher
     assert [subject in mail["subject"] for mail in mails] == ([True] if on else [])
 
 
-async def test_a_link_stands_behind_a_button_and_the_app_is_named(door):
+async def test_mails_have_a_button_with_the_link_and_name_the_app(door):
     """Defects: I12"""
     await door.settings(appName="Acme & Sons")
     address = new_address()

@@ -1,4 +1,4 @@
-"""Customers sign up, sign in, stay signed in and prove their addresses."""
+"""Customers sign up, sign in, refresh their sessions and verify their addresses."""
 
 import asyncio
 import time
@@ -20,7 +20,7 @@ from tests.identity.customers.test_second_factor import with_totp
 from tests.workers import in_another_process
 
 
-async def test_the_whole_way_from_sign_up_to_sign_out(door):
+async def test_sign_up_sign_in_refresh_and_sign_out(door):
     address = new_address()
     up = await door.signed_up(address)
     assert up["customer"]["email"] == address
@@ -37,7 +37,7 @@ async def test_the_whole_way_from_sign_up_to_sign_out(door):
     assert (await door.as_(up["accessToken"]).get("/me")).status_code == 200
 
 
-async def test_anybody_can_check_an_access_token_with_the_jwks(door, project, world):
+async def test_access_tokens_verify_with_the_jwks(door, project, world):
     up = await door.signed_up()
     keys = (await Client(door.app).get(f"/projects/{project.id}/.well-known/jwks.json")).json()
     kid = jwt.get_unverified_header(up["accessToken"])["kid"]
@@ -49,7 +49,7 @@ async def test_anybody_can_check_an_access_token_with_the_jwks(door, project, wo
     assert "d" not in keys["keys"][0]
 
 
-async def test_a_token_of_another_kind_or_key_is_no_token(door, project, world):
+async def test_tokens_of_another_type_or_key_are_rejected(door, project, world):
     up = await door.signed_up()
     claims = jwt.decode(up["accessToken"], options={"verify_signature": False})
     kid = jwt.get_unverified_header(up["accessToken"])["kid"]
@@ -83,7 +83,7 @@ async def test_a_token_of_another_kind_or_key_is_no_token(door, project, world):
         assert (await door.as_(token).get("/me")).status_code == 401
 
 
-async def test_signing_keys_rotate_without_a_gap(door, project, clock):
+async def test_tokens_stay_valid_during_key_rotation(door, project, clock):
     up = await door.signed_up()
     jwks = Client(door.app)
     first = (await jwks.get(f"/projects/{project.id}/.well-known/jwks.json")).json()["keys"]
@@ -100,7 +100,7 @@ async def test_signing_keys_rotate_without_a_gap(door, project, clock):
     assert [key["kid"] for key in last] == [kid]
 
 
-async def test_access_tokens_live_five_minutes_and_sessions_seven_idle_days(door, clock):
+async def test_access_tokens_expire_after_five_minutes_and_idle_sessions_after_seven_days(door, clock):
     up = await door.signed_up()
     clock.move(timedelta(minutes=5, seconds=1))
     assert (await door.as_(up["accessToken"]).get("/me")).status_code == 401
@@ -130,7 +130,7 @@ async def test_refresh_token_theft_ends_the_session(door, project, clock):
     assert events[0]["metadata"]["reason"] == "REFRESH_TOKEN_REUSED"
 
 
-async def test_a_refresh_token_is_bound_to_its_project_and_cannot_be_made_up(door, new_project):
+async def test_refresh_tokens_are_bound_to_their_project_and_cannot_be_forged(door, new_project):
     up = await door.signed_up()
     other = await new_project()
     theirs = Client(door.app, None, f"/projects/{other.id}/auth")
@@ -141,7 +141,7 @@ async def test_a_refresh_token_is_bound_to_its_project_and_cannot_be_made_up(doo
     ).status_code == 404
 
 
-async def test_concurrent_refreshes_of_one_token_agree(door):
+async def test_concurrent_refreshes_of_one_token_return_the_same_tokens(door):
     up = await door.signed_up()
     body = {"refreshToken": up["refreshToken"]}
     answers = await asyncio.gather(*(door.post("/token/refresh", body) for _ in range(6)))
@@ -176,10 +176,10 @@ async def test_user_enumeration_status_and_body_are_the_same(door):
         )
 
 
-async def test_user_enumeration_the_same_statements_run_for_known_and_unknown(door, monkeypatch):
-    """Time is held equal by doing the same work: the same statements in the same order, and argon2 as often.
+async def test_user_enumeration_known_and_unknown_addresses_run_the_same_statements(door, monkeypatch):
+    """Response times are equal because the same statements run in the same order, and argon2 equally often.
 
-    Counted, not timed: time would depend on what else the machine does.
+    The test counts them and does not measure time, which depends on the load of the machine.
     """
     await door.settings(redirectUrls=["https://app.example.com/in"])
     known = new_address()
@@ -223,7 +223,7 @@ async def test_user_enumeration_the_same_statements_run_for_known_and_unknown(do
         assert ran.count("argon2") == ("password" in body), path
 
 
-async def test_signing_up_twice_mails_the_one_who_is_there(door):
+async def test_signing_up_with_a_taken_address_mails_its_owner(door):
     known = new_address()
     await door.signed_up(known)
     again = await door.post("/sign-up", {"email": known, "password": "another password here"})
@@ -236,7 +236,7 @@ async def test_signing_up_twice_mails_the_one_who_is_there(door):
     assert (await door.sign_in(known)).status_code == 200
 
 
-async def test_ten_failures_lock_longer_every_time(door, project, clock):
+async def test_every_ten_failures_lock_for_longer(door, project, clock):
     address = new_address()
     up = await door.signed_up(address)
 
@@ -268,7 +268,7 @@ async def test_ten_failures_lock_longer_every_time(door, project, clock):
 
 
 @pytest.mark.parametrize("how", ["reset", "unban", "unlock"])
-async def test_a_lock_out_ends_with_a_proven_reset_and_by_the_project(door, project, how):
+async def test_a_lockout_ends_by_password_reset_or_by_the_project(door, project, how):
     """Defects: I5"""
     address = new_address()
     up = await door.signed_up(address)
@@ -293,7 +293,7 @@ async def test_a_lock_out_ends_with_a_proven_reset_and_by_the_project(door, proj
     assert types.count("customer.unlocked") == (how == "unlock")
 
 
-async def test_a_lock_out_of_the_second_factor_survives_a_reset_and_ends_when_unlocked(door, project, clock):
+async def test_a_second_factor_lockout_survives_a_reset_and_ends_by_unlock(door, project, clock):
     """Defects: I5"""
     address = new_address()
     up, _, app, _ = await with_totp(door, clock, address)
@@ -314,14 +314,14 @@ async def test_a_lock_out_of_the_second_factor_survives_a_reset_and_ends_when_un
     assert (await door.post("/mfa/verify", {"mfaToken": token, "code": app.code()})).status_code == 200
 
 
-async def test_unknown_people_are_locked_alike(door):
+async def test_unknown_addresses_are_locked_like_known_ones(door):
     address = new_address()
     for _ in range(10):
         assert (await door.sign_in(address)).status_code == 401
     assert (await door.sign_in(address)).status_code == 429
 
 
-async def test_lockout_bypass_by_case_or_tag(door):
+async def test_lockout_bypass_by_case_or_subaddress(door):
     local, _, domain = new_address().partition("@")
     await door.signed_up(f"{local}@{domain}")
     variants = [f"{local.upper()}@{domain}", f"{local}@{domain.upper()}", f"{local}+1@{domain}", f"{local}+x@{domain}"]
@@ -331,7 +331,7 @@ async def test_lockout_bypass_by_case_or_tag(door):
         assert (await door.sign_in(variant)).status_code == 429
 
 
-async def test_lockout_bypass_by_signing_in_to_an_account_of_ones_own_with_a_tag(door):
+async def test_lockout_bypass_by_signing_in_to_an_own_subaddress(door):
     local, _, domain = new_address().partition("@")
     await door.signed_up(f"{local}@{domain}")
     await door.unverified(f"{local}+mine@{domain}")
@@ -342,14 +342,14 @@ async def test_lockout_bypass_by_signing_in_to_an_account_of_ones_own_with_a_tag
     assert answers == [401] * 5 + [200] + [401] * 5 + [429]
 
 
-async def test_signing_in_is_no_failure_of_an_account_that_nobody_proved(door):
+async def test_signing_in_to_an_unverified_account_is_not_counted_as_a_failure(door):
     address = new_address()
     await door.unverified(address)
     for _ in range(12):
         assert (await door.sign_in(address)).status_code == 200
 
 
-async def test_failures_of_long_ago_do_not_add_up_to_a_lock(door, clock):
+async def test_old_failures_do_not_count_toward_a_lockout(door, clock):
     address = new_address()
     await door.unverified(address)
     for _ in range(2):
@@ -359,7 +359,7 @@ async def test_failures_of_long_ago_do_not_add_up_to_a_lock(door, clock):
     assert (await door.sign_in(address)).status_code == 200
 
 
-async def test_a_server_of_the_project_says_for_whom_it_asks(door, project):
+async def test_a_project_server_passes_the_visitor_address(door, project):
     address = new_address()
     await door.signed_up(address)
 
@@ -382,7 +382,7 @@ async def test_a_server_of_the_project_says_for_whom_it_asks(door, project):
     assert shown["ipAddress"] == door.ip, "whoever has no secret key speaks for nobody"
 
 
-async def test_lockout_bypass_by_guessing_side_by_side(door):
+async def test_lockout_bypass_by_concurrent_guesses(door):
     address = new_address()
     await door.signed_up(address)
     answers = await asyncio.gather(*(door.sign_in(address, f"guess number {number}") for number in range(24)))
@@ -390,7 +390,7 @@ async def test_lockout_bypass_by_guessing_side_by_side(door):
     assert sum(each.status_code == 429 for each in answers) == 14
 
 
-async def test_concurrent_use_of_one_code_exactly_one_wins(door):
+async def test_concurrent_uses_of_one_code_succeed_once(door):
     address = new_address()
     await door.signed_up(address)
     asked = (await door.post("/sign-in/code", {"email": address})).json()
@@ -401,7 +401,7 @@ async def test_concurrent_use_of_one_code_exactly_one_wins(door):
     assert again.status_code == 401
 
 
-async def test_a_code_allows_five_tries_and_ten_minutes(door, clock):
+async def test_a_code_allows_five_attempts_within_ten_minutes(door, clock):
     address = new_address()
     await door.signed_up(address)
     asked = (await door.post("/sign-in/code", {"email": address})).json()
@@ -419,7 +419,7 @@ async def test_a_code_allows_five_tries_and_ten_minutes(door, clock):
 
 
 @pytest.mark.parametrize("what", ["sign-in", "sign-up", "verify"])
-async def test_a_code_asked_for_by_somebody_else_leaves_the_own_one_valid(door, what):
+async def test_a_code_requested_by_somebody_else_does_not_invalidate_earlier_codes(door, what):
     """Defects: I3"""
     address = new_address()
     stranger = door.at(ip="198.51.100.7")
@@ -442,7 +442,7 @@ async def test_a_code_asked_for_by_somebody_else_leaves_the_own_one_valid(door, 
 
 
 @pytest.mark.parametrize("what", ["link", "reset"])
-async def test_a_link_asked_for_by_somebody_else_leaves_the_own_one_valid(door, what):
+async def test_a_link_requested_by_somebody_else_does_not_invalidate_earlier_links(door, what):
     """Defects: I3"""
     await door.settings(redirectUrls=["https://app.example.com/in"])
     address = new_address()
@@ -459,7 +459,7 @@ async def test_a_link_asked_for_by_somebody_else_leaves_the_own_one_valid(door, 
         assert done.status_code == 204
 
 
-async def test_a_flood_of_requests_stops_the_stranger_and_not_the_owner_of_the_address(door):
+async def test_a_flood_of_requests_blocks_the_attacker_but_not_the_owner(door):
     """Defects: I3"""
     await door.settings(redirectUrls=["https://app.example.com/in"])
     address = new_address()
@@ -482,7 +482,7 @@ async def test_a_flood_of_requests_stops_the_stranger_and_not_the_owner_of_the_a
         assert (await door.post(path, {"email": address})).status_code < 300
 
 
-async def test_real_volume_is_limited_by_address_and_not_for_networks_the_customer_signed_in_from(door):
+async def test_mail_limits_do_not_apply_to_networks_the_customer_signed_in_from(door):
     """Defects: I3"""
     known, unknown = new_address(), new_address()
     await door.signed_up(known)
@@ -497,7 +497,7 @@ async def test_real_volume_is_limited_by_address_and_not_for_networks_the_custom
     assert (await door.post("/sign-in/code", {"email": unknown})).status_code == 429
 
 
-async def test_wrong_codes_lock_nobody_out_and_are_limited_in_all(door, clock):
+async def test_wrong_codes_never_lock_an_account_but_are_limited_in_total(door, clock):
     """Defects: I3"""
     address = new_address()
     await door.signed_up(address)
@@ -523,7 +523,7 @@ async def test_wrong_codes_lock_nobody_out_and_are_limited_in_all(door, clock):
     assert (await door.at(ip="192.0.2.1").sign_in(address)).status_code == 200
 
 
-async def test_a_code_sent_to_a_new_address_begins_an_account(door, project):
+async def test_a_sign_in_code_for_a_new_address_creates_an_account(door, project):
     address = new_address()
     asked = (await door.post("/sign-in/code", {"email": address})).json()
     body = {"challengeId": asked["challengeId"], "code": await door.code(address)}
@@ -550,7 +550,7 @@ async def test_a_link_signs_in_once(door):
     assert (await door.post("/sign-in/link/verify", {"token": "nonsense"})).status_code == 401
 
 
-async def test_links_lead_only_where_the_project_says(door):
+async def test_mailed_links_lead_only_to_listed_redirect_urls(door):
     body = {"email": new_address(), "redirectUrl": "https://evil.example/steal"}
     refused = await door.post("/sign-in/link", body)
     assert refused.json()["errors"][0]["path"] == "/redirectUrl"
@@ -578,7 +578,7 @@ async def test_a_reset_sets_the_password_and_ends_all_sessions(door):
     assert any("password was changed" in mail["subject"] for mail in await door.mails(address))
 
 
-async def test_changing_the_password_asks_for_the_old_one_and_ends_other_sessions(door):
+async def test_changing_the_password_requires_the_current_one_and_ends_other_sessions(door):
     address = new_address()
     up = await door.signed_up(address)
     other = (await door.sign_in(address)).json()
@@ -593,7 +593,7 @@ async def test_changing_the_password_asks_for_the_old_one_and_ends_other_session
     assert (await door.sign_in(address, new)).status_code == 200
 
 
-async def test_session_fixation_a_sign_in_never_takes_over_a_session_that_was_there(door):
+async def test_session_fixation_a_sign_in_always_creates_a_new_session(door):
     address = new_address()
     attacker = await door.signed_up()
     await door.signed_up(address)
@@ -607,7 +607,7 @@ async def test_session_fixation_a_sign_in_never_takes_over_a_session_that_was_th
     assert planted.status_code == 400
 
 
-async def test_pre_hijacking_whoever_proves_the_address_drops_what_was_planted(door, project):
+async def test_pre_hijacking_verifying_the_address_revokes_earlier_credentials(door, project):
     victim = new_address()
     planted = await door.unverified(victim)
     assert planted["customer"]["emailVerifiedAt"] is None
@@ -621,7 +621,7 @@ async def test_pre_hijacking_whoever_proves_the_address_drops_what_was_planted(d
     assert (await door.sign_in(victim)).status_code == 401
 
 
-async def test_pre_hijacking_receiving_the_mail_of_somebody_elses_account_verifies_nothing(door):
+async def test_pre_hijacking_a_mail_for_another_account_does_not_verify_it(door):
     victim = new_address()
     planted = await door.unverified(victim)
     asked = (await door.as_(planted["accessToken"]).post("/verify-email/send")).json()
@@ -634,7 +634,7 @@ async def test_pre_hijacking_receiving_the_mail_of_somebody_elses_account_verifi
     assert own.json()["emailVerifiedAt"] is not None
 
 
-async def test_an_address_changes_only_when_the_new_one_is_proven(door, clock):
+async def test_an_address_changes_only_after_the_new_one_is_verified(door, clock):
     old, new = new_address(), new_address()
     up = await door.signed_up(old)
     taken = new_address()
@@ -651,7 +651,7 @@ async def test_an_address_changes_only_when_the_new_one_is_proven(door, clock):
     assert (await door.sign_in(new)).status_code == 200
 
 
-async def test_one_new_address_of_several_at_the_same_time_exactly_one_wins(door):
+async def test_of_concurrent_changes_to_one_address_one_succeeds(door):
     address, asked = new_address(), []
     for _ in range(3):
         person = door.as_((await door.signed_up())["accessToken"])
@@ -682,7 +682,7 @@ async def test_toctou_on_ban_a_ban_during_the_password_check_wins(door, project,
 
 
 async def test_toctou_on_ban_a_ban_during_a_refresh_wins(door, project, world):
-    """The refresh waits for a row that the ban has locked, and looks again when it has it."""
+    """The refresh waits for a row that the ban has locked, and reads it again afterwards."""
     up = await door.signed_up()
     customer = up["customer"]["id"]
     async with world.db.connection() as connection, connection.transaction():
@@ -705,8 +705,8 @@ async def waits_for_a_lock(world):
     raise AssertionError("nothing waits")
 
 
-async def test_sessions_that_come_together_are_told_apart(door, project):
-    """Tokens are admitted and renewed in groups: each request gets its own answer."""
+async def test_batched_session_checks_do_not_mix_up_sessions(door, project):
+    """Tokens are checked and refreshed in batches; each request gets its own response."""
     people = [await door.signed_up() for _ in range(6)]
     banned, revoked, *others = people
     await project.client.post(f"/customers/{banned['customer']['id']}/ban")
@@ -722,7 +722,7 @@ async def test_sessions_that_come_together_are_told_apart(door, project):
         assert me.json()["id"] == person["customer"]["id"]
 
 
-async def test_a_ban_holds_from_the_next_request_on(door, project):
+async def test_a_ban_takes_effect_with_the_next_request(door, project):
     address = new_address()
     up = await door.signed_up(address)
     ada = door.as_(up["accessToken"])
@@ -738,7 +738,7 @@ async def test_a_ban_holds_from_the_next_request_on(door, project):
 
 
 @pytest.mark.parametrize("family", ["customers", "end-users"])
-async def test_a_session_ended_by_a_developer_is_over_at_once(door, project, family):
+async def test_a_session_revoked_by_a_developer_ends_at_once(door, project, family):
     up = await door.signed_up()
     base = f"/apps/{project.id}/end-users" if family == "end-users" else "/customers"
     customer = f"{base}/{up['customer']['id']}"
@@ -749,7 +749,7 @@ async def test_a_session_ended_by_a_developer_is_over_at_once(door, project, fam
     assert (await project.client.get(customer)).json()["sessions"] == []
 
 
-async def test_own_sessions_can_be_ended(door):
+async def test_customers_can_end_their_own_sessions(door):
     address = new_address()
     up = await door.signed_up(address)
     others = [(await door.sign_in(address)).json() for _ in range(3)]
@@ -762,7 +762,7 @@ async def test_own_sessions_can_be_ended(door):
     assert len((await ada.get("/sessions")).json()) == 1
 
 
-async def test_a_new_device_is_told_and_can_be_switched_off(door):
+async def test_new_device_notices_are_sent_and_can_be_switched_off(door):
     address = new_address()
     await door.signed_up(address)
     await door.sign_in(address)
@@ -776,7 +776,7 @@ async def test_a_new_device_is_told_and_can_be_switched_off(door):
     assert len(await door.mails(address)) == 2
 
 
-async def test_what_people_call_themselves_is_not_run_as_a_template(door):
+async def test_names_of_customers_are_not_evaluated_as_templates(door):
     address = new_address()
     await door.signed_up(address)
     await door.at(agent="<b>{{ 7 * 7 }}</b>").sign_in(address)
@@ -785,7 +785,7 @@ async def test_what_people_call_themselves_is_not_run_as_a_template(door):
     assert "<b>" not in mail["html"]
 
 
-async def test_common_passwords_are_refused_in_any_case(door):
+async def test_short_and_common_passwords_are_rejected_ignoring_case(door):
     for password in ("Password1", "QWERTYUIOP", "iloveyou123"):
         answer = await door.post("/sign-up", {"email": new_address(), "password": password})
         assert (answer.status_code, answer.json()["code"]) == (400, "password_common"), password
@@ -797,7 +797,7 @@ async def test_common_passwords_are_refused_in_any_case(door):
     assert short.json()["errors"][0]["path"] == "/password"
 
 
-async def test_passwords_are_taken_as_they_are_long_ones_too(door):
+async def test_passwords_are_accepted_unchanged_up_to_256_characters(door):
     address, password = new_address(), "Ä" + "x" * 254 + " "
     await door.signed_up(address, password)
     assert (await door.sign_in(address, password)).status_code == 200
@@ -807,7 +807,7 @@ async def test_passwords_are_taken_as_they_are_long_ones_too(door):
     assert too_long.status_code == 400
 
 
-async def test_guesses_from_many_addresses_are_stopped_too(door):
+async def test_guesses_from_many_networks_are_stopped(door):
     address = new_address()
     await door.signed_up(address)
     for number in range(100):
@@ -846,7 +846,7 @@ async def test_methods_can_be_switched_off(door):
     ],
     ids=["bcrypt", "scrypt", "pbkdf2", "argon2"],
 )
-async def test_imported_hashes_sign_in_and_become_ours(door, project, world, made):
+async def test_imported_hashes_sign_in_and_are_replaced_by_argon2id(door, project, world, made):
     address = new_address()
     body = {"email": address, "emailVerified": True, "passwordHash": made(GOOD.encode())}
     created = await project.client.post("/customers", body)
@@ -861,8 +861,8 @@ async def test_imported_hashes_sign_in_and_become_ours(door, project, world, mad
     assert (await door.sign_in(address)).status_code == 200
 
 
-async def test_a_refusal_takes_as_long_for_everybody_whatever_hashes_were_imported(door, project):
-    """An imported hash that is checked slowly does not tell who has an account, nor does one that is checked fast.
+async def test_failed_sign_ins_take_equally_long_whatever_hashes_were_imported(door, project):
+    """Slow and fast imported hashes do not reveal by the response time who has an account.
 
     Defects: S10
     """
@@ -893,14 +893,14 @@ async def test_a_refusal_takes_as_long_for_everybody_whatever_hashes_were_import
         ("$argon2id$v=19$m=65536,t=4,p=1", "$argon2id$v=19$m=65536,t=2,p=1"),
     ],
 )
-async def test_a_refusal_takes_as_long_as_the_costs_in_a_hash_say(scheme, than):
+async def test_the_duration_of_a_failed_sign_in_follows_from_the_hash_costs(scheme, than):
     """Defects: S10"""
     assert await refusal_seconds([scheme]) == pytest.approx(2 * await refusal_seconds([than]))
     assert await refusal_seconds([than, scheme]) == await refusal_seconds([scheme])
     assert await refusal_seconds([]) == 0
 
 
-async def test_hashes_that_cost_too_much_are_refused(project):
+async def test_hashes_with_excessive_cost_are_rejected(project):
     for hashed in (
         "$2b$15$" + "a" * 53,
         "$scrypt$ln=22,r=8,p=1$c2FsdHNhbHQ$" + "a" * 43,
@@ -912,7 +912,7 @@ async def test_hashes_that_cost_too_much_are_refused(project):
         assert (answer.status_code, answer.json()["code"]) == (400, "hash_refused"), hashed
 
 
-async def test_what_has_passed_is_forgotten(door, world, work_off, clock):
+async def test_expired_rows_are_deleted(door, world, work_off, clock):
     address = new_address()
     await door.signed_up(address)
     await door.post("/sign-in/code", {"email": address})

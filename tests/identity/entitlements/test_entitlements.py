@@ -1,4 +1,4 @@
-"""Features, plans, overrides, and what holds of them."""
+"""Features, plans, overrides, and the entitlements that follow from them."""
 
 import asyncio
 import itertools
@@ -43,7 +43,7 @@ def brief(entitlement: dict) -> tuple:
     return entitlement["enabled"], entitlement["limit"], entitlement["source"]
 
 
-async def test_a_feature_from_declaration_to_deletion(project):
+async def test_a_feature_is_declared_changed_and_deleted(project):
     made = await declare(project, "seats", type="LIMIT", defaultEnabled=True, defaultLimit=5)
     assert made | {"createdAt": 0, "updatedAt": 0} == {
         "key": "seats",
@@ -77,13 +77,13 @@ async def test_a_feature_from_declaration_to_deletion(project):
         ({"name": "no key"}, 400),
     ],
 )
-async def test_what_a_feature_cannot_be(project, body, status):
+async def test_invalid_features_are_rejected(project, body, status):
     assert (await project.client.post("/b2b/features", body)).status_code == status
     assert (await project.client.get("/b2b/features")).json() == []
 
 
 @pytest.mark.parametrize("key", ["nothing", "", "'; drop table x", "x" * 256])
-async def test_any_key_may_be_asked_for(project, people, key):
+async def test_undeclared_features_are_disabled_without_an_error(project, people, key):
     acme = await people.organization()
     assert await check(project, key, acme) == {
         "featureKey": key,
@@ -98,7 +98,7 @@ async def test_any_key_may_be_asked_for(project, people, key):
     }
 
 
-async def test_override_over_plan_over_default(project, people, clock):
+async def test_an_override_precedes_the_plan_and_the_plan_the_default(project, people, clock):
     await declare(project, "seats", type="LIMIT", defaultEnabled=True, defaultLimit=5)
     await declare(project, "sso")
     acme = await people.organization()
@@ -126,7 +126,7 @@ async def test_override_over_plan_over_default(project, people, clock):
     assert brief(await check(project, "seats", acme)) == (True, 5, "DEFAULT")
 
 
-async def test_an_override_ends_by_itself_and_is_told_of(project, people, clock, work_off):
+async def test_an_override_expires_with_an_event(project, people, clock, work_off):
     await declare(project, "sso")
     acme = await people.organization()
     path = f"/b2b/organizations/{acme['id']}/entitlements/sso"
@@ -144,7 +144,7 @@ async def test_an_override_ends_by_itself_and_is_told_of(project, people, clock,
     assert (past.status_code, past.json()["errors"][0]["path"]) == (400, "/expiresAt")
 
 
-async def test_an_override_that_was_prolonged_in_time_does_not_end(project, people, clock, work_off):
+async def test_an_extended_override_does_not_expire(project, people, clock, work_off):
     await declare(project, "sso")
     acme = await people.organization()
     path = f"/b2b/organizations/{acme['id']}/entitlements/sso"
@@ -159,7 +159,7 @@ async def test_an_override_that_was_prolonged_in_time_does_not_end(project, peop
     assert brief(await check(project, "sso", acme)) == (True, None, "OVERRIDE")
 
 
-async def test_plans_from_creation_to_deletion(project, people):
+async def test_plans_are_created_changed_and_deleted(project, people):
     await declare(project, "seats", type="LIMIT")
     await declare(project, "sso")
     made = await make_plan(project, "pro", {"featureKey": "sso"}, {"featureKey": "seats", "limit": 3})
@@ -194,7 +194,7 @@ async def test_plans_from_creation_to_deletion(project, people):
         assert answer.status_code == 404
 
 
-async def test_what_a_plan_cannot_say(project):
+async def test_invalid_plans_are_rejected(project):
     await declare(project, "sso")
     for features, status, path in (
         ([{"featureKey": "ssso"}], 422, "/features/0/featureKey"),
@@ -206,7 +206,7 @@ async def test_what_a_plan_cannot_say(project):
     assert (await project.client.get("/b2b/plans")).json() == []
 
 
-async def test_what_cannot_be_overridden(project, people, new_project):
+async def test_invalid_overrides_are_rejected(project, people, new_project):
     await declare(project, "sso")
     acme = await people.organization()
     elsewhere = await new_project()
@@ -225,7 +225,7 @@ async def test_what_cannot_be_overridden(project, people, new_project):
     assert (await project.client.post("/b2b/entitlements/check", body)).status_code == 404
 
 
-async def test_deleting_a_feature_takes_it_out_of_plans_and_overrides(project, people):
+async def test_deleting_a_feature_removes_it_from_plans_and_overrides(project, people):
     await declare(project, "sso")
     acme = await people.organization()
     await make_plan(project, "pro", {"featureKey": "sso"})
@@ -237,7 +237,7 @@ async def test_deleting_a_feature_takes_it_out_of_plans_and_overrides(project, p
     assert brief(await check(project, "sso", acme)) == (False, None, "DEFAULT")
 
 
-async def test_a_suspended_organization_may_use_nothing(project, people):
+async def test_a_suspended_organization_has_no_entitlements(project, people):
     await declare(project, "sso", defaultEnabled=True)
     acme = await people.organization()
     await project.client.patch(f"/b2b/organizations/{acme['id']}", {"status": "SUSPENDED"})
@@ -266,7 +266,7 @@ async def test_a_customers_token_implies_the_organization(project, people, door)
     assert brief(named) == (False, None, "DEFAULT")
 
 
-async def test_changes_are_told_once(project, people):
+async def test_every_change_sends_one_event(project, people):
     await declare(project, "sso")
     await make_plan(project, "pro", {"featureKey": "sso"})
     acme = await people.organization()
@@ -277,7 +277,7 @@ async def test_changes_are_told_once(project, people):
     assert told == [{"featureKey": "sso", "enabled": False, "limit": None, "source": "OVERRIDE"}, {"planKey": "pro"}]
 
 
-async def test_a_plan_that_is_chosen_while_it_is_deleted_is_either_gone_or_kept(project, people):
+async def test_assigning_a_plan_during_its_deletion_has_one_consistent_result(project, people):
     await make_plan(project, "pro")
     acme = await people.organization()
     chosen, gone = await asyncio.gather(
@@ -290,7 +290,7 @@ async def test_a_plan_that_is_chosen_while_it_is_deleted_is_either_gone_or_kept(
 @pytest.mark.parametrize(
     ("override", "plan", "default"), itertools.product((True, False, None), (True, False, None), (True, False))
 )
-def test_every_way_to_an_entitlement(override, plan, default):
+def test_every_combination_of_an_entitlement(override, plan, default):
     row = EntitlementRow(
         key="seats",
         type="LIMIT",
@@ -313,8 +313,8 @@ def test_every_way_to_an_entitlement(override, plan, default):
     assert found.plan_key == ("pro" if source == "PLAN" else None)
 
 
-async def test_questions_that_come_together_are_each_answered_for_themselves(project, people, new_project):
-    """They share statements: of two projects, of organizations with and without a plan, and of unknown ones."""
+async def test_batched_entitlement_checks_do_not_mix_up_results(project, people, new_project):
+    """Checks of two projects in one statement, of organizations with and without a plan, and of unknown ones."""
     other = await new_project()
     await declare(project, "seats", type="LIMIT", defaultEnabled=True, defaultLimit=5)
     await declare(other, "seats", type="LIMIT", defaultEnabled=True, defaultLimit=7)

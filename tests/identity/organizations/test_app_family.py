@@ -1,9 +1,9 @@
-"""What the `/apps` family shows of organizations is what `/projects` shows."""
+"""Organizations are the same under `/apps` and `/projects`."""
 
 from datetime import timedelta
 
 
-async def test_members_are_the_same_in_both_families(people, project):
+async def test_members_are_the_same_under_projects_and_apps(people, project):
     acme, customer = await people.organization(), await people.customer()
     app, own = (
         f"/apps/{project.id}/organizations/{acme['id']}/members",
@@ -23,7 +23,7 @@ async def test_members_are_the_same_in_both_families(people, project):
     assert (await project.client.get(own)).json() == []
 
 
-async def test_invitations_are_resent_in_both_families(people, project, clock):
+async def test_invitations_are_resent_under_projects_and_apps(people, project, clock):
     acme = await people.organization()
     app, own = (
         f"/apps/{project.id}/organizations/{acme['id']}/invitations",
@@ -39,7 +39,7 @@ async def test_invitations_are_resent_in_both_families(people, project, clock):
         assert early.status_code == 429
 
 
-async def test_invitations_are_revoked_in_both_families(people, project):
+async def test_invitations_are_revoked_under_projects_and_apps(people, project):
     acme = await people.organization()
     for family in (f"/apps/{project.id}/organizations", "/b2b/organizations"):
         path = f"{family}/{acme['id']}/invitations"

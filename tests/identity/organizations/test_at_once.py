@@ -1,4 +1,4 @@
-"""What is done to the same people, roles and plans at the same moment is done or refused; nothing fails."""
+"""Concurrent changes of the same customers, roles and plans succeed or are rejected; none causes a 500."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -23,7 +23,7 @@ async def at_once(*calls: Awaitable[Any]) -> list[int]:
     return [each.status_code for each in answers]
 
 
-async def test_joining_while_one_is_erased(people, project, door):
+async def test_joining_during_the_erasure_of_the_customer(people, project, door):
     acme = await people.organization()
     domain = f"{uuid4().hex}.example"
     await people.proved(acme, domain)
@@ -40,7 +40,7 @@ async def test_joining_while_one_is_erased(people, project, door):
     assert await people.members_of(acme) == []
 
 
-async def test_joining_while_two_become_one(people, project, door):
+async def test_joining_during_a_merge_of_two_customers(people, project, door):
     acme = await people.organization()
     domain = f"{uuid4().hex}.example"
     await people.proved(acme, domain)
@@ -58,7 +58,7 @@ async def test_joining_while_two_become_one(people, project, door):
     assert len(await people.members_of(acme)) == ROUNDS
 
 
-async def test_accepting_while_one_is_added(people, project, door):
+async def test_accepting_an_invitation_while_being_added_as_a_member(people, project, door):
     acme = await people.organization()
     path = f"/b2b/organizations/{acme['id']}/members"
     for number in range(ROUNDS):
@@ -76,7 +76,7 @@ async def test_accepting_while_one_is_added(people, project, door):
     assert ["ADMIN" in each["roles"] for each in await people.members_of(acme)] == [True] * ROUNDS
 
 
-async def test_changing_roles_while_a_permission_is_taken_away(project):
+async def test_changing_roles_during_the_deletion_of_a_permission(project):
     for number in range(ROUNDS):
         permission, role = f"posts{number}:read", f"/access/roles/editor{number}"
         await project.client.post("/access/permissions", {"key": permission})
@@ -91,7 +91,7 @@ async def test_changing_roles_while_a_permission_is_taken_away(project):
 
 
 @pytest.mark.parametrize("limit", [3, None])
-async def test_changing_plans_while_a_feature_is_deleted(project, limit):
+async def test_changing_plans_during_the_deletion_of_a_feature(project, limit):
     for number in range(ROUNDS):
         key, plan = f"seats{number}", f"/b2b/plans/pro{number}"
         await project.client.post("/b2b/features", {"key": key, "type": "LIMIT"})

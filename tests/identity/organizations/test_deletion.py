@@ -1,4 +1,4 @@
-"""A deleted organization is gone at once for everybody, and from the disk in bounded chunks."""
+"""A deleted organization is inaccessible at once; its rows are deleted in chunks."""
 
 import asyncio
 from dataclasses import replace
@@ -67,7 +67,7 @@ async def row_of(world, project_id: str, organization_id: str):
         return await (await connection.execute(query, (UUID(project_id), UUID(organization_id)))).fetchone()
 
 
-async def test_it_is_gone_for_everybody_before_anything_is_swept(people, door, full, world):
+async def test_a_deleted_organization_is_404_before_its_rows_are_deleted(people, door, full, world):
     acme, name, connection = full
     client, path = people.project.client, f"/b2b/organizations/{acme['id']}"
     (member, *_) = await people.members_of(acme)
@@ -116,7 +116,7 @@ async def test_it_is_gone_for_everybody_before_anything_is_swept(people, door, f
     assert await row_of(world, people.project.id, acme["id"]) is not None, "and nothing was swept so far"
 
 
-async def test_nothing_is_left_of_it_and_nothing_else_is_touched(people, full, world, work_off):
+async def test_deletion_removes_all_rows_of_the_organization_and_no_others(people, full, world, work_off):
     acme, _, _ = full
     other = await people.organization("Other")
     await people.member(other)
@@ -129,7 +129,7 @@ async def test_nothing_is_left_of_it_and_nothing_else_is_touched(people, full, w
     assert (await people.project.client.get("/customers/stats")).json()["total"] == customers
 
 
-async def test_a_deletion_that_is_killed_half_way_finishes_later(people, full, world, clock, monkeypatch):
+async def test_an_interrupted_deletion_is_continued(people, full, world, clock, monkeypatch):
     acme, _, _ = full
     before = await rows_of(world, people.project.id, acme["id"])
     await people.project.client.delete(f"/b2b/organizations/{acme['id']}")
@@ -155,7 +155,7 @@ async def test_a_deletion_that_is_killed_half_way_finishes_later(people, full, w
     assert await row_of(world, people.project.id, acme["id"]) is None
 
 
-async def test_a_big_one_gives_the_worker_back_in_between(people, full, world, monkeypatch):
+async def test_a_large_deletion_runs_in_chunks(people, full, world, monkeypatch):
     acme, _, _ = full
     monkeypatch.setattr(catalog, "CHUNKS_AT_ONCE", 1)
     await people.project.client.delete(f"/b2b/organizations/{acme['id']}")
@@ -171,8 +171,8 @@ async def test_a_big_one_gives_the_worker_back_in_between(people, full, world, m
     assert await rows_of(world, people.project.id, acme["id"]) == {}
 
 
-async def test_every_follower_of_an_organization_is_found_by_index(world):
-    """Two columns each, the project first: the sweep reads what it deletes and nothing else."""
+async def test_every_table_of_an_organization_has_an_index_for_deletion(world):
+    """Each index has two columns, the project first, so that the deletion reads only the rows that it deletes."""
     names = [each.table for each in await catalog.tables_referencing(world.db, "organizations")]
     assert set(names) >= {"organization_members", "invitations", "organization_domains", "sso_sign_ons", "sso_keys"}
     assert names.index("sso_sign_ons") < names.index("sso_connections"), "followers of followers first"

@@ -1,4 +1,4 @@
-"""Domains that organizations prove, lose, and let people join by."""
+"""Domains of organizations: verification, lapse, and automatic joining."""
 
 import asyncio
 from datetime import timedelta
@@ -30,7 +30,7 @@ async def join(project, customer):
     return answer.json()
 
 
-async def test_a_domain_is_proved_by_its_record(project, people, zone):
+async def test_a_domain_is_verified_by_its_txt_record(project, people, zone):
     acme = await people.organization()
     domain = await people.domain(acme, "ACME.example.")
     assert (domain["domain"], domain["status"], domain["autoJoinEnabled"]) == ("acme.example", "PENDING", False)
@@ -49,7 +49,7 @@ async def test_a_domain_is_proved_by_its_record(project, people, zone):
     assert (await project.client.delete(path_of(domain))).status_code == 404
 
 
-async def test_the_worker_finds_the_record_and_gives_up_after_thirty_days(project, people, clock, work_off):
+async def test_the_worker_verifies_a_domain_or_fails_it_after_thirty_days(project, people, clock, work_off):
     acme = await people.organization()
     found, never = await people.domain(acme, "found.example"), await people.domain(acme, "never.example")
     await work_off()
@@ -66,7 +66,7 @@ async def test_the_worker_finds_the_record_and_gives_up_after_thirty_days(projec
     assert (again["status"], again["nextCheckAt"] is None) == ("PENDING", False)
 
 
-async def test_trouble_with_the_dns_is_no_miss(project, people, zone, clock, work_off):
+async def test_dns_failures_do_not_count_as_a_missing_record(project, people, zone, clock, work_off):
     domain = await people.proved(await people.organization(), "acme.example")
     zone.servfail(domain["recordName"], "TXT")
     for _ in range(6):
@@ -76,7 +76,7 @@ async def test_trouble_with_the_dns_is_no_miss(project, people, zone, clock, wor
     assert (now["status"], now["reason"], now["missingSince"]) == ("VERIFIED", "DNS_UNAVAILABLE", None)
 
 
-async def test_a_domain_lapses_after_three_misses_in_seventy_two_hours(project, people, zone, clock, work_off, door):
+async def test_a_domain_lapses_after_three_missing_records_in_72_hours(project, people, zone, clock, work_off, door):
     acme = await people.organization()
     domain = await people.proved(acme, "acme.example")
     old_record = domain["record"]
@@ -101,7 +101,7 @@ async def test_a_domain_lapses_after_three_misses_in_seventy_two_hours(project, 
     assert (proved["status"], proved["autoJoinEnabled"]) == ("VERIFIED", False)
 
 
-async def test_a_record_that_comes_back_in_time_is_forgiven(project, people, zone, clock, work_off):
+async def test_a_record_that_returns_in_time_keeps_the_domain_verified(project, people, zone, clock, work_off):
     domain = await people.proved(await people.organization(), "acme.example")
     zone.remove(domain["recordName"])
     for _ in range(3):
@@ -119,7 +119,7 @@ async def test_a_record_that_comes_back_in_time_is_forgiven(project, people, zon
     assert (now["status"], now["autoJoinEnabled"]) == ("VERIFIED", True)
 
 
-async def test_a_domain_cannot_be_taken_over_while_its_proof_stands(project, people):
+async def test_a_verified_domain_cannot_be_verified_by_another_organization(project, people):
     domain = await people.proved(await people.organization(), "acme.example")
     thief = await people.organization("Thief")
     path = f"/b2b/organizations/{thief['id']}/domains"
@@ -134,7 +134,7 @@ async def test_a_domain_cannot_be_taken_over_while_its_proof_stands(project, peo
         assert refused.status_code == 404
 
 
-async def test_a_lapsed_domain_goes_to_whoever_proves_it_next(project, people, zone, clock, work_off):
+async def test_a_lapsed_domain_can_be_verified_by_another_organization(project, people, zone, clock, work_off):
     acme, heir = await people.organization(), await people.organization("Heir")
     lost = await people.proved(acme, "acme.example")
     zone.remove(lost["recordName"])
@@ -151,7 +151,7 @@ async def test_a_lapsed_domain_goes_to_whoever_proves_it_next(project, people, z
     assert (now["status"], now["reason"]) == ("LAPSED", "VERIFIED_BY_ANOTHER_ORGANIZATION")
 
 
-async def test_a_domain_proved_by_two_organizations_belongs_to_the_first(project, people, clock, work_off):
+async def test_concurrent_verifications_give_the_domain_to_the_first(project, people, clock, work_off):
     one, two = await people.organization("One"), await people.organization("Two")
     first, second = await people.domain(one, "acme.example"), await people.domain(two, "acme.example")
     people.publish(first)
@@ -165,7 +165,7 @@ async def test_a_domain_proved_by_two_organizations_belongs_to_the_first(project
     assert (now["status"], now["reason"]) == ("PENDING", "VERIFIED_BY_ANOTHER_ORGANIZATION")
 
 
-async def test_the_same_domain_in_two_projects_is_nobodys_business(project, people, new_project, zone, work_off):
+async def test_the_same_domain_can_be_verified_in_two_projects(project, people, new_project, zone, work_off):
     from tests.identity.organizations.conftest import People
 
     elsewhere = People(await new_project(), zone, work_off)
@@ -192,20 +192,20 @@ async def test_the_same_domain_in_two_projects_is_nobodys_business(project, peop
         (".".join(["a" * 60] * 4), "invalid_domain"),
     ],
 )
-async def test_googlemail_com_and_other_public_domains_are_refused(project, people, name, code):
+async def test_public_mailbox_domains_are_rejected(project, people, name, code):
     acme = await people.organization()
     refused = await project.client.post(f"/b2b/organizations/{acme['id']}/domains", {"domain": name})
     assert refused.status_code == 400
     assert refused.json()["errors"][0] | {"message": ""} == {"path": "/domain", "code": code, "message": ""}
 
 
-def test_every_shipped_provider_is_public_and_companies_are_not():
+def test_listed_mailbox_providers_are_public_and_similar_names_are_not():
     assert len(public_mailboxes()) > 600
     assert all(is_public_mailbox(name) for name in public_mailboxes())
     assert not any(map(is_public_mailbox, ("acme.example", "notgmail.com", "yahoo-fans.com", "gmail.acme.com")))
 
 
-async def test_international_domains_are_one_whatever_their_spelling(project, people):
+async def test_international_domains_are_normalized(project, people):
     acme = await people.organization()
     domain = await people.domain(acme, "bücher.example")
     assert domain["domain"] == "xn--bcher-kva.example"
@@ -213,7 +213,7 @@ async def test_international_domains_are_one_whatever_their_spelling(project, pe
     assert (again.status_code, again.json()["code"]) == (409, "domain_listed")
 
 
-async def test_auto_join_needs_a_proof(project, people):
+async def test_auto_join_requires_a_verified_domain(project, people):
     acme = await people.organization()
     domain = await people.domain(acme, "acme.example")
     refused = await project.client.patch(path_of(domain), {"autoJoinEnabled": True})
@@ -222,7 +222,7 @@ async def test_auto_join_needs_a_proof(project, people):
     assert (await project.client.patch(path_of(domain), {"autoJoinEnabled": "yes"})).status_code == 400
 
 
-async def test_signing_in_joins(project, people, door):
+async def test_signing_in_joins_the_organization_of_the_domain(project, people, door):
     acme = await people.organization()
     domain = await people.proved(acme, "acme.example")
     ada = await people.customer("ada@ACME.example")
@@ -238,7 +238,7 @@ async def test_signing_in_joins(project, people, door):
     assert [each["customerId"] for each in await people.members_of(acme)] == [ada["id"]]
 
 
-async def test_sub_domains_do_not_join(project, people, door):
+async def test_subdomains_do_not_join(project, people, door):
     acme = await people.organization()
     await people.proved(acme, "acme.example")
     for address in ("ada@mail.acme.example", "bob@notacme.example", "eve@example"):
@@ -266,7 +266,7 @@ async def test_concurrent_auto_join_joins_once(project, people, door):
     assert sum(each.json()["joined"] for each in answers[3:]) <= 1
 
 
-async def test_every_reason_to_join_or_not(project, people):
+async def test_domain_join_returns_every_result(project, people):
     acme = await people.organization()
     domain = await people.proved(acme, "acme.example", auto_join=False)
     ada = await people.customer("ada@acme.example")
@@ -295,7 +295,7 @@ async def test_every_reason_to_join_or_not(project, people):
     assert (await project.client.post("/b2b/domain-join", {"customerId": "nobody"})).status_code == 404
 
 
-def test_the_table_of_states_is_whole():
+def test_the_state_table_covers_every_state_and_result():
     signs = {sign for _, sign in NEXT_DOMAIN}
     assert set(NEXT_DOMAIN) == {(status, sign) for status in STATUSES for sign in signs}
 
@@ -304,7 +304,7 @@ def test_the_table_of_states_is_whole():
 @pytest.mark.parametrize("seen", [True, False, None])
 @pytest.mark.parametrize("days", [0, 4, 31])
 @pytest.mark.parametrize("misses", [1, 3])
-def test_what_a_look_means(clock, status, seen, days, misses):
+def test_dns_results_are_interpreted(clock, status, seen, days, misses):
     since, now = clock(), clock() + timedelta(days=days)
     sign = sign_of(status, seen=seen, watched_since=since, missing_since=since, misses=misses, now=now)
     if seen is not False:
@@ -314,7 +314,7 @@ def test_what_a_look_means(clock, status, seen, days, misses):
     assert sign == ("MISSING_TOO_LONG" if too_long else "MISSING")
 
 
-def test_when_a_domain_is_looked_at_again(clock):
+def test_the_schedule_of_domain_checks(clock):
     since, minute = clock(), timedelta(minutes=1)
     now, looks = since, []
     while now < since + timedelta(days=1):

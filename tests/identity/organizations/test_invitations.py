@@ -1,4 +1,4 @@
-"""Inviting people, in every state an invitation can be in."""
+"""Invitations in every state."""
 
 import asyncio
 import re
@@ -32,7 +32,7 @@ async def signed_in(door, people, email: str, **fields):
     return door.as_((await door.sign_in(email)).json()["accessToken"])
 
 
-async def test_from_the_mail_to_the_membership(people, door, project):
+async def test_a_mailed_invitation_leads_to_a_membership(people, door, project):
     acme = await people.organization("Acme {{ 7 * 7 }}")
     inviter = await people.member(acme, "OWNER")
     made = await invite(
@@ -70,7 +70,7 @@ async def test_from_the_mail_to_the_membership(people, door, project):
     assert listed["acceptedAt"] is not None
 
 
-async def test_only_the_invited_address_and_only_when_verified(people, door):
+async def test_only_the_verified_invited_address_can_accept(people, door):
     acme = await people.organization()
     await invite(people, acme, "ada@example.com")
     token = await token_for(door, "ada@example.com")
@@ -85,13 +85,13 @@ async def test_only_the_invited_address_and_only_when_verified(people, door):
 
 
 @pytest.mark.parametrize("token", ["x", "0" * 32, "0" * 32 + ".x", "0" * 32 + "." + "x" * 27, "é.ü"])
-async def test_what_is_no_token_leads_nowhere(people, door, token):
+async def test_a_malformed_token_is_404(people, door, token):
     ada = await signed_in(door, people, "ada@example.com")
     assert (await ada.post("/invitations/accept", {"token": token})).status_code == 404
     assert (await door.post("/invitations/preview", {"token": token})).status_code == 404
 
 
-async def test_a_token_of_another_project_leads_nowhere(people, door, new_project):
+async def test_a_token_of_another_project_is_rejected(people, door, new_project):
     await invite(people, await people.organization(), "ada@example.com")
     token = await token_for(door, "ada@example.com")
     elsewhere = await new_project()
@@ -116,13 +116,13 @@ async def test_one_pending_invitation_per_address_and_organization(people, clock
     assert resend.json()["code"] == "already_invited"
 
 
-async def test_inviting_at_the_same_time_invites_once(people):
+async def test_concurrent_invitations_create_one(people):
     acme = await people.organization()
     answers = await asyncio.gather(*(invite(people, acme, "ada@example.com") for _ in range(5)))
     assert sorted(each.status_code for each in answers) == [201, 409, 409, 409, 409]
 
 
-async def test_accepting_at_the_same_time_joins_once(people, door):
+async def test_concurrent_acceptances_join_once(people, door):
     acme = await people.organization()
     await invite(people, acme, "ada@example.com")
     token = await token_for(door, "ada@example.com")
@@ -132,7 +132,7 @@ async def test_accepting_at_the_same_time_joins_once(people, door):
     assert len(await people.events("organization.member_added")) == 1
 
 
-async def test_resending_makes_a_new_token_at_most_once_a_minute(people, door, clock):
+async def test_resending_issues_a_new_token_at_most_once_a_minute(people, door, clock):
     acme = await people.organization()
     made = (await invite(people, acme, "ada@example.com", expiresInDays=1)).json()
     old = await token_for(door, "ada@example.com")
@@ -152,7 +152,7 @@ async def test_resending_makes_a_new_token_at_most_once_a_minute(people, door, c
     assert (await ada.post("/invitations/accept", {"token": new})).status_code == 200
 
 
-async def test_an_invitation_expires_by_itself_and_is_told_of(people, door, clock, work_off):
+async def test_an_invitation_expires_with_an_event(people, door, clock, work_off):
     acme = await people.organization()
     made = (await invite(people, acme, "ada@example.com", expiresInDays=30)).json()
     token = await token_for(door, "ada@example.com")
@@ -171,7 +171,7 @@ async def test_an_invitation_expires_by_itself_and_is_told_of(people, door, cloc
 
 @pytest.mark.parametrize("sign", SIGNS)
 @pytest.mark.parametrize("status", INVITATION_STATUSES)
-async def test_every_state_with_everything_that_can_be_done(people, door, clock, status, sign):
+async def test_every_action_in_every_invitation_state(people, door, clock, status, sign):
     acme = await people.organization()
     made = (await invite(people, acme, "ada@example.com", expiresInDays=1)).json()
     path = f"/apps/{people.project.id}/organizations/{acme['id']}/invitations/{made['id']}"
@@ -203,12 +203,12 @@ async def test_every_state_with_everything_that_can_be_done(people, door, clock,
         assert after == expected
 
 
-def test_the_table_of_states_is_whole():
+def test_the_state_table_covers_every_state_and_action():
     signs = {sign for _, sign in NEXT_INVITATION}
     assert set(NEXT_INVITATION) == {(status, sign) for status in INVITATION_STATUSES for sign in signs}
 
 
-async def test_what_cannot_be_invited(people):
+async def test_invalid_invitations_are_rejected(people):
     acme = await people.organization()
     member = await people.member(acme)
     assert (await invite(people, acme, member["email"])).json()["code"] == "already_member"
@@ -226,7 +226,7 @@ async def test_what_cannot_be_invited(people):
     assert (await people.project.client.get(f"{path}?status=LOST")).status_code == 400
 
 
-async def test_a_suspended_organization_neither_mails_nor_admits(people, door, clock):
+async def test_a_suspended_organization_cannot_invite_or_admit_members(people, door, clock):
     acme = await people.organization()
     path = f"/b2b/organizations/{acme['id']}"
     made = (await invite(people, acme, "ada@example.com")).json()
@@ -241,7 +241,7 @@ async def test_a_suspended_organization_neither_mails_nor_admits(people, door, c
         assert (refused.status_code, refused.json()["code"]) == (409, "organization_suspended")
 
 
-async def test_mail_that_cannot_be_sent_says_so_and_is_tried_again(people, door, project, clock, work_off):
+async def test_mail_problems_are_reported_and_retried(people, door, project, clock, work_off):
     acme = await people.organization()
     relay = {"transport": "relay", "relays": [{"host": "relay.example"}]}
     await project.developer.patch("", {"settings": {**relay, "signIn": {"mailFrom": "a@unproved.example"}}})
@@ -260,7 +260,7 @@ async def test_mail_that_cannot_be_sent_says_so_and_is_tried_again(people, door,
 
 
 @pytest.mark.parametrize("name", ["Acme\r\nBcc: eve@evil.example", "Acme\u2028Ltd", "Acme\x85Ltd", "Acme\t", "\n"])
-async def test_a_name_that_no_mail_could_carry_is_refused(people, name):
+async def test_names_that_are_invalid_in_mail_are_rejected(people, name):
     acme = await people.organization()
     mine = f"/b2b/organizations/{acme['id']}"
     for refused in (
@@ -273,7 +273,7 @@ async def test_a_name_that_no_mail_could_carry_is_refused(people, name):
 
 
 @pytest.mark.parametrize("url", ["https://[::", "https://[1:2]/join", "https://app.example.com:99999/", "https://a:b/"])
-async def test_a_link_that_leads_nowhere_is_refused(people, url):
+async def test_an_invalid_accept_url_is_rejected(people, url):
     acme = await people.organization()
     refused = await invite(people, acme, "a@example.com", acceptUrl=url)
     assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/acceptUrl")
@@ -282,13 +282,13 @@ async def test_a_link_that_leads_nowhere_is_refused(people, url):
     assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/settings/signIn/redirectUrls/1")
 
 
-def test_the_token_joins_the_query():
+def test_the_token_is_added_to_the_query_of_the_accept_url():
     assert with_token("https://a.example/x?to={{name}}", "t") == "https://a.example/x?to=%7B%7Bname%7D%7D&token=t"
     assert with_token("https://a.example/x", "t") == "https://a.example/x?token=t"
     assert with_token("https://a.example/x?a=1", "t") == "https://a.example/x?a=1&token=t"
 
 
-async def test_the_mail_leads_to_a_page_that_accepts_at_a_press_of_a_button(door, people, stranger, world):
+async def test_the_mail_links_to_a_page_with_an_accept_button(door, people, stranger, world):
     """Defects: I8, I12"""
     await door.settings(signUp=False, redirectUrls=["https://app.example.com/back"])
     acme = await people.organization("Acme")
@@ -326,7 +326,7 @@ async def test_the_mail_leads_to_a_page_that_accepts_at_a_press_of_a_button(door
     assert made.json()["status"] == "PENDING"
 
 
-async def test_a_page_of_an_invitation_that_is_over_says_so(door, people, stranger):
+async def test_the_page_of_a_closed_invitation_shows_its_state(door, people, stranger):
     """Defects: I8"""
     acme = await people.organization("Acme")
     email = new_address()
@@ -344,7 +344,7 @@ async def test_a_page_of_an_invitation_that_is_over_says_so(door, people, strang
 
 
 @pytest.mark.parametrize("way", ["password", "code"])
-async def test_an_invited_address_signs_up_where_strangers_may_not(door, people, way):
+async def test_an_invited_address_can_sign_up_when_sign_up_is_closed(door, people, way):
     """Defects: I8"""
     await door.settings(signUp=False)
     acme = await people.organization("Acme")

@@ -1,4 +1,4 @@
-"""Names of organizations, and the slugs that are made of them."""
+"""Names of organizations and the slugs generated from them."""
 
 import pytest
 
@@ -9,13 +9,13 @@ from postern.identity.organizations.rules import slug_of
     ("name", "slug"),
     [("Straße", "strasse"), ("Ærø Łódź", "aero-lodz"), ("GROẞ & Søn", "gross-son"), ("Müller", "muller")],
 )
-def test_letters_are_written_out_in_slugs(name, slug):
+def test_slugs_transliterate_latin_letters(name, slug):
     """Defects: I12"""
     assert slug_of(name) == slug
 
 
 @pytest.mark.parametrize("name", [" ", "\u00a0\u2003 ", ""])
-async def test_a_name_of_blanks_is_refused(project, name):
+async def test_a_blank_name_is_rejected(project, name):
     """Defects: I12"""
     made = await project.client.post("/b2b/organizations", {"name": name})
     assert (made.status_code, made.json()["errors"][0]["path"]) == (400, "/name")

@@ -1,4 +1,4 @@
-"""Organizations in both families, and their members."""
+"""Organizations under `/projects` and `/apps`, and their members."""
 
 import asyncio
 from uuid import uuid4
@@ -10,7 +10,7 @@ from postern.identity.organizations.rules import slug_of
 HERE = "/b2b/organizations"
 
 
-async def test_an_organization_in_both_families(project, people):
+async def test_an_organization_is_the_same_under_projects_and_apps(project, people):
     made = await people.organization("Müller & Söhne", externalId="crm-7", metadata={"tier": "gold"})
     assert made | {"id": 0, "createdAt": 0, "updatedAt": 0} == {
         "id": 0,
@@ -39,7 +39,7 @@ async def test_an_organization_in_both_families(project, people):
     assert (await project.client.get(f"{HERE}?externalId=nobody")).json() == []
 
 
-async def test_changing_and_deleting_from_the_app_family(project, people):
+async def test_organizations_are_changed_and_deleted_under_apps(project, people):
     made = await people.organization(externalId="1")
     path = f"/apps/{project.id}/organizations/{made['id']}"
     changed = await project.client.patch(path, {"name": "New name", "metadata": {"a": 1}})
@@ -48,7 +48,7 @@ async def test_changing_and_deleting_from_the_app_family(project, people):
     assert (await project.client.get(path)).status_code == 404
 
 
-async def test_names_may_be_alike_but_slugs_and_external_ids_are_not(project, people):
+async def test_slugs_and_external_ids_are_unique_but_names_are_not(project, people):
     slugs = [(await people.organization("Acme"))["slug"] for _ in range(7)]
     assert slugs[:4] == ["acme", "acme-2", "acme-3", "acme-4"]
     assert len(set(slugs)) == 7
@@ -76,11 +76,11 @@ async def test_names_may_be_alike_but_slugs_and_external_ids_are_not(project, pe
         ("x" * 99, "x" * 64),
     ],
 )
-def test_slugs_come_from_names(name, slug):
+def test_slugs_are_generated_from_names(name, slug):
     assert slug_of(name) == slug
 
 
-async def test_metadata_is_merged_and_bounded(project, people):
+async def test_metadata_is_merged_and_limited(project, people):
     made = await people.organization(metadata={"a": 1, "b": 2})
     path = f"{HERE}/{made['id']}"
     assert (await project.client.patch(path, {"metadata": {"b": None, "c": 3}})).json()["metadata"] == {"a": 1, "c": 3}
@@ -90,7 +90,7 @@ async def test_metadata_is_merged_and_bounded(project, people):
     assert stale.status_code == 412
 
 
-async def test_members_from_coming_to_going(project, people):
+async def test_members_are_added_changed_and_removed(project, people):
     acme = await people.organization()
     path = f"{HERE}/{acme['id']}/members"
     ada = await people.member(acme)
@@ -108,7 +108,7 @@ async def test_members_from_coming_to_going(project, people):
     assert [each["data"]["customerId"] for each in await people.events("organization.member_removed")] == [ada["id"]]
 
 
-async def test_who_cannot_be_a_member(project, people, new_project):
+async def test_invalid_members_are_rejected(project, people, new_project):
     acme = await people.organization()
     path = f"{HERE}/{acme['id']}/members"
     elsewhere = await new_project()
@@ -124,7 +124,7 @@ async def test_who_cannot_be_a_member(project, people, new_project):
     assert (await project.client.get(nowhere)).status_code == 404
 
 
-async def test_roles_of_members_are_roles_of_organizations(project, people):
+async def test_member_roles_must_have_organization_scope(project, people):
     acme = await people.organization()
     for key, scope in (("editor", "PROJECT"), ("buyer", "ORGANIZATION")):
         assert (await project.client.post("/access/roles", {"key": key, "scope": scope})).status_code == 201
@@ -134,7 +134,7 @@ async def test_roles_of_members_are_roles_of_organizations(project, people):
     assert (await project.client.post(path, {"customerId": ada["id"], "roles": ["buyer"]})).status_code == 201
 
 
-async def test_the_last_owner_stays(project, people):
+async def test_the_last_owner_cannot_be_removed_or_demoted(project, people):
     acme = await people.organization()
     ada = await people.member(acme, "OWNER")
     path = f"{HERE}/{acme['id']}/members"
@@ -148,7 +148,7 @@ async def test_the_last_owner_stays(project, people):
     assert (await project.client.delete(f"{path}/{ada['id']}")).status_code == 200
 
 
-async def test_two_owners_who_go_at_the_same_time_do_not_both_go(project, people):
+async def test_concurrent_removals_leave_one_owner(project, people):
     acme = await people.organization()
     owners = [await people.member(acme, "OWNER") for _ in range(2)]
     path = f"{HERE}/{acme['id']}/members"
@@ -156,7 +156,7 @@ async def test_two_owners_who_go_at_the_same_time_do_not_both_go(project, people
     assert sorted(each.status_code for each in answers) == [200, 409]
 
 
-async def test_a_suspended_organization_takes_nobody(project, people):
+async def test_a_suspended_organization_accepts_no_members(project, people):
     acme = await people.organization()
     path = f"{HERE}/{acme['id']}"
     assert (await project.client.patch(path, {"status": "SUSPENDED"})).json()["status"] == "SUSPENDED"
@@ -171,7 +171,7 @@ async def test_a_suspended_organization_takes_nobody(project, people):
     assert (await project.client.post(f"{path}/members", {"customerId": ada["id"]})).status_code == 201
 
 
-async def test_deleting_takes_what_hangs_on_it_and_leaves_the_customers(project, people):
+async def test_deleting_removes_dependent_records_but_not_customers(project, people):
     acme = await people.organization()
     ada = await people.member(acme)
     await people.domain(acme, "acme.example")
@@ -184,7 +184,7 @@ async def test_deleting_takes_what_hangs_on_it_and_leaves_the_customers(project,
     assert [each["subjectId"] for each in await people.events("organization.deleted")] == [acme["id"]]
 
 
-async def test_a_customer_sees_and_leaves_the_own_organizations(people, door):
+async def test_customers_list_and_leave_their_organizations(people, door):
     acme = await people.organization()
     ada = await people.member(acme, "OWNER")
     await people.member(await people.organization("Elsewhere"))
@@ -198,7 +198,7 @@ async def test_a_customer_sees_and_leaves_the_own_organizations(people, door):
     assert (await me.get("/organizations")).json() == []
 
 
-async def test_customers_who_become_one_unite_their_memberships(project, people):
+async def test_merging_customers_merges_their_memberships(project, people):
     both, one = await people.organization("Both"), await people.organization("One")
     ada, twin = await people.customer(), await people.customer(externalUserId="twin")
     for organization, customer, role in ((both, ada, "MEMBER"), (both, twin, "ADMIN"), (one, twin, "OWNER")):
@@ -212,7 +212,7 @@ async def test_customers_who_become_one_unite_their_memberships(project, people)
     assert [(each["customerId"], each["roles"]) for each in await people.members_of(one)] == [(ada["id"], ["OWNER"])]
 
 
-async def test_an_erased_customer_is_no_member_and_not_invited_any_more(project, people):
+async def test_erasing_a_customer_removes_memberships_and_invitations(project, people):
     acme = await people.organization()
     ada = await people.member(acme)
     other = await people.organization("Other")

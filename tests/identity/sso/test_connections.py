@@ -1,4 +1,4 @@
-"""What an administrator does with a connection."""
+"""Managing single sign-on connections."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -12,7 +12,7 @@ from tests.peers.identity_provider import IdentityProvider, keys
 MD = "{urn:oasis:names:tc:SAML:2.0:metadata}"
 
 
-async def test_a_connection_lives_through_both_families(acme):
+async def test_a_connection_is_managed_under_projects_and_apps(acme):
     made = await acme.connect(active=False)
     assert (made["status"], made["held"], made["idpCertificate"]) == ("DRAFT", None, [acme.idp.certificate])
     assert made["spAcsUrl"] == f"http://127.0.0.1:8025/sso/saml/{made['id']}/acs"
@@ -40,7 +40,7 @@ async def test_a_connection_lives_through_both_families(acme):
     assert (await acme.client.get(project)).json() == []
 
 
-async def test_what_is_done_to_a_connection_is_done_in_both_families(connected):
+async def test_actions_on_a_connection_are_visible_under_projects_and_apps(connected):
     app = f"/apps/{connected.people.project.id}/organizations/{connected.organization['id']}/sso-connections"
     here = f"{app}/{connected.connection['id']}"
     before = (await connected.client.get(connected.here)).json()
@@ -70,7 +70,7 @@ async def test_a_connection_belongs_to_its_organization_and_project(connected, n
     assert (await connected.client.get(f"{connected.path}/nonsense")).status_code == 404
 
 
-async def test_reading_takes_less_than_changing(connected):
+async def test_reading_and_changing_need_different_permissions(connected):
     reader = await connected.people.project.key("sso:read")
     assert (await reader.get(connected.here)).status_code == 200
     for verb, path in [("PATCH", ""), ("DELETE", ""), ("POST", "/activate"), ("POST", "/test")]:
@@ -78,7 +78,7 @@ async def test_reading_takes_less_than_changing(connected):
 
 
 @pytest.mark.parametrize(("state", "sign"), list(NEXT_STATUS), ids=str)
-async def test_states_change_by_the_table(acme, state, sign):
+async def test_states_change_according_to_the_table(acme, state, sign):
     await acme.connect(active=state != "DRAFT")
     if state == "INACTIVE":
         await acme.client.post(f"{acme.here}/deactivate")
@@ -94,7 +94,7 @@ async def test_states_change_by_the_table(acme, state, sign):
     assert sorted(told) == sorted(expected)
 
 
-def test_the_table_knows_every_state_and_sign():
+def test_the_state_table_covers_every_state_and_action():
     states, signs = {state for state, _ in NEXT_STATUS}, {sign for _, sign in NEXT_STATUS}
     assert len(NEXT_STATUS) == len(states) * len(signs)
     assert states == {"DRAFT", "ACTIVE", "INACTIVE"}
@@ -114,7 +114,7 @@ EXPIRED = keys("expired", not_after=datetime(2024, 1, 1, tzinfo=UTC)).pem
     ],
     ids=["entity id", "address", "certificate", "expired", "domain"],
 )
-async def test_activation_says_what_is_missing(acme, fields, path, code):
+async def test_activation_reports_what_is_missing(acme, fields, path, code):
     await acme.connect(active=False, **fields)
     answer = await acme.client.post(f"{acme.here}/activate")
     assert (answer.status_code, answer.json()["code"]) == (409, "sso_connection_incomplete")
@@ -122,21 +122,21 @@ async def test_activation_says_what_is_missing(acme, fields, path, code):
     assert (await acme.client.get(acme.here)).json()["status"] == "DRAFT"
 
 
-async def test_everything_that_is_missing_is_said_at_once(acme):
+async def test_activation_reports_all_missing_fields_together(acme):
     made = await acme.client.post(acme.path, {"name": "Bare", "domain": "bare.example"})
     answer = await acme.client.post(f"{acme.path}/{made.json()['id']}/activate")
     wanted = ["/idpEntityId", "/idpSsoUrl", "/idpCertificate", "/domain"]
     assert [each["path"] for each in answer.json()["errors"]] == wanted
 
 
-async def test_an_active_connection_takes_no_change_that_leaves_it_incomplete(connected):
+async def test_an_active_connection_must_stay_complete(connected):
     for fields in ({"idpCertificate": []}, {"idpEntityId": None}, {"domain": "other.example"}):
         answer = await connected.client.patch(connected.here, fields)
         assert (answer.status_code, answer.json()["code"]) == (409, "sso_connection_incomplete")
     assert (await connected.client.get(connected.here)).json()["idpCertificate"] == [connected.idp.certificate]
 
 
-async def test_one_active_connection_serves_a_domain(connected):
+async def test_a_domain_has_at_most_one_active_connection(connected):
     first = connected.here
     await connected.connect(active=False)
     refused = await connected.client.post(f"{connected.here}/activate")
@@ -146,7 +146,7 @@ async def test_one_active_connection_serves_a_domain(connected):
     assert (await connected.client.post(f"{first}/activate")).status_code == 409
 
 
-async def test_a_domain_that_another_organization_proved_serves_nobody_else(acme):
+async def test_a_domain_verified_by_another_organization_cannot_be_used(acme):
     other = await acme.people.organization("Thieves")
     path = f"/b2b/organizations/{other['id']}/sso-connections"
     made = await acme.client.post(path, {"name": "T", "domain": acme.domain["domain"], **acme.idp_fields()})
@@ -154,13 +154,13 @@ async def test_a_domain_that_another_organization_proved_serves_nobody_else(acme
     assert [each["code"] for each in answer.json()["errors"]] == ["domain_not_verified"]
 
 
-async def test_an_active_connection_is_held_while_its_domain_has_lapsed(connected):
+async def test_an_active_connection_is_blocked_while_its_domain_is_lapsed(connected):
     await connected.lapse()
     assert (await connected.client.get(connected.here)).json()["held"] == "DOMAIN_NOT_VERIFIED"
 
 
 @pytest.mark.parametrize("how", ["removed", "lapsed", "while suspended"])
-async def test_who_proves_a_lost_domain_is_not_held_up_by_the_connection_before(connected, clock, work_off, zone, how):
+async def test_a_new_owner_of_a_domain_is_not_blocked_by_the_former_connection(connected, clock, work_off, zone, how):
     name, before = connected.domain["domain"], connected.here
     if how == "lapsed":
         zone.remove(connected.domain["recordName"])
@@ -189,7 +189,7 @@ async def test_who_proves_a_lost_domain_is_not_held_up_by_the_connection_before(
     assert "domain_not_verified" in [each["code"] for each in back.json()["errors"]]
 
 
-async def test_metadata_sets_everything_of_the_identity_provider(acme):
+async def test_metadata_sets_all_fields_of_the_identity_provider(acme):
     body = {"name": "By XML", "domain": "x.example", "idpMetadataXml": acme.idp.metadata().decode()}
     made = await acme.client.post(acme.path, body)
     assert made.status_code == 201, made.text
@@ -221,14 +221,14 @@ async def test_metadata_sets_everything_of_the_identity_provider(acme):
     ],
     ids=lambda each: each if isinstance(each, str) else next(iter(each)),
 )
-async def test_what_cannot_be_used_is_refused_at_its_place(acme, fields, path):
+async def test_invalid_fields_are_rejected_with_their_path(acme, fields, path):
     answer = await acme.client.post(acme.path, {"name": "Bad", "domain": "bad.example", **fields})
     assert answer.status_code in (400, 422), answer.text
     assert answer.json()["errors"][0]["path"] == path
     assert (await acme.client.get(acme.path)).json() == []
 
 
-async def test_the_private_key_is_sealed_and_shown_nowhere(connected, world):
+async def test_the_private_key_is_encrypted_and_never_returned(connected, world):
     async with world.db.connection() as connection:
         rows = await connection.execute(
             "select private_key from sso_keys where project_id = %s", [connected.people.project.id]
@@ -239,7 +239,7 @@ async def test_the_private_key_is_sealed_and_shown_nowhere(connected, world):
     assert "PRIVATE" not in (await connected.client.get(connected.here)).text
 
 
-async def test_rotation_keeps_what_was_published(connected):
+async def test_rotation_switches_to_the_published_next_key(connected):
     async def signing():
         found = etree.fromstring((await connected.client.get(f"{connected.here}/metadata.xml")).content)
         each = found.iter(f"{MD}KeyDescriptor")
@@ -258,7 +258,7 @@ async def test_rotation_keeps_what_was_published(connected):
     assert before["spCertificate"] not in [each["certificate"] for each in again["spCertificates"]]
 
 
-async def test_a_stale_change_is_refused(connected):
+async def test_a_change_with_a_stale_etag_is_rejected(connected):
     before = await connected.client.get(connected.here)
     seen = {"if-match": before.headers["etag"]}
     assert (await connected.client.patch(connected.here, {"name": "New"}, headers=seen)).status_code == 200
@@ -266,7 +266,7 @@ async def test_a_stale_change_is_refused(connected):
     assert stale.status_code == 412
 
 
-async def test_what_was_done_is_in_the_audit_log(connected):
+async def test_actions_are_in_the_audit_log(connected):
     await connected.client.patch(connected.here, {"name": "New"})
     await connected.client.delete(connected.here)
     log = (await connected.people.project.developer.get("/account/audit-log")).json()["data"]
@@ -274,13 +274,13 @@ async def test_what_was_done_is_in_the_audit_log(connected):
     assert sorted(actions) == [f"sso_connection.{each}" for each in ("activated", "created", "deleted", "updated")]
 
 
-async def test_an_organization_takes_its_connections_along(connected):
+async def test_deleting_an_organization_deletes_its_connections(connected):
     assert (await connected.client.delete(f"/b2b/organizations/{connected.organization['id']}")).status_code == 200
     assert (await connected.client.get("/b2b/sso-connections")).json() == []
 
 
 @pytest.mark.parametrize("days", [32, 20])
-async def test_expiring_certificates_are_told_of_in_time(acme, work_off, clock, days):
+async def test_expiring_certificates_are_reported_by_events(acme, work_off, clock, days):
     short = keys(f"short-{days}", not_after=(clock() + timedelta(days=days)).replace(microsecond=0))
     await acme.connect(active=False, idpCertificate=[short.pem])
     await work_off()
@@ -295,7 +295,7 @@ async def test_expiring_certificates_are_told_of_in_time(acme, work_off, clock, 
     assert left == ([29, 13, 6, 0, 0] if days == 32 else [19, 13, 6, 0, 0])
 
 
-async def test_a_newer_certificate_beside_an_expiring_one_is_no_trouble(acme, work_off, clock):
+async def test_a_newer_certificate_prevents_the_expiry_event(acme, work_off, clock):
     short = keys("short-beside", not_after=clock() + timedelta(days=5))
     await acme.connect(idpCertificate=[short.pem, acme.idp.certificate])
     await work_off()
@@ -305,7 +305,7 @@ async def test_a_newer_certificate_beside_an_expiring_one_is_no_trouble(acme, wo
     assert [each["data"]["daysLeft"] for each in await acme.people.events("sso.certificate_expiring")] == [4]
 
 
-async def test_our_own_certificate_is_told_of_and_rotation_ends_that(connected, work_off, clock):
+async def test_an_expiring_sp_certificate_is_reported_until_rotation(connected, work_off, clock):
     ends = datetime.fromisoformat(connected.connection["spCertificates"][0]["expiresAt"])
     clock.move(ends - timedelta(days=20) - clock())
     await work_off()

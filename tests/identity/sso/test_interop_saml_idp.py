@@ -1,4 +1,4 @@
-"""Interoperation with npm's saml-idp: from its metadata to a session, over HTTP, and out again."""
+"""Interoperability with npm's saml-idp over HTTP: metadata, sign-in and logout."""
 
 import re
 import shutil
@@ -104,7 +104,7 @@ def port_in(said: Path, process: subprocess.Popen[bytes]) -> int:
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_from_its_metadata_to_a_session_and_out_again(acme, tmp_path, way):
+async def test_sign_in_and_logout_with_saml_idp(acme, tmp_path, way):
     await acme.connect(active=False)
     with serving(tmp_path, acme.connection) as base:
         async with httpx.AsyncClient(base_url=base, timeout=60) as network:

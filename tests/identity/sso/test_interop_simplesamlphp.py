@@ -1,4 +1,4 @@
-"""Interoperation with Debian's SimpleSAMLphp: from its metadata to a session, over HTTP, and out again."""
+"""Interoperability with Debian's SimpleSAMLphp over HTTP: metadata, sign-in and logout."""
 
 import os
 import random
@@ -151,7 +151,7 @@ def serving(folder: Path, connection: dict, email: str, way: dict[str, bool]) ->
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_from_its_metadata_to_a_session_and_out_again(acme, tmp_path, way):
+async def test_sign_in_and_logout_with_simplesamlphp(acme, tmp_path, way):
     await acme.connect(active=False)
     email = acme.address("maria")
     folder = tmp_path / "simplesamlphp"

@@ -1,4 +1,4 @@
-"""Metadata that has an address is read again: what rolls over at the provider rolls over here."""
+"""Metadata with a URL is fetched regularly, and certificate changes at the provider are applied."""
 
 from datetime import timedelta
 from ipaddress import ip_network
@@ -43,7 +43,7 @@ async def looked(acme, work_off, clock, after):
     return (await acme.client.get(acme.here)).json()
 
 
-async def test_a_new_certificate_is_pinned_and_the_old_one_is_not(served, work_off, clock):
+async def test_a_new_certificate_replaces_the_pinned_one(served, work_off, clock):
     old, new = served.idp.keys, keys("rolled-over")
     served.idp.keys = new
     early = await looked(served, work_off, clock, DAY - timedelta(minutes=1))
@@ -60,7 +60,7 @@ async def test_a_new_certificate_is_pinned_and_the_old_one_is_not(served, work_o
     assert (refused.status_code, "UNKNOWN_CERTIFICATE" in refused.text) == (403, True)
 
 
-async def test_a_message_by_an_unknown_certificate_has_the_metadata_read_at_once(served, work_off, clock):
+async def test_an_unknown_certificate_triggers_a_metadata_refresh(served, work_off, clock):
     clock.move(timedelta(minutes=10))
     served.idp.keys = keys("rolled-over")
     refused = await served.browser().arrive(served.address())
@@ -73,7 +73,7 @@ async def test_a_message_by_an_unknown_certificate_has_the_metadata_read_at_once
     assert "UNKNOWN_CERTIFICATE" in (await served.browser().arrive(served.address())).text, "not more often"
 
 
-async def test_nothing_changes_where_nothing_changed(served, work_off, clock):
+async def test_unchanged_metadata_changes_nothing(served, work_off, clock):
     before = (await served.client.get(served.here)).json()
     after = await looked(served, work_off, clock, DAY)
     assert after == before | {"idpMetadataReadAt": after["idpMetadataReadAt"]}
@@ -89,7 +89,7 @@ PROBLEMS = {
 
 
 @pytest.mark.parametrize("what", PROBLEMS)
-async def test_what_cannot_be_used_leaves_everything_as_it_was_and_is_told_once(served, work_off, clock, what):
+async def test_invalid_metadata_is_ignored_and_reported_once(served, work_off, clock, what):
     before = (await served.client.get(served.here)).json()
     entity_id, own, metadata = served.idp.entity_id, served.idp.keys, served.idp.metadata
     PROBLEMS[what](served.idp)
@@ -106,7 +106,7 @@ async def test_what_cannot_be_used_leaves_everything_as_it_was_and_is_told_once(
     await served.browser().sign_in(served.address())
 
 
-async def test_an_address_that_went_is_asked_no_more(served, work_off, clock):
+async def test_metadata_is_not_fetched_after_its_url_was_removed(served, work_off, clock):
     changed = await served.change(idpMetadataUrl=None)
     assert (changed["idpMetadataUrl"], changed["idpMetadataReadAt"]) == (None, None)
     served.idp.keys = keys("rolled-over")
@@ -114,7 +114,7 @@ async def test_an_address_that_went_is_asked_no_more(served, work_off, clock):
     assert after["idpCertificate"] == changed["idpCertificate"]
 
 
-async def test_a_provider_that_is_away_is_asked_again(acme, work_off, clock):
+async def test_an_unavailable_metadata_url_is_retried(acme, work_off, clock):
     acme.idp = IdentityProvider("https://served.example/metadata", now=acme.clock())
     with acme.idp.serving() as base:
         await acme.connect(active=False, idpMetadataUrl=f"{base}/metadata")

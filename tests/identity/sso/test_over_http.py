@@ -1,4 +1,4 @@
-"""Against an identity provider that is really served: metadata by its address, sign-on and logout by browser."""
+"""An identity provider on a real HTTP server: metadata by URL, sign-on and logout by browser."""
 
 from ipaddress import ip_network
 from urllib.parse import urlsplit
@@ -23,7 +23,7 @@ def settings(tmp_path, zone):
     )
 
 
-async def test_the_whole_way(acme, clock):
+async def test_sign_in_and_logout_with_a_real_identity_provider(acme, clock):
     acme.idp = IdentityProvider("https://served.example/metadata", now=clock())
     with acme.idp.serving() as base:
         body = {"name": "Served", "domain": acme.domain["domain"], "idpMetadataUrl": f"{base}/metadata"}

@@ -1,7 +1,7 @@
-"""Every page for people in a browser that is as narrow as a phone: nothing sticks out to the side.
+"""Every page fits the width of a phone.
 
-The pages are laid out by Chromium itself, without a network: each stands with its style sheet in a frame of 390 px.
-With `POSTERN_SCREENSHOTS=folder` it also takes a picture of each page there: light and dark, wide and narrow.
+Chromium renders each page with its stylesheet in a frame of 390 px, without a network. With
+`POSTERN_SCREENSHOTS=folder` the test also saves screenshots of each page there: light and dark, wide and narrow.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The hosted pages send people to the identity provider of their organization, by the address they type."""
+"""The hosted pages redirect customers to the identity provider of their organization, by their address."""
 
 from urllib.parse import urlencode
 
@@ -31,7 +31,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_an_address_leads_to_the_identity_provider_and_back_to_the_app(connected, door, way):
+async def test_an_sso_address_is_redirected_to_the_identity_provider_and_back(connected, door, way):
     assert "organization's sign-in" in (await page(connected)).text
     email = connected.address("maria")
     name, fields = WAYS[way]
@@ -52,7 +52,7 @@ async def test_an_address_leads_to_the_identity_provider_and_back_to_the_app(con
     assert await door.mails(email) == []
 
 
-async def test_other_addresses_sign_in_here(connected):
+async def test_other_addresses_sign_in_on_the_pages(connected):
     answer = await submitted(connected, "sso", email="maria@elsewhere.example")
     assert (answer.status_code, 'role="alert"' in answer.text) == (404, True)
     asked = await submitted(connected, "code", email="maria@elsewhere.example")
@@ -64,5 +64,5 @@ async def test_other_addresses_sign_in_here(connected):
     assert lapsed.status_code == 404
 
 
-async def test_nothing_is_offered_where_nobody_signs_on(acme):
+async def test_sso_is_not_offered_without_an_active_connection(acme):
     assert "organization's sign-in" not in (await page(acme)).text

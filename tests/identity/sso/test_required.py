@@ -1,4 +1,4 @@
-"""Single sign-on that is required: of an organization's people, or of everybody in a project."""
+"""Required single sign-on, of an organization's members or of all customers of a project."""
 
 import asyncio
 import html
@@ -53,7 +53,7 @@ async def refreshed(door, signed_in):
     return await door.post("/token/refresh", {"refreshToken": signed_in["refreshToken"]})
 
 
-async def test_it_is_not_required_before_a_connection_works(acme, door):
+async def test_sso_cannot_be_required_without_a_working_connection(acme, door):
     """Defects: I10"""
     for answer in (await require(acme, status=409), await require_in_project(door, status=409)):
         assert answer["code"] == "sso_not_ready"
@@ -80,7 +80,7 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("by", ["organization", "project"])
-async def test_the_domain_decides_and_tells_nothing_of_accounts(connected, door, way, by):
+async def test_the_requirement_depends_on_the_domain_and_reveals_no_accounts(connected, door, way, by):
     """Defects: I10"""
     address = connected.address()
     await connected.people.customer(address)
@@ -121,7 +121,7 @@ async def account_of(door, provider, address):
     return come_in
 
 
-async def test_a_passkey_and_an_account_elsewhere_are_no_way_round(connected, door, provider):
+async def test_passkeys_and_providers_cannot_bypass_required_sso(connected, door, provider):
     """Defects: I10"""
     address, stranger = connected.address(), connected.address()
     by_passkey = await passkey_of(door, address)
@@ -137,7 +137,7 @@ async def test_a_passkey_and_an_account_elsewhere_are_no_way_round(connected, do
 
 
 @pytest.mark.parametrize("way", ["password", "code", "link", "passkey", "account"])
-async def test_members_with_an_address_elsewhere_are_bound_as_well(connected, door, provider, way):
+async def test_the_requirement_applies_to_members_at_other_domains(connected, door, provider, way):
     """Defects: I10"""
     address = new_address()
     if way == "passkey":
@@ -174,7 +174,7 @@ async def test_members_with_an_address_elsewhere_are_bound_as_well(connected, do
     assert (await come_in()).status_code == 200
 
 
-async def test_what_began_before_it_was_required_becomes_no_session(connected, door, provider, clock):
+async def test_sign_ins_begun_before_the_requirement_do_not_finish(connected, door, provider, clock):
     """Defects: I10"""
     await door.settings(verifyEmail="REQUIRED")
     address = connected.address()
@@ -205,7 +205,7 @@ async def test_what_began_before_it_was_required_becomes_no_session(connected, d
     assert is_refused(await door.sign_in(address, GOOD + "!"))
 
 
-async def test_a_code_of_the_hosted_pages_that_is_on_its_way_is_worth_nothing(connected, door):
+async def test_unused_grants_are_rejected_once_sso_is_required(connected, door):
     """Defects: I10"""
     up = await door.signed_up()
     email = up["customer"]["email"]
@@ -218,7 +218,7 @@ async def test_a_code_of_the_hosted_pages_that_is_on_its_way_is_worth_nothing(co
     assert late.status_code == 401
 
 
-async def test_sessions_that_began_otherwise_end_with_their_access_token(connected, door, clock):
+async def test_sessions_begun_otherwise_end_at_the_next_refresh(connected, door, clock):
     """Defects: I10"""
     address = connected.address()
     by_password = await door.signed_up(address)
@@ -240,7 +240,7 @@ async def test_sessions_that_began_otherwise_end_with_their_access_token(connect
     assert (await refreshed(door, outside)).status_code == 401
 
 
-async def test_the_sign_on_of_another_organization_is_not_enough(connected, door, idp):
+async def test_sso_of_another_organization_is_not_sufficient(connected, door, idp):
     """Defects: I10"""
     other = await second_acme(connected, idp)
     address = other.address()
@@ -255,7 +255,7 @@ async def test_the_sign_on_of_another_organization_is_not_enough(connected, door
     assert (await other.browser().sign_in(address))["customer"]["email"] == address, "either of two will do"
 
 
-async def test_everybody_of_a_project_uses_single_sign_on(connected, door, provider):
+async def test_a_project_can_require_sso_of_all_customers(connected, door, provider):
     """Defects: I10"""
     stranger = new_address()
     by_passkey = await passkey_of(door, new_address())
@@ -279,7 +279,7 @@ async def test_everybody_of_a_project_uses_single_sign_on(connected, door, provi
     assert connected.connection["loginUrl"] in html.unescape(going.text)
 
 
-async def test_the_hosted_page_sends_members_on(connected, door):
+async def test_the_hosted_page_redirects_members_to_sso(connected, door):
     """Defects: I10"""
     guest = await door.signed_up()
     members = f"/b2b/organizations/{connected.organization['id']}/members"
@@ -291,7 +291,7 @@ async def test_the_hosted_page_sends_members_on(connected, door):
     assert "code=" not in answer.headers.get("location", "")
 
 
-async def test_the_last_connection_that_works_stays_while_it_is_required(connected, door):
+async def test_the_last_working_connection_cannot_be_removed_while_required(connected, door):
     """Defects: I10"""
     await require(connected)
     domain = f"/b2b/organizations/{connected.organization['id']}/domains/{connected.domain['id']}"
@@ -316,7 +316,7 @@ async def test_the_last_connection_that_works_stays_while_it_is_required(connect
     assert (await connected.client.post(f"{connected.here}/deactivate")).status_code == 200, "it rests"
 
 
-async def test_it_holds_where_the_domain_has_lapsed_and_can_always_be_switched_off(connected, door, clock, work_off):
+async def test_the_requirement_holds_for_a_lapsed_domain_and_can_be_switched_off(connected, door, clock, work_off):
     """Defects: I10"""
     guest = await door.signed_up()
     members = f"/b2b/organizations/{connected.organization['id']}/members"
@@ -335,7 +335,7 @@ async def test_it_holds_where_the_domain_has_lapsed_and_can_always_be_switched_o
     assert (await door.sign_in(guest["customer"]["email"])).status_code == 200
 
 
-async def test_it_rests_while_the_organization_is_suspended(connected, door):
+async def test_the_requirement_is_not_enforced_while_suspended(connected, door):
     """Defects: I10"""
     address = connected.address()
     await door.signed_up(address)
@@ -347,7 +347,7 @@ async def test_it_rests_while_the_organization_is_suspended(connected, door):
     assert is_refused(await door.sign_in(address))
 
 
-async def test_only_who_may_change_the_organization_can_require_it(connected, new_project):
+async def test_requiring_sso_needs_the_permission_to_change_the_organization(connected, new_project):
     """Defects: I10"""
     path = f"/b2b/organizations/{connected.organization['id']}"
     reader = await connected.people.project.key("organizations:read", "sso:write")
@@ -359,7 +359,7 @@ async def test_only_who_may_change_the_organization_can_require_it(connected, ne
     assert (await connected.client.get(path)).json()["requireSso"] is False
 
 
-async def test_requiring_it_and_switching_the_connection_off_at_once_do_not_both_win(connected):
+async def test_concurrent_requirement_and_deactivation_do_not_both_succeed(connected):
     """Defects: I10"""
     path = f"/b2b/organizations/{connected.organization['id']}"
     for _ in range(5):
@@ -372,7 +372,7 @@ async def test_requiring_it_and_switching_the_connection_off_at_once_do_not_both
         assert (await connected.client.post(f"{connected.here}/activate")).status_code == 200
 
 
-async def test_it_survives_a_merge(connected, door, project):
+async def test_the_requirement_applies_after_a_merge(connected, door, project):
     """Defects: I10, I2"""
     address = new_address()
     kept, gone = await door.signed_up(address), await door.signed_up(connected.address())
@@ -382,7 +382,7 @@ async def test_it_survives_a_merge(connected, door, project):
     assert (await refreshed(door, kept)).status_code == 401
 
 
-async def test_nobody_learns_who_is_a_member(connected, door):
+async def test_responses_do_not_reveal_memberships(connected, door):
     """Defects: I10"""
     member = await door.signed_up()
     members = f"/b2b/organizations/{connected.organization['id']}/members"
@@ -409,7 +409,7 @@ async def answered(acme, address):
 
 
 @pytest.mark.parametrize("by", ["organization", "project"])
-async def test_a_sign_on_counts_as_a_second_factor_where_the_provider_says_so(connected, door, clock, by):
+async def test_sso_counts_as_a_second_factor_if_the_assertion_says_so(connected, door, clock, by):
     """Defects: I10"""
     path = f"/b2b/organizations/{connected.organization['id']}"
     if by == "organization":

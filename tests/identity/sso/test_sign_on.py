@@ -1,4 +1,4 @@
-"""Signing on by an identity provider."""
+"""Sign-on with an identity provider."""
 
 import asyncio
 from datetime import datetime, timedelta
@@ -23,7 +23,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("encrypted", [False, True], ids=["in clear", "encrypted"])
 @pytest.mark.parametrize("how", CHANGES)
-async def test_an_honest_sign_on_makes_a_customer_a_member_and_a_session(connected, how, encrypted):
+async def test_a_sign_on_creates_customer_membership_and_session(connected, how, encrypted):
     for name, value in CHANGES[how].items():
         setattr(connected.idp, name, value)
     if encrypted:
@@ -50,7 +50,7 @@ async def test_an_honest_sign_on_makes_a_customer_a_member_and_a_session(connect
     assert all(each["ok"] for each in trace["steps"])
 
 
-async def test_the_same_person_is_known_again_by_the_subject(connected):
+async def test_a_returning_person_is_identified_by_the_subject(connected):
     first = await connected.browser().sign_in(connected.address("maria"))
     same = person(connected.address("married"), name_id=f"subject-of-{connected.address('maria')}")
     again = await connected.browser().sign_in("", person=same)
@@ -58,7 +58,7 @@ async def test_the_same_person_is_known_again_by_the_subject(connected):
     assert await connected.customers() == 1
 
 
-async def test_a_replay_at_the_same_time_signs_on_exactly_once(connected):
+async def test_concurrent_replays_sign_on_once(connected):
     browser = connected.browser()
     url, form = browser.answer((await browser.start()).headers["location"], connected.address())
     answers = await asyncio.gather(*(browser.post(url, form) for _ in range(4)))
@@ -68,7 +68,7 @@ async def test_a_replay_at_the_same_time_signs_on_exactly_once(connected):
     assert later.status_code == 403
 
 
-async def test_a_replay_is_refused_even_where_the_provider_may_begin(acme):
+async def test_a_replay_is_rejected_even_if_idp_initiated(acme):
     await acme.connect(allowIdpInitiated=True, defaultRedirectUrl=BACK)
     browser = acme.browser()
     acme.idp.now = acme.clock()
@@ -89,7 +89,7 @@ async def test_a_replay_is_refused_even_where_the_provider_may_begin(acme):
     assert "REPLAYED" in again[0].text
 
 
-async def test_only_the_browser_that_began_can_finish(connected):
+async def test_a_sign_on_is_bound_to_the_browser_that_began_it(connected):
     mine, theirs = connected.browser(), connected.browser()
     await theirs.start()
     answer = await theirs.post(*mine.answer((await mine.start()).headers["location"], connected.address()))
@@ -98,7 +98,7 @@ async def test_only_the_browser_that_began_can_finish(connected):
     assert await connected.customers() == 0
 
 
-async def test_who_did_not_ask_is_refused_unless_the_connection_allows_it(connected):
+async def test_unsolicited_responses_are_rejected_unless_allowed(connected):
     browser = connected.browser()
     refused = await browser.unsolicited(connected.address())
     assert (refused.status_code, "UNSOLICITED" in refused.text) == (403, True)
@@ -128,7 +128,7 @@ async def test_who_did_not_ask_is_refused_unless_the_connection_allows_it(connec
     ],
     ids=lambda each: each if isinstance(each, str) else "",
 )
-async def test_a_message_that_is_not_for_us_is_refused_and_traced(connected, changes, reason):
+async def test_a_response_for_another_sp_is_rejected_and_traced(connected, changes, reason):
     connected.idp.sign_response = True
     if "status" in changes:
         connected.idp.sign_assertion = False
@@ -147,12 +147,12 @@ async def test_a_message_that_is_not_for_us_is_refused_and_traced(connected, cha
 
 
 @pytest.mark.parametrize("raw", ["", "!!!", "PHg+", "A" * 400_000])
-async def test_nonsense_is_refused(connected, raw):
+async def test_malformed_responses_are_rejected(connected, raw):
     answer = await connected.browser().post(connected.connection["spAcsUrl"], {"SAMLResponse": raw})
     assert answer.status_code == 403
 
 
-async def test_an_assertion_for_another_connection_is_good_for_none(connected, new_project):
+async def test_an_assertion_for_another_connection_is_rejected(connected, new_project):
     first = dict(connected.connection)
     browser = connected.browser()
     url, form = browser.answer((await browser.start()).headers["location"], connected.address())
@@ -162,13 +162,13 @@ async def test_an_assertion_for_another_connection_is_good_for_none(connected, n
     assert (await browser.post(url, form)).status_code == 303, first
 
 
-async def test_an_unknown_connection_is_nowhere(connected, stranger):
+async def test_an_unknown_connection_is_404(connected, stranger):
     unknown = "/sso/saml/01a1fcc4-0000-7000-8000-000000000000"
     for verb, path in [("GET", "/login"), ("GET", "/metadata.xml"), ("POST", "/acs"), ("GET", "/slo")]:
         assert (await stranger.request(verb, f"http://postern.test{unknown}{path}")).status_code == 404
 
 
-async def test_certificates_roll_over_without_a_gap(connected):
+async def test_idp_certificates_roll_over_without_interruption(connected):
     newer = keys("rolled")
     email = connected.address()
     await connected.change(idpCertificate=[connected.idp.certificate, newer.pem])
@@ -182,7 +182,7 @@ async def test_certificates_roll_over_without_a_gap(connected):
     assert (refused.status_code, "UNKNOWN_CERTIFICATE" in refused.text) == (403, True)
 
 
-async def test_our_own_rotation_leaves_nobody_out(connected):
+async def test_sp_key_rotation_does_not_interrupt_sign_ons(connected):
     def certificate(text):
         return x509.load_pem_x509_certificate(text.encode())
 
@@ -203,7 +203,7 @@ async def test_encryption_can_be_required(connected):
 
 
 @pytest.mark.parametrize("why", ["lapsed", "suspended", "inactive"])
-async def test_a_held_connection_lets_nobody_in(connected, why):
+async def test_a_blocked_connection_rejects_sign_ons(connected, why):
     browser = connected.browser()
     location = (await browser.start()).headers["location"]
     if why == "lapsed":
@@ -221,12 +221,12 @@ async def test_a_held_connection_lets_nobody_in(connected, why):
     assert await connected.customers() == 0
 
 
-async def test_people_come_back_only_where_the_project_says(connected):
+async def test_sign_ons_return_only_to_listed_redirect_urls(connected):
     answer = await connected.browser().start(redirectUrl="https://evil.example/")
     assert (answer.status_code, answer.json()["errors"][0]["path"]) == (400, "/redirectUrl")
 
 
-async def test_a_request_by_form_posts_itself_under_a_strict_policy(connected):
+async def test_the_http_post_request_page_submits_itself_under_a_strict_csp(connected):
     await connected.change(idpSsoBinding="POST")
     page = await connected.browser().start()
     assert page.status_code == 200
@@ -255,14 +255,14 @@ async def test_the_cookie_crosses_sites_only_over_https(connected, world):
 # Whom an assertion may speak for.
 
 
-async def test_a_verified_domain_links_to_the_customer_who_has_the_address(connected):
+async def test_a_verified_domain_links_to_the_customer_with_the_address(connected):
     held = await connected.people.customer(connected.address("maria"))
     signed_in = await connected.browser().sign_in(connected.address("maria"))
     assert signed_in["customer"]["id"] == held["id"]
     assert "SAML" in signed_in["customer"]["identities"]
 
 
-async def test_linking_onto_an_unproven_account_drops_what_was_planted(connected, door):
+async def test_linking_to_an_unverified_customer_revokes_earlier_credentials(connected, door):
     victim = connected.address("maria")
     planted = await door.unverified(victim)
     signed_in = await connected.browser().sign_in(victim)
@@ -272,7 +272,7 @@ async def test_linking_onto_an_unproven_account_drops_what_was_planted(connected
     assert (await door.as_(planted["accessToken"]).get("/me")).status_code == 401
 
 
-async def test_an_address_outside_the_verified_domains_is_nobodys_proof(connected):
+async def test_an_address_outside_the_verified_domains_is_not_trusted(connected):
     victim = await connected.people.customer("ceo@other.example")
     back = query_of(await connected.browser().arrive("ceo@other.example"))
     assert back["error"] == "email_outside"
@@ -285,7 +285,7 @@ async def test_an_address_outside_the_verified_domains_is_nobodys_proof(connecte
     assert guest["customer"]["emailVerifiedAt"] is None
 
 
-async def test_another_connection_with_the_same_entity_id_speaks_for_nobody_else(connected):
+async def test_connections_with_the_same_entity_id_do_not_share_subjects(connected):
     email = connected.address("maria")
     first = await connected.browser().sign_in(email)
     other = await connected.people.organization("Evil")
@@ -300,7 +300,7 @@ async def test_another_connection_with_the_same_entity_id_speaks_for_nobody_else
     assert back["error"] == "account_not_linked"
 
 
-async def test_another_subject_does_not_get_the_customer_of_a_linked_address(connected):
+async def test_another_subject_with_a_linked_address_does_not_get_the_customer(connected):
     """Defects: I4"""
     email = connected.address("maria")
     first = await connected.browser().sign_in(email)
@@ -344,7 +344,7 @@ async def test_another_subject_is_held_until_an_administrator_decides(connected,
     assert (await connected.client.get("/identity-requests?status=unknown")).status_code == 400
 
 
-async def test_an_address_changed_at_the_identity_provider_reaches_the_customer(connected):
+async def test_an_address_change_at_the_idp_updates_the_customer(connected):
     """Defects: I11"""
     old, new, taken = (connected.address() for _ in range(3))
     first = await connected.browser().sign_in(old, person=person(old, name_id="maria"))
@@ -361,7 +361,7 @@ async def test_an_address_changed_at_the_identity_provider_reaches_the_customer(
     assert sum(each["type"] == "customer.email_verified" and each["metadata"]["changed"] for each in events) == 1
 
 
-async def test_an_address_of_ones_own_choice_does_not_follow_the_identity_provider(connected):
+async def test_an_address_changed_in_postern_is_not_overwritten_by_the_idp(connected):
     """Defects: I11"""
     old, own, new = (connected.address() for _ in range(3))
     first = await connected.browser().sign_in(old, person=person(old, name_id="maria"))
@@ -371,7 +371,7 @@ async def test_an_address_of_ones_own_choice_does_not_follow_the_identity_provid
     assert (await connected.client.get(path)).json()["email"] == own
 
 
-async def test_a_removed_member_is_joined_again_by_invitation_alone(connected):
+async def test_a_removed_member_can_rejoin_only_by_invitation(connected):
     """Defects: I11"""
     email = connected.address("maria")
     signed_in = await connected.browser().sign_in(email)
@@ -387,7 +387,7 @@ async def test_a_removed_member_is_joined_again_by_invitation_alone(connected):
     assert [each["customerId"] for each in (await connected.client.get(f"{organization}/members")).json()] == [customer]
 
 
-async def test_nobody_is_made_where_the_connection_makes_none(connected):
+async def test_create_customers_off_rejects_new_customers(connected):
     await connected.change(createCustomers=False)
     assert query_of(await connected.browser().arrive(connected.address()))["error"] == "sign_up_closed"
     held = await connected.people.customer(connected.address("maria"))
@@ -395,13 +395,13 @@ async def test_nobody_is_made_where_the_connection_makes_none(connected):
     assert signed_in["customer"]["id"] == held["id"]
 
 
-async def test_a_banned_customer_stays_out(connected):
+async def test_a_banned_customer_cannot_sign_on(connected):
     signed_in = await connected.browser().sign_in(connected.address("maria"))
     await connected.client.post(f"/customers/{signed_in['customer']['id']}/ban")
     assert query_of(await connected.browser().arrive(connected.address("maria")))["error"] == "sign_in_blocked"
 
 
-async def test_a_name_that_changes_every_time_names_nobody(connected):
+async def test_a_transient_name_id_does_not_identify_a_customer(connected):
     transient = Person("_x", "urn:oasis:names:tc:SAML:2.0:nameid-format:transient", {"mail": [connected.address()]})
     back = query_of(await connected.browser().arrive(person=transient))
     assert back["error"] == "transient_subject"
@@ -412,12 +412,12 @@ async def test_a_name_that_changes_every_time_names_nobody(connected):
     assert first["customer"]["id"] == again["customer"]["id"]
 
 
-async def test_without_an_address_nobody_is_made(connected):
+async def test_a_sign_on_without_an_address_creates_no_customer(connected):
     nobody = Person("subject", "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent", {})
     assert query_of(await connected.browser().arrive(person=nobody))["error"] == "email_missing"
 
 
-async def test_two_first_sign_ons_of_one_person_make_one_customer(connected):
+async def test_concurrent_first_sign_ons_create_one_customer(connected):
     email = connected.address()
     browsers = [connected.browser() for _ in range(3)]
     ready = [each.answer((await each.start()).headers["location"], email) for each in browsers]
@@ -429,7 +429,7 @@ async def test_two_first_sign_ons_of_one_person_make_one_customer(connected):
 # Groups and roles.
 
 
-async def test_groups_give_roles_and_take_them_back(connected):
+async def test_group_roles_are_added_and_removed_at_sign_on(connected):
     role = {"key": "billing", "name": "Billing", "scope": "ORGANIZATION"}
     made = await connected.client.post("/access/roles", role)
     assert made.status_code == 201, made.text
@@ -446,7 +446,7 @@ async def test_groups_give_roles_and_take_them_back(connected):
     assert await roles_with() == ["MEMBER"]
 
 
-async def test_roles_that_no_group_gives_stay_as_they_are_and_the_last_owner_stays(connected):
+async def test_unmapped_roles_and_the_last_owner_are_kept(connected):
     await connected.change(groupRoles={"owners": ["OWNER"]})
     member = await connected.people.member(connected.organization, "OWNER", "ADMIN", email=connected.address("maria"))
     await connected.browser().sign_in(connected.address("maria"))
@@ -457,7 +457,7 @@ async def test_roles_that_no_group_gives_stay_as_they_are_and_the_last_owner_sta
 # Trying it first.
 
 
-async def test_a_test_shows_everything_and_creates_nobody(acme):
+async def test_a_test_shows_every_check_and_creates_no_customer(acme):
     """Defects: I12"""
     await acme.connect(active=False, groupRoles={"staff": ["ADMIN"]})
     browser = acme.browser()
@@ -478,7 +478,7 @@ async def test_a_test_shows_everything_and_creates_nobody(acme):
     assert acme.connection["testedAt"] is None
 
 
-async def test_a_failed_test_names_every_fault(acme):
+async def test_a_failed_test_reports_every_fault(acme):
     await acme.connect(active=False)
     browser = acme.browser()
     link = (await acme.client.post(f"{acme.here}/test")).json()
@@ -494,7 +494,7 @@ async def test_a_failed_test_names_every_fault(acme):
     assert (await acme.client.get(acme.here)).json()["testedAt"] is None
 
 
-async def test_a_test_link_is_ours_and_ends(acme, clock):
+async def test_a_forged_or_expired_test_link_is_rejected(acme, clock):
     await acme.connect(active=False)
     link = (await acme.client.post(f"{acme.here}/test")).json()["url"]
     browser = acme.browser()
@@ -507,7 +507,7 @@ async def test_a_test_link_is_ours_and_ends(acme, clock):
 # Finding the connection.
 
 
-async def test_an_address_finds_its_connection(connected, stranger):
+async def test_the_sso_lookup_finds_the_connection_of_an_address(connected, stranger):
     path = f"/projects/{connected.people.project.id}/auth/sso"
     email = connected.address().upper()
     found = (await stranger.get(path, params={"email": email})).json()
@@ -521,7 +521,7 @@ async def test_an_address_finds_its_connection(connected, stranger):
     assert (await stranger.post(path, {"email": email})).json()["connectionId"] is None
 
 
-async def test_published_metadata_is_ours(connected, stranger):
+async def test_published_metadata_describes_the_service_provider(connected, stranger):
     answer = await stranger.get(connected.connection["spMetadataUrl"])
     assert answer.headers["content-type"].startswith("application/xml")
     schema("saml-schema-metadata-2.0.xsd").validate(etree.fromstring(answer.content))
@@ -530,8 +530,8 @@ async def test_published_metadata_is_ours(connected, stranger):
 
 
 @pytest.mark.parametrize("second_factor", [False, True], ids=["at once", "after a second factor"])
-async def test_a_session_ends_with_the_one_at_the_provider(connected, door, clock, second_factor):
-    """SessionNotOnOrAfter (SAML profiles §4.1.4.3), with the skew that the connection allows."""
+async def test_a_session_ends_no_later_than_the_idp_session(connected, door, clock, second_factor):
+    """SessionNotOnOrAfter (SAML profiles §4.1.4.3), with the clock skew of the connection."""
     email = connected.address("maria")
     app = (await with_totp(door, clock, email))[2] if second_factor else None
     there = clock() + timedelta(hours=1)
@@ -551,7 +551,7 @@ async def test_a_session_ends_with_the_one_at_the_provider(connected, door, cloc
     assert (await door.as_(renewed.json()["accessToken"]).get("/me")).status_code == 401
 
 
-async def test_a_code_is_worth_nothing_once_the_session_at_the_provider_is_over(connected, clock):
+async def test_a_grant_is_rejected_after_the_end_of_the_idp_session(connected, clock):
     browser = connected.browser()
     answer = await browser.arrive(connected.address("maria"), session_ends=clock() + timedelta(seconds=1))
     clock.move(timedelta(seconds=70))

@@ -43,7 +43,7 @@ def request_of(acme, email, index=None):
     return raw
 
 
-async def test_a_logout_there_ends_the_sessions_here_and_is_answered(connected, signed_in):
+async def test_an_idp_logout_ends_the_sessions_and_gets_a_response(connected, signed_in):
     email, both = signed_in
     other = await connected.browser().sign_in(connected.address("other"))
     query = connected.idp.redirect("SAMLRequest", etree.tostring(request_of(connected, email)), "keep me")
@@ -57,8 +57,8 @@ async def test_a_logout_there_ends_the_sessions_here_and_is_answered(connected, 
     assert again.status_code == 302, "a signal seen before is no error"
 
 
-async def test_a_logout_that_is_shown_again_ends_no_later_session(connected, signed_in, clock):
-    """The message is valid for ten minutes, and counts once.
+async def test_a_replayed_logout_request_does_not_end_later_sessions(connected, signed_in, clock):
+    """A logout request is valid for ten minutes and accepted once.
 
     Defects: S8
     """
@@ -77,7 +77,7 @@ async def test_a_logout_that_is_shown_again_ends_no_later_session(connected, sig
     assert not await is_in(connected, later), "a new message counts"
 
 
-async def test_a_logout_of_another_session_ends_none_of_ours(connected, signed_in):
+async def test_a_logout_of_another_session_index_ends_no_session(connected, signed_in):
     email, both = signed_in
     query = connected.idp.redirect("SAMLRequest", etree.tostring(request_of(connected, email, "_another")))
     answer = await connected.browser().client.get(f"{connected.connection['spSloUrl']}?{query}")
@@ -85,7 +85,7 @@ async def test_a_logout_of_another_session_ends_none_of_ours(connected, signed_i
     assert [await is_in(connected, each) for each in both] == [True, True]
 
 
-async def test_a_logout_by_form_is_signed_inside(connected, signed_in):
+async def test_an_http_post_logout_has_an_enveloped_signature(connected, signed_in):
     email, both = signed_in
     await connected.change(idpSloBinding="POST")
     raw = signed(request_of(connected, email, f"_session-{email}"), connected.idp.keys)
@@ -111,7 +111,7 @@ async def test_a_forged_logout_ends_nothing(connected, signed_in, how):
     assert (await connected.traces())[0]["kind"] == "LOGOUT"
 
 
-async def test_a_code_on_its_way_dies_with_the_logout(connected):
+async def test_a_logout_revokes_unused_grants(connected):
     email, browser = connected.address(), connected.browser()
     code = query_of(await browser.arrive(email))["code"]
     query = connected.idp.redirect("SAMLRequest", etree.tostring(request_of(connected, email)))
@@ -121,7 +121,7 @@ async def test_a_code_on_its_way_dies_with_the_logout(connected):
     assert late.status_code == 401
 
 
-async def test_a_logout_here_goes_there_and_comes_back(connected, signed_in):
+async def test_a_logout_in_the_app_redirects_to_the_idp_and_back(connected, signed_in):
     _, (mine, other) = signed_in
     asked = await bearer(connected, mine).post("/sso/sign-out", {"redirectUrl": BACK})
     assert asked.status_code == 200, asked.text
@@ -139,14 +139,14 @@ async def test_a_logout_here_goes_there_and_comes_back(connected, signed_in):
     assert again.status_code == 403
 
 
-async def test_a_session_of_another_kind_has_nowhere_to_go(connected, door):
+async def test_a_logout_of_a_session_without_sso_has_no_url(connected, door):
     up = await door.signed_up()
     answer = await bearer(connected, up).post("/sso/sign-out", {})
     assert (answer.status_code, answer.json()) == (200, {"url": None})
     assert not await is_in(connected, up)
 
 
-async def test_erasing_a_customer_forgets_the_sign_ons(connected, signed_in, world):
+async def test_erasing_a_customer_deletes_its_sso_sessions(connected, signed_in, world):
     _, (mine, _) = signed_in
     address = mine["customer"]["email"]
     browser = connected.browser()
@@ -165,7 +165,7 @@ async def test_erasing_a_customer_forgets_the_sign_ons(connected, signed_in, wor
     assert await connected.traces() == []
 
 
-async def test_what_has_passed_is_forgotten(connected, signed_in, work_off, clock, world):
+async def test_expired_sso_rows_are_deleted(connected, signed_in, work_off, clock, world):
     clock.move(timedelta(days=32))
     await work_off()
     async with world.db.connection() as connection:
@@ -176,7 +176,7 @@ async def test_what_has_passed_is_forgotten(connected, signed_in, work_off, cloc
             assert await rows.fetchone() == (0,), table
 
 
-async def test_a_session_that_took_a_second_factor_ends_with_the_logout_too(connected, door, clock):
+async def test_a_logout_also_ends_sessions_with_a_second_factor(connected, door, clock):
     email = connected.address("maria")
     _, _, app, _ = await with_totp(door, clock, email)
     asked = await connected.browser().sign_in(email)

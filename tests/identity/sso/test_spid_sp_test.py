@@ -1,8 +1,8 @@
 """The responses of Italy's spid-sp-test, sent to a running server.
 
-The tool makes and signs every response from its own definitions; only the sign-on that begins each case is
-driven from here, because the tool asks the request for things that SPID has and SAML has not (a NameQualifier
-of the Issuer, an index of wanted attributes).
+The tool creates and signs every response from its own definitions. Only the sign-on that begins each case is started
+here, because the tool requires things in the request that SPID has but SAML does not (a NameQualifier of the Issuer, an
+AttributeConsumingServiceIndex).
 """
 
 import asyncio
@@ -131,7 +131,7 @@ async def outcome(browser: httpx.AsyncClient, acs: str, response: bytes) -> str:
     return "ACCEPTED" if "code=" in answer.headers["location"] else "REFUSED"
 
 
-async def test_every_response_of_spid_sp_test_is_judged_as_saml_has_it(acme, tool, clock, world):
+async def test_every_spid_sp_test_response_is_accepted_or_rejected_as_saml_requires(acme, tool, clock, world):
     made = {
         "idpEntityId": ISSUER,
         "idpCertificate": [keys("spid").pem],
