@@ -18,7 +18,10 @@ RINGS = ["kernel", "web", "protocols", "security", "platform", "messaging", "ide
 PURE = {"protocols": {"protocols", "kernel.values", "kernel.http.problems", "kernel.untrusted_json"}}
 COMPOSITION = {"__main__", "app", "cli", "world", "instance", "instance_store", "reference", "examples"}
 FEATURE_RINGS = {"platform", "messaging", "identity"}
-ROOMS_BEHIND_THE_DOOR = {"store", "work"}
+FEATURE_FILES = [
+    file for file in FILES if file.relative_to(ROOT).parts[0] in FEATURE_RINGS and len(file.relative_to(ROOT).parts) > 2
+]
+PUBLIC_OF_EVERY_FEATURE = {"operations", "model"}
 BANNED_NAMES = {"utils", "helpers", "common", "base", "manager", "service"}
 
 ORDER = [
@@ -74,14 +77,40 @@ def test_a_ring_imports_only_rings_below_it(file):
             assert allowed, f"{ring} is pure code but imports {module}"
 
 
-@pytest.mark.parametrize("file", [file for file in FILES if file.relative_to(ROOT).parts[0] in FEATURE_RINGS], ids=name)
-def test_a_feature_imports_only_the_doors_of_features_below_it(file):
+def declared_modules(feature: Path) -> set[str]:
+    """What `PUBLIC_MODULES` in the `__init__.py` of a feature lists."""
+    for node in ast.parse((feature / "__init__.py").read_text()).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PUBLIC_MODULES":
+            return set(ast.literal_eval(node.value))
+    return set()
+
+
+def imports_of_other_features(file: Path) -> set[tuple[str, str, str]]:
+    """Ring, feature and module of each import from another feature."""
     home = (*file.relative_to(ROOT).with_suffix("").parts, "")[1]
-    for module in imports(file):
-        ring, feature, room, *_ = *module.split("."), "", ""
-        if ring in FEATURE_RINGS and feature != home:
-            assert room not in ROOMS_BEHIND_THE_DOOR, f"import a door of {feature} instead of {module}"
-            assert LEVEL[feature] < LEVEL[home], f"{home} stands below {feature}"
+    parts = ((*module.split("."), "", "") for module in imports(file))
+    return {(ring, feature, module) for ring, feature, module, *_ in parts if ring in FEATURE_RINGS and feature != home}
+
+
+@pytest.mark.parametrize("file", FEATURE_FILES, ids=name)
+def test_a_feature_imports_only_public_modules_of_features_below_it(file):
+    home = file.relative_to(ROOT).parts[1]
+    for ring, feature, module in imports_of_other_features(file):
+        public = PUBLIC_OF_EVERY_FEATURE | declared_modules(ROOT / ring / feature)
+        assert module in public, f"{feature}.{module} is not in PUBLIC_MODULES of {ring}/{feature}/__init__.py"
+        assert LEVEL[feature] < LEVEL[home], f"{home} must not import {feature}"
+
+
+def test_every_public_module_is_imported_by_another_feature():
+    imported = set().union(*(imports_of_other_features(file) for file in FEATURE_FILES))
+    features = {
+        file.parent for file in FEATURE_FILES if file.name == "__init__.py" and file.parent.parent.parent == ROOT
+    }
+    declared = {
+        (*feature.relative_to(ROOT).parts, module) for feature in features for module in declared_modules(feature)
+    }
+    assert declared
+    assert sorted(declared - imported) == []
 
 
 @pytest.mark.parametrize("file", FILES, ids=name)

@@ -1,1 +1,10 @@
 """Contacts of a project, and static and rule-based audiences of contacts."""
+
+PUBLIC_MODULES = (
+    "contacts",
+    "csv_reader",
+    "imports",
+    "membership",
+    "rules",
+)
+"""Beside `operations` and `model`, the modules that other features may import."""
