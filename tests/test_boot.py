@@ -289,7 +289,7 @@ def test_the_first_start_says_how_mail_leaves(first: Started) -> None:
 
     Defects: N3
     """
-    assert f"Postern is ready at {first.url} (Ctrl-C stops it).\nMail stays on this machine" in first.printed()
+    assert f"Postern is ready at {first.url} (Ctrl-C stops it).\nMail is not sent but captured" in first.printed()
     assert f"links lead to the base URL {first.url}" in first.printed()
 
 
@@ -299,7 +299,7 @@ def test_bootstrap_says_nothing_of_stopping(first: Started) -> None:
     Defects: N11
     """
     said = command(first.folder, "bootstrap").stdout
-    assert f"A new account on the server at {first.url}." in said
+    assert f"Created an account on the server at {first.url}." in said
     assert "Ctrl-C" not in said
     assert "is ready" not in said
 
@@ -357,7 +357,7 @@ def test_ctrl_c_answers_what_is_in_hand_first(server: Started) -> None:
         connection.sendall(head.encode())
         assert connection.recv(100).startswith(b"HTTP/1.1 100"), "The request is in hand now."
         server.process.send_signal(signal.SIGINT)
-        eventually(lambda: "Finishing what is in hand" in server.printed(), server)
+        eventually(lambda: "Finishing running requests and jobs" in server.printed(), server)
         assert refuses_connections(port, server), "Nobody new is let in."
         connection.sendall(body)
         assert connection.recv(100).startswith(b"HTTP/1.1 401")

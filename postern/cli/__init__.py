@@ -29,7 +29,7 @@ COMMANDS = (
     "postern.cli.campaigns",
 )
 
-CANNOT_RUN = 78
+EXIT_CANNOT_RUN = 78
 """Exit code of a process for which a restart would fail again (EX_CONFIG of sysexits.h)."""
 
 
@@ -38,7 +38,7 @@ class CannotRun(Exception):
 
 
 def make_command() -> typer.Typer:
-    """The command with all subcommands."""
+    """Return the Typer application with all subcommands."""
     app = typer.Typer(
         name="postern",
         help="E-mail delivery and customer identity behind one HTTP API.",
@@ -55,14 +55,16 @@ def make_command() -> typer.Typer:
 def _options(
     version: Annotated[
         bool,
-        Option("--version", callback=lambda asked: _print_version(asked), is_eager=True, help="Print the version."),
+        Option(
+            "--version", callback=lambda requested: _print_version(requested), is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None:
     pass
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         from importlib.metadata import version
 
         print(f"postern {version('postern')}")
@@ -71,22 +73,22 @@ def _print_version(asked: bool) -> None:
 
 def main() -> None:
     """Run the command line. Expected errors are printed as one sentence, without a stack trace."""
-    with expected_trouble():
+    with report_expected_errors():
         make_command()()
 
 
 @contextmanager
-def expected_trouble() -> Generator[None]:
-    """Print an expected error as one sentence and exit with CANNOT_RUN."""
+def report_expected_errors() -> Generator[None]:
+    """Print an expected error as one sentence and exit with EXIT_CANNOT_RUN."""
     try:
         yield
     except Exception as error:
         if _is_unreachable(error):
-            error = CannotRun(f"The server does not answer: {error}")
+            error = CannotRun(f"Cannot reach the server: {error}. Check the URL, and that `postern serve` is running.")
         if not _is_expected(error):
             raise
         print(f"postern: {error}".rstrip(), file=sys.stderr)
-        sys.exit(CANNOT_RUN)
+        sys.exit(EXIT_CANNOT_RUN)
 
 
 def _is_unreachable(error: Exception) -> bool:
@@ -103,5 +105,5 @@ def _is_expected(error: Exception) -> bool:
     from postern.kernel.database.migrations import MigrationError
     from postern.security.secrets import WrongMasterKey
 
-    kinds = CannotRun | EmbeddedError | MigrationError | SettingInvalid | OperationalError | WrongMasterKey
-    return isinstance(error, kinds)
+    expected = CannotRun | EmbeddedError | MigrationError | SettingInvalid | OperationalError | WrongMasterKey
+    return isinstance(error, expected)

@@ -1,4 +1,4 @@
-"""`postern backup` and `postern restore`: the whole database in one file, while the server runs."""
+"""`postern backup` and `postern restore`: dump the whole database to one file with pg_dump, and load it again."""
 
 import shutil
 import subprocess
@@ -13,11 +13,11 @@ import typer
 from postern.cli import CannotRun
 
 TRANSACTION_TIMEOUT = b"SET transaction_timeout = 0;\n"
-HEAD_LINES = 100
-"""The settings of a script are among its first lines, before any record."""
-ERROR_BYTES = 4_000
+SETTINGS_LINES = 100
+"""How many lines of a dump script are searched for settings, which precede all data."""
+MAX_ERROR_BYTES = 4_000
 
-File = Annotated[Path, typer.Argument(help="The file.")]
+File = Annotated[Path, typer.Argument(help="Path of the backup file.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -27,20 +27,21 @@ def register(app: typer.Typer) -> None:
 
 
 def backup(file: File) -> None:
-    """Write the whole database to a file, as it is at one moment, while the server runs or not.
+    """Write a consistent snapshot of the whole database to a file. The server may run.
 
-    The master key is not in it: keep a copy of `master.key` of the data folder (or of POSTERN_SECRET) elsewhere.
+    The backup does not contain the master key: store a copy of `master.key` in the data folder (or of POSTERN_SECRET)
+    in another place.
     """
     from postern.cli.data_folder import connect_database, require_schema
     from postern.kernel.config import read_settings
 
     if file.exists():
-        raise CannotRun(f"{file} is there already; name another file.")
+        raise CannotRun(f"{file} exists already; choose another file name.")
     unfinished = file.with_name(f"{file.name}.unfinished")
     with connect_database(read_settings()) as (url, _):
         require_schema(url)
         try:
-            # What is in it is for the owner alone, from the first byte on.
+            # Created with mode 0600 before pg_dump writes to it: a backup contains personal data and password hashes.
             unfinished.unlink(missing_ok=True)
             unfinished.touch(mode=0o600)
             _run(
@@ -51,13 +52,14 @@ def backup(file: File) -> None:
             raise CannotRun(f"{file} cannot be written: {error.strerror}.") from None
         finally:
             unfinished.unlink(missing_ok=True)
-    print(f"{file}: {file.stat().st_size:,} bytes. Keep the master key too, elsewhere.")
+    print(f"{file}: {file.stat().st_size:,} bytes. It does not contain the master key: back that up separately.")
 
 
 def restore(file: File) -> None:
-    """Fill an empty database from a file that `postern backup` wrote; the server must not run on it.
+    """Load a file written by `postern backup` into an empty database. The server must not run on that database.
 
-    Without DATABASE_URL a new database is made in the data folder, which must hold the master key of that time.
+    Without DATABASE_URL, a new database is created in the data folder, which must contain the `master.key` of the
+    server that was backed up.
     """
     from postern.cli.data_folder import has_schema, restore_database
     from postern.kernel.config import read_settings
@@ -67,36 +69,36 @@ def restore(file: File) -> None:
     _run("pg_restore", "--list", str(file))
     with restore_database(read_settings()) as url:
         if has_schema(url):
-            raise CannotRun("This database is not empty; restore into an empty one, or a new data folder.")
+            raise CannotRun("This database is not empty. Restore into an empty database or a new data folder.")
         _restore_dump(url, file)
-    print(f"Restored from {file}. Start the server with the master key of that time.")
+    print(f"Restored from {file}. Start the server with the master key that it had when the backup was made.")
 
 
 def _restore_dump(url: str, file: Path) -> None:
-    """Run the script that a dump contains on the database at `url`, in one transaction. Raises CannotRun.
+    """Run the SQL script of a dump on the database at `url`, in one transaction. Raises CannotRun if it fails.
 
-    The script goes through this process, because pg_restore 17 and newer begin it with a setting that older servers
-    do not know (the notes on compatibility of its manual).
+    The script is piped through this process because pg_restore 17 and later write `SET transaction_timeout`, which
+    servers before PostgreSQL 17 reject; that line is dropped for them.
     """
     from postern.kernel.database import embedded
 
-    to_script = [embedded.program("pg_restore"), "--no-owner", "--no-privileges", "--file=-", str(file)]
-    to_database = [embedded.program("psql"), "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", f"--dbname={url}"]
+    dump_to_script = [embedded.program("pg_restore"), "--no-owner", "--no-privileges", "--file=-", str(file)]
+    run_script = [embedded.program("psql"), "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", f"--dbname={url}"]
     with (
-        TemporaryFile() as troubles,
-        subprocess.Popen(to_script, stdout=subprocess.PIPE, stderr=troubles) as script,
-        subprocess.Popen(to_database, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=troubles) as database,
+        TemporaryFile() as error_output,
+        subprocess.Popen(dump_to_script, stdout=subprocess.PIPE, stderr=error_output) as script,
+        subprocess.Popen(run_script, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=error_output) as database,
     ):
         assert script.stdout
         assert database.stdin
-        is_known = _knows_transaction_timeout(url)
-        with suppress(BrokenPipeError):  # psql ends at the first error, and has said which.
+        knows_timeout = _knows_transaction_timeout(url)
+        with suppress(BrokenPipeError):  # psql exits at the first error, after writing it to error_output.
             database.stdin.write(b"begin;\n")
-            for line in islice(script.stdout, HEAD_LINES):
-                if is_known or line != TRANSACTION_TIMEOUT:
+            for line in islice(script.stdout, SETTINGS_LINES):
+                if knows_timeout or line != TRANSACTION_TIMEOUT:
                     database.stdin.write(line)
             shutil.copyfileobj(script.stdout, database.stdin)
-            # Without it everything is rolled back: a dump that was cut off must not become half a database.
+            # A truncated dump makes pg_restore fail: without the commit, nothing of it is kept.
             if script.wait() == 0:
                 database.stdin.write(b"commit;\n")
         with suppress(BrokenPipeError):
@@ -104,9 +106,9 @@ def _restore_dump(url: str, file: Path) -> None:
         script.stdout.close()
         codes = script.wait(), database.wait()
         if any(codes):
-            troubles.seek(0)
-            said = troubles.read(ERROR_BYTES).decode(errors="replace").strip()
-            raise CannotRun(f"pg_restore failed: {said or codes}")
+            error_output.seek(0)
+            message = error_output.read(MAX_ERROR_BYTES).decode(errors="replace").strip()
+            raise CannotRun(f"pg_restore failed: {message or codes}")
 
 
 def _knows_transaction_timeout(url: str) -> bool:
@@ -117,9 +119,9 @@ def _knows_transaction_timeout(url: str) -> bool:
 
 
 def _run(program: str, *arguments: str) -> None:
-    """Run one of PostgreSQL's own programs. Raises CannotRun with what it says is wrong."""
+    """Run a program of PostgreSQL, such as pg_dump. Raises CannotRun with its error output if it fails."""
     from postern.kernel.database import embedded
 
-    ran = subprocess.run([embedded.program(program), *arguments], capture_output=True, text=True, check=False)
-    if ran.returncode != 0:
-        raise CannotRun(f"{program} failed: {ran.stderr.strip() or ran.returncode}")
+    completed = subprocess.run([embedded.program(program), *arguments], capture_output=True, text=True, check=False)
+    if completed.returncode != 0:
+        raise CannotRun(f"{program} failed: {completed.stderr.strip() or completed.returncode}")

@@ -1,4 +1,4 @@
-"""`postern bootstrap`: an account, a project and a key to begin with."""
+"""`postern bootstrap`: create an account, a project and a live secret key."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and no
 
 
 class BootstrapResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What one needs to use a server: printed once, kept nowhere."""
+    """The credentials of a new account and project. They are printed once; the server stores only hashes."""
 
     base_url: str
     project_id: str
@@ -27,16 +27,16 @@ class BootstrapResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
     developer_password: str
     developer_token: str
     inbox_url: str
-    """Opens the inbox page once, within ten minutes."""
+    """Signs the developer in to the inbox page; works once, for ten minutes."""
 
     def as_json(self) -> str:
-        """What programs need: all but the link for a person."""
+        """All fields except `inbox_url`, as a JSON object for programs."""
         fields = msgspec.to_builtins(self)
         del fields["inboxUrl"]
         return json.dumps(fields)
 
     def curl(self) -> str:
-        """A command that sends a message."""
+        """A curl command that sends a message with these credentials."""
         message = {
             "to": ["ada@example.com"],
             "from": "Postern <hello@example.org>",
@@ -51,10 +51,10 @@ class BootstrapResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
         )
 
     def welcome(self, ready: str = "") -> str:
-        """What a person needs to begin with; `ready` are the lines of a server that has just started."""
+        """The credentials with a first example, as text. `ready` replaces the first line when a server has started."""
         return f"""
-{ready or f"A new account on the server at {self.base_url}."} The API's reference is at {self.base_url}/docs
-These are shown only now; `postern bootstrap` makes another set.
+{ready or f"Created an account on the server at {self.base_url}."} API reference: {self.base_url}/docs
+These credentials are shown only once. `postern bootstrap` creates another account, project and key.
 
     export POSTERN_URL={self.base_url}
     export POSTERN_PROJECT={self.project_id}
@@ -62,7 +62,7 @@ These are shown only now; `postern bootstrap` makes another set.
     export POSTERN_EMAIL={self.developer_email}
     export POSTERN_PASSWORD={self.developer_password}
 
-The developer account that owns them (POST /auth/sign-in):
+The developer account that owns the project (sign in with POST /auth/sign-in):
 
     email     {self.developer_email}
     password  {self.developer_password}
@@ -71,7 +71,7 @@ Send a message:
 
     {self.curl()}
 
-Then look at it in the inbox; this link signs you in once, within ten minutes:
+Then read it in the inbox. This link signs you in; it works once, for ten minutes:
 
     {self.inbox_url}
 
@@ -84,7 +84,7 @@ def register(app: typer.Typer) -> None:
 
 
 def bootstrap(as_json: Json = False) -> None:
-    """Make a fresh account, its project and a live secret key, whether the server runs or not."""
+    """Create an account, a project and a live secret key, and print them. The server may run or not."""
     from postern.cli.data_folder import connect_database, require_master_key
     from postern.kernel.config import read_settings
     from postern.kernel.database.migrations import migrate
@@ -93,12 +93,12 @@ def bootstrap(as_json: Json = False) -> None:
     with connect_database(settings) as (url, base_url):
         require_master_key(settings)
         migrate(url)
-        made = asyncio.run(create_first_project(settings, url, base_url))
-    print(made.as_json() if as_json else made.welcome())
+        created = asyncio.run(create_first_project(settings, url, base_url))
+    print(created.as_json() if as_json else created.welcome())
 
 
 async def create_first_project(settings: Settings, url: str, base_url: str) -> BootstrapResult:
-    """Make an account, a project and a live secret key on the database at `url`."""
+    """Create an account, a project and a live secret key in the database at `url`."""
     from postern.app import HOOKS
     from postern.instance import check_master_key
     from postern.world import open_world
@@ -109,7 +109,7 @@ async def create_first_project(settings: Settings, url: str, base_url: str) -> B
 
 
 async def bootstrap_in(world: "World", base_url: str) -> BootstrapResult:
-    """The same in a world that is open already."""
+    """Create an account, a project and a live secret key in an open `world`."""
     from postern.kernel.http.call import NOBODY, Call, Origin
     from postern.kernel.values import new_id
     from postern.platform.accounts.model import DeveloperSignUp

@@ -1,4 +1,4 @@
-"""`postern campaign watch`: a campaign on its way, with a bar, until it has ended."""
+"""`postern campaign watch`: show the progress of a campaign until it has ended."""
 
 import asyncio
 import time
@@ -14,36 +14,42 @@ import typer
 if TYPE_CHECKING:
     from postern.cli.client import ProjectClient
 
-LOOK_EVERY = timedelta(milliseconds=500)
-RATE_OVER = timedelta(seconds=10)
-"""How far back the rate that is shown looks."""
+POLL_INTERVAL = timedelta(milliseconds=500)
+RATE_WINDOW = timedelta(seconds=10)
+"""The sending rate is averaged over this time."""
 ENDED = ("SENT", "CANCELLED", "FAILED")
 
 Id = Annotated[str, typer.Argument(metavar="CAMPAIGN", help="The campaign's id.")]
 Project = Annotated[str, typer.Option(envvar="POSTERN_PROJECT", help="The project's id.")]
 Key = Annotated[str, typer.Option(envvar="POSTERN_KEY", help="A secret key with campaigns:read.")]
-Server = Annotated[str | None, typer.Option("--url", envvar="POSTERN_URL", help="Where the server is.")]
+Server = Annotated[
+    str | None,
+    typer.Option("--url", envvar="POSTERN_URL", help="Base URL of the server. Default: the server on the data folder."),
+]
 
 Show = Callable[[dict[str, Any], float], None]
-"""Shows a campaign as it is now, and how many messages a second it hands over."""
+"""Displays the state of a campaign, as the API returns it, and the messages per second that are handed over."""
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
-    campaign = typer.Typer(help="Campaigns.", no_args_is_help=True)
+    campaign = typer.Typer(help="Watch campaigns.", no_args_is_help=True)
     campaign.command()(watch)
     app.add_typer(campaign, name="campaign")
 
 
 def watch(campaign: Id, project: Project, key: Key, url: Server = None) -> None:
-    """Show how a campaign goes, until it is SENT, CANCELLED or FAILED. Ctrl-C stops the watching, not the campaign."""
+    """Show a campaign's progress until it is SENT, CANCELLED or FAILED. Ctrl-C stops the display, not the campaign.
+
+    Exits with 1 unless the campaign was SENT.
+    """
     from rich.console import Console
 
-    from postern.cli.client import server_at
+    from postern.cli.client import resolve_server
     from postern.kernel.config import read_settings
 
-    base_url, _ = server_at(url, read_settings())
-    with bar(Console(stderr=True)) as show:
+    base_url, _ = resolve_server(url, read_settings())
+    with progress_bar(Console(stderr=True)) as show:
         try:
             last = asyncio.run(_watch(base_url, key, project, campaign, show))
         except KeyboardInterrupt:
@@ -56,45 +62,45 @@ def watch(campaign: Id, project: Project, key: Key, url: Server = None) -> None:
 async def _watch(url: str | None, key: str, project: str, campaign: str, show: Show) -> dict[str, Any]:
     from postern.cli.client import connect
 
-    async with connect(url, key, project) as there:
-        return await watch_campaign(there, campaign, show)
+    async with connect(url, key, project) as client:
+        return await watch_campaign(client, campaign, show)
 
 
-async def watch_campaign(there: "ProjectClient", campaign: str, show: Show) -> dict[str, Any]:
-    """Show a campaign until it has ended; returns it as it is then. Raises CannotRun where it cannot be read."""
+async def watch_campaign(client: "ProjectClient", campaign: str, show: Show) -> dict[str, Any]:
+    """Display a campaign until it has ended and return its final state. Raises CannotRun if it cannot be read."""
     rate = SendRate()
-    async for state in follow(there, campaign):
-        show(state, rate.of(state["progress"]["handedOver"], time.monotonic()))
+    async for state in poll_campaign(client, campaign):
+        show(state, rate.update(state["progress"]["handedOver"], time.monotonic()))
         if state["status"] in ENDED:
             return state
-    raise AssertionError("A campaign is followed until it has ended.")
+    raise AssertionError("poll_campaign() does not end.")
 
 
-async def follow(there: "ProjectClient", campaign: str) -> AsyncIterator[dict[str, Any]]:
-    """A campaign again and again."""
+async def poll_campaign(client: "ProjectClient", campaign: str) -> AsyncIterator[dict[str, Any]]:
+    """Yield the state of a campaign every POLL_INTERVAL, without end."""
     while True:
-        yield await there.ask("GET", f"/campaigns/{campaign}")
-        await sleep(LOOK_EVERY.total_seconds())
+        yield await client.request("GET", f"/campaigns/{campaign}")
+        await sleep(POLL_INTERVAL.total_seconds())
 
 
 class SendRate:
-    """Messages a second over the last moments."""
+    """Messages per second, averaged over RATE_WINDOW."""
 
     def __init__(self) -> None:
-        self._seen: deque[tuple[float, int]] = deque()
+        self._samples: deque[tuple[float, int]] = deque()
 
-    def of(self, count: int, seconds: float) -> float:
-        """The rate when `count` have been handed over at the moment `seconds`."""
-        while len(self._seen) > 1 and seconds - self._seen[1][0] >= RATE_OVER.total_seconds():
-            self._seen.popleft()
-        self._seen.append((seconds, count))
-        began, first = self._seen[0]
-        return (count - first) / (seconds - began) if seconds > began else 0.0
+    def update(self, count: int, seconds: float) -> float:
+        """Add the sample that `count` messages were handed over by the time `seconds`; returns the new rate."""
+        while len(self._samples) > 1 and seconds - self._samples[1][0] >= RATE_WINDOW.total_seconds():
+            self._samples.popleft()
+        self._samples.append((seconds, count))
+        oldest_seconds, oldest_count = self._samples[0]
+        return (count - oldest_count) / (seconds - oldest_seconds) if seconds > oldest_seconds else 0.0
 
 
 @contextmanager
-def bar(console: Any) -> Generator[Show]:
-    """A bar on a console, for the length of the block; yields what moves it."""
+def progress_bar(console: Any) -> Generator[Show]:
+    """Show a progress bar on a console during the block; yields the function that updates it."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description:<9}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -102,41 +108,41 @@ def bar(console: Any) -> Generator[Show]:
         task = progress.add_task("", total=None, remark="")
 
         def show(state: dict[str, Any], rate: float) -> None:
-            done, expected = amount(state)
-            said = remark(state, rate)
+            done, expected = count_contacts(state)
+            text = remark(state, rate)
             progress.update(
-                task, description=state["status"], completed=done, total=expected or None, remark=said, refresh=True
+                task, description=state["status"], completed=done, total=expected or None, remark=text, refresh=True
             )
 
         yield show
 
 
-SKIPPED = {"frequencyCap": "over the frequency cap"}
-"""How reasons for skipping a contact are shown where the API's word is none for people."""
+SKIP_REASON_LABELS = {"frequencyCap": "over the frequency cap"}
+"""Texts for reasons of skipping a contact whose API name reads badly."""
 
 
-def amount(state: dict[str, Any]) -> tuple[int, int]:
-    """How many contacts are done with, and how many there are in all."""
+def count_contacts(state: dict[str, Any]) -> tuple[int, int]:
+    """How many contacts of a campaign have been processed, and how many it has in all."""
     progress = state["progress"]
     done = progress["audience"] - progress["waiting"]
     if state["status"] == "SENT":
-        return done, done  # Contacts that were deleted on the way are nobody's any more.
+        return done, done  # Contacts deleted during the campaign are in `expected` but are never processed.
     return done, max(done, progress["expected"])
 
 
 def remark(state: dict[str, Any], rate: float) -> str:
-    """What stands behind the bar."""
+    """The text after the progress bar: the rate, and the contacts that wait, were skipped or failed."""
     failed = state["stats"]["failed"] + state["stats"]["bounced"]
     skipped = sum(state["progress"]["skipped"].values())
-    words = [f"{rate:,.0f}/s", f"{state['progress']['waiting']:,} waiting"]
-    words += [f"{count:,} {what}" for count, what in ((skipped, "skipped"), (failed, "failed")) if count]
-    return ", ".join(words)
+    parts = [f"{rate:,.0f}/s", f"{state['progress']['waiting']:,} waiting"]
+    parts += [f"{count:,} {what}" for count, what in ((skipped, "skipped"), (failed, "failed")) if count]
+    return ", ".join(parts)
 
 
 def summary(state: dict[str, Any]) -> str:
-    """What became of a campaign, for people."""
+    """The final state and counts of a campaign, as text."""
     progress, stats = state["progress"], state["stats"]
     counts = ", ".join(f"{stats[name]:,} {name}" for name in ("sent", "delivered", "bounced", "failed"))
-    skipped = ", ".join(f"{count:,} {SKIPPED.get(why, why)}" for why, count in progress["skipped"].items())
+    skipped = ", ".join(f"{count:,} {SKIP_REASON_LABELS.get(why, why)}" for why, count in progress["skipped"].items())
     lines = [f"{state['status'].capitalize()}: {counts}; skipped: {skipped}; {progress['perSecond']:,} messages/s."]
     return "\n".join([*lines, *([state["reason"]] if state["reason"] else [])])

@@ -1,4 +1,4 @@
-"""Validation of settings by the features that use them, before a server starts."""
+"""Validate the settings at start-up, with the parsers of the features that use them."""
 
 from collections.abc import Callable
 
@@ -41,18 +41,18 @@ def _check_base_url(settings: Settings) -> None:
     if settings.base_url and all(is_loopback(relay.host) for relay in instance_relays(settings.relay)):
         return
     raise SettingInvalid(
-        f"With POSTERN_TRANSPORT=relay mail leaves this machine, and its links would lead to {settings.public_url}, "
-        "which recipients cannot reach. Set the address at which they reach this server, such as: "
+        f"With POSTERN_TRANSPORT=relay, mail leaves this machine, but its links would lead to {settings.public_url}, "
+        "which recipients cannot reach. Set the URL at which they reach this server, for example: "
         "POSTERN_BASE_URL=https://mail.example.com"
     )
 
 
 def how_mail_leaves(settings: Settings) -> str:
-    """One line about the transport, the relays (without passwords) and the base URL, for the start-up log."""
+    """Describe the transport, the relays (without passwords) and the base URL in one line, for the start-up log."""
     if settings.transport == "relay":
         relays = ", ".join(f"{relay.host}:{relay.port} ({relay.tls})" for relay in instance_relays(settings.relay))
-        return f"Mail leaves by the transport relay, through {relays}; its links lead to {settings.public_url}."
+        return f"Mail is sent through {relays} (transport relay); links in it lead to {settings.public_url}."
     return (
-        "Mail stays on this machine (transport capture): read it in the inbox; "
-        f"its links lead to the base URL {settings.public_url}."
+        "Mail is not sent but captured (transport capture): read it in the inbox; "
+        f"links in it lead to the base URL {settings.public_url}."
     )

@@ -1,4 +1,4 @@
-"""`postern send | tail`: to try a running server by hand. They speak HTTP to it, as any client does."""
+"""`postern send` and `postern tail`, and the HTTP client that they and other commands use for a running server."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -18,16 +18,18 @@ if TYPE_CHECKING:
 
 REQUEST_SECONDS = 60.0
 
-Url = Annotated[str | None, typer.Option("--url", envvar="POSTERN_URL", help="Where the server is.")]
-Key = Annotated[str | None, typer.Option(envvar="POSTERN_KEY", help="A secret key; left out, a project is made.")]
-Project = Annotated[str | None, typer.Option(envvar="POSTERN_PROJECT", help="The key's project.")]
-TheProject = Annotated[str, typer.Option("--project", envvar="POSTERN_PROJECT", help="The key's project.")]
-SecretKey = Annotated[str, typer.Option("--key", envvar="POSTERN_KEY", help="A secret key with events:read.")]
-To = Annotated[list[str], typer.Option(help="Whom to; may be given several times.")]
-From = Annotated[str, typer.Option("--from", help="Who from.")]
-Html = Annotated[Path | None, typer.Option(exists=True, dir_okay=False, help="A file with the html.")]
-Text = Annotated[Path | None, typer.Option(exists=True, dir_okay=False, help="A file with the plain text.")]
-Names = Annotated[str, typer.Option("--events", help="Which events: names, `email.*`, `*`, comma-separated.")]
+Url = Annotated[str | None, typer.Option("--url", envvar="POSTERN_URL", help="Base URL of the server.")]
+Key = Annotated[str | None, typer.Option(envvar="POSTERN_KEY", help="A secret key. Default: create a new project.")]
+Project = Annotated[str | None, typer.Option(envvar="POSTERN_PROJECT", help="Id of the key's project.")]
+RequiredProject = Annotated[str, typer.Option("--project", envvar="POSTERN_PROJECT", help="Id of the key's project.")]
+RequiredKey = Annotated[str, typer.Option("--key", envvar="POSTERN_KEY", help="A secret key with events:read.")]
+To = Annotated[list[str], typer.Option(help="Recipient; repeat the option for several.")]
+From = Annotated[str, typer.Option("--from", help="Sender.")]
+Html = Annotated[Path | None, typer.Option(exists=True, dir_okay=False, help="File with the HTML body.")]
+Text = Annotated[Path | None, typer.Option(exists=True, dir_okay=False, help="File with the plain-text body.")]
+Names = Annotated[
+    str, typer.Option("--events", help="Event names to show, separated by commas; `email.*` and `*` are wildcards.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -38,7 +40,7 @@ def register(app: typer.Typer) -> None:
 
 def send(
     to: To,
-    subject: Annotated[str, typer.Option()],
+    subject: Annotated[str, typer.Option(help="Subject.")],
     html: Html = None,
     text: Text = None,
     sender: From = "Postern <hello@example.org>",
@@ -46,24 +48,24 @@ def send(
     project: Project = None,
     url: Url = None,
 ) -> None:
-    """Send one message, and say what became of it."""
+    """Send one message and print its status, id and Message-ID."""
     from postern.cli import CannotRun
 
     if html is None and text is None:
-        raise CannotRun("Give --html FILE, --text FILE or both.")
+        raise CannotRun("The message has no body: give --html FILE, --text FILE or both.")
     message = {"to": to, "from": sender, "subject": subject}
     try:
         message |= {name: file.read_text("utf-8") for name, file in (("html", html), ("text", text)) if file}
     except ValueError:
-        raise CannotRun("The file is not UTF-8 text.") from None
+        raise CannotRun("The body cannot be read: the files of --html and --text must be UTF-8.") from None
     asyncio.run(_send(url, key, project, message))
 
 
-def tail(key: SecretKey, project: TheProject, url: Url = None, events: Names = "*") -> None:
-    """Show what happens in the key's project, as it happens."""
-    from postern.cli.listen import names_in
+def tail(key: RequiredKey, project: RequiredProject, url: Url = None, events: Names = "*") -> None:
+    """Print the events of a project as they happen. Ctrl-C stops it."""
+    from postern.cli.listen import parse_event_names
 
-    names = names_in(events)
+    names = parse_event_names(events)
     try:
         asyncio.run(_tail(url, key, project, names))
     except KeyboardInterrupt:
@@ -72,35 +74,38 @@ def tail(key: SecretKey, project: TheProject, url: Url = None, events: Names = "
 
 @dataclass
 class ProjectClient:
-    """A project on a running server, and how to speak to it."""
+    """An HTTP client for one project on a running server."""
 
     http: "httpx.AsyncClient"
     url: str
     project: str
     inbox_url: str
 
-    async def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
-        """What the server answers. Raises CannotRun with what it says where it refuses."""
+    async def request(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
+        """Call the API and return the JSON response. Raises CannotRun if the server is unreachable or returns an error.
+
+        `path` follows `/projects/{id}`; `headers` are added to the request.
+        """
         import httpx
 
         from postern.cli import CannotRun
 
         try:
-            answer = await self.http.request(method, f"/projects/{self.project}{path}", json=body, headers=headers)
-        except httpx.HTTPError as trouble:
-            raise CannotRun(f"The server at {self.url} does not answer ({type(trouble).__name__}).") from None
-        if not answer.is_success:
-            kind = answer.headers.get("content-type", "")
-            said = answer.json().get("detail") if kind.startswith("application/problem+json") else None
-            raise CannotRun(f"The server refuses: {said or answer.status_code}")
-        return answer.json()
+            response = await self.http.request(method, f"/projects/{self.project}{path}", json=body, headers=headers)
+        except httpx.HTTPError as error:
+            raise CannotRun(f"Cannot reach the server at {self.url} ({type(error).__name__}).") from None
+        if not response.is_success:
+            media_type = response.headers.get("content-type", "")
+            detail = response.json().get("detail") if media_type.startswith("application/problem+json") else None
+            raise CannotRun(f"The server refused the request: {detail or response.status_code}")
+        return response.json()
 
 
 @asynccontextmanager
 async def connect(url: str | None, key: str | None, project: str | None) -> AsyncGenerator[ProjectClient]:
-    """The key's project; without a key, a fresh project on the server of the data folder.
+    """Yield a client for the key's project; without a key, for a new project on the server of the data folder.
 
-    Raises CannotRun where neither a URL is given nor a server runs on the data folder.
+    Raises CannotRun if there is neither a key nor a server that runs on the data folder.
     """
     import httpx
 
@@ -110,7 +115,7 @@ async def connect(url: str | None, key: str | None, project: str | None) -> Asyn
     from postern.kernel.config import read_settings
 
     settings = read_settings()
-    base_url, running = server_at(url, settings)
+    base_url, running = resolve_server(url, settings)
     inbox_url = f"{base_url}/inbox"
     if key is None:
         if running is None or base_url != running.base_url:
@@ -119,65 +124,66 @@ async def connect(url: str | None, key: str | None, project: str | None) -> Asyn
                 "or give --key and --url (POSTERN_KEY, POSTERN_URL)."
             )
         require_master_key(settings)
-        made = await create_first_project(settings, running.database_url, running.base_url)
-        key, project, inbox_url = made.secret_key, made.project_id, made.inbox_url
+        created = await create_first_project(settings, running.database_url, running.base_url)
+        key, project, inbox_url = created.secret_key, created.project_id, created.inbox_url
     if project is None:
-        raise CannotRun("Say which project the key belongs to: --project or POSTERN_PROJECT.")
+        raise CannotRun("Give the id of the key's project with --project or POSTERN_PROJECT.")
     headers = {"Authorization": f"Bearer {key}"}
     async with httpx.AsyncClient(base_url=base_url, headers=headers, timeout=REQUEST_SECONDS) as http:
         yield ProjectClient(http, base_url, project, inbox_url)
 
 
-def server_at(url: str | None, settings: Settings) -> "tuple[str, ServerState | None]":
-    """The server's URL: the one that is given, or that of the server on the data folder, which it says.
+def resolve_server(url: str | None, settings: Settings) -> "tuple[str, ServerState | None]":
+    """Return the base URL of the server to call, and the server that runs on the data folder, if one does.
 
-    Raises CannotRun where there is neither.
+    The URL is `url` or that of the running server, which is then printed to standard error. Raises CannotRun if there
+    is neither.
     """
     from postern.cli import CannotRun
-    from postern.cli.data_folder import print_note, running_on
+    from postern.cli.data_folder import find_running_server, print_note
 
-    running = running_on(settings.data)
+    running = find_running_server(settings.data)
     if url:
         return url, running
     if running is None:
         raise CannotRun(
             f"No server runs on the data folder {settings.data}. Start one with `postern serve`, set POSTERN_DATA to "
-            "the folder of yours, or give --url (POSTERN_URL)."
+            "the folder of your server, or give its URL with --url (POSTERN_URL)."
         )
     print_note(f"Using the server at {running.base_url}, which runs on the data folder {settings.data}.")
     return running.base_url, running
 
 
 async def _send(url: str | None, key: str | None, project: str | None, message: dict[str, Any]) -> None:
-    async with connect(url, key, project) as there:
-        sent = await there.ask("POST", "/emails", message)
+    async with connect(url, key, project) as client:
+        sent = await client.request("POST", "/emails", message)
         print(f"{sent['status']}  {sent['id']}  {sent['messageId']}")
         if key is None:
-            print(f"Look at it (the link works once, within ten minutes): {there.inbox_url}")
+            print(f"Read it in the inbox (the link works once, for ten minutes): {client.inbox_url}")
 
 
 async def _tail(url: str | None, key: str, project: str, names: list[str]) -> None:
-    from postern.cli.listen import follow
+    from postern.cli.listen import follow_events
 
-    async with connect(url, key, project) as there:
-        async for event in follow(there.http, there.project, names):
+    async with connect(url, key, project) as client:
+        async for event in follow_events(client.http, client.project, names):
             print(describe_event(event), flush=True)
 
 
-SAYING = ("recipient", "recipients", "to", "email", "subject", "name", "domain", "url", "status", "reason")
-"""The fields of an event that tell a person what it was about, in the order in which they are shown."""
+DESCRIBED_FIELDS = ("recipient", "recipients", "to", "email", "subject", "name", "domain", "url", "status", "reason")
+"""Fields of an event's data that are shown on its line, in this order."""
 DESCRIPTION_LIMIT = 160
 
 
 def describe_event(event: dict[str, Any]) -> str:
-    """One line on an event: when, what, whom or what it was about, and the record's id."""
+    """Describe an event in one line: time, type, the values of DESCRIBED_FIELDS, and the id of its subject."""
     data: dict[str, Any] = {**(event.get("contact") or {}), **(event.get("data") or {})}
-    words: list[str] = []
-    for value in (data.get(name) for name in SAYING):
+    values: list[str] = []
+    for value in (data.get(name) for name in DESCRIBED_FIELDS):
         text = ", ".join(map(str, value)) if isinstance(value, list) else value
-        # What is shown comes from mail and from callers: a terminal must not be told what to do by it.
-        if isinstance(text, str) and text and (shown := "".join(c for c in text if c.isprintable())) not in words:
-            words.append(shown)
-    said = "  ".join(words)
-    short = said if len(said) <= DESCRIPTION_LIMIT else f"{said[: DESCRIPTION_LIMIT - 1]}…"
+        # The values come from mail and API callers: control characters could send commands to the terminal.
+        if isinstance(text, str) and text and (printable := "".join(c for c in text if c.isprintable())) not in values:
+            values.append(printable)
+    joined = "  ".join(values)
+    short = joined if len(joined) <= DESCRIPTION_LIMIT else f"{joined[: DESCRIPTION_LIMIT - 1]}…"
     return f"{event['occurredAt']}  {event['type']:<28} {short}  {event['subjectId'] or ''}".rstrip()

@@ -1,4 +1,4 @@
-"""`postern import`: a CSV file of contacts, uploaded and taken in, with a bar."""
+"""`postern import`: upload a CSV file of contacts and show the progress of the import."""
 
 import asyncio
 import json
@@ -12,33 +12,34 @@ import typer
 if TYPE_CHECKING:
     import httpx
 
-LOOK_EVERY = timedelta(milliseconds=250)
-CSV = {"content-type": "text/csv"}
-PIECE = 262_144
-"""Bytes that are read and sent at a time."""
-ERRORS_SHOWN = 20
-ROWS_SHOWN = 5
+POLL_INTERVAL = timedelta(milliseconds=250)
+CSV_HEADERS = {"content-type": "text/csv"}
+CHUNK_BYTES = 262_144
+"""Bytes per chunk of the upload."""
+MAX_ERRORS_SHOWN = 20
+MAX_ROWS_SHOWN = 5
 """Rows of a preview that are printed."""
 
 Progress = Callable[[str, float, str], None]
-"""Shows a phase, how much of it is done (0 to 1), and a remark."""
+"""Displays a phase (`upload` or `import`), the fraction that is done (0 to 1), and a remark."""
 
-File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="A CSV file with a header.")]
+File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="CSV file with a header row.")]
 Project = Annotated[str, typer.Option(envvar="POSTERN_PROJECT", help="The project's id.")]
 Key = Annotated[str, typer.Option(envvar="POSTERN_KEY", help="A secret key with contacts:write and contacts:read.")]
-Server = Annotated[str | None, typer.Option("--url", envvar="POSTERN_URL", help="Where the server is.")]
-Mode = Annotated[Literal["upsert", "skip"], typer.Option(help="What becomes of contacts that exist.")]
+Server = Annotated[str | None, typer.Option("--url", envvar="POSTERN_URL", help="Base URL of the server.")]
+Mode = Annotated[Literal["upsert", "skip"], typer.Option(help="Update contacts that exist, or skip them.")]
 
 Types = Annotated[
     list[str] | None,
-    typer.Option("--type", metavar="NAME=TYPE", help="Type of an attribute, such as zip=string; may be repeated."),
+    typer.Option("--type", metavar="NAME=TYPE", help="Type of an attribute, for example zip=string; may be repeated."),
 ]
-Charset = Annotated[str | None, typer.Option(help="The file's encoding, if it is not found by itself.")]
+Charset = Annotated[str | None, typer.Option(help="Encoding of the file. Default: detected.")]
 Column = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=TARGET",
-        help="What a column fills: email, unsubscribed, subscribed, attributes, attributes.<name>, or nothing.",
+        help="Field that a column fills: email, unsubscribed, subscribed, attributes, attributes.NAME, or nothing "
+        "(to leave the column out); may be repeated.",
     ),
 ]
 Preview = Annotated[bool, typer.Option("--preview", help="Show how the file would be read, and import nothing.")]
@@ -60,22 +61,25 @@ def import_contacts(
     column: Column = None,
     preview: Preview = False,
 ) -> None:
-    """Import contacts from a CSV file. Ctrl-C after the upload leaves the import running on the server."""
+    """Import contacts from a CSV file. After the upload, Ctrl-C does not stop the import on the server.
+
+    Exits with 1 if a row failed.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
-    from postern.cli.client import server_at
+    from postern.cli.client import resolve_server
     from postern.kernel.config import read_settings
 
-    base_url, _ = server_at(url, read_settings())
-    reading, declared = read_options(charset, column or []), read_types(types or [])
+    base_url, _ = resolve_server(url, read_settings())
+    layout, attribute_types = read_options(charset, column or []), read_types(types or [])
     if preview:
-        shown = asyncio.run(
-            _at_server(base_url, key, lambda client: preview_file(client, project, file, declared, reading))
+        report = asyncio.run(
+            _with_client(base_url, key, lambda client: preview_file(client, project, file, attribute_types, layout))
         )
-        print(preview_text(shown))
-        if not shown["importable"]:
+        print(preview_text(report))
+        if not report["importable"]:
             raise typer.Exit(1)
         return
     columns = (TextColumn("{task.description:<8}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
@@ -88,43 +92,50 @@ def import_contacts(
             bars.update(tasks[phase], completed=done, remark=remark)
 
         state = asyncio.run(
-            _at_server(base_url, key, lambda client: import_file(client, project, file, mode, show, declared, reading))
+            _with_client(
+                base_url,
+                key,
+                lambda client: import_file(client, project, file, mode, show, attribute_types, layout),
+            )
         )
     print(summary(state))
     if state["status"] != "COMPLETED" or state["failed"]:
         raise typer.Exit(1)
 
 
-def read_types(given: list[str]) -> dict[str, str]:
-    """Types of attributes by name, from `name=type`. Raises typer.BadParameter."""
+def read_types(arguments: list[str]) -> dict[str, str]:
+    """Parse `name=type` arguments into the types of attributes by name. Raises typer.BadParameter."""
     types: dict[str, str] = {}
-    for each in given:
-        name, separator, kind = each.rpartition("=")
+    for argument in arguments:
+        name, separator, kind = argument.rpartition("=")
         if not separator:
-            raise typer.BadParameter(f"{each!r} is not written like zip=string.", param_hint="--type")
+            raise typer.BadParameter(f"{argument!r} is not NAME=TYPE, for example zip=string.", param_hint="--type")
         types[name] = kind
     return types
 
 
 def read_options(charset: str | None, columns: Sequence[str]) -> dict[str, str]:
-    """The query parameters that say how the file is written. Raises typer.BadParameter for a column without `=`."""
+    """Return the query parameters `charset` and `columns` of an import.
+
+    Raises typer.BadParameter for a column without `=`.
+    """
     mapping: dict[str, str | None] = {}
-    for each in columns:
-        name, equals, target = each.rpartition("=")
+    for column in columns:
+        name, equals, target = column.rpartition("=")
         if not equals:
-            raise typer.BadParameter(f"{each!r} is not written like Kunde=email.", param_hint="--column")
+            raise typer.BadParameter(f"{column!r} is not NAME=TARGET, for example Kunde=email.", param_hint="--column")
         mapping[name] = target.strip() or None
     return {**({"charset": charset} if charset else {}), **({"columns": json.dumps(mapping)} if mapping else {})}
 
 
-async def _at_server(
-    url: str, key: str, do: Callable[["httpx.AsyncClient"], Awaitable[dict[str, Any]]]
+async def _with_client(
+    url: str, key: str, call: Callable[["httpx.AsyncClient"], Awaitable[dict[str, Any]]]
 ) -> dict[str, Any]:
     import httpx
 
     headers = {"Authorization": f"Bearer {key}"}
     async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60, trust_env=False) as client:
-        return await do(client)
+        return await call(client)
 
 
 async def import_file(
@@ -134,20 +145,21 @@ async def import_file(
     mode: str,
     show: Progress,
     types: dict[str, str] | None = None,
-    reading: Mapping[str, str] | None = None,
+    layout: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Upload a file, watch until it is taken in, and return the finished import. Raises CannotRun.
+    """Upload a file, wait until the server has imported it, and return the finished import. Raises CannotRun.
 
-    `types` are those of attributes by name, `reading` the query parameters that say how the file is written
-    (`read_options`).
+    `types` maps names of attributes to their types; `layout` are the query parameters of `read_options`.
     """
     path = f"/projects/{project}/contacts/import"
     size = max(1, (await asyncio.to_thread(file.stat)).st_size)
-    params = {"mode": mode, **_parameters(types, reading)}
-    state = _read(await client.post(path, params=params, content=_pieces(file, size, show), headers=CSV))
+    params = {"mode": mode, **_query(types, layout)}
+    state = _read_response(
+        await client.post(path, params=params, content=_chunks(file, size, show), headers=CSV_HEADERS)
+    )
     while state["status"] in ("PENDING", "RUNNING"):
-        await asyncio.sleep(LOOK_EVERY.total_seconds())
-        state = _read(await client.get(f"{path}s/{state['id']}"))
+        await asyncio.sleep(POLL_INTERVAL.total_seconds())
+        state = _read_response(await client.get(f"{path}s/{state['id']}"))
         show(
             "import", state["position"] / max(1, state["bytes"]), f"{state['rows']:,} rows, {state['failed']:,} failed"
         )
@@ -159,46 +171,47 @@ async def preview_file(
     project: str,
     file: Path,
     types: dict[str, str] | None = None,
-    reading: Mapping[str, str] | None = None,
+    layout: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """How the server would read a file. Raises CannotRun."""
+    """Return how the server would import a file, without importing it. Raises CannotRun."""
     path = f"/projects/{project}/contacts/import/preview"
-    content = _pieces(file, 1, lambda *_: None)
-    return _read(await client.post(path, params=_parameters(types, reading), content=content, headers=CSV))
+    content = _chunks(file, 1, lambda *_: None)
+    return _read_response(await client.post(path, params=_query(types, layout), content=content, headers=CSV_HEADERS))
 
 
-def _parameters(types: dict[str, str] | None, reading: Mapping[str, str] | None) -> dict[str, str]:
-    return {**({"attributeTypes": json.dumps(types)} if types else {}), **(reading or {})}
+def _query(types: dict[str, str] | None, layout: Mapping[str, str] | None) -> dict[str, str]:
+    return {**({"attributeTypes": json.dumps(types)} if types else {}), **(layout or {})}
 
 
-async def _pieces(file: Path, size: int, show: Progress) -> AsyncIterator[bytes]:
+async def _chunks(file: Path, size: int, show: Progress) -> AsyncIterator[bytes]:
     sent = 0
     with await asyncio.to_thread(file.open, "rb") as data:
-        while piece := await asyncio.to_thread(data.read, PIECE):
-            yield piece
-            sent += len(piece)
+        while chunk := await asyncio.to_thread(data.read, CHUNK_BYTES):
+            yield chunk
+            sent += len(chunk)
             show("upload", sent / size, f"{sent / 1e6:,.1f} MB")
 
 
-def _read(answer: "httpx.Response") -> dict[str, Any]:
+def _read_response(response: "httpx.Response") -> dict[str, Any]:
+    """Return the JSON of a successful response. Raises CannotRun with the problem's detail otherwise."""
     from postern.cli import CannotRun
 
-    if answer.is_success:
-        return answer.json()
+    if response.is_success:
+        return response.json()
     try:
-        problem = answer.json()
+        problem = response.json()
         detail = f"{problem['detail']} {problem.get('next') or ''}".strip()
     except (ValueError, KeyError):
-        detail = answer.text[:200]
-    raise CannotRun(f"The server answers {answer.status_code}: {detail}")
+        detail = response.text[:200]
+    raise CannotRun(f"The server responded with {response.status_code}: {detail}")
 
 
 def summary(state: dict[str, Any]) -> str:
-    """What became of an import, for people."""
+    """The final status, counts and first errors of an import, as text."""
     counts = ", ".join(f"{state[name]:,} {name}" for name in ("created", "updated", "skipped", "failed"))
     lines = [f"{state['status'].capitalize()}: {counts}."]
-    lines += [f"  line {error['line']}: {error['message']}" for error in state["errors"][:ERRORS_SHOWN]]
-    more = max(0, state["failed"] - ERRORS_SHOWN)
+    lines += [f"  line {error['line']}: {error['message']}" for error in state["errors"][:MAX_ERRORS_SHOWN]]
+    more = max(0, state["failed"] - MAX_ERRORS_SHOWN)
     return "\n".join([*lines, *([f"  and {more:,} more"] if more else [])])
 
 
@@ -206,21 +219,21 @@ DELIMITER_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertica
 
 
 def preview_text(shown: dict[str, Any]) -> str:
-    """A preview of an import, for people."""
-    lines = [f"{shown['charset']} ({shown['charsetFrom'].lower()}), cells separated by {_separated(shown)}."]
+    """A preview of an import, as text."""
+    lines = [f"{shown['charset']} ({shown['charsetFrom'].lower()}), cells separated by {_separator_name(shown)}."]
     for column in shown["columns"]:
         target = " ".join(filter(None, [column["target"] or "left out", column["type"]]))
         samples = f": {' | '.join(column['samples'])}" if column["samples"] else ""
         lines.append(f"  {column['name'] or '(no name)'} -> {target} ({column['decidedBy'].lower()}){samples}")
-    for row in shown["rows"][:ROWS_SHOWN]:
-        said = row["error"] or f"{row['email']} {json.dumps(row['attributes'], ensure_ascii=False)}"
-        lines.append(f"  line {row['line']}: {said}{' (unsubscribed)' if row['unsubscribed'] else ''}")
+    for row in shown["rows"][:MAX_ROWS_SHOWN]:
+        text = row["error"] or f"{row['email']} {json.dumps(row['attributes'], ensure_ascii=False)}"
+        lines.append(f"  line {row['line']}: {text}{' (unsubscribed)' if row['unsubscribed'] else ''}")
     for problem in shown["problems"]:
         kind = "Refused" if problem["blocking"] else "Note"
         lines.append(f"{kind}: {problem['message']} {problem['next'] or ''}".rstrip())
     return "\n".join(lines)
 
 
-def _separated(shown: dict[str, Any]) -> str:
-    delimiter: str = shown["delimiter"]
+def _separator_name(preview: dict[str, Any]) -> str:
+    delimiter: str = preview["delimiter"]
     return DELIMITER_NAMES.get(delimiter, delimiter)

@@ -1,4 +1,4 @@
-"""`postern contract`: every operation of the API, what it asks of a caller, and the test that shows it."""
+"""`postern contract`: list the operations of the API, the permission each needs, and a test that covers it."""
 
 from importlib import resources
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,7 +8,7 @@ import typer
 if TYPE_CHECKING:
     from postern.kernel.http.operation import Operation
 
-Area = Annotated[str, typer.Argument(help="Only operations whose address has this in it, such as `/campaigns`.")]
+Area = Annotated[str, typer.Argument(help="Only operations whose path contains this text, for example `/campaigns`.")]
 CREDENTIALS = ("developer", "secret_key", "publishable_key", "customer")
 
 
@@ -18,28 +18,32 @@ def register(app: typer.Typer) -> None:
 
 
 def contract(part: Area = "") -> None:
-    """Print every operation, the permission (or credential) that it needs, and the test that shows it."""
+    """Print every operation of the API, the permission or credential that it needs, and a test that covers it."""
     from postern.app import OPERATIONS
 
-    shown_by = tests()
-    rows = [(f"{each.method} {each.wire_path}", credential_of(each)) for each in OPERATIONS if part in each.wire_path]
-    table = [("OPERATION", "NEEDS", "TEST"), *((name, needs, shown_by.get(name, "-")) for name, needs in rows)]
+    covering = covering_tests()
+    rows = [
+        (f"{operation.method} {operation.wire_path}", credential_of(operation))
+        for operation in OPERATIONS
+        if part in operation.wire_path
+    ]
+    table = [("OPERATION", "NEEDS", "TEST"), *((name, needs, covering.get(name, "-")) for name, needs in rows)]
     widths = [max(len(row[column]) for row in table) for column in range(2)]
     for operation, needs, test in table:
         print(f"{operation:{widths[0]}}  {needs:{widths[1]}}  {test}")
-    print(f"\n{len(rows)} operations, {sum(name in shown_by for name, _ in rows)} of them with a test")
+    print(f"\n{len(rows)} operations, {sum(name in covering for name, _ in rows)} of them with a test")
 
 
-def tests() -> dict[str, str]:
-    """The test that shows each operation; `script/contract` writes it from a run of all tests."""
+def covering_tests() -> dict[str, str]:
+    """Test ids by operation (`METHOD path`), from contract.tsv, which `script/contract` writes from a test run."""
     text = resources.files("postern.cli").joinpath("contract.tsv").read_text()
     return dict(line.split("\t", 1) for line in text.splitlines())
 
 
 def credential_of(operation: "Operation[Any, Any]") -> str:
-    """The permission that an operation needs, or the credentials that it takes where none is needed."""
+    """The permission that an operation needs; if it needs none, the credentials that it accepts."""
     if operation.needs:
         return operation.needs
     if not operation.accepts or "nobody" in operation.accepts:
         return "anyone"
-    return " or ".join(each.replace("_", " ") for each in CREDENTIALS if each in operation.accepts)
+    return " or ".join(name.replace("_", " ") for name in CREDENTIALS if name in operation.accepts)

@@ -1,4 +1,4 @@
-"""Where the database of this data folder is, whether a server runs on it or not."""
+"""Find the database that a command works on: DATABASE_URL, a running server's, or the one in the data folder."""
 
 import json
 import os
@@ -18,13 +18,13 @@ from postern.kernel.config import Settings
 from postern.kernel.database.embedded import EmbeddedPostgres, FolderInUseError, hold_folder
 from postern.security.secrets import KEY_FILE
 
-LOCK = "postern.lock"
-RUNNING = "running.json"
+LOCK_FILE = "postern.lock"
+STATE_FILE = "running.json"
 
 
 @dataclass(frozen=True)
 class ServerState:
-    """What a running `postern serve` tells the other commands."""
+    """What a running `postern serve` writes to STATE_FILE for the other commands."""
 
     pid: int
     database_url: str
@@ -33,64 +33,68 @@ class ServerState:
 
 @contextmanager
 def lock_data_folder(folder: Path) -> Generator[None]:
-    """Have the data folder to ourselves. Raises FolderInUseError when another `postern serve` has it."""
-    # The others look whether this lock is free by taking it for an instant.
-    with hold_folder(folder, LOCK, patience_seconds=0.3):
+    """Lock the data folder for `postern serve`. Raises FolderInUseError if another `postern serve` holds the lock."""
+    # Other commands take the lock for an instant to see whether a server holds it, hence the short wait.
+    with hold_folder(folder, LOCK_FILE, patience_seconds=0.3):
         try:
             yield
         finally:
-            (folder / RUNNING).unlink(missing_ok=True)
+            (folder / STATE_FILE).unlink(missing_ok=True)
 
 
 def ended_unexpectedly(folder: Path) -> bool:
-    """Whether the last `postern serve` on this folder was killed; ask before `announce`."""
-    return (folder / RUNNING).exists()
+    """Whether the last `postern serve` on this folder was killed. Call before `write_server_state`."""
+    return (folder / STATE_FILE).exists()
 
 
-def announce(folder: Path, running: ServerState) -> None:
-    """Tell the other commands where we are; only the owner can read it."""
-    fresh = folder / f"{RUNNING}.new"
-    fresh.unlink(missing_ok=True)
-    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+def write_server_state(folder: Path, running: ServerState) -> None:
+    """Write STATE_FILE atomically, readable by the owner only: the database's URL has its password."""
+    unfinished = folder / f"{STATE_FILE}.new"
+    unfinished.unlink(missing_ok=True)
+    with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         json.dump(asdict(running), file)
-    fresh.replace(folder / RUNNING)
+    unfinished.replace(folder / STATE_FILE)
 
 
-def running_on(folder: Path) -> ServerState | None:
-    """The `postern serve` that has this folder, if one does. Nothing is written to a folder that none ever had."""
-    if not (folder / LOCK).exists():
+def find_running_server(folder: Path) -> ServerState | None:
+    """Return the `postern serve` that runs on this folder, if one does.
+
+    Writes nothing to a folder that no server ever used. Raises CannotRun while the server is starting.
+    """
+    if not (folder / LOCK_FILE).exists():
         return None
     try:
-        with hold_folder(folder, LOCK):
+        with hold_folder(folder, LOCK_FILE):
             return None
     except FolderInUseError:
         pass
     with suppress(OSError, ValueError, TypeError):
-        return ServerState(**json.loads((folder / RUNNING).read_text()))
-    raise CannotRun(f"Postern is just starting on {folder}; try again in a moment.")
+        return ServerState(**json.loads((folder / STATE_FILE).read_text()))
+    raise CannotRun(f"The server on the data folder {folder} is still starting. Try again in a few seconds.")
 
 
 def database_url(settings: Settings) -> str:
-    """The database that is set or running. Raises CannotRun when there is none."""
+    """Return DATABASE_URL, or the database of the server on the data folder. Raises CannotRun if there is neither."""
     if settings.database_url:
         return settings.database_url
-    if running := running_on(settings.data):
+    if running := find_running_server(settings.data):
         print_note(f"Using the server that runs on the data folder {settings.data}.")
         return running.database_url
     raise CannotRun(
         f"There is no database: no server runs on the data folder {settings.data}. Set DATABASE_URL, or run "
-        "`postern serve`, which brings its own."
+        "`postern serve`, which starts an embedded database."
     )
 
 
 @contextmanager
 def connect_database(settings: Settings) -> Generator[tuple[str, str]]:
-    """The database and the base URL: the running server's, or the data folder's, started just for this block.
+    """Yield the URL of the database and the server's base URL, and print to standard error which database it is.
 
-    Says on standard error which one it is. Raises CannotRun where there is none: only `postern serve` makes one, so
-    that a command in the wrong folder cannot work on an empty database.
+    The database of the running server comes first, then DATABASE_URL, then the one in the data folder, which is
+    started for this block. Raises CannotRun if there is none: only `postern serve` creates a database, so that a
+    command in the wrong folder cannot work on an empty one.
     """
-    running = running_on(settings.data)
+    running = find_running_server(settings.data)
     if running and settings.database_url in (None, running.database_url):
         print_note(f"Using the server that runs on the data folder {settings.data}.")
         yield running.database_url, running.base_url
@@ -99,10 +103,10 @@ def connect_database(settings: Settings) -> Generator[tuple[str, str]]:
         print_note(f"Using the database of DATABASE_URL, {database_name(settings.database_url)}.")
         yield settings.database_url, settings.public_url
         return
-    if not holds_database(settings.data):
+    if not has_embedded_database(settings.data):
         raise CannotRun(
             f"There is no database in the data folder {settings.data}. Set POSTERN_DATA to the folder of your server "
-            "(or DATABASE_URL to its database), or run `postern serve`, which makes one."
+            "(or DATABASE_URL to its database), or run `postern serve`, which creates one."
         )
     print_note(f"Using the database in the data folder {settings.data}; no server runs on it.")
     server = EmbeddedPostgres(settings.data)
@@ -114,18 +118,18 @@ def connect_database(settings: Settings) -> Generator[tuple[str, str]]:
 
 @contextmanager
 def restore_database(settings: Settings) -> Generator[str]:
-    """A database to restore a backup into: that of DATABASE_URL, or a new one in the data folder.
+    """Yield the URL of the database to restore into: that of `connect_database`, or a new one in the data folder.
 
-    A new one is made only beside a master key, which whoever restores has put there (or set as POSTERN_SECRET), and is
-    removed again if the block fails. Raises CannotRun without that key, or where the folder has a database.
+    A new database is created only if the data folder has a master key (or POSTERN_SECRET is set), and is removed if
+    the block fails. Raises CannotRun without that key.
     """
-    running = running_on(settings.data)
-    if settings.database_url or running or holds_database(settings.data):
+    running = find_running_server(settings.data)
+    if settings.database_url or running or has_embedded_database(settings.data):
         with connect_database(settings) as (url, _):
             yield url
         return
     require_master_key(settings)
-    print_note(f"Making a database in the data folder {settings.data}.")
+    print_note(f"Creating a database in the data folder {settings.data}.")
     server = EmbeddedPostgres(settings.data)
     try:
         yield server.start()
@@ -137,42 +141,42 @@ def restore_database(settings: Settings) -> Generator[str]:
         server.stop()
 
 
-def holds_database(folder: Path) -> bool:
-    """Whether the embedded server has made a database in this folder."""
+def has_embedded_database(folder: Path) -> bool:
+    """Whether the folder contains a database of the embedded PostgreSQL."""
     return (folder / "postgres" / "PG_VERSION").exists()
 
 
 def has_schema(url: str) -> bool:
     """Whether the database at `url` was ever migrated."""
     with psycopg.connect(url) as connection:
-        found = connection.execute("select to_regclass('schema_migrations') is not null").fetchone()
-    return bool(found and found[0])
+        row = connection.execute("select to_regclass('schema_migrations') is not null").fetchone()
+    return bool(row and row[0])
 
 
 def require_schema(url: str) -> None:
-    """Refuse a database that has nothing of ours. Raises CannotRun."""
+    """Raise CannotRun if the database was never migrated."""
     if not has_schema(url):
-        raise CannotRun("This database is empty: no server of Postern has used it. Look at DATABASE_URL.")
+        raise CannotRun("This database is empty: no Postern server has used it. Check DATABASE_URL.")
 
 
 def require_master_key(settings: Settings) -> None:
-    """Refuse to go on without the key of the server. Raises CannotRun; a new key would fit no database."""
+    """Raise CannotRun if there is no master key: a newly created one could not decrypt what the database contains."""
     if not settings.secret and not (settings.data / KEY_FILE).exists():
         raise CannotRun(
             f"There is no master key in the data folder {settings.data}. Set POSTERN_DATA to the folder that has the "
-            f"server's {KEY_FILE}, or POSTERN_SECRET as it is set for the server."
+            f"server's {KEY_FILE}, or POSTERN_SECRET to the value that the server has."
         )
 
 
 def database_name(url: str) -> str:
-    """Host and name of a database, without the password that its URL may have."""
+    """Name and host of a database, without the password that its URL may contain."""
     try:
         parts = conninfo_to_dict(url)
     except ProgrammingError:
-        return "which cannot be read"
+        return "which is not a valid URL"
     return f"{parts.get('dbname') or 'postgres'} on {parts.get('host') or 'this machine'}"
 
 
 def print_note(sentence: str) -> None:
-    """Say something to the person at the terminal, apart from what the command prints for programs."""
+    """Print a note to standard error, so that standard output has only the command's result."""
     print(sentence, file=sys.stderr, flush=True)

@@ -1,7 +1,7 @@
-"""`postern demo`: a project with life in it, made over HTTP as any client would.
+"""`postern demo`: fill a project with sample data over the HTTP API.
 
-Two hundred personalised messages; then thousands of contacts from a CSV file, audiences with rules, an automation,
-and a campaign with an A/B test, whose messages simulated readers open and follow over HTTP.
+It sends 200 personalised messages, imports contacts from a CSV file, creates audiences with rules and an automation,
+and sends a campaign with an A/B test, whose messages simulated readers then open and click over HTTP.
 """
 
 import asyncio
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from postern.cli.client import ProjectClient
 
 MESSAGES, CONTACTS = 200, 5_000
-AT_ONCE = 16
-READERS_AT_ONCE = 24
-SETTLE = timedelta(seconds=6)
-"""Nobody reads a message within five seconds of its delivery; whoever touches it sooner counts as a machine."""
-LOOK_EVERY = timedelta(milliseconds=500)
-QUIET_LOOKS = 4
-"""Looks without any change after which the sample of the A/B test is out."""
-PATIENCE_LOOKS = 1_200
+SEND_CONCURRENCY = 16
+READER_CONCURRENCY = 24
+READ_DELAY = timedelta(seconds=6)
+"""Pause between delivery and the first opens: opens within five seconds of delivery are counted as machine opens."""
+POLL_INTERVAL = timedelta(milliseconds=500)
+IDLE_POLLS = 4
+"""Polls without any change after which the sample of the A/B test counts as sent."""
+MAX_POLLS = 1_200
 
 FIRST_NAMES = ("Ada", "Grace", "Alan", "Edsger", "Barbara", "Katherine", "Linus", "Margaret", "Радия", "世界")
 PLANS = ("free", "pro", "team")
@@ -42,30 +42,32 @@ MESSAGE_HTML = """<h1>Hello {{ name }}</h1>
 <p>You are on the {{ plan }} plan and have {{ credits }} credits left.</p>
 <p><a href="https://example.org/account">Your account</a></p>"""
 NEWS_HTML = """<html><body><h1>Spring is here, {{ name }}</h1>
-<p>What is new for everybody on the {{ plan }} plan:</p>
+<p>New features on the {{ plan }} plan:</p>
 <p><a href="https://example.org/spring?from={{ country }}">Have a look</a></p>
 <p><small><a href="{{ unsubscribe_url }}">Unsubscribe</a></small></p></body></html>"""
 WELCOME_HTML = "<p>Welcome to the inner circle, {{ name }}.</p>"
 SUBJECTS = {"Plain": "What is new this spring", "Personal": "{{ name }}, see what is new this spring"}
-OPENING = {"Plain": 0.31, "Personal": 0.46}
-"""How many of a variant's readers open it."""
-CLICKING, LEAVING = 0.35, 0.02
-"""How many of those who opened follow the link, and how many unsubscribe."""
+OPEN_RATES = {"Plain": 0.31, "Personal": 0.46}
+"""Share of the recipients of each variant who open it."""
+CLICK_RATE, UNSUBSCRIBE_RATE = 0.35, 0.02
+"""Share of the openers who click the link, and who unsubscribe."""
 
-PEOPLE = (
+READER_AGENTS = (
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
     "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_6) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Safari/605",
     "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148",
 )
-GMAIL = "Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)"
-MACHINES = ("Mozilla/5.0", "Barracuda Sentinel (EE)")
+GMAIL_PROXY_AGENT = "Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)"
+SCANNER_AGENTS = ("Mozilla/5.0", "Barracuda Sentinel (EE)")
 
-Count = Annotated[int, typer.Option(min=1, max=10_000, help="How many messages.")]
-Contacts = Annotated[int, typer.Option(min=0, max=10_000, help="How many contacts the campaign's project has.")]
-Url = Annotated[str | None, typer.Option("--url", envvar="POSTERN_URL", help="Where the server is.")]
-Key = Annotated[str | None, typer.Option(envvar="POSTERN_KEY", help="A secret key; left out, a project is made.")]
-Project = Annotated[str | None, typer.Option(envvar="POSTERN_PROJECT", help="The key's project.")]
+Count = Annotated[int, typer.Option(min=1, max=10_000, help="Number of single messages.")]
+Contacts = Annotated[
+    int, typer.Option(min=0, max=10_000, help="Number of contacts for the campaign; 0 sends no campaign.")
+]
+Url = Annotated[str | None, typer.Option("--url", envvar="POSTERN_URL", help="Base URL of the server.")]
+Key = Annotated[str | None, typer.Option(envvar="POSTERN_KEY", help="A secret key. Default: create a new project.")]
+Project = Annotated[str | None, typer.Option(envvar="POSTERN_PROJECT", help="Id of the key's project.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -76,9 +78,9 @@ def register(app: typer.Typer) -> None:
 def demo(
     count: Count = MESSAGES, contacts: Contacts = CONTACTS, key: Key = None, project: Project = None, url: Url = None
 ) -> None:
-    """Fill a project with messages, contacts, audiences, an automation and a campaign that people read.
+    """Fill a project with sample messages, contacts, audiences, an automation and a campaign with simulated readers.
 
-    It takes about a minute; `--contacts 0` sends the messages only. Then it says where to look.
+    Takes about a minute, then prints where to find everything. With `--contacts 0` only the messages are sent.
     """
     asyncio.run(_demo(url, key, project, count, contacts))
 
@@ -90,22 +92,22 @@ async def _demo(url: str | None, key: str | None, project: str | None, count: in
     from postern.cli.client import connect
 
     columns = (TextColumn("{task.description:<28}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    async with connect(url, key, project) as there:
-        with Progress(*columns, console=Console(stderr=True)) as bars:
-            domain = await there.ask("POST", "/domains", {"domain": f"demo-{uuid4().hex[:8]}.example.org"})
-            lines = [await _send_messages(there, bars, domain, count)]
+    async with connect(url, key, project) as client:
+        with Progress(*columns, console=Console(stderr=True)) as progress:
+            domain = await client.request("POST", "/domains", {"domain": f"demo-{uuid4().hex[:8]}.example.org"})
+            lines = [await _send_messages(client, progress, domain, count)]
             if contacts:
-                lines += await _run_campaign(there, bars, domain, contacts)
+                lines += await _run_campaign(client, progress, domain, contacts)
         print("\n".join(lines))
-        once = " (works once, within ten minutes)" if key is None else ""
-        print(f"Look at the messages: {there.inbox_url}{once}")
-        print(f"The log: GET {there.url}/projects/{there.project}/emails/logs?q=demo")
+        once = " (the link works once, for ten minutes)" if key is None else ""
+        print(f"Read the messages: {client.inbox_url}{once}")
+        print(f"Email log: GET {client.url}/projects/{client.project}/emails/logs?q=demo")
 
 
-async def _send_messages(there: "ProjectClient", bars: "Progress", domain: dict[str, Any], count: int) -> str:
-    """Send personalised messages to made-up people; says what became of them."""
-    words = {"name": "Demo", "subject": "{{ name }}, your {{ plan }} plan", "html": MESSAGE_HTML}
-    template = await there.ask("POST", "/templates", words)
+async def _send_messages(client: "ProjectClient", progress: "Progress", domain: dict[str, Any], count: int) -> str:
+    """Send personalised messages to invented recipients; returns the counts by status, as text."""
+    content = {"name": "Demo", "subject": "{{ name }}, your {{ plan }} plan", "html": MESSAGE_HTML}
+    template = await client.request("POST", "/templates", content)
     statuses: dict[str, int] = {}
 
     async def send_to(person: dict[str, str]) -> None:
@@ -116,84 +118,88 @@ async def _send_messages(there: "ProjectClient", bars: "Progress", domain: dict[
             "variables": person,
             "tags": ["demo"],
         }
-        again = {"Idempotency-Key": f"{template['id']}-{person['email']}"}
-        status = (await there.ask("POST", "/emails", message, **again))["status"]
+        headers = {"Idempotency-Key": f"{template['id']}-{person['email']}"}
+        status = (await client.request("POST", "/emails", message, **headers))["status"]
         statuses[status] = statuses.get(status, 0) + 1
 
-    await _all(bars, "Sending messages", list(csv.DictReader(io.StringIO(people(count)))), send_to, AT_ONCE)
-    said = ", ".join(f"{number} {status}" for status, number in sorted(statuses.items()))
-    return f"{said}\nDomain {domain['domain']} and template “Demo” are in project {there.project}."
+    recipients = list(csv.DictReader(io.StringIO(recipients_csv(count))))
+    await _run_all(progress, "Sending messages", recipients, send_to, SEND_CONCURRENCY)
+    counts = ", ".join(f"{number} {status}" for status, number in sorted(statuses.items()))
+    return f"{counts}\nDomain {domain['domain']} and template “Demo” are in project {client.project}."
 
 
-async def _run_campaign(there: "ProjectClient", bars: "Progress", domain: dict[str, Any], contacts: int) -> list[str]:
-    """Import contacts, write to the active ones, let the winner of the A/B test go to the rest, and let all read."""
+async def _run_campaign(
+    client: "ProjectClient", progress: "Progress", domain: dict[str, Any], contacts: int
+) -> list[str]:
+    """Import contacts, send the active ones a campaign with an A/B test, and simulate its readers."""
     sender = f"news@{domain['domain']}"
-    automation = await _welcome(there, sender)
-    audience = await _audience(there, "Active customers", {"field": "credits", "operator": "gte", "value": 200})
-    await _import(there, bars, contacts)
-    campaign = await _begin(there, domain["id"], sender, audience)
-    await _until_sample_is_out(there, bars, campaign)
-    chance, read = random.Random(contacts), set[str]()  # noqa: S311 - made-up readers need no secret chance
-    await _simulate_readers(there, bars, "Readers of the A/B test", campaign, read, chance)
-    winner = max((await _campaign(there, campaign))["variants"], key=lambda variant: variant["stats"]["openRate"])
-    await there.ask("POST", f"/campaigns/{campaign}/ab-test/select-winner", {"variantId": winner["id"]})
-    await _until_sent(there, bars, campaign)
-    await _simulate_readers(there, bars, "Readers of the winner", campaign, read, chance)
-    return await _print_step(there, campaign, audience, automation, winner["name"])
+    automation = await _create_automation(client, sender)
+    audience = await _create_audience(client, "Active customers", {"field": "credits", "operator": "gte", "value": 200})
+    await _import_contacts(client, progress, contacts)
+    campaign = await _start_campaign(client, domain["id"], sender, audience)
+    await _wait_for_sample(client, progress, campaign)
+    rng, read = random.Random(contacts), set[str]()  # noqa: S311 - sample data, no secret
+    await _simulate_readers(client, progress, "Readers of the A/B test", campaign, read, rng)
+    winner = max((await _get_campaign(client, campaign))["variants"], key=lambda variant: variant["stats"]["openRate"])
+    await client.request("POST", f"/campaigns/{campaign}/ab-test/select-winner", {"variantId": winner["id"]})
+    await _wait_until_sent(client, progress, campaign)
+    await _simulate_readers(client, progress, "Readers of the winner", campaign, read, rng)
+    return await _closing_lines(client, campaign, audience, automation, winner["name"])
 
 
-async def _welcome(there: "ProjectClient", sender: str) -> str:
-    """An automation that greets whoever joins the audience of the best customers."""
-    words = {"name": "Welcome", "subject": "Welcome, {{ name }}", "html": WELCOME_HTML}
-    template = await there.ask("POST", "/templates", words)
-    best = await _audience(there, "Best customers", {"field": "credits", "operator": "gte", "value": 950})
+async def _create_automation(client: "ProjectClient", sender: str) -> str:
+    """Create an automation that sends a message to contacts who join an audience; returns its id."""
+    content = {"name": "Welcome", "subject": "Welcome, {{ name }}", "html": WELCOME_HTML}
+    template = await client.request("POST", "/templates", content)
+    best = await _create_audience(client, "Best customers", {"field": "credits", "operator": "gte", "value": 950})
     steps = [
         {"type": "SEND_EMAIL", "templateId": template["id"], "fromEmail": sender},
         {"type": "UPDATE_CONTACT", "attributes": {"welcomed": True}},
     ]
     body = {"name": "Welcome", "trigger": {"type": "AUDIENCE_JOINED", "audienceId": best}, "steps": steps}
-    automation = await there.ask("POST", "/automations", body)
-    await there.ask("PATCH", f"/automations/{automation['id']}/active", {"active": True})
+    automation = await client.request("POST", "/automations", body)
+    await client.request("PATCH", f"/automations/{automation['id']}/active", {"active": True})
     return automation["id"]
 
 
-async def _audience(there: "ProjectClient", name: str, condition: dict[str, Any]) -> str:
-    """A dynamic audience of those who fit a condition and do not live at the end of the world."""
-    audience = (await there.ask("POST", "/audiences", {"name": name}))["id"]
-    somewhere = {
+async def _create_audience(client: "ProjectClient", name: str, condition: dict[str, Any]) -> str:
+    """Create a dynamic audience by a condition, and a country or plan; returns its id."""
+    audience = (await client.request("POST", "/audiences", {"name": name}))["id"]
+    country_or_plan = {
         "match": "any",
         "conditions": [
             {"field": "country", "operator": "in", "value": list(COUNTRIES)},
             {"field": "plan", "operator": "eq", "value": "team"},
         ],
     }
-    await there.ask("PATCH", f"/audiences/{audience}/rules", {"match": "all", "conditions": [condition, somewhere]})
+    rules = {"match": "all", "conditions": [condition, country_or_plan]}
+    await client.request("PATCH", f"/audiences/{audience}/rules", rules)
     return audience
 
 
-async def _import(there: "ProjectClient", bars: "Progress", contacts: int) -> None:
+async def _import_contacts(client: "ProjectClient", progress: "Progress", contacts: int) -> None:
     from postern.cli import CannotRun
     from postern.cli.contacts import import_file
 
-    task = bars.add_task("Importing contacts", total=contacts)
+    task = progress.add_task("Importing contacts", total=contacts)
     with tempfile.TemporaryDirectory(prefix="postern-demo-") as folder:
         file = Path(folder, "contacts.csv")
-        await asyncio.to_thread(file.write_text, readers(contacts))
+        await asyncio.to_thread(file.write_text, contacts_csv(contacts))
 
         def show(phase: str, done: float, _remark: str) -> None:
             if phase == "import":
-                bars.update(task, completed=round(done * contacts))
+                progress.update(task, completed=round(done * contacts))
 
-        state = await import_file(there.http, there.project, file, "upsert", show)
-    bars.update(task, completed=contacts)
+        state = await import_file(client.http, client.project, file, "upsert", show)
+    progress.update(task, completed=contacts)
     if state["status"] != "COMPLETED" or state["failed"]:
-        raise CannotRun(f"The import of the contacts is {state['status']} with {state['failed']} lines failed.")
+        raise CannotRun(f"The import of the contacts ended as {state['status']}; {state['failed']} lines failed.")
 
 
-async def _begin(there: "ProjectClient", domain_id: str, sender: str, audience: str) -> str:
-    """Send a campaign with an A/B test; its identifier."""
-    words = {"name": "News", "subject": SUBJECTS["Plain"], "html": NEWS_HTML}
-    template = await there.ask("POST", "/templates", words)
+async def _start_campaign(client: "ProjectClient", domain_id: str, sender: str, audience: str) -> str:
+    """Create and send a campaign with an A/B test; returns its id."""
+    content = {"name": "News", "subject": SUBJECTS["Plain"], "html": NEWS_HTML}
+    template = await client.request("POST", "/templates", content)
     body = {
         "name": "Spring news",
         "fromName": "Demo News",
@@ -208,135 +214,143 @@ async def _begin(there: "ProjectClient", domain_id: str, sender: str, audience: 
         "abTestDurationMinutes": 60,
         "variants": [{"name": name, "subject": subject, "weight": 50} for name, subject in SUBJECTS.items()],
     }
-    campaign = (await there.ask("POST", "/campaigns", body))["id"]
-    await there.ask("POST", f"/campaigns/{campaign}/send")
+    campaign = (await client.request("POST", "/campaigns", body))["id"]
+    await client.request("POST", f"/campaigns/{campaign}/send")
     return campaign
 
 
-async def _campaign(there: "ProjectClient", campaign: str) -> dict[str, Any]:
-    return await there.ask("GET", f"/campaigns/{campaign}")
+async def _get_campaign(client: "ProjectClient", campaign: str) -> dict[str, Any]:
+    return await client.request("GET", f"/campaigns/{campaign}")
 
 
-async def _sample_progress(there: "ProjectClient", campaign: str) -> AsyncIterator[dict[str, Any]]:
+async def _poll_campaign(client: "ProjectClient", campaign: str) -> AsyncIterator[dict[str, Any]]:
     from postern.cli import CannotRun
 
-    for _ in range(PATIENCE_LOOKS):
-        yield await _campaign(there, campaign)
-        await asyncio.sleep(LOOK_EVERY.total_seconds())
-    raise CannotRun("The campaign does not get on. Does a worker run? (`postern serve` brings one.)")
+    for _ in range(MAX_POLLS):
+        yield await _get_campaign(client, campaign)
+        await asyncio.sleep(POLL_INTERVAL.total_seconds())
+    raise CannotRun("The campaign makes no progress. Check that a worker runs; `postern serve` starts one.")
 
 
-async def _until_sample_is_out(there: "ProjectClient", bars: "Progress", campaign: str) -> None:
-    task, before, quiet = bars.add_task("A/B test", total=None), 0, 0
-    async for state in _sample_progress(there, campaign):
-        progress = state["progress"]
-        bars.update(task, completed=progress["handedOver"], total=round(progress["expected"] * 0.4))
-        is_quiet = progress["handedOver"] and not progress["waiting"] and progress["audience"] == before
-        quiet, before = quiet + 1 if is_quiet else 0, progress["audience"]
-        if quiet >= QUIET_LOOKS:
-            bars.update(task, total=progress["handedOver"])
+async def _wait_for_sample(client: "ProjectClient", progress: "Progress", campaign: str) -> None:
+    task, before, idle_polls = progress.add_task("A/B test", total=None), 0, 0
+    async for state in _poll_campaign(client, campaign):
+        counts = state["progress"]
+        progress.update(task, completed=counts["handedOver"], total=round(counts["expected"] * 0.4))
+        is_idle = counts["handedOver"] and not counts["waiting"] and counts["audience"] == before
+        idle_polls, before = idle_polls + 1 if is_idle else 0, counts["audience"]
+        if idle_polls >= IDLE_POLLS:
+            progress.update(task, total=counts["handedOver"])
             return
 
 
-async def _until_sent(there: "ProjectClient", bars: "Progress", campaign: str) -> None:
-    from postern.cli.campaigns import ENDED, amount
+async def _wait_until_sent(client: "ProjectClient", progress: "Progress", campaign: str) -> None:
+    from postern.cli.campaigns import ENDED, count_contacts
 
-    task = bars.add_task("The winner, to the rest", total=None)
-    async for state in _sample_progress(there, campaign):
-        done, expected = amount(state)
-        bars.update(task, completed=done, total=expected)
+    task = progress.add_task("Winning variant", total=None)
+    async for state in _poll_campaign(client, campaign):
+        done, expected = count_contacts(state)
+        progress.update(task, completed=done, total=expected)
         if state["status"] in ENDED:
             return
 
 
 async def _simulate_readers(
-    there: "ProjectClient", bars: "Progress", what: str, campaign: str, read: set[str], chance: random.Random
+    client: "ProjectClient", progress: "Progress", title: str, campaign: str, read: set[str], rng: random.Random
 ) -> None:
-    """Let people open what has been delivered and nobody has had before their eyes yet, and machines look first."""
-    variants = {each["id"]: each["name"] for each in (await _campaign(there, campaign))["variants"]}
-    rows = await _sends(there, campaign)
+    """Simulate scans, then opens and clicks of the delivered messages that are not in `read`, and add them to it."""
+    variants = {variant["id"]: variant["name"] for variant in (await _get_campaign(client, campaign))["variants"]}
+    rows = await _get_sends(client, campaign)
     new = [row for row in rows if row["status"] == "DELIVERED" and row["id"] not in read]
     read |= {row["id"] for row in new}
-    await _all(bars, "Machines look first", new[::10], _scan(there, chance), 8)
-    await asyncio.sleep(SETTLE.total_seconds())
-    opening = [row for row in new if chance.random() < OPENING[variants.get(row["variantId"], "Plain")]]
-    await _all(bars, what, opening, _read(there, chance), READERS_AT_ONCE)
+    await _run_all(progress, "Security scanners", new[::10], _scanner(client, rng), 8)
+    await asyncio.sleep(READ_DELAY.total_seconds())
+    opening = [row for row in new if rng.random() < OPEN_RATES[variants.get(row["variantId"], "Plain")]]
+    await _run_all(progress, title, opening, _reader(client, rng), READER_CONCURRENCY)
 
 
-def _scan(there: "ProjectClient", chance: random.Random) -> Callable[[dict[str, str]], Awaitable[None]]:
+def _scanner(client: "ProjectClient", rng: random.Random) -> Callable[[dict[str, str]], Awaitable[None]]:
+    """Return a function that fetches a message's tracking pixel as a security scanner does."""
+
     async def scan(row: dict[str, str]) -> None:
-        await there.http.get(f"/t/o/{row['id']}", headers={"user-agent": chance.choice(MACHINES)})
+        await client.http.get(f"/t/o/{row['id']}", headers={"user-agent": rng.choice(SCANNER_AGENTS)})
 
     return scan
 
 
-def _read(there: "ProjectClient", chance: random.Random) -> Callable[[dict[str, str]], Awaitable[None]]:
-    """A reader: opens; some of them follow the link, and a few have enough."""
+def _reader(client: "ProjectClient", rng: random.Random) -> Callable[[dict[str, str]], Awaitable[None]]:
+    """Return a function that opens a message; by chance it also clicks a link or unsubscribes."""
 
     async def read(row: dict[str, str]) -> None:
-        agent = GMAIL if chance.random() < 0.3 else chance.choice(PEOPLE)
-        await there.http.get(f"/t/o/{row['id']}", headers={"user-agent": agent})
-        clicks, leaves = chance.random() < CLICKING, chance.random() < LEAVING
-        if not clicks and not leaves:
+        agent = GMAIL_PROXY_AGENT if rng.random() < 0.3 else rng.choice(READER_AGENTS)
+        await client.http.get(f"/t/o/{row['id']}", headers={"user-agent": agent})
+        clicks, unsubscribes = rng.random() < CLICK_RATE, rng.random() < UNSUBSCRIBE_RATE
+        if not clicks and not unsubscribes:
             return
-        message = (await there.http.get(f"/projects/{there.project}/emails/logs/{row['id']}/message")).text
-        if clicks and (path := link_in(message, "/t/c/")):
-            await there.http.get(path, headers={"user-agent": chance.choice(PEOPLE)}, follow_redirects=False)
-        if leaves and (path := link_in(message, "/t/u/")):
-            await there.http.post(path, data={"List-Unsubscribe": "One-Click"})
+        message = (await client.http.get(f"/projects/{client.project}/emails/logs/{row['id']}/message")).text
+        if clicks and (path := find_link(message, "/t/c/")):
+            await client.http.get(path, headers={"user-agent": rng.choice(READER_AGENTS)}, follow_redirects=False)
+        if unsubscribes and (path := find_link(message, "/t/u/")):
+            await client.http.post(path, data={"List-Unsubscribe": "One-Click"})
 
     return read
 
 
-def link_in(message: str, kind: str) -> str | None:
-    """Path and query of the first link of a kind in a message as it was sent, wherever its server thinks it is."""
+def find_link(message: str, prefix: str) -> str | None:
+    """Return path and query of the first link in a raw message whose path starts with `prefix`.
+
+    The host is left out: the server's base URL may differ from the URL that this client uses.
+    """
     import email
     import email.policy
 
     html = email.message_from_string(message, policy=email.policy.default).get_body(("html",))
-    for found in re.findall(r'href="([^"]+)"', html.get_content() if html else ""):
-        parts = urlsplit(unescape(found))
-        if parts.path.startswith(kind):
+    for href in re.findall(r'href="([^"]+)"', html.get_content() if html else ""):
+        parts = urlsplit(unescape(href))
+        if parts.path.startswith(prefix):
             return f"{parts.path}?{parts.query}"
     return None
 
 
-async def _sends(there: "ProjectClient", campaign: str) -> list[dict[str, str]]:
-    answer = await there.http.get(f"/projects/{there.project}/campaigns/{campaign}/sends/export")
-    return list(csv.DictReader(io.StringIO(answer.raise_for_status().text)))
+async def _get_sends(client: "ProjectClient", campaign: str) -> list[dict[str, str]]:
+    response = await client.http.get(f"/projects/{client.project}/campaigns/{campaign}/sends/export")
+    return list(csv.DictReader(io.StringIO(response.raise_for_status().text)))
 
 
-async def _all(
-    bars: "Progress",
-    what: str,
+async def _run_all(
+    progress: "Progress",
+    title: str,
     items: Sequence[dict[str, str]],
-    do: Callable[[dict[str, str]], Awaitable[None]],
-    at_once: int,
+    process: Callable[[dict[str, str]], Awaitable[None]],
+    concurrency: int,
 ) -> None:
-    """Do something with each of many, some side by side, and move a bar."""
-    task, gate = bars.add_task(what, total=len(items)), asyncio.Semaphore(at_once)
+    """Run `process` on each item, at most `concurrency` at a time, and show a progress bar."""
+    task, semaphore = progress.add_task(title, total=len(items)), asyncio.Semaphore(concurrency)
 
-    async def one(item: dict[str, str]) -> None:
-        async with gate:
-            await do(item)
-        bars.advance(task)
+    async def process_item(item: dict[str, str]) -> None:
+        async with semaphore:
+            await process(item)
+        progress.advance(task)
 
     async with asyncio.TaskGroup() as group:
         for item in items:
-            group.create_task(one(item))
+            group.create_task(process_item(item))
 
 
-async def _print_step(there: "ProjectClient", campaign: str, audience: str, automation: str, winner: str) -> list[str]:
-    """What there is to see now, and where."""
-    state, base = await _campaign(there, campaign), f"{there.url}/projects/{there.project}"
-    totals = await there.ask("GET", "/analytics")
+async def _closing_lines(
+    client: "ProjectClient", campaign: str, audience: str, automation: str, winner: str
+) -> list[str]:
+    """Return the final lines of output: what was created, and the API paths that show it."""
+    state, base = await _get_campaign(client, campaign), f"{client.url}/projects/{client.project}"
+    totals = await client.request("GET", "/analytics")
     sends, stats, runs, contacts = totals["sends"], state["stats"], totals["automations"], totals["contacts"]
-    went = ", ".join(f"{stats[name]:,} {name}" for name in ("delivered", "opened", "clicked", "bounced", "complained"))
+    names = ("delivered", "opened", "clicked", "bounced", "complained")
+    outcome = ", ".join(f"{stats[name]:,} {name}" for name in names)
     people = f"{contacts['total']:,} contacts, {contacts['unsubscribed']:,} unsubscribed"
-    mail = f"{sends['total']:,} sends, {sends['machineOpened']:,} looked at by machines only"
+    mail = f"{sends['total']:,} sends, {sends['machineOpened']:,} opened by machines only"
     return [
-        f"Campaign “{state['name']}” is {state['status']}: {went}; variant “{winner}” won.",
-        f"The project: {people}; {mail}; {runs['completed']:,} of {runs['totalRuns']:,} automation runs completed.",
+        f"Campaign “{state['name']}” is {state['status']}: {outcome}; variant “{winner}” won.",
+        f"Project: {people}; {mail}; {runs['completed']:,} of {runs['totalRuns']:,} automation runs completed.",
         f"Campaign: GET {base}/campaigns/{campaign} (and …/sends, …/sends/export)",
         f"Audience: GET {base}/audiences/{audience}/contacts",
         f"Automation: GET {base}/automations/{automation}/runs",
@@ -344,39 +358,39 @@ async def _print_step(there: "ProjectClient", campaign: str, audience: str, auto
     ]
 
 
-def people(count: int) -> str:
-    """A list of made-up people as CSV."""
-    chance = random.Random(count)  # noqa: S311 - made-up people need no secret chance
+def recipients_csv(count: int) -> str:
+    """Return invented recipients as CSV, the same for each `count`."""
+    rng = random.Random(count)  # noqa: S311 - sample data, no secret
     rows = (
-        [f"person-{number}@example.com", chance.choice(FIRST_NAMES), chance.choice(PLANS), chance.randrange(1_000)]
+        [f"person-{number}@example.com", rng.choice(FIRST_NAMES), rng.choice(PLANS), rng.randrange(1_000)]
         for number in range(1, count + 1)
     )
     return _csv(["email", "name", "plan", "credits"], rows)
 
 
-def readers(count: int) -> str:
-    """The contacts as CSV, with attributes; a few of them will bounce or complain, and some have unsubscribed."""
-    chance = random.Random(count)  # noqa: S311 - made-up people need no secret chance
+def contacts_csv(count: int) -> str:
+    """Return invented contacts with attributes as CSV; some are unsubscribed, and a few will bounce or complain."""
+    rng = random.Random(count)  # noqa: S311 - sample data, no secret
     rows = (
         [
-            _address(number, chance),
-            chance.choice(FIRST_NAMES),
-            chance.choice(PLANS),
-            chance.randrange(1_000),
-            chance.choice(COUNTRIES),
-            (date(2026, 1, 1) - timedelta(days=chance.randrange(1_500))).isoformat(),
-            "true" if chance.random() < 0.03 else "false",
+            _address(number, rng),
+            rng.choice(FIRST_NAMES),
+            rng.choice(PLANS),
+            rng.randrange(1_000),
+            rng.choice(COUNTRIES),
+            (date(2026, 1, 1) - timedelta(days=rng.randrange(1_500))).isoformat(),
+            "true" if rng.random() < 0.03 else "false",
         ]
         for number in range(1, count + 1)
     )
     return _csv(["email", "name", "plan", "credits", "country", "since", "unsubscribed"], rows)
 
 
-def _address(number: int, chance: random.Random) -> str:
-    fate = chance.random()
-    if fate < 0.012:
+def _address(number: int, rng: random.Random) -> str:
+    outcome = rng.random()
+    if outcome < 0.012:
         return f"bounced+{number}@postern.test"
-    return f"complained+{number}@postern.test" if fate < 0.014 else f"reader-{number}@example.com"
+    return f"complained+{number}@postern.test" if outcome < 0.014 else f"reader-{number}@example.com"
 
 
 def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -1,4 +1,4 @@
-"""`postern developers`: what the operator of a server does for the people who have accounts on it."""
+"""`postern access`, `developers` and `keys`: how a server's operator helps developers, without their passwords."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,48 +17,50 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
-    group = typer.Typer(help="Developer accounts, from the operator's console.", no_args_is_help=True)
+    group = typer.Typer(help="Help developers sign in, and read captured mail to them.", no_args_is_help=True)
     group.command("mail")(show_mail)
     group.command("reset-password")(reset_password)
     group.callback()(lambda: None)
     app.add_typer(group, name="developers")
-    keys = typer.Typer(help="API keys, from the operator's console.", no_args_is_help=True)
+    keys = typer.Typer(help="Create API keys.", no_args_is_help=True)
     keys.command("create")(create_key)
     keys.callback()(lambda: None)
     app.add_typer(keys, name="keys")
     app.command()(access)
 
 
-Email = Annotated[str | None, typer.Argument(help="The developer; may be left out where the server has one account.")]
+Email = Annotated[
+    str | None, typer.Argument(help="Email address of the developer. Default: the owner of the server's only account.")
+]
 
 
 def access(email: Email = None) -> None:
-    """Print a fresh link that signs a developer in to the inbox page, once, within ten minutes."""
+    """Print a link that signs a developer in to the inbox page. It works once, for ten minutes."""
     asyncio.run(_access(email))
 
 
 async def _access(email: str | None) -> None:
     from postern.platform.accounts.operations import make_link
 
-    async with open_world_of() as world:
+    async with open_installation() as world:
         developer = await _developer(world, email)
         link = await make_link(world, developer.id)
-    print(f"This link signs {developer.email} in once, within ten minutes:\n\n    {link}\n")
-    print(f"A new password: postern developers reset-password {developer.email}")
+    print(f"This link signs {developer.email} in. It works once, for ten minutes:\n\n    {link}\n")
+    print(f"To choose a new password: postern developers reset-password {developer.email}")
 
 
 def reset_password(email: Email = None) -> None:
-    """Print a link to choose a new password for a developer; it works once, for 30 minutes."""
+    """Print a link with which a developer chooses a new password. It works once, for 30 minutes."""
     asyncio.run(_reset_password(email))
 
 
 async def _reset_password(email: str | None) -> None:
     from postern.platform.accounts.operations import make_reset_link
 
-    async with open_world_of() as world:
+    async with open_installation() as world:
         developer = await _developer(world, email)
         link = await make_reset_link(world, developer)
-    print(f"{developer.email} chooses a new password here, once, within 30 minutes:\n\n    {link}\n")
+    print(f"With this link {developer.email} chooses a new password. It works once, for 30 minutes:\n\n    {link}\n")
 
 
 async def _developer(world: "World", email: str | None) -> "DeveloperRow":
@@ -66,19 +68,24 @@ async def _developer(world: "World", email: str | None) -> "DeveloperRow":
 
     developer = await developer_for_operator(world, email)
     if developer is None and email is None:
-        raise CannotRun("Name the developer: this server has none, or accounts of several owners.")
+        raise CannotRun("Name the developer by email address: this server has no developer, or several accounts.")
     if developer is None:
-        raise CannotRun(f"There is no developer with the address {email}.")
+        raise CannotRun(f"There is no developer with the email address {email}.")
     return developer
 
 
 def create_key(
     project: Annotated[str, typer.Argument(envvar="POSTERN_PROJECT", help="The project's id.")],
-    name: Annotated[str, typer.Option(help="What the key is for.")] = "From the console",
-    permission: Annotated[list[str] | None, typer.Option(help="A permission; without any, all of a project.")] = None,
-    test: Annotated[bool, typer.Option(help="Mail sent with it is only captured.")] = False,
+    name: Annotated[str, typer.Option(help="Name of the key.")] = "From the console",
+    permission: Annotated[
+        list[str] | None,
+        typer.Option(help="Permission of the key, for example emails:send; repeatable. Default: all permissions."),
+    ] = None,
+    test: Annotated[
+        bool, typer.Option(help="Create a test key: mail sent with it is captured, not delivered.")
+    ] = False,
 ) -> None:
-    """Make a live secret key for a project that exists, and print it. It is shown only now."""
+    """Create a secret key for a project and print it. The key is shown only this once."""
     print(asyncio.run(_create_key(project, name, permission, test=test)))
 
 
@@ -89,33 +96,33 @@ async def _create_key(project: str, name: str, permissions: list[str] | None, *,
     from postern.platform.projects.operations import NewApiKey, create_api_key, require_project
     from postern.platform.projects.permissions import ROLE_PERMISSIONS
 
-    async with open_world_of() as world:
+    async with open_installation() as world:
         try:
-            found = await require_project(world.db, as_id(project))
+            row = await require_project(world.db, as_id(project))
             operator = Caller(
                 kind="developer",
                 actor_label="the operator's console",
-                account_id=found.account_id,
+                account_id=row.account_id,
                 permissions=ROLE_PERMISSIONS["OWNER"],
             )
             origin = Origin("127.0.0.1", "postern keys create")
-            call = Call(world, world.db, operator, world.clock(), str(new_id()), origin, project_id=found.id)
+            call = Call(world, world.db, operator, world.clock(), str(new_id()), origin, project_id=row.id)
             environment = "TEST" if test else "LIVE"
-            made = await create_api_key(call, NewApiKey(name=name, permissions=permissions, environment=environment))
+            created = await create_api_key(call, NewApiKey(name=name, permissions=permissions, environment=environment))
         except Problem as problem:
-            said = [problem.detail, *(fault.message for fault in problem.errors)]
-            raise CannotRun(" ".join(said)) from None
-    assert made.key is not None
-    return made.key
+            messages = [problem.detail, *(fault.message for fault in problem.errors)]
+            raise CannotRun(" ".join(messages)) from None
+    assert created.key is not None
+    return created.key
 
 
 def show_mail(
     email: Annotated[str | None, typer.Argument(help="Only the messages to this address.")] = None,
-    last: Annotated[int, typer.Option(min=1, max=1_000, help="How many, newest last.")] = 10,
+    last: Annotated[int, typer.Option(min=1, max=1_000, help="Print at most this many, the newest last.")] = 10,
 ) -> None:
-    """Print captured messages to developers: confirmations, invitations and password links.
+    """Print captured mail to developers: confirmations, invitations and links to choose a new password.
 
-    While POSTERN_TRANSPORT is `capture` they lie encrypted in `mail/` of the data folder.
+    With POSTERN_TRANSPORT=capture, such mail is stored encrypted in the folder `mail/` of the data folder.
     """
     asyncio.run(_show_mail(email, last))
 
@@ -123,10 +130,10 @@ def show_mail(
 async def _show_mail(email: str | None, last: int) -> None:
     from postern.messaging.emails.system_mail import captured_system_mail
 
-    async with open_world_of() as world:
+    async with open_installation() as world:
         messages = captured_system_mail(world, email)[-last:]
     if not messages:
-        raise CannotRun("No message to a developer has been captured." if email is None else f"None for {email}.")
+        raise CannotRun(f"No mail to {email or 'a developer'} has been captured.")
     for message in messages:
         body = message.get_body(("plain",))
         print(f"To: {message['To']}\nDate: {message['Date']}\nSubject: {message['Subject']}\n")
@@ -134,8 +141,8 @@ async def _show_mail(email: str | None, last: int) -> None:
 
 
 @asynccontextmanager
-async def open_world_of() -> "AsyncIterator[World]":
-    """The installation that the settings name, with its database, whether the server runs or not."""
+async def open_installation() -> "AsyncIterator[World]":
+    """Open the server's world on its database, whether the server runs or not. Raises CannotRun if there is none."""
     from postern.app import HOOKS
     from postern.cli.data_folder import connect_database, require_master_key
     from postern.instance import check_master_key

@@ -1,4 +1,4 @@
-"""`postern doctor relay`: whether mail can leave through the relay, step by step, without sending any."""
+"""`postern doctor relay`: check each step of sending through the relay, without sending a message."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -17,64 +17,69 @@ if TYPE_CHECKING:
     from postern.protocols.mail.smtp import SmtpConnection
     from postern.protocols.mail.transports.relay import RelayServer
 
-PATIENCE = timedelta(seconds=15)
+STEP_TIMEOUT = timedelta(seconds=15)
 """How long each step may take."""
-PROBLEM = 1
-"""The exit code when a line says `problem`."""
+EXIT_PROBLEM = 1
+"""Exit code if a check found a problem."""
 
 From = Annotated[
     str | None,
-    typer.Option("--from", help="A sender, such as hello@acme.example: asks the relay and the DNS about it."),
+    typer.Option(
+        "--from", help="Sender to check, for example hello@acme.example: MAIL FROM at the relay, SPF and DKIM in DNS."
+    ),
 ]
-To = Annotated[str | None, typer.Option("--to", help="A recipient the relay is asked about; nothing is sent.")]
+To = Annotated[
+    str | None, typer.Option("--to", help="Recipient to check with RCPT TO at the relay; no message is sent.")
+]
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     status: Literal["ok", "problem", "note"]
     subject: str
-    said: str
-    do: str = ""
-    """What to do about a problem."""
+    result: str
+    advice: str = ""
+    """How to solve a problem."""
 
     def __str__(self) -> str:
-        advice = f"\n         what to do: {self.do}" if self.do else ""
-        return f"{self.status:<8} {self.subject}: {self.said}{advice}"
+        advice = f"\n         what to do: {self.advice}" if self.advice else ""
+        return f"{self.status:<8} {self.subject}: {self.result}{advice}"
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
-    group = typer.Typer(help="Looks for what is wrong, and says what to do.", no_args_is_help=True)
+    group = typer.Typer(help="Find configuration problems.", no_args_is_help=True)
     group.command("relay")(check_relay)
     group.callback()(lambda: None)
     app.add_typer(group, name="doctor")
 
 
 def check_relay(sender: From = None, recipient: To = None) -> None:
-    """Connect to every relay of POSTERN_RELAY, sign in, and ask about a sender and a recipient, without sending.
+    """Connect to each relay of POSTERN_RELAY, authenticate, and test a sender and a recipient, without sending mail.
 
-    Then look at the base URL, and at what receivers will look at: PTR, SPF and DKIM. Ends with 1 if there is a problem.
+    Then check the base URL and the DNS records that receiving servers check: PTR, SPF and DKIM. Exits with 1 if there
+    is a problem.
     """
     from postern.kernel.config import read_settings
 
     settings = read_settings()
-    if asyncio.run(_print_all(settings, sender, recipient)):
-        raise typer.Exit(PROBLEM)
+    if asyncio.run(_print_results(settings, sender, recipient)):
+        raise typer.Exit(EXIT_PROBLEM)
 
 
-async def _print_all(settings: Settings, sender: str | None, recipient: str | None) -> bool:
-    """Print each line as soon as it is known; says whether one is a problem."""
-    bad = False
-    async for line in diagnose(settings, sender, recipient):
-        print(line, flush=True)
-        bad = bad or line.status == "problem"
-    return bad
+async def _print_results(settings: Settings, sender: str | None, recipient: str | None) -> bool:
+    """Print each result as soon as it is known; returns whether one is a problem."""
+    has_problem = False
+    async for result in diagnose(settings, sender, recipient):
+        print(result, flush=True)
+        has_problem = has_problem or result.status == "problem"
+    return has_problem
 
 
 async def diagnose(settings: Settings, sender: str | None, recipient: str | None) -> AsyncIterator[CheckResult]:
-    """All that is looked at, in the order of a message's way. Raises SettingInvalid for a relay that cannot be read."""
+    """Yield the results of all checks, in the order of sending. Raises SettingInvalid if POSTERN_RELAY is invalid."""
     from postern.messaging.emails.transports import instance_relays
     from postern.protocols.mail.dns import Resolver, parse_nameservers
 
@@ -82,22 +87,22 @@ async def diagnose(settings: Settings, sender: str | None, recipient: str | None
         yield CheckResult(
             "problem" if not settings.relay else "note",
             "Transport",
-            "mail is captured and leaves this machine for no one",
+            "mail is captured and not sent",
             "set POSTERN_TRANSPORT=relay and POSTERN_RELAY=smtp://user:password@host:port",
         )
     resolver = Resolver(parse_nameservers(" ".join(settings.dns)))
     for relay in instance_relays(settings.relay) if settings.relay else []:
-        async for line in _check_relay_connection(relay, settings, sender, recipient):
-            yield line
-    yield _base_url(settings)
-    async for line in _pointers(resolver, settings.sending_addresses):
-        yield line
+        async for result in _check_relay_connection(relay, settings, sender, recipient):
+            yield result
+    yield _check_base_url(settings)
+    async for result in _check_reverse_dns(resolver, settings.sending_addresses):
+        yield result
     if sender:
         domain = sender.rpartition("@")[2].rstrip(">").lower()
-        yield await _spf(resolver, settings, domain)
-        yield await _dkim(resolver, settings, domain)
+        yield await _check_spf(resolver, settings, domain)
+        yield await _check_dkim(resolver, settings, domain)
     else:
-        yield CheckResult("note", "SPF, DKIM", "not looked at", "give --from with an address of your sending domain")
+        yield CheckResult("note", "SPF, DKIM", "not checked", "give --from with an address of your sending domain")
 
 
 async def _check_relay_connection(
@@ -106,7 +111,7 @@ async def _check_relay_connection(
     from postern.protocols.mail import smtp
 
     where = f"{relay.host}:{relay.port}"
-    patience = smtp.Timeouts(connect=PATIENCE, greeting=PATIENCE, command=PATIENCE, group=PATIENCE)
+    patience = smtp.Timeouts(connect=STEP_TIMEOUT, greeting=STEP_TIMEOUT, command=STEP_TIMEOUT, group=STEP_TIMEOUT)
     peer = smtp.Peer(
         host=relay.host,
         port=relay.port,
@@ -119,169 +124,183 @@ async def _check_relay_connection(
     )
     try:
         connection = await smtp.connect(peer)
-    except smtp.ConnectionFailed as trouble:
-        for line in _steps_before(trouble, relay, where):
-            yield line
+    except smtp.ConnectionFailed as error:
+        for result in _connection_failure(error, relay, where):
+            yield result
         return
-    yield CheckResult("ok", f"Relay {where}", "connects, and answers EHLO")
-    yield _encryption(connection, relay)
+    yield CheckResult("ok", f"Relay {where}", "connected, EHLO accepted")
+    yield _check_encryption(connection, relay)
     if relay.user is not None:
-        yield CheckResult("ok", "Sign in", f"takes the password of {relay.user}")
+        yield CheckResult("ok", "Sign in", f"authenticated as {relay.user}")
     else:
         yield CheckResult(
-            "note", "Sign in", "POSTERN_RELAY has no user, so the relay must know this machine by its address"
+            "note", "Sign in", "POSTERN_RELAY has no user, so the relay must allow this machine by its IP address"
         )
     try:
-        async for line in _check_domain(connection, sender, recipient):
-            yield line
-    except smtp.ConnectionFailed as trouble:
-        yield CheckResult("problem", "Sender", trouble.text, "look at the relay's log")
+        async for result in _check_envelope(connection, sender, recipient):
+            yield result
+    except smtp.ConnectionFailed as error:
+        yield CheckResult("problem", "Sender", error.text, "see the relay's log")
     await connection.quit()
 
 
-def _steps_before(trouble: Exception, relay: "RelayServer", where: str) -> list[CheckResult]:
-    """Which step failed, and what to do about it."""
+def _connection_failure(error: Exception, relay: "RelayServer", where: str) -> list[CheckResult]:
+    """Return the results for a failed connection: the step that failed, and how to solve it."""
     from postern.protocols.mail import smtp
 
-    assert isinstance(trouble, smtp.ConnectionFailed)
-    reached = [CheckResult("ok", f"Relay {where}", "connects")]
-    match trouble:
+    assert isinstance(error, smtp.ConnectionFailed)
+    reached = [CheckResult("ok", f"Relay {where}", "connected")]
+    match error:
         case smtp.Unreachable():
-            do = "look at host and port of POSTERN_RELAY, and at firewalls: many hosters close ports 25, 465 and 587"
-            return [CheckResult("problem", f"Relay {where}", trouble.text, do)]
-        case smtp.GreetingRefused():
-            do = "ask the relay's operator to let this machine in; the reply is theirs"
-            return [*reached, CheckResult("problem", "EHLO", trouble.text, do)]
-        case smtp.TlsRequired() if "certificate" in trouble.text.lower():
-            do = (
-                "use the host name that is in the relay's certificate, or have it renewed; for a relay of your own on "
-                "a private network, `?verify=no` takes any certificate"
+            advice = (
+                "check host and port in POSTERN_RELAY, and firewalls: many hosting providers block the outgoing "
+                "ports 25, 465 and 587"
             )
-            return [*reached, CheckResult("problem", "Certificate", trouble.text, do)]
+            return [CheckResult("problem", f"Relay {where}", error.text, advice)]
+        case smtp.GreetingRefused():
+            advice = "the relay refused this machine with this reply; ask its operator to allow it"
+            return [*reached, CheckResult("problem", "EHLO", error.text, advice)]
+        case smtp.TlsRequired() if "certificate" in error.text.lower():
+            advice = (
+                "use the host name in the relay's certificate, or have the certificate renewed; for your own relay on "
+                "a private network, `?verify=no` accepts any certificate"
+            )
+            return [*reached, CheckResult("problem", "Certificate", error.text, advice)]
         case smtp.TlsRequired():
-            do = (
+            advice = (
                 "for port 465 write smtps:// or `?tls=implicit`; for a relay without STARTTLS on this machine or in a "
                 "private network, `?tls=none` (and no password)"
             )
-            return [*reached, CheckResult("problem", "STARTTLS", trouble.text, do)]
+            return [*reached, CheckResult("problem", "STARTTLS", error.text, advice)]
         case smtp.AuthenticationFailed():
-            do = "look at user and password of POSTERN_RELAY; characters like # / @ : in them are percent-encoded"
-            return [*reached, CheckResult("problem", "Sign in", trouble.text, do)]
+            advice = "check user and password in POSTERN_RELAY; the characters # / @ : in them must be percent-encoded"
+            return [*reached, CheckResult("problem", "Sign in", error.text, advice)]
         case _:
-            do = "look at the port: 465 encrypts from the first octet (smtps://), 587 and 25 begin in the clear"
-            return [*reached, CheckResult("problem", "EHLO", trouble.text, do)]
+            advice = "check the port: 465 expects TLS from the start (smtps://), 587 and 25 expect STARTTLS (smtp://)"
+            return [*reached, CheckResult("problem", "EHLO", error.text, advice)]
 
 
-def _encryption(connection: "SmtpConnection", relay: "RelayServer") -> CheckResult:
+def _check_encryption(connection: "SmtpConnection", relay: "RelayServer") -> CheckResult:
     if connection.encrypted:
-        verified = "with a valid certificate" if relay.verify else "with any certificate, as verify=no asks"
-        return CheckResult("ok", "Encryption", f"TLS {verified}")
-    return CheckResult("note", "Encryption", "none: mail and its links can be read on the way to the relay")
+        certificate = " with a valid certificate" if relay.verify else "; the certificate is not checked (verify=no)"
+        return CheckResult("ok", "Encryption", f"TLS{certificate}")
+    return CheckResult("note", "Encryption", "none: mail can be read on the network between this machine and the relay")
 
 
-async def _check_domain(
+async def _check_envelope(
     connection: "SmtpConnection", sender: str | None, recipient: str | None
 ) -> AsyncIterator[CheckResult]:
     if not sender:
-        yield CheckResult("note", "Sender", "not asked about", "give --from, and --to for a recipient")
+        yield CheckResult("note", "Sender", "not checked", "give --from, and --to for a recipient")
         return
-    taken, asked = await connection.probe(sender, recipient or sender)
-    if not taken.good:
-        do = "have the relay's operator allow this sender: many relays want its domain or address verified with them"
-        yield CheckResult("problem", "Sender", f"{taken.code} {taken.text[:300]}", do)
+    mail_reply, rcpt_reply = await connection.probe(sender, recipient or sender)
+    if not mail_reply.good:
+        advice = (
+            "register the sender with the relay's operator: many relays require its domain or address to be verified"
+        )
+        yield CheckResult("problem", "Sender", f"{mail_reply.code} {mail_reply.text[:300]}", advice)
         return
-    yield CheckResult("ok", "Sender", f"the relay takes mail from {sender}")
-    if recipient and asked is not None:
-        if asked.good:
-            yield CheckResult("ok", "Recipient", f"the relay takes mail for {recipient}; nothing was sent")
+    yield CheckResult("ok", "Sender", f"the relay accepts mail from {sender}")
+    if recipient and rcpt_reply is not None:
+        if rcpt_reply.good:
+            yield CheckResult("ok", "Recipient", f"the relay accepts mail to {recipient}; nothing was sent")
         else:
-            do = "a relay that refuses foreign recipients wants a user and password, or knows this machine's address"
-            yield CheckResult("problem", "Recipient", f"{asked.code} {asked.text[:300]}", do)
+            advice = (
+                "if the relay refuses recipients of other domains, give a user and password in POSTERN_RELAY or have "
+                "this machine's IP address allowed"
+            )
+            yield CheckResult("problem", "Recipient", f"{rcpt_reply.code} {rcpt_reply.text[:300]}", advice)
 
 
-def _base_url(settings: Settings) -> CheckResult:
+def _check_base_url(settings: Settings) -> CheckResult:
     if settings.is_local:
-        do = "POSTERN_BASE_URL=https://mail.example.com, the address at which recipients reach this server"
+        advice = "set the URL at which recipients reach this server: POSTERN_BASE_URL=https://mail.example.com"
         return CheckResult(
-            "problem", "Base URL", f"links lead to {settings.public_url}, which recipients cannot reach", do
+            "problem", "Base URL", f"links lead to {settings.public_url}, which recipients cannot reach", advice
         )
     if not settings.public_url.startswith("https:"):
-        do = "put a reverse proxy with TLS in front and write https:// in POSTERN_BASE_URL"
+        advice = "put a reverse proxy with TLS in front of the server and set POSTERN_BASE_URL to its https:// URL"
         return CheckResult(
-            "problem", "Base URL", f"{settings.public_url} has no TLS; mail programs warn of such links", do
+            "problem", "Base URL", f"{settings.public_url} has no TLS; mail programs warn about such links", advice
         )
     return CheckResult("ok", "Base URL", settings.public_url)
 
 
-async def _pointers(resolver: "Resolver", addresses: Sequence[str]) -> AsyncIterator[CheckResult]:
-    """Whether each sending address has a name that leads back to it."""
+async def _check_reverse_dns(resolver: "Resolver", addresses: Sequence[str]) -> AsyncIterator[CheckResult]:
+    """Check that each sending address has a PTR record whose name resolves to that address (RFC 1912 §2.1)."""
     from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord
 
     if not addresses:
-        said = "not looked at: the addresses that mail leaves from are the relay's"
-        yield CheckResult("note", "PTR", said, "set POSTERN_SENDING_ADDRESSES if you know them")
+        result = "not checked: the IP addresses from which the relay sends are not known"
+        yield CheckResult("note", "PTR", result, "set POSTERN_SENDING_ADDRESSES if you know them")
     for address in addresses:
-        do = f"have whoever gave you {address} set its reverse name, to a host whose A or AAAA record is {address}"
+        advice = (
+            f"have the provider of {address} set its PTR record (reverse name) to a host whose A or AAAA record is "
+            f"{address}"
+        )
         try:
             names = await resolver.ptr(address)
-            back = [name for name in names if address in await resolver.addresses(name)]
-        except NoSuchRecord as absent:
-            yield CheckResult("problem", "PTR", str(absent), do)
+            confirmed = [name for name in names if address in await resolver.addresses(name)]
+        except NoSuchRecord as error:
+            yield CheckResult("problem", "PTR", str(error), advice)
             continue
-        except DnsUnavailable as trouble:
-            yield CheckResult("note", "PTR", str(trouble))
+        except DnsUnavailable as error:
+            yield CheckResult("note", "PTR", str(error))
             continue
-        if back:
-            yield CheckResult("ok", "PTR", f"{address} is {back[0]}, and the other way round")
+        if confirmed:
+            yield CheckResult("ok", "PTR", f"{address} is {confirmed[0]}, which resolves to {address}")
         else:
-            yield CheckResult("problem", "PTR", f"{address} is {', '.join(names)}, which leads elsewhere", do)
+            result = f"{address} is {', '.join(names)}, which does not resolve to {address}"
+            yield CheckResult("problem", "PTR", result, advice)
 
 
-async def _spf(resolver: "Resolver", settings: Settings, domain: str) -> CheckResult:
+async def _check_spf(resolver: "Resolver", settings: Settings, domain: str) -> CheckResult:
     from postern.messaging.domains.dns_check import check_records
     from postern.messaging.domains.rules import spf_terms
     from postern.messaging.domains.verification import published_by
 
     published = published_by(settings)._replace(zone=None)
-    look = await check_records(resolver, domain, [], published)
-    check = next(each for each in look.checks if each.purpose == "SPF")
+    dns_check = await check_records(resolver, domain, [], published)
+    check = next(record for record in dns_check.checks if record.purpose == "SPF")
     if check.status == "VERIFIED":
         return CheckResult("ok", "SPF", f"{domain} has {' '.join(check.found)}")
-    wanted = " ".join(spf_terms(published)) or "the addresses that mail leaves from"
-    found = f"{domain} has {' '.join(check.found)}" if check.found else f"{domain} has no SPF record"
-    why = f" ({check.reason})" if check.reason else ""
+    terms = " ".join(spf_terms(published)) or "the IP addresses that send your mail"
+    published_record = f"{domain} has {' '.join(check.found)}" if check.found else f"{domain} has no SPF record"
+    reason = f" ({check.reason})" if check.reason else ""
     return CheckResult(
-        "problem", "SPF", found + why, f"publish a TXT record at {domain} that has {wanted}: {check.value}"
+        "problem", "SPF", published_record + reason, f"publish a TXT record at {domain} with {terms}: {check.value}"
     )
 
 
-async def _dkim(resolver: "Resolver", settings: Settings, domain: str) -> CheckResult:
-    """Whether the keys of the sending domain are published, as the database has them."""
+async def _check_dkim(resolver: "Resolver", settings: Settings, domain: str) -> CheckResult:
+    """Check that the DKIM keys that the database has for the sending domain are published."""
     from postern.cli import CannotRun
     from postern.cli.data_folder import connect_database, has_schema
     from postern.kernel.database.embedded import EmbeddedError
     from postern.messaging.domains.dns_check import check_records
     from postern.messaging.domains.verification import published_by
 
-    add = f'add it to your project: POST /projects/{{id}}/domains {{"domain": "{domain}"}}, and publish its records'
+    add_domain = (
+        f'add it to your project: POST /projects/{{id}}/domains {{"domain": "{domain}"}}, and publish its records'
+    )
     try:
         with connect_database(settings) as (url, _):
-            keys = _keys_of(url, domain) if has_schema(url) else []
+            keys = _public_keys(url, domain) if has_schema(url) else []
     except (CannotRun, EmbeddedError) as error:
-        return CheckResult("note", "DKIM", f"not looked at: {error}")
+        return CheckResult("note", "DKIM", f"not checked: {error}")
     if not keys:
-        return CheckResult("problem", "DKIM", f"{domain} is a sending domain of no project", add)
+        return CheckResult("problem", "DKIM", f"no project has the sending domain {domain}", add_domain)
     checks: list[RecordCheck] = []
     for project_keys in keys:
-        look = await check_records(resolver, domain, project_keys, published_by(settings))
-        if look.verdict("DKIM"):
+        dns_check = await check_records(resolver, domain, project_keys, published_by(settings))
+        if dns_check.verdict("DKIM"):
             return CheckResult("ok", "DKIM", f"the key of {domain} is published")
-        checks = [check for check in look.checks if check.purpose == "DKIM"]
-    said = "; ".join(check.reason or check.status for check in checks)
-    return CheckResult("problem", "DKIM", said, f"publish at the name of the record: {checks[0].value}")
+        checks = [check for check in dns_check.checks if check.purpose == "DKIM"]
+    result = "; ".join(check.reason or check.status for check in checks)
+    return CheckResult("problem", "DKIM", result, f"publish the domain's DKIM record: {checks[0].value}")
 
 
-def _keys_of(url: str, domain: str) -> "list[list[PublicKey]]":
+def _public_keys(url: str, domain: str) -> "list[list[PublicKey]]":
     import msgspec
     import psycopg
 

@@ -1,4 +1,4 @@
-"""`postern field`: one value out of a JSON document, so that shell examples need no other tool."""
+"""`postern field`: extract one value from a JSON document, so that shell examples do not need jq."""
 
 import json
 import sys
@@ -15,12 +15,12 @@ def register(app: typer.Typer) -> None:
 
 
 def field(path: Path) -> None:
-    """Print one value of the JSON document on standard input: `curl … | postern field id`."""
+    """Print one value of the JSON document on standard input, as in `curl … | postern field id`."""
     from postern.cli import CannotRun
 
     text = sys.stdin.read()
     if not text.strip():
-        raise CannotRun("There is nothing on standard input: the command before it printed no JSON.")
+        raise CannotRun("There is nothing on standard input: pipe a JSON document into this command.")
     try:
         value: Any = json.loads(text)
     except ValueError as error:

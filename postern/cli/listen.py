@@ -1,4 +1,4 @@
-"""`postern listen`: what happens in a project, live, and forwarded signed to a developer's own machine."""
+"""`postern listen`: print the events of a project as they happen, and forward them as webhooks to a local server."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -14,23 +14,27 @@ from postern.cli import CannotRun
 if TYPE_CHECKING:
     import httpx
 
-LOOK_EVERY = timedelta(seconds=1)
-OVERLAP = timedelta(seconds=10)
-"""How far back each look goes: an event's row may become visible after that of a later one."""
-PAGE = 1_000
-FORWARD_SECONDS = 15.0
-AWAY = (502, 503, 504)
+POLL_INTERVAL = timedelta(seconds=1)
+LOOKBACK = timedelta(seconds=10)
+"""How far before the newest known event each poll reads: transactions may commit out of the order of their ids."""
+PAGE_SIZE = 1_000
+HTTP_TIMEOUT_SECONDS = 15.0
+UNAVAILABLE_STATUSES = (502, 503, 504)
 
 Project = Annotated[str, typer.Option(envvar="POSTERN_PROJECT", help="The project's id.")]
 Key = Annotated[str, typer.Option(envvar="POSTERN_KEY", help="A secret key with events:read.")]
-Server = Annotated[str | None, typer.Option("--url", envvar="POSTERN_URL", help="Where the server is.")]
-Forward = Annotated[str | None, typer.Option(help="Where to send events on, as webhooks are sent.")]
-Names = Annotated[str, typer.Option("--events", help="Which events: names, `email.*`, `*`, comma-separated.")]
-Secret = Annotated[str | None, typer.Option(help="Signs what is forwarded; made up and shown if left out.")]
+Server = Annotated[str | None, typer.Option("--url", envvar="POSTERN_URL", help="Base URL of the server.")]
+Forward = Annotated[str | None, typer.Option(help="URL to which events are posted, like webhooks.")]
+Names = Annotated[
+    str, typer.Option("--events", help="Event names to show, separated by commas; `email.*` and `*` are wildcards.")
+]
+Secret = Annotated[
+    str | None, typer.Option(help="Signing secret (whsec_…) for forwarded events. Default: generated and printed.")
+]
 
 
-class ServerAway(CannotRun):
-    """The server, or its database, is not there for the moment."""
+class ServerUnavailable(CannotRun):
+    """The server or its database is temporarily unavailable (502, 503 or 504)."""
 
 
 def register(app: typer.Typer) -> None:
@@ -46,29 +50,34 @@ def listen(
     events: Names = "*",
     secret: Secret = None,
 ) -> None:
-    """Show a project's events as they happen, and forward them signed with `--forward http://localhost:3000/hook`."""
-    from postern.cli.client import server_at
+    """Print a project's events as they happen; with --forward, also post them, signed, to a URL on your machine.
+
+    Example: `postern listen --forward http://localhost:3000/hook`. Ctrl-C stops it.
+    """
+    from postern.cli.client import resolve_server
     from postern.kernel.config import read_settings
     from postern.security.signatures import new_webhook_secret
 
-    base_url, _ = server_at(url, read_settings())
+    base_url, _ = resolve_server(url, read_settings())
     secret = secret or new_webhook_secret()
     if forward:
         print(f"Forwarding to {forward}, signed with {secret}", flush=True)
     try:
-        asyncio.run(_listen(base_url, key, project, names_in(events), forward, secret))
+        asyncio.run(_listen(base_url, key, project, parse_event_names(events), forward, secret))
     except KeyboardInterrupt:
         pass
 
 
-def names_in(text: str) -> list[str]:
-    """The events that a comma-separated text names. Raises CannotRun for an unknown one."""
+def parse_event_names(text: str) -> list[str]:
+    """Split a comma-separated list of event names. Raises CannotRun for an unknown name."""
     from postern.platform.webhooks.rules import is_known
 
     names = [part.strip() for part in text.split(",") if part.strip()]
     for name in names:
         if not is_known(name):
-            raise CannotRun(f"{name} is no event. Names are like email.delivered, email.*, custom.order.placed, *.")
+            raise CannotRun(
+                f"{name} is not the name of an event. Examples: email.delivered, email.*, custom.order.placed, *."
+            )
     return names
 
 
@@ -79,29 +88,31 @@ async def _listen(url: str, key: str, project: str, names: Sequence[str], target
 
     headers = {"Authorization": f"Bearer {key}"}
     async with (
-        httpx.AsyncClient(base_url=url, headers=headers, timeout=FORWARD_SECONDS) as server,
-        httpx.AsyncClient(timeout=FORWARD_SECONDS) as there,
+        httpx.AsyncClient(base_url=url, headers=headers, timeout=HTTP_TIMEOUT_SECONDS) as server,
+        httpx.AsyncClient(timeout=HTTP_TIMEOUT_SECONDS) as client,
     ):
-        async for event in follow(server, project, names):
+        async for event in follow_events(server, project, names):
             line = describe_event(event)
-            print(line + (await forward(there, target, event, secret) if target else ""), flush=True)
+            print(line + (await forward(client, target, event, secret) if target else ""), flush=True)
 
 
-async def follow(server: "httpx.AsyncClient", project: str, names: Sequence[str]) -> AsyncIterator[dict[str, Any]]:
-    """Events from now on, each once, in the order in which they show. Raises CannotRun where they cannot be read."""
+async def follow_events(
+    server: "httpx.AsyncClient", project: str, names: Sequence[str]
+) -> AsyncIterator[dict[str, Any]]:
+    """Yield the events that happen from now on, each once, as they become visible. Raises CannotRun on an error."""
     import httpx
 
     from postern.platform.webhooks.rules import keys_of, wants
 
-    newest = (await _read(server, project, limit=1))[:1]
+    newest = (await _get_events(server, project, limit=1))[:1]
     last = UUID(newest[0]["id"]) if newest else UUID(int=0)
-    # What is there already is seen, however far the first look reaches back.
-    seen = {event["id"] async for event in _since(server, project, _earlier(last))}
+    # Events that exist already are not yielded, although the first poll reads them because of LOOKBACK.
+    seen = {event["id"] async for event in _events_after(server, project, _shift_back(last))}
     while True:
         new: list[dict[str, Any]] = []
-        # A server that is being started again is waited for.
-        with suppress(httpx.TransportError, ServerAway):
-            async for event in _since(server, project, _earlier(last)):
+        # While the server restarts, polling goes on.
+        with suppress(httpx.TransportError, ServerUnavailable):
+            async for event in _events_after(server, project, _shift_back(last)):
                 if event["id"] not in seen:
                     seen.add(event["id"])
                     last = max(last, UUID(event["id"]))
@@ -109,38 +120,38 @@ async def follow(server: "httpx.AsyncClient", project: str, names: Sequence[str]
         for event in new:
             if wants(names, keys_of(event["type"])):
                 yield event
-        seen = {each for each in seen if UUID(each) > _earlier(last)}
-        await asyncio.sleep(LOOK_EVERY.total_seconds())
+        seen = {event_id for event_id in seen if UUID(event_id) > _shift_back(last)}
+        await asyncio.sleep(POLL_INTERVAL.total_seconds())
 
 
-async def _since(server: "httpx.AsyncClient", project: str, after: UUID) -> AsyncIterator[dict[str, Any]]:
-    """Everything after an id, oldest first, page by page: a busy project has many pages in a few seconds."""
-    found: list[dict[str, Any]] = []
-    while not found or len(found) == PAGE:
-        found = await _read(server, project, after=after, limit=PAGE)
-        for event in found:
+async def _events_after(server: "httpx.AsyncClient", project: str, after: UUID) -> AsyncIterator[dict[str, Any]]:
+    """Yield all events after an id, oldest first, page by page."""
+    page: list[dict[str, Any]] = []
+    while not page or len(page) == PAGE_SIZE:
+        page = await _get_events(server, project, after=after, limit=PAGE_SIZE)
+        for event in page:
             yield event
-        if not found:
+        if not page:
             return
-        after = UUID(found[-1]["id"])
+        after = UUID(page[-1]["id"])
 
 
-def _earlier(event_id: UUID) -> UUID:
-    """An id from a little before: the first 48 bits of a UUIDv7 are milliseconds (RFC 9562 §5.7)."""
-    return UUID(int=max(0, event_id.int - (int(OVERLAP.total_seconds() * 1_000) << 80)))
+def _shift_back(event_id: UUID) -> UUID:
+    """Return a UUIDv7 that is LOOKBACK older: its first 48 bits are Unix milliseconds (RFC 9562 §5.7)."""
+    return UUID(int=max(0, event_id.int - (int(LOOKBACK.total_seconds() * 1_000) << 80)))
 
 
-async def _read(server: "httpx.AsyncClient", project: str, **query: Any) -> list[dict[str, Any]]:
-    answer = await server.get(f"/projects/{project}/events", params=query)
-    if answer.status_code in AWAY:
-        raise ServerAway(f"The server does not answer: {answer.status_code}")
-    if not answer.is_success:
-        raise CannotRun(f"The server refuses: {answer.json().get('detail', answer.status_code)}")
-    return answer.json()["data"]
+async def _get_events(server: "httpx.AsyncClient", project: str, **query: Any) -> list[dict[str, Any]]:
+    response = await server.get(f"/projects/{project}/events", params=query)
+    if response.status_code in UNAVAILABLE_STATUSES:
+        raise ServerUnavailable(f"The server is unavailable (status {response.status_code}). Try again.")
+    if not response.is_success:
+        raise CannotRun(f"The server refused the request: {response.json().get('detail', response.status_code)}")
+    return response.json()["data"]
 
 
-async def forward(there: "httpx.AsyncClient", target: str, event: dict[str, Any], secret: str) -> str:
-    """POST an event as a webhook would be; says in a few words how it went."""
+async def forward(client: "httpx.AsyncClient", target: str, event: dict[str, Any], secret: str) -> str:
+    """POST an event to `target` in the format of a webhook; returns the status and duration, or the error, as text."""
     import httpx
 
     from postern.kernel.clock import system_clock
@@ -152,7 +163,7 @@ async def forward(there: "httpx.AsyncClient", target: str, event: dict[str, Any]
     body = to_json(payload(event["type"], event["occurredAt"], subject_id, project_id, event["data"], contact))
     headers = {"Content-Type": "application/json", **webhook_headers(event["id"], system_clock(), body, [secret])}
     try:
-        answer = await there.post(target, content=body, headers=headers)
-    except httpx.HTTPError as trouble:
-        return f"  → {type(trouble).__name__}"
-    return f"  → {answer.status_code} in {answer.elapsed.total_seconds() * 1_000:.0f} ms"
+        response = await client.post(target, content=body, headers=headers)
+    except httpx.HTTPError as error:
+        return f"  → {type(error).__name__}"
+    return f"  → {response.status_code} in {response.elapsed.total_seconds() * 1_000:.0f} ms"

@@ -1,6 +1,7 @@
-"""One API process and one worker process. Heavy to import: everything the server knows is behind it.
+"""Run one API process or one worker process.
 
-`postern serve` runs `python -m postern.cli.processes api SOCKET` and `… worker`.
+`postern serve` starts `python -m postern.cli.processes api SOCKET` and `… worker`. Importing this module loads the
+whole application.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
 from postern.app import HOOKS, make_app, work_for
-from postern.cli import expected_trouble
+from postern.cli import report_expected_errors
 from postern.cli.checks import check_settings
 from postern.instance import HEARTBEAT, SILENCE, check_master_key
 from postern.instance_store import heartbeat, remove_worker
@@ -37,46 +38,46 @@ from postern.platform.accounts.deletion import delete_stale_sign_ups
 from postern.world import World, open_world
 
 BACKLOG = 2_048
-OTHER_FILES = 500
-"""Open files of an API process that are not connections of clients."""
+RESERVED_FILES = 500
+"""File descriptors of an API process for all purposes other than client connections."""
 RECONNECT_SECONDS = 0.5
-COLLECT_EVERY = 20_000
-"""Objects that are made, less those that are freed, between two looks for garbage in cycles."""
+GC_THRESHOLD = 20_000
+"""Net allocations of objects after which Python's cyclic garbage collector runs (gc.set_threshold)."""
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 @dataclass
 class ParentPipe:
-    """The pipe to the process that started us: it brings the database's URL, and its end is our end."""
+    """The pipe from `postern serve`: it delivers the database's URL, and its end of file tells this process to stop."""
 
     descriptor: int = 0
 
     def database_url(self) -> str:
-        """Wait for the URL. Exits if the parent goes away before it comes."""
-        read = b""
-        while not read.endswith(b"\n"):
-            part = os.read(self.descriptor, 4_096)
-            if not part:
+        """Wait for the URL. Exits the process if the parent ends before it has sent one."""
+        line = b""
+        while not line.endswith(b"\n"):
+            chunk = os.read(self.descriptor, 4_096)
+            if not chunk:
                 sys.exit(0)
-            read += part
-        return read.decode().strip()
+            line += chunk
+        return line.decode().strip()
 
 
-def run_api(settings: Settings, url: str, *, listener: int | None = None, leash: ParentPipe | None = None) -> None:
-    """Serve the API until SIGTERM, SIGINT or the end of the leash; requests in hand are answered first."""
+def run_api(settings: Settings, url: str, *, listener: int | None = None, parent: ParentPipe | None = None) -> None:
+    """Serve the API until SIGTERM, SIGINT or the end of the parent; running requests are finished first."""
 
     async def run() -> None:
         async with open_world(settings, url, HOOKS) as world:
-            await _open_own_database(world)
-            _allow_files(settings.connections + OTHER_FILES)
-            server = uvicorn.Server(configuration(settings, world))
+            await _wait_for_database(world)
+            _raise_file_limit(settings.connections + RESERVED_FILES)
+            server = uvicorn.Server(uvicorn_config(settings, world))
             await world.rendering.start()
-            _collect_cycles_less_often()
+            _relax_garbage_collection()
 
             def stop() -> None:
                 server.should_exit = True
 
-            _stop_on_signals(stop, leash)
+            _stop_on_signals(stop, parent)
             sockets = [socket.socket(fileno=listener)] if listener is not None else None
             await server.serve(sockets)
 
@@ -85,17 +86,17 @@ def run_api(settings: Settings, url: str, *, listener: int | None = None, leash:
     uvloop.run(run())
 
 
-def _allow_files(wanted: int) -> None:
-    """Raise this process's limit of open files as far as the system lets it: each connection is one."""
+def _raise_file_limit(count: int) -> None:
+    """Raise this process's limit of open files to `count`, or to the hard limit: each connection needs one."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    if soft != resource.RLIM_INFINITY and soft < most:
+    limit = count if hard == resource.RLIM_INFINITY else min(count, hard)
+    if soft != resource.RLIM_INFINITY and soft < limit:
         with suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
 
 
-def configuration(settings: Settings, world: World) -> uvicorn.Config:
-    """How the API is served: by what, to whom, and whose word on addresses is taken."""
+def uvicorn_config(settings: Settings, world: World) -> uvicorn.Config:
+    """Configure uvicorn: the application, its address and timeouts, and the proxies whose X-Forwarded-For it trusts."""
     return uvicorn.Config(
         make_app(world),  # pyright: ignore[reportArgumentType]
         host=settings.host,
@@ -113,44 +114,45 @@ def configuration(settings: Settings, world: World) -> uvicorn.Config:
     )
 
 
-def run_worker(settings: Settings, url: str, *, leash: ParentPipe | None = None) -> None:
-    """Do what becomes due until SIGTERM, SIGINT or the end of the leash; work in hand is finished first."""
+def run_worker(settings: Settings, url: str, *, parent: ParentPipe | None = None) -> None:
+    """Run due jobs until SIGTERM, SIGINT or the end of the parent; running jobs are finished first."""
 
     async def run() -> None:
         async with open_world(settings, url, HOOKS) as world:
-            await _open_own_database(world)
+            await _wait_for_database(world)
             worker = Worker(world, work_for(settings))
             await world.rendering.start()
-            _collect_cycles_less_often()
-            _stop_on_signals(worker.stop, leash)
-            beating = asyncio.gather(_send_heartbeats(world), _run_retention(world))
+            _relax_garbage_collection()
+            _stop_on_signals(worker.stop, parent)
+            background = asyncio.gather(_send_heartbeats(world), _run_retention(world))
             working = asyncio.create_task(worker.run())
             await asyncio.wait([working, asyncio.create_task(worker.stopping.wait())], return_when="FIRST_COMPLETED")
-            # What is not finished in time comes back when its lease runs out.
+            # A job that is not finished in time runs again on another worker when its lease expires.
             with suppress(TimeoutError):
                 await asyncio.wait_for(working, settings.drain.total_seconds())
-            beating.cancel()
-            await asyncio.gather(beating, return_exceptions=True)
+            background.cancel()
+            await asyncio.gather(background, return_exceptions=True)
 
     set_up_logs(settings.log_format, settings.log_level)
     check_settings(settings)
     uvloop.run(run())
 
 
-def _collect_cycles_less_often() -> None:
-    """What is there now stays, and a process with a thousand messages in hand has many new objects that are no garbage.
+def _relax_garbage_collection() -> None:
+    """Exclude the loaded application from cyclic garbage collection, and run the collector less often.
 
-    At the interpreter's own pace of 700 the collector takes a tenth of a worker's time.
+    With the interpreter's default threshold of 700 it takes a tenth of the time of a worker that sends a thousand
+    messages at once.
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(COLLECT_EVERY, 20, 50)
+    gc.set_threshold(GC_THRESHOLD, 20, 50)
 
 
-async def _open_own_database(world: World) -> None:
-    """Check the master key as soon as the database answers; it may be restarting while this process starts.
+async def _wait_for_database(world: World) -> None:
+    """Check the master key as soon as the database is reachable; it may be restarting while this process starts.
 
-    Raises WrongMasterKey, or OperationalError after the setting `database_wait`.
+    Raises WrongMasterKey, or OperationalError or PoolTimeout after the setting `database_wait`.
     """
     deadline = monotonic() + world.settings.database_wait.total_seconds()
     while True:
@@ -164,22 +166,22 @@ async def _open_own_database(world: World) -> None:
 
 
 async def _send_heartbeats(world: World) -> None:
-    """Say that this worker is alive, and at the end that it is gone."""
-    me = new_id()
+    """Record in the database that this worker is alive, until cancelled; then remove its record."""
+    worker_id = new_id()
     try:
         while True:
             try:
-                await heartbeat(world.db, id=me, now=world.clock())
+                await heartbeat(world.db, id=worker_id, now=world.clock())
             except (OperationalError, PoolTimeout) as error:
                 log.warning("heartbeat_missed", error=str(error).strip())
             await asyncio.sleep(HEARTBEAT.total_seconds())
     finally:
         with suppress(OperationalError, PoolTimeout):
-            await remove_worker(world.db, id=me, before=world.clock() - 10 * SILENCE)
+            await remove_worker(world.db, id=worker_id, before=world.clock() - 10 * SILENCE)
 
 
 async def _run_retention(world: World) -> None:
-    """Take away, now and then, what has outlived its time."""
+    """Delete expired rows, merge statistics and delete stale sign-ups, every TIDY_EVERY, until cancelled."""
     while True:
         try:
             await delete_expired(world)
@@ -190,31 +192,31 @@ async def _run_retention(world: World) -> None:
         await asyncio.sleep(TIDY_EVERY.total_seconds())
 
 
-def _stop_on_signals(stop: Callable[[], None], leash: ParentPipe | None) -> None:
+def _stop_on_signals(stop: Callable[[], None], parent: ParentPipe | None) -> None:
     loop = asyncio.get_running_loop()
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, stop)
-    if leash is not None:
-        descriptor = leash.descriptor
+    if parent is not None:
+        descriptor = parent.descriptor
 
-        def pulled() -> None:
+        def on_parent_message() -> None:
             if not os.read(descriptor, 4_096):
                 loop.remove_reader(descriptor)
                 stop()
 
-        loop.add_reader(descriptor, pulled)
+        loop.add_reader(descriptor, on_parent_message)
 
 
 def main() -> None:
-    """Run the part that the arguments name, on a leash."""
-    part, *sockets = sys.argv[1:]
-    with expected_trouble():
-        settings, leash = read_settings(), ParentPipe()
-        url = leash.database_url()
-        if part == "api":
-            run_api(settings, url, listener=int(sockets[0]), leash=leash)
+    """Run `api SOCKET` or `worker`, as the arguments say, until the parent process ends."""
+    process, *sockets = sys.argv[1:]
+    with report_expected_errors():
+        settings, parent = read_settings(), ParentPipe()
+        url = parent.database_url()
+        if process == "api":
+            run_api(settings, url, listener=int(sockets[0]), parent=parent)
         else:
-            run_worker(settings, url, leash=leash)
+            run_worker(settings, url, parent=parent)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
-"""`postern serve | api | worker | migrate`: the server whole, and its parts."""
+"""`postern serve`, `api`, `worker` and `migrate`: run the whole server or one of its processes."""
 
 import asyncio
 from typing import Annotated
 
 import typer
 
-Many = Annotated[int, typer.Option(min=1, max=64)]
+ApiProcesses = Annotated[int, typer.Option(min=1, max=64, help="Number of API processes.")]
+Workers = Annotated[int, typer.Option(min=1, max=64, help="Number of worker processes.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -13,14 +14,14 @@ def register(app: typer.Typer) -> None:
     app.command()(serve)
     app.command()(api)
     app.command()(worker)
-    app.command("migrate")(bring_up_to_date)
+    app.command("migrate")(migrate_database)
 
 
-def serve(api_processes: Many = 1, workers: Many = 1) -> None:
-    """Run everything: the database (its own, unless DATABASE_URL is set), the API and a worker.
+def serve(api_processes: ApiProcesses = 1, workers: Workers = 1) -> None:
+    """Run the whole server: the database (embedded, unless DATABASE_URL is set), the API and workers.
 
-    Set with the environment: POSTERN_HOST (127.0.0.1), POSTERN_PORT (8025), POSTERN_DATA, DATABASE_URL.
-    Ctrl-C lets requests and work in hand finish, then stops all that was started.
+    Environment variables: POSTERN_HOST (127.0.0.1), POSTERN_PORT (8025), POSTERN_DATA, DATABASE_URL. Ctrl-C finishes
+    the running requests and jobs, then stops all processes.
     """
     from postern.cli.supervisor import run_processes
     from postern.kernel.config import read_settings
@@ -29,7 +30,7 @@ def serve(api_processes: Many = 1, workers: Many = 1) -> None:
 
 
 def api() -> None:
-    """Run one API process on POSTERN_HOST and POSTERN_PORT. Any number share one database."""
+    """Run one API process on POSTERN_HOST and POSTERN_PORT. Several may share one database."""
     from postern.cli.processes import run_api
     from postern.kernel.config import read_settings
 
@@ -37,15 +38,15 @@ def api() -> None:
 
 
 def worker() -> None:
-    """Run one worker: it delivers mail, webhooks and everything else that becomes due. Any number may run."""
+    """Run one worker, which sends mail and webhooks and runs all other background jobs. Several may run."""
     from postern.cli.processes import run_worker
     from postern.kernel.config import read_settings
 
     run_worker(read_settings(), _checked_url())
 
 
-def bring_up_to_date() -> None:
-    """Bring the database's schema up to date: DATABASE_URL's, or that of the data folder."""
+def migrate_database() -> None:
+    """Apply the pending schema migrations to the database of DATABASE_URL or of the data folder."""
     from postern.cli.data_folder import connect_database
     from postern.kernel.config import read_settings
     from postern.kernel.database.migrations import migrate
@@ -59,7 +60,7 @@ def bring_up_to_date() -> None:
 
 
 def _checked_url() -> str:
-    """The database, once it answers. Raises CannotRun when it lacks migrations of this release."""
+    """Wait for the database and return its URL. Raises CannotRun if it lacks migrations of this release."""
     from postern.cli import CannotRun
     from postern.cli.data_folder import database_url
     from postern.kernel.config import read_settings
@@ -69,5 +70,8 @@ def _checked_url() -> str:
     url = database_url(settings)
     with connect_with_retries(url, settings.database_wait) as connection:
         if names := missing(connection):
-            raise CannotRun(f"The database lacks {len(names)} migrations ({names[0]} …): run `postern migrate`.")
+            raise CannotRun(
+                f"The database lacks {len(names)} migrations of this release, the first is {names[0]}. "
+                "Run `postern migrate`."
+            )
     return url

@@ -1,7 +1,7 @@
-"""`postern serve`: one process that starts the others, starts them again when they die, and stops them all.
+"""`postern serve`: the process that starts the database, API processes and workers, restarts them, and stops them.
 
-The listening socket and the data folder are ours, so an API process that dies costs the requests in its
-hands and no others. Children hold the read end of a pipe from us: if we are killed, they finish and stop.
+It owns the listening socket and the lock of the data folder, so an API process that dies loses only its own requests.
+Each child reads a pipe from this process: if this process is killed, the children finish their work and exit.
 """
 
 import asyncio
@@ -19,8 +19,8 @@ import msgspec
 import psycopg
 import structlog
 
-from postern.cli import CANNOT_RUN, CannotRun
-from postern.cli.data_folder import ServerState, announce, ended_unexpectedly, lock_data_folder
+from postern.cli import EXIT_CANNOT_RUN, CannotRun
+from postern.cli.data_folder import ServerState, ended_unexpectedly, lock_data_folder, write_server_state
 from postern.kernel.config import Settings
 from postern.kernel.database.embedded import EmbeddedPostgres
 from postern.kernel.database.migrations import migrate
@@ -28,35 +28,35 @@ from postern.kernel.log import set_up_logs
 from postern.security.secrets import Secrets, check_master_key_of, load_master_key
 
 RESTART_SECONDS = 0.2, 5.0
-"""How long a child that died waits before it is started again: at first, and at most when it keeps dying."""
-STEADY_SECONDS = 10.0
-"""A child that lived this long has not kept dying."""
-READY_WITHIN_SECONDS = 60.0
-LAST_WORD_SECONDS = 5.0
-"""What a child gets beyond the drain before it is ended by force."""
-LISTEN_AGAIN_SECONDS = 5.0
-"""How long the children of a killed predecessor may still hold the port."""
+"""Delay before a child that died is restarted: the first one, and the longest after repeated deaths."""
+STABLE_SECONDS = 10.0
+"""After running this long, a child that dies is restarted with the shortest delay again."""
+READY_TIMEOUT_SECONDS = 60.0
+KILL_GRACE_SECONDS = 5.0
+"""How long after the drain timeout a child that has not exited is killed."""
+PORT_WAIT_SECONDS = 5.0
+"""How long to wait for the port if the last server was killed: its children may still hold it."""
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 @dataclass
 class ChildProcess:
-    """One process of ours, started again for as long as it is wanted."""
+    """An API process or a worker, which is restarted whenever it dies, until `stop`."""
 
     name: str
     arguments: list[str]
     environment: dict[str, str]
-    keep_open: tuple[int, ...] = ()
+    inherited_fds: tuple[int, ...] = ()
     process: asyncio.subprocess.Process | None = None
     url: str | None = None
     pause: float = RESTART_SECONDS[0]
-    wanted: bool = True
-    proven: bool = False
-    """Whether the whole server has been ready once; what fails before that is wrong, not unlucky."""
+    should_run: bool = True
+    has_been_ready: bool = False
+    """Whether the server was ready once. An exit with an error before that is a configuration error: no restart."""
     started_at: float = field(default_factory=monotonic)
 
     async def start(self) -> None:
-        """Start the process. It loads its code at once and waits for the database's URL."""
+        """Start the process. It loads the application, then waits for `connect`."""
         self.started_at = monotonic()
         self.process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -65,38 +65,38 @@ class ChildProcess:
             *self.arguments,
             stdin=asyncio.subprocess.PIPE,
             env=self.environment,
-            pass_fds=self.keep_open,
-            # A session of its own: Ctrl-C in the terminal reaches us alone, and we say when to stop.
+            pass_fds=self.inherited_fds,
+            # A session of its own, so that Ctrl-C in the terminal signals only this process, which stops the children.
             start_new_session=True,
         )
         if self.url:
             self.connect(self.url)
 
     def connect(self, url: str) -> None:
-        """Tell the process where the database is."""
+        """Send the URL of the database to the process."""
         self.url = url
         if self.process and self.process.stdin:
             self.process.stdin.write(f"{url}\n".encode())
 
     async def supervise(self) -> None:
-        """Start the process again whenever it dies. Raises CannotRun when it says that it never can."""
-        while self.wanted and self.process:
+        """Restart the process whenever it dies. Raises CannotRun if it exits with EXIT_CANNOT_RUN."""
+        while self.should_run and self.process:
             code = await self.process.wait()
-            if not self.wanted:
+            if not self.should_run:
                 return
-            if code == CANNOT_RUN or (code > 0 and not self.proven):
-                raise CannotRun(f"The {self.name} cannot run; it has said why.")
-            if monotonic() - self.started_at > STEADY_SECONDS:
+            if code == EXIT_CANNOT_RUN or (code > 0 and not self.has_been_ready):
+                raise CannotRun(f"The {self.name} cannot run; its error message is above.")
+            if monotonic() - self.started_at > STABLE_SECONDS:
                 self.pause = RESTART_SECONDS[0]
             log.warning("process_died", process=self.name, code=code, again_in_seconds=self.pause)
             await asyncio.sleep(self.pause)
             self.pause = min(self.pause * 2, RESTART_SECONDS[1])
-            if self.wanted:
+            if self.should_run:
                 await self.start()
 
     async def stop(self, seconds: float) -> None:
-        """Let the process finish what it has in hand, for at most this long."""
-        self.wanted = False
+        """Send SIGTERM and wait for the process to finish its work; after `seconds`, kill it."""
+        self.should_run = False
         if self.process is None:
             return
         with suppress(ProcessLookupError):
@@ -112,7 +112,7 @@ class ChildProcess:
 
 @dataclass
 class ProcessGroup:
-    """Everything that one `postern serve` runs."""
+    """The embedded database, if any, and all child processes of one `postern serve`."""
 
     settings: Settings
     listener: socket.socket
@@ -120,13 +120,14 @@ class ProcessGroup:
     server: EmbeddedPostgres | None
 
     async def start(self) -> str:
-        """Start all of it and return the database's URL. The children load while the database starts.
+        """Start the database and the children, which load meanwhile, and return the database's URL.
 
-        Raises SettingInvalid and WrongMasterKey, of which the children then say nothing.
+        Checks the settings and the master key before the children get the URL, so that each error is printed once.
+        Raises SettingInvalid and WrongMasterKey.
         """
         for child in self.children:
             await child.start()
-        # Loaded beside the children, because it brings much of the application.
+        # Imported in a thread while the children load, because it imports much of the application.
         checks = await asyncio.to_thread(import_module, "postern.cli.checks")
         checks.check_settings(self.settings)
         master_key = load_master_key(self.settings.secret, self.settings.data)
@@ -137,15 +138,15 @@ class ProcessGroup:
         await asyncio.to_thread(partial(migrate, url, within=self.settings.database_wait))
         await asyncio.to_thread(check_master_key_of, url, Secrets(master_key))
         base_url = self.settings.public_url
-        announce(self.settings.data, ServerState(pid=os.getpid(), database_url=url, base_url=base_url))
+        write_server_state(self.settings.data, ServerState(pid=os.getpid(), database_url=url, base_url=base_url))
         for child in self.children:
             child.connect(url)
         return url
 
     async def stop(self) -> None:
-        """Stop listening, let the children finish, then stop the database under them."""
+        """Stop listening, let the children finish their work, then stop the database."""
         self.listener.close()
-        seconds = self.settings.drain.total_seconds() + LAST_WORD_SECONDS
+        seconds = self.settings.drain.total_seconds() + KILL_GRACE_SECONDS
         await asyncio.gather(*(child.stop(seconds) for child in self.children))
         if self.server is not None:
             await asyncio.to_thread(self.server.stop)
@@ -158,76 +159,80 @@ async def run_processes(settings: Settings, *, api_processes: int, workers: int)
     with lock_data_folder(settings.data):
         listener = await _listen(settings)
         settings = msgspec.structs.replace(settings, port=listener.getsockname()[1])
-        tree = ProcessGroup(
+        processes = ProcessGroup(
             settings=settings,
             listener=listener,
             children=_children(settings, listener, api_processes, workers),
             server=None if settings.database_url else EmbeddedPostgres(settings.data),
         )
         async with AsyncExitStack() as stack:
-            stack.push_async_callback(tree.stop)
-            await _run_until(stopping, tree)
-            print("Finishing what is in hand …", flush=True)
+            stack.push_async_callback(processes.stop)
+            await _run_until(stopping, processes)
+            print("Finishing running requests and jobs …", flush=True)
     return 0
 
 
-async def _run_until(stopping: asyncio.Event, tree: ProcessGroup) -> None:
-    """Run the tree until `stopping`. Raises what keeps a part of it from running."""
-    asked, running = asyncio.create_task(stopping.wait()), asyncio.create_task(_run(tree))
-    await asyncio.wait([asked, running], return_when=asyncio.FIRST_COMPLETED)
+async def _run_until(stopping: asyncio.Event, processes: ProcessGroup) -> None:
+    """Run the processes until `stopping` is set. Raises the error of a process that cannot run."""
+    stop_requested, running = asyncio.create_task(stopping.wait()), asyncio.create_task(_run(processes))
+    await asyncio.wait([stop_requested, running], return_when=asyncio.FIRST_COMPLETED)
     if not running.done():
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
         return
-    asked.cancel()
+    stop_requested.cancel()
     running.result()
 
 
-async def _run(tree: ProcessGroup) -> None:
-    url = await tree.start()
+async def _run(processes: ProcessGroup) -> None:
+    url = await processes.start()
     try:
-        async with asyncio.TaskGroup() as group:
-            for child in tree.children:
-                group.create_task(child.supervise())
-            if tree.server is not None:
-                group.create_task(tree.server.keep_running())
-            await _welcome(tree, url)
+        async with asyncio.TaskGroup() as tasks:
+            for child in processes.children:
+                tasks.create_task(child.supervise())
+            if processes.server is not None:
+                tasks.create_task(processes.server.keep_running())
+            await _print_ready(processes, url)
     except ExceptionGroup as errors:
-        # Not `except*`: before Python 3.11.4 it wraps what is raised in it into a group again.
-        raise _first(errors) from None
+        # Not `except*`: before Python 3.11.4 it wraps an exception raised in its block into a group again.
+        raise _first_error(errors) from None
 
 
-def _first(errors: ExceptionGroup[Exception]) -> Exception:
-    """The first failure in a group of groups."""
+def _first_error(errors: ExceptionGroup[Exception]) -> Exception:
+    """The first exception in a (nested) exception group."""
     first = errors.exceptions[0]
-    return _first(first) if isinstance(first, ExceptionGroup) else first  # pyright: ignore[reportUnknownArgumentType]
+    return _first_error(first) if isinstance(first, ExceptionGroup) else first  # pyright: ignore[reportUnknownArgumentType]
 
 
-BACK_IN = (
-    "To get back in: `postern access` prints a link that signs you in, `postern keys create` a key, and "
+ACCESS_HINT = (
+    "No password or key? `postern access` prints a link that signs you in, `postern keys create` a new key, and "
     "`postern developers reset-password` a link to choose a new password."
 )
-"""What every start but the first one says; the first one prints the account and its key."""
+"""Printed at every start but the first one, which prints the new account and its key."""
 
 
-async def _welcome(tree: ProcessGroup, url: str) -> None:
-    """Say that the server is ready, and on the first start everything one needs to use it."""
-    settings, made = tree.settings, None
+async def _print_ready(processes: ProcessGroup, url: str) -> None:
+    """Wait until the server is ready and print that; on the first start, also create an account and print it."""
+    settings, created = processes.settings, None
     if await asyncio.to_thread(_is_first_start, url):
-        # Loaded here because it brings the whole application, which later starts have no use for.
+        # Imported here because it imports the whole application, which later starts do not need.
         bootstrap = await asyncio.to_thread(import_module, "postern.cli.bootstrap")
-        made = await bootstrap.create_first_project(settings, url, settings.public_url)
-    deadline = monotonic() + READY_WITHIN_SECONDS
+        created = await bootstrap.create_first_project(settings, url, settings.public_url)
+    deadline = monotonic() + READY_TIMEOUT_SECONDS
     while not await _is_ready(settings):
         if monotonic() > deadline:
-            print(f"Still not ready; {settings.public_url}/readyz says why.", file=sys.stderr, flush=True)
+            print(
+                f"The server is not ready yet; for the reason, see {settings.public_url}/readyz.",
+                file=sys.stderr,
+                flush=True,
+            )
             deadline = float("inf")
         await asyncio.sleep(0.05)
-    for child in tree.children:
-        child.proven = True
+    for child in processes.children:
+        child.has_been_ready = True
     checks = import_module("postern.cli.checks")
     ready = f"Postern is ready at {settings.public_url} (Ctrl-C stops it).\n{checks.how_mail_leaves(settings)}"
-    print(f"{ready}\n{BACK_IN}" if made is None else made.welcome(ready), flush=True)
+    print(f"{ready}\n{ACCESS_HINT}" if created is None else created.welcome(ready), flush=True)
 
 
 def _is_first_start(url: str) -> bool:
@@ -248,40 +253,42 @@ async def _is_ready(settings: Settings) -> bool:
 
 
 async def _listen(settings: Settings) -> socket.socket:
-    """The socket that all API processes serve. Raises CannotRun when the port is taken."""
-    patience = LISTEN_AGAIN_SECONDS if ended_unexpectedly(settings.data) else 0
-    deadline = monotonic() + patience
+    """Open the socket that all API processes serve. Raises CannotRun if that fails, for example on a port in use."""
+    wait_seconds = PORT_WAIT_SECONDS if ended_unexpectedly(settings.data) else 0
+    deadline = monotonic() + wait_seconds
     while True:
         try:
             family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
             return socket.create_server((settings.host, settings.port), family=family, backlog=2_048)
         except (OSError, UnicodeError) as error:
             if monotonic() >= deadline:
-                why = error.strerror if isinstance(error, OSError) else "this is no name of a host"
+                reason = error.strerror if isinstance(error, OSError) else "the host name is not valid"
                 raise CannotRun(
-                    f"Cannot listen on {settings.host}:{settings.port}: {why}. "
-                    "Set POSTERN_HOST and POSTERN_PORT to something else."
+                    f"Cannot listen on {settings.host}:{settings.port}: {reason}. "
+                    "Set POSTERN_HOST and POSTERN_PORT to another address."
                 ) from None
         await asyncio.sleep(0.1)
 
 
 def _children(settings: Settings, listener: socket.socket, api_processes: int, workers: int) -> list[ChildProcess]:
     environment = {**os.environ, "POSTERN_DATA": str(settings.data), "POSTERN_PORT": str(settings.port)}
-    number = listener.fileno()
-    apis = [ChildProcess("API process", ["api", str(number)], environment, (number,)) for _ in range(api_processes)]
+    descriptor = listener.fileno()
+    apis = [
+        ChildProcess("API process", ["api", str(descriptor)], environment, (descriptor,)) for _ in range(api_processes)
+    ]
     return [*apis, *(ChildProcess("worker", ["worker"], environment) for _ in range(workers))]
 
 
 def _stop_on_signals() -> asyncio.Event:
-    """Set by the first SIGINT, SIGTERM or SIGHUP; the second one is not waited for any longer."""
+    """Return an event that the first SIGINT, SIGTERM or SIGHUP sets; after a second one, a third ends the process."""
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
 
-    def asked(sign: signal.Signals) -> None:
+    def on_signal(sign: signal.Signals) -> None:
         if stopping.is_set():
             loop.remove_signal_handler(sign)
         stopping.set()
 
     for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(sign, asked, sign)
+        loop.add_signal_handler(sign, on_signal, sign)
     return stopping

@@ -27,7 +27,7 @@ def test_what_was_backed_up_is_there_after_a_restore(first: Started, place: Path
     assert written.returncode == 0, written.stderr
     assert file.stat().st_mode & 0o777 == 0o600
     again = command(first.folder, "backup", str(file))
-    assert (again.returncode, "is there already" in again.stderr) == (78, True)
+    assert (again.returncode, "exists already" in again.stderr) == (78, True)
     taken = command(first.folder, "restore", str(file))
     assert (taken.returncode, "not empty" in taken.stderr) == (78, True)
     folder = place / "restored"

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from postern.cli.client import describe_event
-from postern.cli.demo import link_in, people, readers
+from postern.cli.demo import contacts_csv, find_link, recipients_csv
 from tests.test_boot import ROOT, WAIT_SECONDS, Started, command, environment, first, place
 
 __all__ = ["first", "place"]
@@ -74,7 +74,7 @@ def test_what_is_refused_is_one_sentence(first: Started, own: dict[str, str], tm
     page.write_bytes(b"\xff\xfe")
     unreadable = command(first.folder, "send", "--to", "a@example.com", "--subject", "Hi", "--html", str(page), **own)
     assert (unreadable.returncode, "Traceback" in unreadable.stderr) == (78, False)
-    assert "The server refuses" in bad.stderr
+    assert "The server refused the request" in bad.stderr
     assert "--html FILE" in empty.stderr
     assert "postern serve" in alone.stderr
 
@@ -92,7 +92,7 @@ def test_a_server_that_is_not_there_is_one_sentence(words: str, url: str, tmp_pa
     who = {"POSTERN_KEY": "sk_live_x", "POSTERN_PROJECT": "x", "POSTERN_URL": url}
     ended = command(tmp_path / "nothing", *line, **who)
     assert ended.returncode == 78, ended.stderr
-    assert "does not answer" in ended.stderr
+    assert "Cannot reach the server" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
@@ -102,7 +102,7 @@ def test_demo_sends_to_everybody_once(first: Started, own: dict[str, str]) -> No
     domain = re.search(r"Domain (\S+) and template", shown.stdout)
     assert domain, shown.stdout
     found = logs(first, own, "person-")
-    written = list(csv.DictReader(io.StringIO(people(12))))
+    written = list(csv.DictReader(io.StringIO(recipients_csv(12))))
     assert sorted(entry["to"][0] for entry in found) == sorted(person["email"] for person in written)
     subject_of = {entry["to"][0]: entry["subject"] for entry in found}
     for person in written:
@@ -151,7 +151,7 @@ def test_demo_fills_a_project_with_life(first: Started) -> None:
 
 
 def test_the_readers_of_the_demo_have_every_fate() -> None:
-    rows = list(csv.DictReader(io.StringIO(readers(5_000))))
+    rows = list(csv.DictReader(io.StringIO(contacts_csv(5_000))))
     assert len({row["email"] for row in rows}) == 5_000
     assert {row["email"].partition("+")[0] for row in rows if "+" in row["email"]} == {"bounced", "complained"}
     assert {row["unsubscribed"] for row in rows} == {"true", "false"}
@@ -159,9 +159,9 @@ def test_the_readers_of_the_demo_have_every_fate() -> None:
 
 def test_readers_find_the_links_of_their_message() -> None:
     message = "Content-Type: text/html\n\n<a href='x'>x</a><a href=\"https://any.example/t/c/1?u=a&amp;s=b\">y</a>"
-    assert link_in(message, "/t/c/") == "/t/c/1?u=a&s=b"
-    assert link_in(message, "/t/u/") is None
-    assert link_in("no html", "/t/c/") is None
+    assert find_link(message, "/t/c/") == "/t/c/1?u=a&s=b"
+    assert find_link(message, "/t/u/") is None
+    assert find_link("no html", "/t/c/") is None
 
 
 def test_tail_shows_what_happens(first: Started, own: dict[str, str], tmp_path) -> None:

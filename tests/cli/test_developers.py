@@ -73,7 +73,7 @@ def test_a_later_start_says_how_to_get_back_in(first):
     later = start(first.folder)
     try:
         ends = time.monotonic() + WAIT_SECONDS
-        while "To get back in" not in later.printed():
+        while "No password or key?" not in later.printed():
             assert later.process.poll() is None, later.printed()
             assert time.monotonic() < ends, later.printed()
             time.sleep(0.1)

@@ -17,7 +17,7 @@ def domain() -> str:
 
 async def look(settings: Settings, sender: str | None = None, recipient: str | None = None) -> dict[str, CheckResult]:
     lines = [line async for line in diagnose(settings, sender, recipient)]
-    assert all(line.do for line in lines if line.status == "problem"), "A problem says what to do."
+    assert all(line.advice for line in lines if line.status == "problem"), "A problem says what to do."
     return {line.subject.partition(" 127")[0]: line for line in lines}
 
 
@@ -75,11 +75,11 @@ async def test_the_step_that_fails_is_named(leaving, domain, behaviour, options,
     """
     async with Sink(behaviour) as sink:
         found = await look(leaving(sink.port, options, user), f"hello@{domain}", "ada@example.net")
-        assert (found[subject].status, advice in found[subject].do) == ("problem", True), found
+        assert (found[subject].status, advice in found[subject].advice) == ("problem", True), found
         assert found["DKIM"].status == "problem"
-        assert "POST /projects/{id}/domains" in found["DKIM"].do
-        assert "ip4:192.0.2.1" in found["SPF"].do
-        assert "reverse name" in found["PTR"].do
+        assert "POST /projects/{id}/domains" in found["DKIM"].advice
+        assert "ip4:192.0.2.1" in found["SPF"].advice
+        assert "reverse name" in found["PTR"].advice
 
 
 async def test_a_relay_that_is_away_and_settings_that_cannot_work(leaving, settings):
@@ -89,10 +89,10 @@ async def test_a_relay_that_is_away_and_settings_that_cannot_work(leaving, setti
     """
     found = await look(leaving(1))
     assert found["Relay"].status == "problem"
-    assert "POSTERN_RELAY" in found["Relay"].do
+    assert "POSTERN_RELAY" in found["Relay"].advice
     found = await look(settings)
-    assert "POSTERN_TRANSPORT=relay" in found["Transport"].do
-    assert "POSTERN_BASE_URL=https" in found["Base URL"].do
+    assert "POSTERN_TRANSPORT=relay" in found["Transport"].advice
+    assert "POSTERN_BASE_URL=https" in found["Base URL"].advice
 
 
 async def test_a_certificate_for_another_name_is_told_apart(leaving):
@@ -103,4 +103,4 @@ async def test_a_certificate_for_another_name_is_told_apart(leaving):
     async with Sink(Behaviour(tls=server_context())) as sink:
         found = await look(leaving(sink.port, "tls=starttls-required"))
         assert found["Certificate"].status == "problem"
-        assert "verify=no" in found["Certificate"].do
+        assert "verify=no" in found["Certificate"].advice

@@ -6,7 +6,7 @@ import httpx
 import msgspec
 import pytest
 
-from postern.cli.processes import configuration
+from postern.cli.processes import uvicorn_config
 from tests.identity.customers.conftest import GOOD, new_address
 
 PROXIES = (ip_network("10.0.0.0/8"), ip_network("127.0.0.1"))
@@ -24,7 +24,7 @@ async def test_the_word_of_a_trusted_proxy_is_taken(project, world, peer, said, 
     address = new_address()
     await project.client.post("/customers", {"email": address, "password": GOOD, "emailVerified": True})
     settings = msgspec.structs.replace(world.settings, trusted_proxies=PROXIES)
-    config = configuration(settings, world)
+    config = uvicorn_config(settings, world)
     config.load()
     transport = httpx.ASGITransport(app=config.loaded_app, client=(peer, 40_000))
     async with httpx.AsyncClient(transport=transport, base_url="http://postern.test") as browser:

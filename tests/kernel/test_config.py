@@ -120,7 +120,7 @@ def test_who_starts_a_server_is_told_how_mail_leaves():
     leaving = read_settings({**RELAY, AT: "https://mail.example.com"})
     check_settings(leaving)
     said = how_mail_leaves(leaving)
-    assert "relay, through smtp.example.net:587 (starttls-required)" in said
+    assert "sent through smtp.example.net:587 (starttls-required) (transport relay)" in said
     assert "https://mail.example.com" in said
     assert "hidden" not in said
     check_settings(read_settings({**CATCHER, AT: "http://127.0.0.1:8025"}))

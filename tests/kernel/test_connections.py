@@ -13,7 +13,7 @@ import msgspec
 import pytest
 import uvicorn
 
-from postern.cli.processes import configuration
+from postern.cli.processes import uvicorn_config
 from postern.kernel.http.connections import ConnectionLimits
 from postern.kernel.limits import RateLimit, RateLimiter, TooManyRequests, network_of
 
@@ -71,7 +71,7 @@ def serving(world) -> Callable:
     async def start(**limits: object) -> AsyncIterator[Server]:
         settings = msgspec.structs.replace(world.settings, **{**SMALL, **limits})
         with closing(socket.create_server(("127.0.0.1", 0))) as listening:
-            config = configuration(settings, world)
+            config = uvicorn_config(settings, world)
             server = uvicorn.Server(config)
             task = asyncio.create_task(server.serve([listening]))
             while not server.started:

@@ -71,15 +71,15 @@ async def test_a_preview_says_how_a_file_is_read(project, client, work_off, tmp_
     file.write_bytes("sep=;\r\nKunde;Straße;Notiz\r\na@example.com;Große Straße;x\r\n".encode("cp1252"))
     refused = preview_text(await preview_file(client, project.id, file))
     assert "Refused: There is no column `email`" in refused
-    reading = read_options("windows-1252", ["Kunde=email", "Notiz="])
-    assert preview_text(await preview_file(client, project.id, file, reading=reading)).splitlines() == [
+    layout = read_options("windows-1252", ["Kunde=email", "Notiz="])
+    assert preview_text(await preview_file(client, project.id, file, layout=layout)).splitlines() == [
         "windows-1252 (declared), cells separated by semicolons.",
         "  Kunde -> email (declared): a@example.com",
         "  Straße -> attributes.Straße string (attribute): Große Straße",
         "  Notiz -> left out (declared): x",
         '  line 3: a@example.com {"Straße": "Große Straße"}',
     ]
-    importing = asyncio.create_task(import_file(client, project.id, file, "skip", lambda *_: None, reading=reading))
+    importing = asyncio.create_task(import_file(client, project.id, file, "skip", lambda *_: None, layout=layout))
     while not (await project.client.get("/contacts/imports")).json():
         assert not importing.done(), importing.result()
         await asyncio.sleep(0.01)

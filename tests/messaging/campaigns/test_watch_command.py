@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from postern.cli import CannotRun, make_command
-from postern.cli.campaigns import SendRate, amount, bar, summary, watch_campaign
+from postern.cli.campaigns import SendRate, count_contacts, progress_bar, summary, watch_campaign
 from postern.cli.client import ProjectClient
 from tests.messaging.campaigns.test_campaigns import act, detail, prepared
 
@@ -30,10 +30,10 @@ async def test_a_campaign_is_shown_until_it_is_sent(project, there, work_off, mo
         await work_off()
 
     monkeypatch.setattr("postern.cli.campaigns.sleep", working)
-    with bar(Console(file=paper, width=160, force_terminal=True)) as show:
+    with progress_bar(Console(file=paper, width=160, force_terminal=True)) as show:
 
         def look(state, rate):
-            looks.append((state["status"], *amount(state)))
+            looks.append((state["status"], *count_contacts(state)))
             show(state, rate)
 
         last = await watch_campaign(there, campaign["id"], look)
@@ -61,10 +61,10 @@ async def test_an_unknown_campaign_is_one_sentence(there):
 
 def test_the_rate_is_that_of_the_last_moments():
     rate = SendRate()
-    assert rate.of(0, 100.0) == 0.0
-    assert rate.of(50, 101.0) == 50.0
-    assert rate.of(50, 111.0) == pytest.approx(0.0)
-    assert [rate.of(50 + 300 * n, 111.0 + n) for n in range(1, 20)][-1] == pytest.approx(300.0)
+    assert rate.update(0, 100.0) == 0.0
+    assert rate.update(50, 101.0) == 50.0
+    assert rate.update(50, 111.0) == pytest.approx(0.0)
+    assert [rate.update(50 + 300 * n, 111.0 + n) for n in range(1, 20)][-1] == pytest.approx(300.0)
 
 
 async def test_progress_knows_how_many_there_are_to_come(project):

@@ -13,7 +13,7 @@ import svix
 
 from postern.cli import CannotRun
 from postern.cli import listen as listening
-from postern.cli.listen import follow, forward
+from postern.cli.listen import follow_events, forward
 from postern.security.signatures import new_webhook_secret
 from tests.peers.whole_server import whole_server
 
@@ -53,10 +53,10 @@ async def following(stream, looks):
 
 
 async def test_events_are_shown_once_and_forwarded_signed(server, looks, project, happen, receiver, monkeypatch):
-    monkeypatch.setattr(listening, "LOOK_EVERY", listening.LOOK_EVERY / 100)
+    monkeypatch.setattr(listening, "POLL_INTERVAL", listening.POLL_INTERVAL / 100)
     secret, seen = new_webhook_secret(), []
     before = await happen("email.sent", 3)
-    stream = follow(server, project.id, ["email.*", "custom.*"])
+    stream = follow_events(server, project.id, ["email.*", "custom.*"])
     first = await following(stream, looks)
     after = await happen("email.sent", 2) + await happen("customer.signed_in") + await happen("order.placed")
     async with httpx.AsyncClient(timeout=60) as there:
@@ -76,10 +76,10 @@ async def test_events_are_shown_once_and_forwarded_signed(server, looks, project
 
 
 async def test_a_busy_project_is_followed_page_by_page(server, looks, project, happen, monkeypatch):
-    monkeypatch.setattr(listening, "LOOK_EVERY", listening.LOOK_EVERY / 100)
-    monkeypatch.setattr(listening, "PAGE", 4)
+    monkeypatch.setattr(listening, "POLL_INTERVAL", listening.POLL_INTERVAL / 100)
+    monkeypatch.setattr(listening, "PAGE_SIZE", 4)
     await happen("email.sent", 9)
-    stream = follow(server, project.id, ["email.sent"])
+    stream = follow_events(server, project.id, ["email.sent"])
     first = await following(stream, looks)
     ids = [await happen("email.sent", 9), await happen("email.sent", 8)]
     async with asyncio.timeout(60):
@@ -89,7 +89,7 @@ async def test_a_busy_project_is_followed_page_by_page(server, looks, project, h
 
 
 async def test_a_server_that_is_away_for_a_while_is_waited_for(app, looks, project, happen, monkeypatch):
-    monkeypatch.setattr(listening, "LOOK_EVERY", listening.LOOK_EVERY / 100)
+    monkeypatch.setattr(listening, "POLL_INTERVAL", listening.POLL_INTERVAL / 100)
     there = httpx.ASGITransport(app=app)
     away: list[str] = []
     missed: list[str] = []
@@ -108,7 +108,7 @@ async def test_a_server_that_is_away_for_a_while_is_waited_for(app, looks, proje
     async with httpx.AsyncClient(
         transport=httpx.MockTransport(answer), base_url="http://postern.test", headers=headers
     ) as server:
-        stream = follow(server, project.id, ["*"])
+        stream = follow_events(server, project.id, ["*"])
         event = await following(stream, looks)
         away.append("gone")
         ids = await happen("email.sent", 2)
@@ -125,7 +125,7 @@ async def test_a_server_that_is_away_for_a_while_is_waited_for(app, looks, proje
 
 async def test_a_wrong_project_is_said(server):
     with pytest.raises(CannotRun, match="no such project"):
-        await anext(follow(server, str(uuid4()), ["*"]))
+        await anext(follow_events(server, str(uuid4()), ["*"]))
 
 
 async def test_events_after_one_come_oldest_first(project, happen):
