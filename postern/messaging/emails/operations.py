@@ -76,7 +76,7 @@ from postern.messaging.emails.transports import NoSmartHost, is_captured, requir
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectSettings
-from postern.platform.projects.quotas import in_parallel, require_quota
+from postern.platform.projects.quotas import max_concurrent, require_quota
 from postern.protocols.mail.address import AddressInvalid
 from postern.protocols.mail.mime import MessageTooLarge
 from postern.protocols.mail.templates.composing import ComposeRequest, TemplateCrashed, TemplateTooExpensive, address_of
@@ -559,7 +559,7 @@ async def _require_allowance(call: Call, more: int) -> bool:
     if call.environment == "TEST":
         return False
     left = await require_quota(call.db, call, "emails", more)
-    return left is not None and left.number - more < in_parallel("emails")
+    return left is not None and left.number - more < max_concurrent("emails")
 
 
 async def _again(call: Call, status: int | None, response: Any, send_ids: list[UUID]) -> HttpResponse:

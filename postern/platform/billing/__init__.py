@@ -1,1 +1,1 @@
-"""Plans: what an account has booked, what it has used, and where it pays, if anywhere."""
+"""Billing: the plan of an account, its usage and limits, and the payment provider."""

@@ -1,7 +1,7 @@
-"""Booking without money: a page of this server asks for confirmation, and that is all.
+"""The billing provider without payment: a page of this server asks to confirm a change of plan.
 
-The link in its address is signed, lives an hour, and holds for one state of the account: once something was
-confirmed, it is worth nothing any more.
+The URL of the page contains the encrypted offer. It is valid for an hour, and only until the billing of the account
+changes.
 """
 
 from dataclasses import replace
@@ -23,28 +23,31 @@ from postern.security.secrets import SealBroken
 if TYPE_CHECKING:
     from postern.world import World
 
-LINK_LIFE = timedelta(hours=1)
+LINK_LIFETIME = timedelta(hours=1)
 
 
 class CancellationUnclear(BadRequest):
-    """The portal cancels `b2b` or `all`."""
+    """`cancel` must be `b2b` or `all`."""
 
 
 class BillingConfirmation(msgspec.Struct, frozen=True, kw_only=True):
-    """What a link offers to confirm."""
+    """The offer in a link: the change that the page asks to confirm."""
 
     account_id: UUID
     action: Literal["pro", "b2b", "portal"]
     cycle: Cycle
     version: int
+    """`version` of the account when the link was created; the link is invalid once it has changed."""
     expires_at: float
+    """Unix time in seconds."""
     asked_by: UUID | None
-    """The developer who asked for the link, and their address: what is confirmed is theirs in the audit log."""
+    """Id of the developer who requested the link. The audit log names this developer for the confirmed change."""
     asked_as: str | None
+    """Label of that developer in the audit log: the email address."""
 
 
 class ManualProvider:
-    """The built-in provider."""
+    """The built-in provider, which takes no payment (POSTERN_BILLING=manual)."""
 
     name = "manual"
 
@@ -57,7 +60,7 @@ class ManualProvider:
     async def portal(self, call: Call, account: BillingAccount) -> str:
         return self._page(call, account, "portal", account.billing_cycle or "monthly")
 
-    async def standing(self, account: BillingAccount) -> SubscriptionState | None:
+    async def subscription_state(self, account: BillingAccount) -> SubscriptionState | None:
         return None
 
     async def cancel_all(self, account: BillingAccount) -> None:
@@ -72,7 +75,7 @@ class ManualProvider:
             action=action,
             cycle=cycle,
             version=account.version,
-            expires_at=(call.now + LINK_LIFE).timestamp(),
+            expires_at=(call.now + LINK_LIFETIME).timestamp(),
             asked_by=call.caller.actor_id,
             asked_as=call.caller.actor_label,
         )
@@ -81,17 +84,20 @@ class ManualProvider:
 
 
 def read_link(world: "World", link: str, now: Moment) -> BillingConfirmation | None:
-    """What a link offers; None if it is not ours or too old."""
+    """Decrypt the offer in a link; None if the link is invalid or has expired."""
     try:
-        found = msgspec.json.decode(world.secrets.open(bytes.fromhex(link), "billing-manual"), type=BillingConfirmation)
+        offer = msgspec.json.decode(world.secrets.open(bytes.fromhex(link), "billing-manual"), type=BillingConfirmation)
     except (SealBroken, ValueError):
         return None
-    return found if found.expires_at > now.timestamp() else None
+    return offer if offer.expires_at > now.timestamp() else None
 
 
 async def confirm(call: Call, offer: BillingConfirmation, cancel: str | None) -> bool:
-    """Do what was offered; false where the account has changed since. Raises CancellationUnclear."""
-    asker = Caller(
+    """Apply the offered change; returns False if the account's billing has changed since the link was created.
+
+    `cancel` is what the portal form cancels, `b2b` or `all`. Raises CancellationUnclear for anything else.
+    """
+    developer = Caller(
         kind="nobody",
         actor_type="DEVELOPER",
         actor_id=offer.asked_by,
@@ -102,20 +108,23 @@ async def confirm(call: Call, offer: BillingConfirmation, cancel: str | None) ->
         account = await store.billing_account(tx, account_id=offer.account_id)
         if account is None or account.version != offer.version:
             return False
-        after = _after(account, offer, cancel, call.now)
+        after = _state_after(account, offer, cancel, call.now)
         fields = {name: getattr(after, name) for name in SubscriptionState.__struct_fields__}
         if not await store.settle_billing(
             tx, account_id=offer.account_id, attempt=None, version=offer.version, now=call.now, **fields
         ):
             return False
-        said = {"plan": after.plan, "billingCycle": after.billing_cycle, "b2bEnhanced": after.b2b_enhanced}
-        there = replace(call, caller=asker)
-        await audit.record(tx, there, "billing.changed", "Account", offer.account_id, account_wide=True, **said)
+        details = {"plan": after.plan, "billingCycle": after.billing_cycle, "b2bEnhanced": after.b2b_enhanced}
+        # The page needs no sign-in: the link proves who requested the change.
+        on_behalf = replace(call, caller=developer)
+        await audit.record(tx, on_behalf, "billing.changed", "Account", offer.account_id, account_wide=True, **details)
     return True
 
 
-def _after(account: BillingAccount, offer: BillingConfirmation, cancel: str | None, now: Moment) -> SubscriptionState:
-    booked = SubscriptionState(
+def _state_after(
+    account: BillingAccount, offer: BillingConfirmation, cancel: str | None, now: Moment
+) -> SubscriptionState:
+    state = SubscriptionState(
         plan=account.plan,
         billing_cycle=account.billing_cycle,
         status=account.status,
@@ -123,14 +132,14 @@ def _after(account: BillingAccount, offer: BillingConfirmation, cancel: str | No
         b2b_enhanced=account.b2b_enhanced,
     )
     if offer.action == "b2b":
-        return msgspec.structs.replace(booked, b2b_enhanced=True)
+        return msgspec.structs.replace(state, b2b_enhanced=True)
     if offer.action == "pro":
         end = next_period(now, offer.cycle)
         return msgspec.structs.replace(
-            booked, plan="pro", billing_cycle=offer.cycle, status="active", current_period_end=end
+            state, plan="pro", billing_cycle=offer.cycle, status="active", current_period_end=end
         )
     if cancel == "b2b":
-        return msgspec.structs.replace(booked, b2b_enhanced=False)
+        return msgspec.structs.replace(state, b2b_enhanced=False)
     if cancel == "all":
         return SubscriptionState(status="cancelled")
     raise CancellationUnclear

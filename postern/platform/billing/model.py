@@ -1,4 +1,4 @@
-"""Plans, what they allow, and what an account has booked."""
+"""Records and problems of billing: plans, limits, usage, and the subscription of an account."""
 
 from typing import Literal
 from uuid import UUID
@@ -11,54 +11,54 @@ from postern.kernel.values import Body, Record
 
 Plan = Literal["free", "pro"]
 Cycle = Literal["monthly", "yearly"]
-"""How often a plan is paid. In lower case, unlike other enumerations, because the contract writes it so."""
+"""How often a plan is paid. Lower case, unlike other enumerations, as the API contract requires."""
 Status = Literal["none", "active", "past_due", "cancelled"]
 
 
 class AlreadyBooked(Conflict):
-    """The account has this already; change or cancel it in the portal."""
+    """The account has this plan or addition already. Change or cancel it in the billing portal."""
 
 
 class NothingBooked(Conflict):
-    """The account has booked nothing yet, so there is nothing to manage; begin with the checkout."""
+    """The account has no subscription to manage. Start one with POST /account/auth-billing/checkout."""
 
 
 class BillingUnavailable(Unavailable):
-    """The payment provider does not answer; nothing was changed. Try again shortly."""
+    """The payment provider is unavailable. Nothing was changed; try again in a few seconds."""
 
 
 class NotForSale(Conflict):
-    """The operator of this server has set no price for this."""
+    """The operator of this server has not set a price for this plan or addition and billing cycle."""
 
 
 class SignatureInvalid(BadRequest):
-    """This signal is not signed by the payment provider, or is too old."""
+    """The `Stripe-Signature` header is invalid or older than five minutes."""
 
 
 class CheckoutRequest(Body):
-    """How often to pay."""
+    """How often to pay: `monthly` or `yearly`."""
 
     billing_cycle: Cycle = "monthly"
 
 
 class Usage(Record):
-    """What counts: customers now, and live e-mails accepted in this calendar month (UTC), over all projects."""
+    """Usage of all projects of an account: customers now, and live emails accepted in this calendar month (UTC)."""
 
     customers: int
     emails: int
 
 
 class PlanLimits(Record):
-    """What a plan allows; null is without limit."""
+    """The limits of a plan; null means no limit."""
 
     projects: int | None = None
     customers: int | None = None
     emails: int | None = None
-    """A calendar month."""
+    """Per calendar month (UTC)."""
 
 
 class Billing(Record):
-    """What an account has booked and used."""
+    """The plan, usage and limits of an account."""
 
     plan: Plan
     billing_cycle: Cycle | None
@@ -71,13 +71,13 @@ class Billing(Record):
 
 
 class BillingPageUrl(Record):
-    """Where to go on in a browser."""
+    """The URL of a page to open in a browser."""
 
     url: str
 
 
 class BillingAccount(Record):
-    """The row of an account."""
+    """The stored billing state of an account."""
 
     account_id: UUID
     id: UUID
@@ -94,7 +94,7 @@ class BillingAccount(Record):
 
 
 class SubscriptionState(msgspec.Struct, frozen=True, kw_only=True):
-    """What an account has booked, as its provider tells it."""
+    """The subscription of an account, as its payment provider reports it."""
 
     plan: Plan = "free"
     billing_cycle: Cycle | None = None
@@ -104,7 +104,7 @@ class SubscriptionState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Purchase(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody wants to book."""
+    """A plan or addition to buy."""
 
     item: Literal["pro", "b2b"]
     cycle: Cycle

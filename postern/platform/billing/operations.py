@@ -1,4 +1,4 @@
-"""What an account has booked and used, and booking more."""
+"""HTTP operations on billing, the webhook of Stripe, and the limits of plans."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,14 +28,14 @@ from postern.platform.billing.model import (
 )
 from postern.platform.billing.providers import provider_of
 from postern.platform.billing.rules import parse_limits, period_end
-from postern.platform.projects.quotas import PlanLimitReached, QuotaLeft, QuotaRequest, in_parallel
+from postern.platform.projects.quotas import PlanLimitReached, QuotaLeft, QuotaRequest, max_concurrent
 from postern.web.pages import PageForm, read_form, simple_page
 
 if TYPE_CHECKING:
     from postern.world import World
 
-EVENTS_REMEMBERED = timedelta(days=60)
-"""Stripe repeats an event for three days; nothing is heard twice in twice the thirty it can be sent again by hand."""
+EVENTS_KEPT = timedelta(days=60)
+"""How long ids of Stripe events are kept to detect repeats. Stripe retries for 3 days, and resends by hand for 30."""
 
 
 SignatureHeader = Annotated[str | None, HeaderParameter("Stripe-Signature")]
@@ -44,10 +44,10 @@ LinkText = Annotated[str, msgspec.Meta(max_length=4_000)]
 
 @get("/account/auth-billing", needs="billing:read", accepts=DEVELOPER_ONLY)
 async def get_billing(call: Call) -> Billing:
-    """Your account's plan, what it has used and what it allows.
+    """Get the plan of your account, its usage and its limits.
 
-    `usage.customers` counts the end users of all projects now; `usage.emails` the e-mails that all projects accepted
-    with live credentials in this calendar month (UTC). A limit of null is none.
+    `usage.customers` is the current number of end users in all projects; `usage.emails` the number of e-mails that all
+    projects accepted with live credentials in this calendar month (UTC). A limit of null means no limit.
     """
     account = await store.billing_account(call.db, account_id=call.account_id)
     usage = await store.usage(call.db, account_id=call.account_id, month=call.now.date().replace(day=1))
@@ -76,7 +76,7 @@ async def get_billing(call: Call) -> Billing:
     example={"billingCycle": "monthly"},
 )
 async def begin_checkout(call: Call, data: CheckoutRequest) -> BillingPageUrl:
-    """Book the `pro` plan: the answer is the address of a page where somebody confirms it in a browser."""
+    """Start the checkout of the `pro` plan. Open the returned URL in a browser to confirm it."""
     account = await _account(call)
     if account.plan == "pro":
         raise AlreadyBooked
@@ -92,7 +92,7 @@ async def begin_checkout(call: Call, data: CheckoutRequest) -> BillingPageUrl:
     example={"billingCycle": "monthly"},
 )
 async def begin_b2b_checkout(call: Call, data: CheckoutRequest) -> BillingPageUrl:
-    """Book the B2B addition: the answer is the address of a page where somebody confirms it in a browser."""
+    """Start the checkout of the B2B addition. Open the returned URL in a browser to confirm it."""
     account = await _account(call)
     if account.b2b_enhanced:
         raise AlreadyBooked
@@ -107,7 +107,7 @@ async def begin_b2b_checkout(call: Call, data: CheckoutRequest) -> BillingPageUr
     problems=[NothingBooked, BillingUnavailable],
 )
 async def open_billing_portal(call: Call) -> BillingPageUrl:
-    """The address of a page where what is booked is changed or cancelled."""
+    """Get the URL of the billing portal, where the subscription is changed or cancelled in a browser."""
     account = await store.billing_account(call.db, account_id=call.account_id)
     if account is None or (account.status == "none" and not account.b2b_enhanced):
         raise NothingBooked
@@ -122,8 +122,11 @@ async def open_billing_portal(call: Call) -> BillingPageUrl:
     hidden=True,
 )
 async def receive_stripe_event(call: Call, request: RawRequest, signature: SignatureHeader = None) -> HttpResponse:
-    """A signal of Stripe. It only says that something changed: a worker then asks Stripe how things stand, so that
-    signals may come twice, late and in any order."""
+    """Receive a webhook event of Stripe.
+
+    The event only schedules a worker, which reads the customer's subscriptions from Stripe. So events may arrive
+    twice, late and in any order.
+    """
     from postern.platform.billing.stripe_provider import is_signed
 
     secret = call.world.settings.stripe_webhook_secret
@@ -132,9 +135,9 @@ async def receive_stripe_event(call: Call, request: RawRequest, signature: Signa
         raise SignatureInvalid
     event_id, event_type, customer = _read_event(body)
     async with call.db.transaction() as tx:
-        forgotten = call.now - EVENTS_REMEMBERED
+        expired_before = call.now - EVENTS_KEPT
         if await store.record_stripe_event(
-            tx, id=event_id, type=event_type, customer_ref=customer, forgotten=forgotten, now=call.now
+            tx, id=event_id, type=event_type, customer_ref=customer, expired_before=expired_before, now=call.now
         ):
             tx.makes_due("billing_accounts")
     return HttpResponse(to_json({"received": True}))
@@ -142,7 +145,7 @@ async def receive_stripe_event(call: Call, request: RawRequest, signature: Signa
 
 @get("/billing/manual/{link}", public=True, any_query=True, hidden=True)
 async def manual_page(call: Call, link: LinkText) -> HttpResponse:
-    """Asks to confirm a booking."""
+    """Show the page that asks to confirm a change of plan."""
     offer = manual.read_link(call.world, link, call.now)
     account = await store.billing_account(call.db, account_id=offer.account_id) if offer else None
     if offer is None or account is None or account.version != offer.version:
@@ -150,61 +153,61 @@ async def manual_page(call: Call, link: LinkText) -> HttpResponse:
     if offer.action == "portal":
         return _portal_page(account)
     item = "the pro plan" if offer.action == "pro" else "the B2B addition"
-    words = f"Book {item}, {offer.cycle}? This server takes no money: confirming is all there is to it."
-    return simple_page("Confirm", words, forms=[PageForm(button="Confirm")])
+    text = f"Book {item}, {offer.cycle}? This server does not charge money: you only need to confirm."
+    return simple_page("Confirm", text, forms=[PageForm(button="Confirm")])
 
 
 @post("/billing/manual/{link}", public=True, any_query=True, hidden=True)
 async def manual_form(call: Call, request: RawRequest, link: LinkText) -> HttpResponse:
-    """Confirms a booking."""
-    given = await read_form(request)
+    """Apply a confirmed change of plan."""
+    form = await read_form(request)
     offer = manual.read_link(call.world, link, call.now)
-    if offer is None or not await manual.confirm(call, offer, given.get("cancel")):
+    if offer is None or not await manual.confirm(call, offer, form.get("cancel")):
         return _invalid_link_page()
-    return simple_page("Done", "It counts from now on. You can close this page.")
+    return simple_page("Done", "Your plan was changed. You can close this page.")
 
 
 @get("/billing/done", public=True, any_query=True, hidden=True)
 async def billing_done(call: Call, cancelled: str | None = None) -> HttpResponse:
-    """Where a checkout ends."""
+    """Show the page to which Stripe's checkout and portal return."""
     if cancelled:
         return simple_page("Nothing was booked", "You can close this page.")
-    return simple_page("Thank you", "It counts within a minute. You can close this page.")
+    return simple_page("Thank you", "Your plan is updated within a minute. You can close this page.")
 
 
 async def close_account(tx: Transaction, call: Call) -> None:
-    """The account is being deleted: end what it has booked, in the background."""
-    if await store.close(tx, account_id=call.account_id, now=call.now):
+    """Schedule the cancellation of all subscriptions of an account that is being deleted."""
+    if await store.mark_closing(tx, account_id=call.account_id, now=call.now):
         tx.makes_due("billing_accounts")
 
 
-async def quota_of_plan(db: Queries, world: "World", wanted: QuotaRequest) -> QuotaLeft | None:
-    """What the plan of an account leaves; None where it sets no limit.
+async def quota_of_plan(db: Queries, world: "World", request: QuotaRequest) -> QuotaLeft | None:
+    """Return how many more the plan of an account allows; None if it sets no limit.
 
-    In a transaction exactly so many are given out, also to requests that come at once: the last ones are counted one
-    after the other.
+    In a transaction the limit is exact also for concurrent requests: near the limit, they lock the account and count
+    one after the other.
     """
-    account_id = wanted.account_id or await store.account_of(db, project_id=wanted.project_id or NO_ID)
+    account_id = request.account_id or await store.account_of(db, project_id=request.project_id or NO_ID)
     if account_id is None:
         return None
     account = await store.billing_account(db, account_id=account_id)
     plan = account.plan if account else "free"
-    limit = getattr(_limits(world, plan), wanted.what)
+    limit = getattr(_limits(world, plan), request.what)
     if limit is None:
         return None
-    used = await _used(db, account_id, wanted)
-    if isinstance(db, Transaction) and used + wanted.more + in_parallel(wanted.what) > limit:
+    used = await _count_used(db, account_id, request)
+    if isinstance(db, Transaction) and used + request.more + max_concurrent(request.what) > limit:
         await store.lock_account(db, account_id=account_id)
-        used = await _used(db, account_id, wanted)
-    refusal = PlanLimitReached(f"The {plan} plan allows {limit} {wanted.what}; {used} are used.")
+        used = await _count_used(db, account_id, request)
+    refusal = PlanLimitReached(f"The {plan} plan allows {limit} {request.what}; {used} are used. Choose a larger plan.")
     return QuotaLeft(limit - used, refusal)
 
 
-async def _used(db: Queries, account_id: UUID, wanted: QuotaRequest) -> int:
-    if wanted.what == "projects":
+async def _count_used(db: Queries, account_id: UUID, request: QuotaRequest) -> int:
+    if request.what == "projects":
         return await store.count_projects(db, account_id=account_id)
-    usage = await store.usage(db, account_id=account_id, month=wanted.now.date().replace(day=1))
-    return usage.customers if wanted.what == "customers" else usage.emails
+    usage = await store.usage(db, account_id=account_id, month=request.now.date().replace(day=1))
+    return usage.customers if request.what == "customers" else usage.emails
 
 
 def _limits(world: "World", plan: str) -> PlanLimits:
@@ -213,31 +216,31 @@ def _limits(world: "World", plan: str) -> PlanLimits:
 
 async def _account(call: Call) -> BillingAccount:
     provider = provider_of(call.world).name
-    await store.insert_missing(call.db, account_id=call.account_id, provider=provider, now=call.now)
+    await store.insert_billing_account(call.db, account_id=call.account_id, provider=provider, now=call.now)
     return await store.set_provider(call.db, account_id=call.account_id, provider=provider)
 
 
 def _read_event(body: bytes) -> tuple[str, str, str | None]:
-    """An event's id and type, and the customer it is about. Raises BodyInvalid."""
+    """Return the id and type of a Stripe event, and the id of the customer it concerns. Raises BodyInvalid."""
     try:
         event: Any = msgspec.json.decode(body)
-        about: Any = event["data"]["object"]
-        customer = about["id"] if about.get("object") == "customer" else about.get("customer")
+        subject: Any = event["data"]["object"]
+        customer = subject["id"] if subject.get("object") == "customer" else subject.get("customer")
         if isinstance(customer, dict):
             customer = customer["id"]
         return str(event["id"])[:255], str(event["type"])[:255], None if customer is None else str(customer)
     except (msgspec.DecodeError, KeyError, TypeError, AttributeError):
-        raise BodyInvalid("This is no event of Stripe.") from None
+        raise BodyInvalid("The body is not a Stripe event.") from None
 
 
 def _portal_page(account: BillingAccount) -> HttpResponse:
     forms = [PageForm(button="Cancel everything", hidden={"cancel": "all"})]
     if account.b2b_enhanced:
         forms.insert(0, PageForm(button="Cancel the B2B addition", hidden={"cancel": "b2b"}))
-    plan = f"Your plan is {account.plan}, {account.billing_cycle or 'without a cycle'}."
-    return simple_page("What is booked", plan, forms=forms)
+    cycle = f", paid {account.billing_cycle}" if account.billing_cycle else ""
+    return simple_page("Your plan", f"You have the {account.plan} plan{cycle}.", forms=forms)
 
 
 def _invalid_link_page() -> HttpResponse:
-    words = "This link is too old, or something was confirmed since it was made. Begin again."
-    return simple_page("Nothing to confirm", error=words, status=404)
+    message = "This link has expired, or your plan was changed after it was created. Start the checkout again."
+    return simple_page("This link is not valid", error=message, status=404)

@@ -1,4 +1,4 @@
-"""Where an account pays: one interface, and who stands behind it."""
+"""The interface of payment providers, and the one that this instance uses."""
 
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,39 +11,44 @@ if TYPE_CHECKING:
 
 
 class BillingProvider(Protocol):
-    """Somewhere accounts book plans."""
+    """A payment provider: Stripe, or the built-in one without payment."""
 
     name: str
 
     async def checkout(self, call: Call, account: BillingAccount, purchase: Purchase) -> str:
-        """The address of a page where the purchase is confirmed. Raises NotForSale and BillingUnavailable."""
+        """Return the URL of a page where the purchase is confirmed. Raises NotForSale and BillingUnavailable."""
         ...
 
     async def portal(self, call: Call, account: BillingAccount) -> str:
-        """The address of a page where what is booked is changed or cancelled. Raises BillingUnavailable."""
+        """Return the URL of a page where the subscription is changed or cancelled. Raises BillingUnavailable."""
         ...
 
-    async def standing(self, account: BillingAccount) -> SubscriptionState | None:
-        """What the account has booked, or None where our own row is the truth. Raises BillingUnavailable."""
+    async def subscription_state(self, account: BillingAccount) -> SubscriptionState | None:
+        """Read the account's subscription from the provider; None if the stored row is authoritative.
+
+        Raises BillingUnavailable.
+        """
         ...
 
     async def cancel_all(self, account: BillingAccount) -> None:
-        """End everything the account has booked: it is being deleted. Raises BillingUnavailable."""
+        """Cancel all subscriptions of an account that is being deleted. Raises BillingUnavailable."""
         ...
 
-    async def aclose(self) -> None: ...
+    async def aclose(self) -> None:
+        """Close the provider's HTTP connections."""
+        ...
 
 
 def provider_of(world: "World") -> BillingProvider:
-    """The instance's provider, by POSTERN_BILLING."""
+    """Return the provider that POSTERN_BILLING names, which is created once per process."""
     name = f"billing:{world.settings.billing}"
-    found: BillingProvider | None = world.transports.get(name)
-    if found is None:
+    provider: BillingProvider | None = world.transports.get(name)
+    if provider is None:
         if world.settings.billing == "stripe":
-            from postern.platform.billing.stripe_provider import StripeProvider  # The library takes a second to import.
+            from postern.platform.billing.stripe_provider import StripeProvider  # Stripe's library imports slowly.
 
-            found = StripeProvider(world)
+            provider = StripeProvider(world)
         else:
-            found = ManualProvider(world)
-        world.transports[name] = found
-    return found
+            provider = ManualProvider(world)
+        world.transports[name] = provider
+    return provider

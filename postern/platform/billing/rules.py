@@ -1,4 +1,4 @@
-"""Pure decisions: what plans allow, when a period ends, and what subscriptions add up to."""
+"""Pure functions: parsing of plan limits, ends of billing periods, and the state that subscriptions result in."""
 
 import calendar
 import re
@@ -17,8 +17,8 @@ from postern.platform.projects.quotas import Allowance
 
 @cache
 def parse_limits(text: str | None) -> dict[str, PlanLimits]:
-    """POSTERN_PLAN_LIMITS: `free: projects=3 emails=10000; pro: emails=500000`. Raises SettingInvalid."""
-    found: dict[str, PlanLimits] = {}
+    """Parse POSTERN_PLAN_LIMITS, as `free: projects=3 emails=10000; pro: emails=500000`. Raises SettingInvalid."""
+    limits: dict[str, PlanLimits] = {}
     for part in (text or "").split(";"):
         if not part.strip():
             continue
@@ -26,29 +26,32 @@ def parse_limits(text: str | None) -> dict[str, PlanLimits]:
         pairs = re.findall(r"([a-z]+)=([0-9]{1,15})(?![0-9])", rest)
         is_plain = " ".join(f"{name}={number}" for name, number in pairs) == " ".join(rest.replace(",", " ").split())
         if plan not in get_args(Plan) or not is_plain or {name for name, _ in pairs} - set(get_args(Allowance)):
-            raise SettingInvalid("POSTERN_PLAN_LIMITS: expected `free: projects=3 emails=10000; pro: emails=500000`.")
-        found[plan] = PlanLimits(**{name: int(number) for name, number in pairs})
-    return found
+            raise SettingInvalid(
+                f"POSTERN_PLAN_LIMITS: `{part.strip()}` is not valid. Expected, for example: "
+                "`free: projects=3 emails=10000; pro: emails=500000`."
+            )
+        limits[plan] = PlanLimits(**{name: int(number) for name, number in pairs})
+    return limits
 
 
 def next_period(start: datetime, cycle: Cycle) -> Moment:
-    """A month or a year later, on the same day, or the month's last one."""
+    """Return the time one month or year after `start`, on the same day of the month or, if there is none, its last."""
     months = start.month + (12 if cycle == "yearly" else 1)
     year, month = start.year + (months - 1) // 12, (months - 1) % 12 + 1
     day = min(start.day, calendar.monthrange(year, month)[1])
     return Moment.of(start.replace(year=year, month=month, day=day))
 
 
-def period_end(standing_end: Moment | None, cycle: Cycle | None, now: Moment) -> Moment | None:
-    """When the present period ends where nobody is charged: the last known end, moved on past `now`."""
-    end = standing_end
+def period_end(known_end: Moment | None, cycle: Cycle | None, now: Moment) -> Moment | None:
+    """Return the end of the current period with the manual provider: the stored end, advanced by cycles past `now`."""
+    end = known_end
     while end is not None and cycle is not None and end <= now:
         end = next_period(end, cycle)
     return end
 
 
 class StripeSubscription(msgspec.Struct, frozen=True, kw_only=True):
-    """One subscription at Stripe, as far as it matters here."""
+    """The fields of a Stripe subscription that decide an account's plan."""
 
     status: str
     prices: tuple[str, ...]
@@ -65,28 +68,30 @@ STATUSES: dict[str, Status] = {
     "paused": "cancelled",
     "canceled": "cancelled",
 }
-"""Stripe's words for the state of a subscription, in ours."""
+"""Our status for each status of a Stripe subscription."""
 
 _RANK: dict[Status, int] = {"none": 0, "cancelled": 1, "past_due": 2, "active": 3}
 
 
-def standing_of(subscriptions: Sequence[StripeSubscription], prices: dict[str, tuple[str, Cycle]]) -> SubscriptionState:
-    """What all subscriptions of a customer add up to; `prices` says which price is which item and cycle."""
-    standing = SubscriptionState()
-    for each in subscriptions:
-        status = STATUSES.get(each.status, "none")
-        runs = status in ("active", "past_due")
-        for price in each.prices:
+def subscription_state_of(
+    subscriptions: Sequence[StripeSubscription], prices: dict[str, tuple[str, Cycle]]
+) -> SubscriptionState:
+    """Combine all subscriptions of a customer into the account's state; `prices` maps price ids to item and cycle."""
+    state = SubscriptionState()
+    for subscription in subscriptions:
+        status = STATUSES.get(subscription.status, "none")
+        is_running = status in ("active", "past_due")
+        for price in subscription.prices:
             item, cycle = prices.get(price, ("", "monthly"))
-            if item == "b2b" and runs:
-                standing = msgspec.structs.replace(standing, b2b_enhanced=True)
-            if item == "pro" and _RANK[status] > _RANK[standing.status]:
-                end = each.current_period_end
-                standing = msgspec.structs.replace(
-                    standing,
-                    plan="pro" if runs else "free",
-                    billing_cycle=cycle if runs else None,
+            if item == "b2b" and is_running:
+                state = msgspec.structs.replace(state, b2b_enhanced=True)
+            if item == "pro" and _RANK[status] > _RANK[state.status]:
+                end = subscription.current_period_end
+                state = msgspec.structs.replace(
+                    state,
+                    plan="pro" if is_running else "free",
+                    billing_cycle=cycle if is_running else None,
                     status=status,
                     current_period_end=None if end is None else Moment.of(datetime.fromtimestamp(end, tz=UTC)),
                 )
-    return standing
+    return state

@@ -1,4 +1,4 @@
-"""SQL of plans and usage."""
+"""SQL of billing accounts and usage."""
 
 from datetime import date
 from uuid import UUID
@@ -12,13 +12,13 @@ from postern.platform.billing.model import BillingAccount, Usage
 async def billing_account(db: Queries, *, account_id: UUID) -> BillingAccount | None: ...
 
 
-# Of two who insert at once, one may meet the other's row at either of the two unique indexes.
+# `on conflict` names no index: a concurrent insert may conflict on either of the two unique indexes.
 @statement("""
     insert into billing_accounts (account_id, id, provider, created_at, updated_at)
     values (%(account_id)s, %(account_id)s, %(provider)s, %(now)s, %(now)s)
     on conflict do nothing
 """)
-async def insert_missing(db: Queries, *, account_id: UUID, provider: str, now: Moment) -> None: ...
+async def insert_billing_account(db: Queries, *, account_id: UUID, provider: str, now: Moment) -> None: ...
 
 
 @statement("update billing_accounts set provider = %(provider)s where account_id = %(account_id)s returning *")
@@ -56,17 +56,17 @@ async def settle_billing(
 
 
 @statement("""
-    with told as (
+    with recorded as (
         insert into billing_events (id, type, received_at) values (%(id)s, %(type)s, %(now)s)
         on conflict do nothing returning id
-    ), forgotten as (
-        delete from billing_events where received_at < %(forgotten)s
+    ), expired as (
+        delete from billing_events where received_at < %(expired_before)s
     )
     update billing_accounts set due_at = %(now)s, attempt = attempt + 1
-    where customer_ref = %(customer_ref)s and exists (select from told)
+    where customer_ref = %(customer_ref)s and exists (select from recorded)
 """)
 async def record_stripe_event(
-    tx: Transaction, *, id: str, type: str, customer_ref: str | None, forgotten: Moment, now: Moment
+    tx: Transaction, *, id: str, type: str, customer_ref: str | None, expired_before: Moment, now: Moment
 ) -> bool: ...
 
 
@@ -74,11 +74,11 @@ async def record_stripe_event(
     update billing_accounts set closing = true, due_at = %(now)s, attempt = attempt + 1, updated_at = %(now)s
     where account_id = %(account_id)s
 """)
-async def close(tx: Transaction, *, account_id: UUID, now: Moment) -> bool: ...
+async def mark_closing(tx: Transaction, *, account_id: UUID, now: Moment) -> bool: ...
 
 
 @statement("delete from billing_accounts where account_id = %(account_id)s and attempt = %(attempt)s and closing")
-async def closed(db: Queries, *, account_id: UUID, attempt: int) -> bool: ...
+async def delete_closed_account(db: Queries, *, account_id: UUID, attempt: int) -> bool: ...
 
 
 @statement("""

@@ -1,4 +1,4 @@
-"""Asking the provider how an account stands after it signalled a change, and ending what a deleted account booked."""
+"""Background work of billing: read subscriptions after a Stripe event, and cancel those of deleted accounts."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -15,28 +15,29 @@ if TYPE_CHECKING:
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
-FIRST_PAUSE = timedelta(seconds=10)
-LONGEST_PAUSE = timedelta(hours=1)
+FIRST_RETRY_DELAY = timedelta(seconds=10)
+MAX_RETRY_DELAY = timedelta(hours=1)
 
 
 async def reconcile(world: "World", account: BillingAccount) -> None:
-    """Make our copy what the provider says. A signal that comes meanwhile makes this attempt count for nothing."""
+    """Store the subscription that the provider reports, or cancel everything if the account is being deleted.
+
+    If another event arrives during this, the attempt number has changed and nothing is stored; the worker runs again.
+    """
     provider = provider_of(world)
     try:
         if account.closing:
             await provider.cancel_all(account)
-            await store.closed(world.db, account_id=account.account_id, attempt=account.attempt)
+            await store.delete_closed_account(world.db, account_id=account.account_id, attempt=account.attempt)
             return
-        standing = await provider.standing(account)
+        state = await provider.subscription_state(account)
     except BillingUnavailable:
-        pause = min(FIRST_PAUSE * 2 ** min(account.attempt, 10), LONGEST_PAUSE)
-        due_at = world.clock() + pause
+        delay = min(FIRST_RETRY_DELAY * 2 ** min(account.attempt, 10), MAX_RETRY_DELAY)
+        due_at = world.clock() + delay
         await store.reschedule(world.db, account_id=account.account_id, attempt=account.attempt, due_at=due_at)
         return
-    standing = standing or SubscriptionState(
-        **{name: getattr(account, name) for name in SubscriptionState.__struct_fields__}
-    )
-    fields = {name: getattr(standing, name) for name in SubscriptionState.__struct_fields__}
+    state = state or SubscriptionState(**{name: getattr(account, name) for name in SubscriptionState.__struct_fields__})
+    fields = {name: getattr(state, name) for name in SubscriptionState.__struct_fields__}
     settled = await store.settle_billing(
         world.db,
         account_id=account.account_id,
@@ -45,7 +46,7 @@ async def reconcile(world: "World", account: BillingAccount) -> None:
         now=world.clock(),
         **fields,
     )
-    log.info("billing_reconciled", account=str(account.account_id), plan=standing.plan, settled=settled)
+    log.info("billing_reconciled", account=str(account.account_id), plan=state.plan, settled=settled)
 
 
 BILLING: Work[BillingAccount] = Work(

@@ -139,20 +139,20 @@ class ProjectSettings(Record):
     track_clicks: bool = True
     seed_list: list[str] | None = None
     retention_days: int | None = None
-    """How long bodies of sent messages are kept; null is the instance's default (30 days)."""
+    """Days for which the bodies of sent messages are kept; null means the default of the instance (30 days)."""
     on_ambiguous: Literal["retry", "hold"] = "retry"
     frequency_cap: int | None = None
-    """Most messages of campaigns and automations that one contact gets within 24 hours; null is 10. What is beyond is
-    not sent: it is in the log as SUPPRESSED, with that reason, and counted."""
+    """Maximum number of messages from campaigns and automations that one contact gets within 24 hours; null means 10.
+    Messages beyond that are not sent; the log lists them as SUPPRESSED with that reason."""
     rate_limit: int | None = None
-    """Requests a second; null is the instance's default."""
+    """Requests per second; null means the default of the instance."""
     sign_in: SignInSettings = msgspec.field(default_factory=SignInSettings)
     extra: dict[str, Any] = {}
     """Further settings with a structure defined by the feature (sign-in methods, contact creation …)."""
 
 
 def frequency_cap_of(settings: ProjectSettings) -> int:
-    """The project's own frequency cap, or the default."""
+    """The project's frequency cap, or the default if it has none."""
     return FREQUENCY_CAP if settings.frequency_cap is None else settings.frequency_cap
 
 

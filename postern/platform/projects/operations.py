@@ -389,10 +389,10 @@ def _changed(call: Call, settings: ProjectSettings, change: SettingsChange | Uns
         merged = {**settings.extra, **changes["extra"]}
         changes["extra"] = {name: value for name, value in merged.items() if value is not None}
         if len(msgspec.json.encode(changes["extra"])) > 65_536:
-            raise Invalid.at("/settings/extra", "These settings take more than 64 KiB.", "too_large")
+            raise Invalid.at("/settings/extra", "`extra` is larger than 64 KiB as JSON.", "too_large")
     changed = msgspec.structs.replace(settings, **changes)
     if changed.transport == "relay" and not changed.relays and not call.world.settings.relay:
-        message = "The transport `relay` needs smart hosts in `relays`: this server has none of its own."
+        message = "The transport `relay` needs SMTP relays in `relays`, because this server has none configured."
         raise Invalid.at("/settings/relays", message, "required")
     return changed
 
@@ -419,7 +419,10 @@ def _sign_in_changed(settings: SignInSettings, change: SignInChange) -> SignInSe
             raise Invalid.at("/settings/signIn/mailFrom", error.detail, "invalid_address") from None
     for index, url in enumerate(changes.get("redirect_urls", [])):
         if not is_own_address(url):
-            message = "Use https://…, http:// on loopback only, or the scheme of an app, like com.acme.app:/back."
+            message = (
+                "A redirect URL must be https://…, http:// with a loopback host, or an app's own scheme, such as "
+                "com.acme.app:/back."
+            )
             raise Invalid.at(f"/settings/signIn/redirectUrls/{index}", message, "invalid_address")
     return msgspec.structs.replace(settings, **changes)
 
@@ -468,12 +471,14 @@ def _check(call: Call, data: NewApiKey) -> None:
             ip_network(entry, strict=False)
         except ValueError:
             faults.append(
-                ProblemError(path=f"/ipAllowList/{index}", code="invalid", message="Not an address or CIDR range.")
+                ProblemError(
+                    path=f"/ipAllowList/{index}", code="invalid", message="This is not an IP address or CIDR range."
+                )
             )
     if faults:
         raise Invalid(errors=faults)
     if data.expires_at is not None and data.expires_at <= call.now:
-        raise Invalid.at("/expiresAt", "This moment has passed.")
+        raise Invalid.at("/expiresAt", "`expiresAt` must be in the future.")
 
 
 def _is_listed(ip: str, allowed: list[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Every permission there is, and which of them a member's role or a key has."""
+"""All permissions of developers and API keys, and the permissions of each role and of a key by default."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ MemberRole = Literal["OWNER", "ADMIN", "DEVELOPER", "VIEWER"]
 PERMISSIONS: dict[str, str] = {
     "account:read": "See the account, its members and its audit log.",
     "account:write": "Rename the account; invite, change and remove members.",
-    "account:export": "Export everything that the account holds.",
+    "account:export": "Export all data of the account.",
     "account:own": "Transfer or delete the account.",
     "billing:read": "See the plan and the usage.",
     "billing:write": "Change the plan.",
@@ -33,7 +33,7 @@ PERMISSIONS: dict[str, str] = {
     "campaigns:write": "Create, change and delete campaigns.",
     "campaigns:send": "Start, pause, resume and cancel campaigns; send tests.",
     "automations:read": "Read automations and their runs.",
-    "automations:write": "Create, change, switch and delete automations.",
+    "automations:write": "Create, change, activate, deactivate and delete automations.",
     "analytics:read": "Read statistics.",
     "events:read": "Read the project's events.",
     "events:write": "Send custom events.",
@@ -42,22 +42,22 @@ PERMISSIONS: dict[str, str] = {
     "customers:read": "Read customers, their sessions and their history.",
     "customers:write": "Change, ban, link and erase customers.",
     "customers:impersonate": (
-        "Act for a customer: read one-time codes and links in captured mail. No wildcard and no key without a list of "
-        "permissions has it."
+        "Act as a customer: read one-time codes and links in captured mail. A key has it only if its `permissions` "
+        "list it by name; wildcards do not include it."
     ),
     "access:read": "Read roles and permissions; check access.",
     "access:write": "Create, change and delete roles and permissions.",
     "organizations:read": "Read organizations, members, invitations and domains.",
     "organizations:write": "Create, change and delete organizations, members, invitations and domains.",
     "sso:read": "See single sign-on connections.",
-    "sso:write": "Create, change, switch and delete single sign-on connections.",
+    "sso:write": "Create, change, activate, deactivate and delete single sign-on connections.",
     "entitlements:read": "Read features, plans and entitlements; check them.",
     "entitlements:write": "Change features, plans and entitlements.",
 }
 
 _ACCOUNT_AREAS = ("account", "billing", "keys")
 NAMED_ONLY = frozenset(name for name in PERMISSIONS if name.partition(":")[2] in NAMED_ONLY_VERBS)
-"""Permissions that a key has only where they are named; whoever creates such a key has them too."""
+"""Permissions that a key has only if its list names them. The developer who creates such a key must have them too."""
 _READS = frozenset(name for name in PERMISSIONS if name.endswith(":read"))
 _ALL = frozenset(PERMISSIONS)
 
@@ -72,33 +72,33 @@ ROLE_PERMISSIONS: dict[MemberRole, frozenset[str]] = {
 }
 
 UNVERIFIED_PERMISSIONS: frozenset[str] = _READS | {"emails:send"}
-"""What a developer may do before the e-mail address is proven: look around, and send mail that is captured."""
+"""Permissions of a developer whose email address is not verified: read, and send mail, which is captured."""
 
 KEY_PERMISSIONS: frozenset[str] = (
     frozenset(name for name in PERMISSIONS if name.partition(":")[0] not in _ACCOUNT_AREAS)
     - {"projects:write"}
     - NAMED_ONLY
 )
-"""What a secret key has unless it is created with a list: everything of its project but what must be named, and
-nothing of the account."""
+"""Permissions of a secret key that was created without a list: all of the project except NAMED_ONLY, and none of the
+account."""
 
 
 def is_for_keys(name: str) -> bool:
-    """Whether a key may have a permission; those of the account, its bill and its keys are for people."""
+    """Whether a key may have a permission. Only signed-in developers have those of the account, billing and keys."""
     return name.partition(":")[0] not in _ACCOUNT_AREAS
 
 
 def is_permission(name: str) -> bool:
     """Whether `name` is a permission, or `area:*` of an area that has some."""
     area, _, verb = name.partition(":")
-    return name in PERMISSIONS or (verb == "*" and any(each.startswith(f"{area}:") for each in PERMISSIONS))
+    return name in PERMISSIONS or (verb == "*" and any(known.startswith(f"{area}:") for known in PERMISSIONS))
 
 
 def permissions_like(name: str) -> str:
-    """Which permissions there are, as a sentence: those of the area that `name` begins with, or else the areas."""
+    """List the permissions in the area of `name` as a sentence, or the areas if there is no such area."""
     area = name.partition(":")[0]
-    found = [each for each in PERMISSIONS if each.startswith(f"{area}:")]
-    if found:
-        return f"There are {', '.join(f'`{each}`' for each in found)} and `{area}:*`."
-    areas = dict.fromkeys(each.partition(":")[0] for each in PERMISSIONS if is_for_keys(each))
+    in_area = [known for known in PERMISSIONS if known.startswith(f"{area}:")]
+    if in_area:
+        return f"There are {', '.join(f'`{known}`' for known in in_area)} and `{area}:*`."
+    areas = dict.fromkeys(known.partition(":")[0] for known in PERMISSIONS if is_for_keys(known))
     return f"The areas are {', '.join(areas)}."

@@ -1,4 +1,4 @@
-"""What the plan of an account allows. Features ask before they create; billing, which stands above them, answers."""
+"""Limits of an account's plan. Features check them before they create something; `billing` implements the check."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 Allowance = Literal["projects", "customers", "emails"]
 
 
-SIDE_BY_SIDE, EMAILS_SIDE_BY_SIDE = 100, 25_000
-"""How near to a limit what is made is counted under a lock: more than are made at one moment."""
+MAX_CONCURRENT, MAX_CONCURRENT_EMAILS = 100, 25_000
+"""Closer to a limit than this, requests count under a lock. Must exceed what concurrent requests create at one time."""
 
 
-def in_parallel(what: Allowance) -> int:
-    """How many of something may be made at one moment by requests that do not see one another."""
-    return EMAILS_SIDE_BY_SIDE if what == "emails" else SIDE_BY_SIDE
+def max_concurrent(what: Allowance) -> int:
+    """The number of things that concurrent requests, which do not see each other's rows, may create at one time."""
+    return MAX_CONCURRENT_EMAILS if what == "emails" else MAX_CONCURRENT
 
 
 class PlanLimitReached(Forbidden):
-    """The plan of this account allows no more of this; book a larger one."""
+    """The limit of this account's plan is reached. Choose a larger plan."""
 
 
 @dataclass(frozen=True)
 class QuotaRequest:
-    """Somebody wants more of something: an account, or the account that a project belongs to."""
+    """A request to create `more` of `what`, for an account or for the account of a project."""
 
     what: Allowance
     more: int
@@ -42,30 +42,31 @@ class QuotaRequest:
 
 @dataclass(frozen=True)
 class QuotaLeft:
-    """How many more the plan allows (possibly fewer than none), and what to answer to whoever wants more."""
+    """How many more the plan allows (negative if the limit is exceeded), and the problem to raise beyond that."""
 
     number: int
     refusal: PlanLimitReached
 
 
 FindQuotaLeft = Callable[[Queries, "World", QuotaRequest], Awaitable[QuotaLeft | None]]
-"""From (database or open transaction, world, what is wanted); None where there is no limit."""
+"""Returns how many more the plan allows, given the database or an open transaction; None if there is no limit."""
 
 
-async def quota_left(db: Queries, world: "World", wanted: QuotaRequest) -> QuotaLeft | None:
-    """What the plan leaves of something; None if there is no limit, and always without POSTERN_PLAN_LIMITS.
+async def quota_left(db: Queries, world: "World", request: QuotaRequest) -> QuotaLeft | None:
+    """Return how many more the plan allows; None if there is no limit or POSTERN_PLAN_LIMITS is not set.
 
-    In a transaction, nobody else takes it meanwhile.
+    In a transaction the number stays valid until its end; outside, concurrent requests may use it up.
     """
     if not world.settings.plan_limits:
         return None
-    return await world.hooks.quota_left(db, world, wanted)
+    return await world.hooks.quota_left(db, world, request)
 
 
 async def require_quota(db: Queries, call: Call, what: Allowance, more: int = 1) -> QuotaLeft | None:
-    """Raises PlanLimitReached if the plan of the caller's account, or else of the project's, allows no `more`.
+    """Raise PlanLimitReached if the plan of the caller's account, or of the project's, does not allow `more`.
 
-    Returns what is left, None without a limit. Outside a transaction others may take it meanwhile.
+    Returns how many more it allows, None if there is no limit. Outside a transaction, concurrent requests may use it
+    up.
     """
     account_id = call.caller.account_id
     project_id = None if account_id else call.project_id

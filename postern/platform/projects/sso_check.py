@@ -1,6 +1,6 @@
-"""Whether people can sign in by single sign-on: asked before it is required of them.
+"""Check that single sign-on works before it is required.
 
-Connections stand above projects, so `world.hooks` says who knows them.
+`projects` may not import `sso`, so the check itself is a hook that `app.py` sets.
 """
 
 from collections.abc import Awaitable, Callable
@@ -10,11 +10,11 @@ from postern.kernel.database.statements import Queries
 from postern.kernel.http.problems import Conflict
 
 HasWorkingSso = Callable[[Queries, UUID, UUID | None], Awaitable[bool]]
-"""Whether a connection of the project (and of one organization, if one is named) signs people on now."""
+"""Whether the project, or one of its organizations, has a connection with which its members can sign in now."""
 
 
 class SsoNotReady(Conflict):
-    """Single sign-on cannot be required: no connection signs people on now."""
+    """Single sign-on cannot be required: there is no active connection with which members can sign in."""
 
     next = (
         "Activate a connection of an organization whose domain is VERIFIED: POST …/sso-connections/{connId}/activate. "
@@ -23,7 +23,7 @@ class SsoNotReady(Conflict):
 
 
 class SsoStillRequired(Conflict):
-    """Single sign-on is required, and without this nobody could sign in."""
+    """Single sign-on is required, and this change would leave no connection with which members can sign in."""
 
     next = (
         "Set `requireSso` of the organization (or `settings.signIn.requireSso` of the project) to false, or activate "
@@ -32,5 +32,5 @@ class SsoStillRequired(Conflict):
 
 
 async def sso_works(db: Queries, project_id: UUID, organization_id: UUID | None) -> bool:
-    """Whether people of the project (or of one organization) can sign in by single sign-on now."""
+    """Whether customers of the project, or of one organization, can sign in by single sign-on now."""
     return await db.hooks.has_working_sso(db, project_id, organization_id)

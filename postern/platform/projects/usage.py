@@ -1,4 +1,4 @@
-"""Who uses a template, an audience or a sending domain, so that it cannot be deleted under them."""
+"""Find the automations and campaigns that use a template, audience or sending domain, and so block its deletion."""
 
 from uuid import UUID
 
@@ -6,29 +6,32 @@ from postern.kernel.database.statements import Transaction
 from postern.kernel.http.problems import ProblemError
 from postern.platform.projects import usage_store as store
 
-USERS_SHOWN = 20
-"""Users that an answer names at most."""
+MAX_USERS_SHOWN = 20
+"""Maximum number of users that a problem lists."""
 
 
 async def lock_activations(tx: Transaction, project_id: UUID) -> None:
-    """Hold off other activations of automations in the project, and deletions of what automations use."""
+    """Wait for, and block, other activations of automations in the project and deletions of what automations use.
+
+    The lock is held until the transaction ends, so that nothing an automation uses is deleted while it is activated.
+    """
     await store.lock_activations(tx, project_id=project_id)
 
 
 async def users_of(tx: Transaction, project_id: UUID, id: UUID, *, domain: str | None = None) -> list[ProblemError]:
-    """The automations and campaigns that need a record, as faults that name them.
+    """Return the automations and campaigns that use a record, as problem errors that name them.
 
-    Automations: active ones, and those with runs under way. Campaigns: scheduled ones, those under way that need their
-    audience, and drafts of which a variant has the template. `domain` is the name of a sending domain, lower case.
+    Automations: active ones, and those with unfinished runs. Campaigns: scheduled ones, running ones that read the
+    audience, and drafts with a variant of the template. `domain` is the name of the sending domain, in lower case.
     """
     await lock_activations(tx, project_id)
-    found = await store.users(tx, project_id=project_id, id=id, text=str(id), domain=domain, limit=USERS_SHOWN)
+    rows = await store.users(tx, project_id=project_id, id=id, text=str(id), domain=domain, limit=MAX_USERS_SHOWN)
     return [
         ProblemError(path=f"/{user.kind}s/{user.id}", code="in_use", message=f"The {user.kind} “{user.name}” uses it.")
-        for user in found
+        for user in rows
     ]
 
 
 def in_use(what: str, faults: list[ProblemError]) -> str:
-    """What to say where a record cannot be deleted."""
+    """The detail of the problem that a record cannot be deleted because of the users in `faults`."""
     return f"This {what} is in use: {' '.join(fault.message for fault in faults)} Change or stop those first."

@@ -131,16 +131,16 @@ def judge(outcome: Outcome, tried: int, now: Moment, chance: float) -> DeliveryV
 def failure_message(status: int) -> str:
     """The error message for a response with this HTTP status."""
     if status == 410:
-        return "The endpoint answered 410: it does not want to be called again."
+        return "The endpoint responded with 410 Gone, so the subscription was deactivated."
     if 300 <= status < 400:
-        return f"The endpoint answered {status}; redirects are not followed."
-    return f"The endpoint answered {status}."
+        return f"The endpoint responded with {status}; redirects are not followed."
+    return f"The endpoint responded with {status}."
 
 
 def reason_to_give_up(*, gone: bool, failures: int, failing_since: Moment, now: Moment) -> str | None:
     """Why a subscription is to be deactivated; None if it stays active."""
     if gone:
-        return "The endpoint answered 410 Gone."
+        return "The endpoint responded with 410 Gone."
     if failures >= GIVEN_UP_FAILURES and now - failing_since >= GIVEN_UP_AFTER:
         return f"Every attempt for {GIVEN_UP_AFTER.days} days failed ({failures} in all)."
     return None

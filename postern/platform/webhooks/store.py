@@ -225,7 +225,7 @@ async def deliveries(
 async def delivery(db: Queries, *, project_id: UUID, webhook_id: UUID, id: UUID) -> DeliveryRow | None: ...
 
 
-# Counting the attempt up makes one that is under way right now settle nothing.
+# The higher attempt number makes the result of an attempt that is running now be ignored.
 @statement("""
     update webhook_deliveries set status = 'PENDING', due_at = %(now)s, tried = 0, attempt = attempt + 1,
         delivered_at = null

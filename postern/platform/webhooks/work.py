@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 LEASE = timedelta(seconds=60)
 SHARE_SECONDS = 20.0
-"""Seconds after which a batch starts no further request; plus 15 s for one request, that is less than the lease."""
+"""Seconds after which a batch starts no further request. With the 15 s timeout of one request, this is within LEASE."""
 SETTLE_SECONDS = 0.5
 """Seconds that a result waits to be stored together with others."""
 AT_ONCE = 10
@@ -87,7 +87,7 @@ class _SubscriptionBatch:
         if self.gone or not self.webhook.active:
             return DeliveryVerdict("FAILED", tried=False, error_message="The subscription is inactive.")
         if job.event_id not in self.events:
-            return DeliveryVerdict("FAILED", tried=False, error_message="The event has been deleted by retention.")
+            return DeliveryVerdict("FAILED", tried=False, error_message="The event no longer exists.")
         if elapsed_seconds > SHARE_SECONDS:
             return DeliveryVerdict("PENDING", self.world.clock(), tried=False)
         return None

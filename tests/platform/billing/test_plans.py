@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from postern.kernel.clock import Moment
 from postern.kernel.config import SettingInvalid
 from postern.platform.billing.model import PlanLimits, SubscriptionState
-from postern.platform.billing.rules import StripeSubscription, next_period, parse_limits, period_end, standing_of
+from postern.platform.billing.rules import (
+    StripeSubscription,
+    next_period,
+    parse_limits,
+    period_end,
+    subscription_state_of,
+)
 
 MAIL = {"to": ["a@example.com"], "from": "a@acme.example", "subject": "Hi", "text": "Hello"}
 
@@ -140,7 +146,7 @@ async def test_a_plan_limits_projects_and_a_larger_one_allows_more(project, stra
     assert (await project.developer.post(create, {"name": "Second"})).status_code == 201
     refused = await project.developer.post(create, {"name": "Third"})
     assert (refused.status_code, refused.json()["code"]) == (403, "plan_limit_reached")
-    assert refused.json()["detail"] == "The free plan allows 2 projects; 2 are used."
+    assert refused.json()["detail"] == "The free plan allows 2 projects; 2 are used. Choose a larger plan."
     answer = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
     await stranger.request("POST", path_of(answer))
     answers = await asyncio.gather(*(project.developer.post(create, {"name": str(n)}) for n in range(5)))
@@ -208,7 +214,7 @@ async def test_a_full_plan_lets_nobody_sign_up_and_tells_nobody_who_has_an_accou
     hold(world, "free: customers=1")
     answers = [await stranger.post(door, each) for each in (known, new)]
     assert [told(each) for each in answers] == [REFUSED, REFUSED]
-    assert answers[0].json()["detail"] == "The free plan allows 1 customers; 1 are used."
+    assert answers[0].json()["detail"] == "The free plan allows 1 customers; 1 are used. Choose a larger plan."
     late = {"challengeId": asked.json()["challengeId"], "code": text[0]}
     assert told(await stranger.post(f"{door}/verify", late)) == REFUSED
     signed_in = await stranger.post(f"{project.client.base}/auth/sign-in", known)
@@ -226,7 +232,7 @@ async def test_a_campaign_starts_only_if_the_plan_allows_a_mail_to_everybody(pro
     hold(world, "free: emails=3")
     refused = await act(project, campaign, "send")
     assert told(refused) == REFUSED
-    assert refused.json()["detail"] == "The free plan allows 3 emails; 0 are used."
+    assert refused.json()["detail"] == "The free plan allows 3 emails; 0 are used. Choose a larger plan."
     assert (await detail(project, campaign))["status"] == "DRAFT"
     later = (clock() + timedelta(minutes=5)).isoformat()
     await project.client.patch(f"/campaigns/{campaign['id']}", {"scheduledAt": later})
@@ -312,4 +318,4 @@ def test_what_subscriptions_add_up_to(subscriptions, standing):
     told = [
         StripeSubscription(status=status, prices=(price,), current_period_end=None) for status, price in subscriptions
     ]
-    assert standing_of(told, PRICES) == standing
+    assert subscription_state_of(told, PRICES) == standing

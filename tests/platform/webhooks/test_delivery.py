@@ -73,7 +73,7 @@ async def test_the_schedule_holds(subscribe, happen, receiver, work_off, clock, 
         assert len(receiver.requests) == number + 1, f"attempt {number + 1} is late"
     delivery = await hook.delivery()
     assert (delivery["status"], delivery["attempts"], delivery["responseStatus"]) == ("FAILED", 10, 500)
-    assert (delivery["errorMessage"], delivery["nextAttemptAt"]) == ("The endpoint answered 500.", None)
+    assert (delivery["errorMessage"], delivery["nextAttemptAt"]) == ("The endpoint responded with 500.", None)
     clock.move(timedelta(days=1))
     await work_off()
     assert len(receiver.requests) == 10
@@ -102,7 +102,7 @@ async def test_410_switches_off_at_once_and_once(subscribe, happen, receiver, wo
     await happen(count=25)
     await work_off()
     row = await hook.row()
-    assert (row["active"], row["disabledReason"]) == (False, "The endpoint answered 410 Gone.")
+    assert (row["active"], row["disabledReason"]) == (False, "The endpoint responded with 410 Gone.")
     assert {each["status"] for each in await hook.deliveries()} == {"FAILED"}
     assert len(receiver.received("/hook")) <= 10, "what was not under way is not sent any more"
     (told,) = receiver.received("/other")
