@@ -1,4 +1,4 @@
-"""Organizations: the companies that a project's customers belong to, how one joins, and the domains they own."""
+"""Organizations: the companies that a project's customers belong to, with members, invitations and domains."""
 
 PUBLIC_MODULES = (
     "domains",

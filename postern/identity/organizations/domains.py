@@ -6,7 +6,7 @@ from uuid import UUID
 from postern.identity.organizations import domain_store
 from postern.identity.organizations.model import (
     DOMAINS_PER_ORGANIZATION,
-    NEXT_DOMAIN,
+    NEXT_DOMAIN_STATUS,
     DomainListed,
     DomainNotProved,
     DomainReason,
@@ -22,10 +22,10 @@ from postern.identity.organizations.model import (
 from postern.identity.organizations.operations import keeping_sso, lock_organization, require_organization
 from postern.identity.organizations.rules import (
     as_organization_domain,
+    domain_input,
     next_check_in,
     record_name_of,
     record_of,
-    sign_of,
 )
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
@@ -119,7 +119,7 @@ async def verify_organization_domain(call: Call, organization_id: UUID, domain_i
         row = await _lock(tx, call, organization_id, domain_id)
         if seen:
             await _require_untaken(tx, call.project_id, organization_id, row.domain)
-        row, event = await record_check(tx, row, seen, call.now, asked=True)
+        row, event = await record_check(tx, row, seen, call.now, requested=True)
         if event:
             await events.record(tx, call, event, organization_id, domain=row.domain, domainId=str(domain_id))
         await audit.record(tx, call, "organization_domain.checked", "OrganizationDomain", domain_id, status=row.status)
@@ -156,7 +156,7 @@ async def change_organization_domain(
 
 @delete(f"{HERE}/{{domain_id}}", needs="organizations:write", problems=(OrganizationDomainMissing, SsoStillRequired))
 async def remove_organization_domain(call: Call, organization_id: UUID, domain_id: UUID) -> Removed:
-    """Remove a domain from an organization. Members stay; nobody joins or uses single sign-on by it any more.
+    """Remove a domain from an organization. Members stay, but the domain no longer allows joining or single sign-on.
 
     Returns 409 if single sign-on is required and the only working connection uses the domain.
     """
@@ -196,20 +196,20 @@ async def check_domain(world: "World", row: OrganizationDomainRow, *, fresh: boo
 
 
 async def record_check(
-    tx: Transaction, row: OrganizationDomainRow, seen: bool | None, now: Moment, *, asked: bool = False
+    tx: Transaction, row: OrganizationDomainRow, seen: bool | None, now: Moment, *, requested: bool = False
 ) -> tuple[OrganizationDomainRow, str | None]:
     """Store the result of a check in the locked row of a domain. Returns the new row, and the event to record, if any.
 
     A domain that lapses gets a new token: the old record is public, so the next registrant could publish it.
     """
     status, watched_since = row.status, row.watched_since
-    if asked and NEXT_DOMAIN[status, "ASKED_AGAIN"] != status:
-        status, watched_since = NEXT_DOMAIN[status, "ASKED_AGAIN"], now
+    if requested and NEXT_DOMAIN_STATUS[status, "ASKED_AGAIN"] != status:
+        status, watched_since = NEXT_DOMAIN_STATUS[status, "ASKED_AGAIN"], now
     missing_since = None if seen else row.missing_since
     misses = 0 if seen else row.misses
     if status == "VERIFIED" and seen is False:
         missing_since, misses = missing_since or now, misses + 1
-    sign = sign_of(
+    state_input = domain_input(
         status,
         seen=seen,
         watched_since=watched_since,
@@ -217,19 +217,19 @@ async def record_check(
         misses=misses,
         now=now,
     )
-    after = NEXT_DOMAIN[status, sign]
-    lapsed = after == "LAPSED" and row.status != "LAPSED"
+    new_status = NEXT_DOMAIN_STATUS[status, state_input]
+    lapsed = new_status == "LAPSED" and row.status != "LAPSED"
     if lapsed:
         watched_since = now
-    wait = next_check_in(after, watched_since=watched_since, now=now)
-    new = await domain_store.record_check(
+    wait = next_check_in(new_status, watched_since=watched_since, now=now)
+    new_row = await domain_store.record_check(
         tx,
         project_id=row.project_id,
         id=row.id,
-        status=after,
+        status=new_status,
         token=new_token(TOKEN_LENGTH) if lapsed else row.token,
-        auto_join_enabled=row.auto_join_enabled and after == "VERIFIED",
-        verified_at=now if after == "VERIFIED" and row.status != "VERIFIED" else row.verified_at,
+        auto_join_enabled=row.auto_join_enabled and new_status == "VERIFIED",
+        verified_at=now if new_status == "VERIFIED" and row.status != "VERIFIED" else row.verified_at,
         reason=_reason(seen),
         watched_since=watched_since,
         missing_since=missing_since,
@@ -237,7 +237,7 @@ async def record_check(
         due_at=now + wait if wait else None,
         now=now,
     )
-    return new, EVENTS.get(after) if after != row.status else None
+    return new_row, EVENTS.get(new_status) if new_status != row.status else None
 
 
 EVENTS = {"VERIFIED": "organization.domain_verified", "LAPSED": "organization.domain_lapsed"}

@@ -1,7 +1,7 @@
-"""The hosted page of an invitation: what its mail leads to where the project names no page of its own.
+"""The hosted page of an invitation, to which its mail links if the invitation has no `acceptUrl`.
 
-Whoever holds the token received the mail, which proves the address: accepting needs no session. Opening the page
-accepts nothing, so mail scanners may.
+The token proves that its holder received the mail, and so the address: accepting needs no session. Opening the page
+does not accept the invitation, because mail scanners open links.
 """
 
 from dataclasses import replace
@@ -31,14 +31,14 @@ PAGE = "/projects/{project_id}/auth/pages/invitation"
 TEXTS = {
     "PENDING": "",
     "ACCEPTED": "You have accepted this invitation.",
-    "REVOKED": "This invitation was taken back. Ask whoever invited you for a new one.",
-    "EXPIRED": "This invitation has expired. Ask whoever invited you for a new one.",
+    "REVOKED": "This invitation was withdrawn. Ask the person who invited you for a new one.",
+    "EXPIRED": "This invitation has expired. Ask the person who invited you for a new one.",
 }
 
 
 @get(PAGE, public=True, any_query=True, media_types=HTML)
 async def invitation_page(call: Call, token: str = "") -> HttpResponse:
-    """The page that the link in an invitation opens: to what somebody is invited, and a button to accept."""
+    """Show the hosted page of an invitation: the name of the organization, and a button to accept."""
     try:
         row = await invitation_store.get_invitation(
             call.db, project_id=call.project_id, id=read_invitation_token(token)
@@ -46,7 +46,7 @@ async def invitation_page(call: Call, token: str = "") -> HttpResponse:
         row = require_token(call, row, token)
         organization = await require_organization(call.db, call, row.organization_id)
     except (OrganizationInvitationMissing, OrganizationMissing):
-        message = "This link is not valid any more. Use the newest invitation that you received, or ask for a new one."
+        message = "This link is no longer valid. Use the latest invitation that you received, or ask for a new one."
         return await hosted_page(call, "notice.html", None, status=404, heading="Invitation", message=message)
     status = row.status_at(call.now)
     if status != "PENDING":
@@ -83,24 +83,26 @@ async def _accept(call: Call, token: str) -> str:
     """Accept an invitation by its token alone; returns the organization's name."""
     project = await project_at(call)
     async with call.db.transaction() as tx:
-        asked = await invitation_store.get_invitation(tx, project_id=call.project_id, id=read_invitation_token(token))
-        asked = require_token(call, asked, token)
-        # The person before the organization, as everywhere: nobody waits in a circle.
-        person = await customer_by_email(tx, call, project, asked.email, asked.email_key)
-        if person.is_banned(call.now):
-            raise CustomerBanned("This account may not sign in.")
-        themselves = Caller(kind="customer", actor_type="CUSTOMER", actor_id=person.id, project_id=call.project_id)
-        acting = replace(call, caller=themselves)
-        organization = await lock_organization(tx, call, asked.organization_id)
-        row = await lock_invitation(tx, call, asked.organization_id, asked.id)
-        if row.accepted_by == person.id:
+        invitation = await invitation_store.get_invitation(
+            tx, project_id=call.project_id, id=read_invitation_token(token)
+        )
+        invitation = require_token(call, invitation, token)
+        # Lock the customer before the organization, as all other transactions do, to avoid deadlocks.
+        customer = await customer_by_email(tx, call, project, invitation.email, invitation.email_key)
+        if customer.is_banned(call.now):
+            raise CustomerBanned("This account is blocked.")
+        caller = Caller(kind="customer", actor_type="CUSTOMER", actor_id=customer.id, project_id=call.project_id)
+        customer_call = replace(call, caller=caller)
+        organization = await lock_organization(tx, call, invitation.organization_id)
+        row = await lock_invitation(tx, call, invitation.organization_id, invitation.id)
+        if row.accepted_by == customer.id:
             return organization.name
         require_next(require_token(call, row, token), call, "ACCEPT")
         await access.require_roles(tx, call.project_id, "ORGANIZATION", [row.role], "/token")
-        await join_by_invitation(tx, acting, row, person.id)
+        await join_by_invitation(tx, customer_call, row, customer.id)
         await invitation_store.accept_invitation(
-            tx, project_id=call.project_id, id=row.id, customer_id=person.id, now=call.now
+            tx, project_id=call.project_id, id=row.id, customer_id=customer.id, now=call.now
         )
-        said = {"organizationId": str(organization.id), "customerId": str(person.id)}
-        await events.record(tx, acting, "invitation.accepted", row.id, **said)
+        details = {"organizationId": str(organization.id), "customerId": str(customer.id)}
+        await events.record(tx, customer_call, "invitation.accepted", row.id, **details)
         return organization.name

@@ -11,16 +11,16 @@ from postern.identity.customers.sign_in import is_address_of, is_proven_address_
 from postern.identity.organizations import invitation_store, store
 from postern.identity.organizations.members import join
 from postern.identity.organizations.model import (
-    NEXT_INVITATION,
+    NEXT_INVITATION_STATUS,
     PENDING_INVITATIONS_LIMIT,
     RESEND_AFTER,
     AcceptedInvitation,
     AddressNotVerified,
     AlreadyInvited,
     AlreadyOrganizationMember,
+    InvitationAction,
     InvitationClosed,
     InvitationPreview,
-    InvitationSign,
     InvitationStatus,
     InvitationToken,
     InvitedSomebodyElse,
@@ -282,7 +282,7 @@ async def _inviter(tx: Transaction, call: Call, organization_id: UUID, requested
 
 
 async def _expire_older(tx: Transaction, call: Call, organization_id: UUID, email_key: str) -> None:
-    """Mark an earlier invitation as expired, in case the worker has not done so yet."""
+    """Mark an earlier pending invitation of the address as expired if its time is over, as the worker would."""
     older = await invitation_store.lock_pending(
         tx, project_id=call.project_id, organization_id=organization_id, email_key=email_key
     )
@@ -294,22 +294,22 @@ async def _expire_older(tx: Transaction, call: Call, organization_id: UUID, emai
 
 
 async def lock_invitation(tx: Transaction, call: Call, organization_id: UUID, id: UUID) -> OrganizationInvitationRow:
-    """An invitation of an organization, locked. Raises OrganizationInvitationMissing."""
+    """Lock and return an invitation of an organization. Raises OrganizationInvitationMissing."""
     row = await invitation_store.lock_invitation(tx, project_id=call.project_id, id=id)
     if row is None or row.organization_id != organization_id:
         raise OrganizationInvitationMissing
     return row
 
 
-def require_next(row: OrganizationInvitationRow, call: Call, sign: InvitationSign) -> None:
-    """Raises InvitationClosed if the invitation's status does not allow this transition."""
+def require_next(row: OrganizationInvitationRow, call: Call, action: InvitationAction) -> None:
+    """Raise InvitationClosed if the invitation's status does not allow this action."""
     status = row.status_at(call.now)
-    if NEXT_INVITATION[status, sign] is None:
+    if NEXT_INVITATION_STATUS[status, action] is None:
         raise InvitationClosed(f"This invitation is {status}.")
 
 
 def require_token(call: Call, row: OrganizationInvitationRow | None, token: str) -> OrganizationInvitationRow:
-    """The invitation, if the token is its latest one. Raises OrganizationInvitationMissing otherwise."""
+    """Return the invitation if the token is its latest one. Raises OrganizationInvitationMissing otherwise."""
     if row is None or not token_fits(call.world.secrets, token, call.project_id, row.id, row.generation):
         raise OrganizationInvitationMissing
     return row

@@ -94,16 +94,17 @@ async def follow_customers(tx: Transaction, events: list[Event]) -> None:
             await store.merge_memberships(tx, project_id=event.project_id, now=event.occurred_at, **ids)
             await store.move_memberships(tx, project_id=event.project_id, now=event.occurred_at, **ids)
         else:
-            await keep_owned(tx, event)
+            await transfer_ownership(tx, event)
             await invitation_store.delete_invitations_of(
                 tx, project_id=event.project_id, customer_ids=[event.subject_id]
             )
 
 
-async def keep_owned(tx: Transaction, event: Event) -> None:
-    """Transfer the organizations of which an erased customer was the last OWNER to the customer named in the event.
+async def transfer_ownership(tx: Transaction, event: Event) -> None:
+    """Make another customer OWNER of the organizations of which an erased customer was the last OWNER.
 
-    Raises CustomerOwnsOrganizations if the event names none, and Invalid if that is not another customer.
+    The event names that customer in `ownershipTransferredTo`. Raises CustomerOwnsOrganizations if it names none, and
+    Invalid if that is not another customer of the project.
     """
     assert event.subject_id is not None
     customer_key = {"project_id": event.project_id, "customer_id": event.subject_id}
@@ -111,8 +112,8 @@ async def keep_owned(tx: Transaction, event: Event) -> None:
     owned = await store.owned_alone(tx, **customer_key, ids=[row.id for row in locked]) if locked else []
     if not owned:
         return
-    named = event.data.get("ownershipTransferredTo")
-    if named is None:
+    new_owner_text = event.data.get("ownershipTransferredTo")
+    if new_owner_text is None:
         message = f"This customer is the last OWNER of {', '.join(row.name for row in owned)[:1_000]}."
         faults = [
             ProblemError(path="query/transferOwnershipTo", code="last_owner", message=f"{row.name} ({row.id})")
@@ -124,9 +125,9 @@ async def keep_owned(tx: Transaction, event: Event) -> None:
             next="Set the query parameter `transferOwnershipTo` to another customer, who becomes OWNER; or delete the "
             "organizations first.",
         )
-    new_owner = as_id(named)
-    heir_row = await store.lock_customer_shared(tx, project_id=event.project_id, id=new_owner)
-    if new_owner == event.subject_id or heir_row is None:
+    new_owner = as_id(new_owner_text)
+    new_owner_id = await store.lock_customer_shared(tx, project_id=event.project_id, id=new_owner)
+    if new_owner == event.subject_id or new_owner_id is None:
         raise Invalid.at(
             "query/transferOwnershipTo",
             "`transferOwnershipTo` must be the id of another customer of this project.",
@@ -141,7 +142,7 @@ async def keep_owned(tx: Transaction, event: Event) -> None:
             customer_id=new_owner,
             now=event.occurred_at,
         )
-        passed = events_.make_event(
+        ownership_event = events_.make_event(
             event.project_id,
             "organization.updated",
             row.id,
@@ -152,7 +153,7 @@ async def keep_owned(tx: Transaction, event: Event) -> None:
             customerId=str(new_owner),
             roles=["OWNER"],
         )
-        await events_.record_all(tx, [passed])
+        await events_.record_all(tx, [ownership_event])
 
 
 async def join_at_sign_in(tx: Transaction, project_id: UUID, customer_id: UUID, now: Moment) -> UUID | None:

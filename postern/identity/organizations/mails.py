@@ -1,4 +1,4 @@
-"""The mail of an invitation."""
+"""Sends the mail of an invitation."""
 
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit, urlunsplit
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 async def mail_invitation(world: "World", row: OrganizationInvitationRow, organization: OrganizationRow) -> None:
-    """Send the mail with the newest token of an invitation. Raises what sending raises."""
+    """Send the mail of an invitation, with its current token. Raises the problems of `send_rendered`."""
     token = invitation_token(world.secrets, row.project_id, row.id, row.generation)
     hosted = f"{world.settings.public_url}/projects/{row.project_id}/auth/pages/invitation"
     await send_rendered(
@@ -32,5 +32,5 @@ def with_token(url: str, token: str) -> str:
     """`url` with `token` added to its query."""
     parts = urlsplit(url)
     query = "&".join(part for part in (parts.query, urlencode({"token": token})) if part)
-    # An address may hold braces escaped only (RFC 3986 §2).
+    # Braces must be percent-encoded in URLs (RFC 3986 §2).
     return urlunsplit(parts._replace(query=query)).replace("{", "%7B").replace("}", "%7D")

@@ -163,7 +163,7 @@ async def leave_organization(call: Call, id: UUID) -> Removed:
 
 
 async def organizations_of(db: Queries, project_id: UUID, customer_id: UUID, only: UUID | None = None) -> list[UUID]:
-    """Up to two organizations of a customer, which tells one from several; with `only`, at most that one."""
+    """Return up to two organizations of a customer, enough to tell one from several; with `only`, at most that one."""
     return await store.organizations_of(db, project_id=project_id, customer_id=customer_id, only=only)
 
 
@@ -187,7 +187,7 @@ async def admit(
     now: Moment,
     actor: Caller,
 ) -> bool:
-    """Like `join`, for reactions to events and background work, which have no call."""
+    """Like `join`, for event handlers and background work, which have no call."""
     organization = await store.lock_organization_shared(tx, project_id=project_id, id=organization_id)
     if organization is None:
         raise OrganizationMissing
@@ -288,7 +288,7 @@ async def _remove(tx: Transaction, call: Call, organization_id: UUID, customer_i
 
 
 async def _require_other_owner(tx: Transaction, call: Call, row: OrganizationMember) -> None:
-    """Raises LastOwner if the organization, whose row is locked, has no other owner."""
+    """Raise LastOwner if the organization has no other owner. Its row must be locked."""
     if "OWNER" in row.roles and not await store.count_other_owners(
         tx, project_id=call.project_id, organization_id=row.organization_id, but=row.customer_id
     ):

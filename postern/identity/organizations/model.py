@@ -25,20 +25,22 @@ MAIL_LEASE = timedelta(minutes=2)
 MAIL_ATTEMPTS = 10
 """Attempts to send an invitation e-mail; after the last one, `mailProblem` tells why it failed."""
 
-LOOK_LEASE = timedelta(minutes=5)
-PENDING_AT_MOST = timedelta(days=30)
-"""How long a domain can be PENDING before it becomes FAILED and is no longer checked."""
+CHECK_LEASE = timedelta(minutes=5)
+MAX_PENDING = timedelta(days=30)
+"""How long a domain can be PENDING or LAPSED before it becomes FAILED and is no longer checked. Counted from the time
+when it was added, lapsed, or was verified again after it had FAILED."""
 MISSES_TO_LAPSE = 3
-MISSING_AT_MOST = timedelta(hours=72)
-"""How long, and in how many successive checks, the record of a verified domain can be missing before it lapses."""
+MAX_MISSING = timedelta(hours=72)
+"""A verified domain lapses after MISSES_TO_LAPSE successive checks without its record, of which the first is at least
+MAX_MISSING ago. Failed DNS lookups do not count."""
 
 Status = Literal["ACTIVE", "SUSPENDED"]
 Source = Literal["API", "INVITATION", "DOMAIN", "SSO"]
 InvitationStatus = Literal["PENDING", "ACCEPTED", "REVOKED", "EXPIRED"]
 INVITATION_STATUSES: tuple[InvitationStatus, ...] = get_args(InvitationStatus)
-InvitationSign = Literal["ACCEPT", "REVOKE", "RESEND", "TIME_PASSES"]
+InvitationAction = Literal["ACCEPT", "REVOKE", "RESEND", "TIME_PASSES"]
 
-NEXT_INVITATION: Mapping[tuple[InvitationStatus, InvitationSign], InvitationStatus | None] = {
+NEXT_INVITATION_STATUS: Mapping[tuple[InvitationStatus, InvitationAction], InvitationStatus | None] = {
     ("PENDING", "ACCEPT"): "ACCEPTED",
     ("PENDING", "REVOKE"): "REVOKED",
     ("PENDING", "RESEND"): "PENDING",
@@ -59,11 +61,11 @@ NEXT_INVITATION: Mapping[tuple[InvitationStatus, InvitationSign], InvitationStat
 """Next status of an invitation for each status and action; None if not allowed."""
 
 DomainStatus = Literal["PENDING", "VERIFIED", "FAILED", "LAPSED"]
-DomainSign = Literal["SEEN", "MISSING", "MISSING_TOO_LONG", "UNSURE", "ASKED_AGAIN"]
-"""Inputs of the state machine: the record was found, was missing, has been missing for longer than the status allows,
-could not be looked up, or the organization requested another check."""
+DomainInput = Literal["SEEN", "MISSING", "MISSING_TOO_LONG", "UNSURE", "ASKED_AGAIN"]
+"""Inputs of the state machine of a domain. SEEN: the record exists. MISSING: it does not. MISSING_TOO_LONG: it has not
+existed for longer than the status allows. UNSURE: the DNS lookup failed. ASKED_AGAIN: a caller requested a check."""
 
-NEXT_DOMAIN: Mapping[tuple[DomainStatus, DomainSign], DomainStatus] = {
+NEXT_DOMAIN_STATUS: Mapping[tuple[DomainStatus, DomainInput], DomainStatus] = {
     ("PENDING", "SEEN"): "VERIFIED",
     ("PENDING", "MISSING"): "PENDING",
     ("PENDING", "MISSING_TOO_LONG"): "FAILED",
@@ -163,7 +165,7 @@ class AlreadyInvited(Conflict):
 
 
 class InvitationClosed(Conflict):
-    """This invitation was accepted or revoked, or has expired."""
+    """This invitation was accepted or revoked, or has expired. Send a new one."""
 
 
 class ResentTooSoon(RateLimited):
@@ -297,7 +299,7 @@ class OrganizationMembership(Record):
 
 
 class OrganizationMembershipRow(Record):
-    """The row behind a membership."""
+    """The stored row of a membership."""
 
     id: UUID
     organization_id: UUID
@@ -309,7 +311,7 @@ class OrganizationMembershipRow(Record):
 
 
 class OrganizationInvitationRow(Record):
-    """The row of an invitation."""
+    """The stored row of an invitation."""
 
     project_id: UUID
     id: UUID
@@ -380,7 +382,7 @@ class AcceptedInvitation(Record):
 
 
 class OrganizationDomainRow(Record):
-    """The row of an organization's domain."""
+    """The stored row of an organization's domain."""
 
     project_id: UUID
     id: UUID
@@ -478,7 +480,7 @@ class NewOrganizationInvitation(Body):
     role: RoleKey = "MEMBER"
     expires_in_days: Annotated[int, msgspec.Meta(ge=1, le=30)] = INVITATION_LIFE.days
     accept_url: PageUrl | None = None
-    """Your page that takes the invitation; gets `token` added to its query. Without it the mail shows the token."""
+    """URL of your page that accepts the invitation; `token` is added to its query. Default: a hosted page."""
     invited_by_end_user_id: str | None = None
 
 
@@ -489,7 +491,7 @@ class InvitationToken(Body):
 
 
 class NewOrganizationDomain(Body):
-    """A domain that an organization says it owns."""
+    """A domain to add to an organization."""
 
     domain: Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
 
@@ -501,6 +503,6 @@ class OrganizationDomainChange(Body):
 
 
 class DomainJoinRequest(Body):
-    """The customer who is to join by the domain of the address."""
+    """The customer to add to the organization of their address's domain."""
 
     customer_id: str

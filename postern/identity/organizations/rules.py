@@ -11,11 +11,11 @@ from uuid import UUID
 import tldextract
 
 from postern.identity.organizations.model import (
+    MAX_MISSING,
+    MAX_PENDING,
     MISSES_TO_LAPSE,
-    MISSING_AT_MOST,
-    PENDING_AT_MOST,
     SLUG_LIMIT,
-    DomainSign,
+    DomainInput,
     DomainStatus,
 )
 from postern.kernel.http.problems import Invalid
@@ -25,26 +25,26 @@ from postern.security.secrets import Secrets, new_token
 
 RECORD_LABEL = "_postern-verification"
 RECORD_PREFIX = "postern-verification="
-LONGEST_DOMAIN = 253 - len(RECORD_LABEL) - 1
+MAX_DOMAIN_LENGTH = 253 - len(RECORD_LABEL) - 1
 SLUG_TRIES = 5
 MAILBOX_BRANDS = frozenset(
     ("gmail", "gmx", "googlemail", "hotmail", "protonmail", "rocketmail", "yahoo", "yandex", "ymail")
 )
 """Names of mailbox providers that have domains under many public suffixes."""
 
-REGISTERED = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
+PUBLIC_SUFFIXES = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
 """The public suffix list included in the package; nothing is downloaded."""
 
 
 WITHOUT_MARKS = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h", "ŧ": "t"}
-"""Latin letters without a Unicode decomposition into base letter and mark; casefold() turns `ß` into `ss`."""
+"""Latin letters that Unicode does not decompose into a base letter and a mark; casefold() turns `ß` into `ss`."""
 
 
 def slug_of(name: str) -> str:
-    """`Müller & Söhne GmbH` becomes `muller-sohne-gmbh`; a name without a Latin letter or digit, `organization`."""
-    spelled = "".join(WITHOUT_MARKS.get(letter, letter) for letter in name.casefold())
-    plain = unicodedata.normalize("NFKD", spelled).encode("ascii", "ignore").decode()
-    return re.sub(r"[^a-z0-9]+", "-", plain)[:SLUG_LIMIT].strip("-") or "organization"
+    """Derive a slug: `Müller & Söhne` becomes `muller-sohne`; a name without Latin letters or digits `organization`."""
+    folded = "".join(WITHOUT_MARKS.get(letter, letter) for letter in name.casefold())
+    ascii_text = unicodedata.normalize("NFKD", folded).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", ascii_text)[:SLUG_LIMIT].strip("-") or "organization"
 
 
 def slugs_like(slug: str) -> Iterator[str]:
@@ -64,24 +64,26 @@ def public_mailboxes() -> frozenset[str]:
 
 
 def is_public_mailbox(domain: str) -> bool:
-    """Whether `domain` belongs to a public mailbox provider, at which anybody can have an address."""
+    """Whether `domain` belongs to a public mailbox provider, where anyone can get an address."""
     labels = domain.split(".")
     if any(".".join(labels[start:]) in public_mailboxes() for start in range(len(labels) - 1)):
         return True
-    return REGISTERED(domain).domain in MAILBOX_BRANDS
+    return PUBLIC_SUFFIXES(domain).domain in MAILBOX_BRANDS
 
 
 def as_organization_domain(text: str) -> str:
     """The name in lower-case A-labels. Raises Invalid for public suffixes and public mailbox providers."""
     domain = as_domain(text)
-    if len(domain) > LONGEST_DOMAIN:
+    if len(domain) > MAX_DOMAIN_LENGTH:
         raise Invalid.at(
             "/domain",
-            "The domain is too long: the name of its verification record would exceed the limit of DNS.",
+            "The domain is too long: the name of its verification record would exceed 253 characters.",
             "invalid_domain",
         )
     if is_public_mailbox(domain):
-        message = f"Anybody can have an address at {domain}, so no organization can claim it."
+        message = (
+            f"{domain} is a public mailbox provider, where anyone can get an address. Use the company's own domain."
+        )
         raise Invalid.at("/domain", message, "public_mailbox_provider")
     return domain
 
@@ -101,7 +103,7 @@ def domain_of(email: str) -> str:
     return email.rpartition("@")[2].lower()
 
 
-def sign_of(
+def domain_input(
     status: DomainStatus,
     *,
     seen: bool | None,
@@ -109,16 +111,16 @@ def sign_of(
     missing_since: datetime,
     misses: int,
     now: datetime,
-) -> DomainSign:
-    """The state machine input for the result of a check. `seen` is None if the DNS lookup failed, which is no miss."""
+) -> DomainInput:
+    """Return the state machine's input for a check: `seen` tells if the record exists, None if the DNS lookup failed."""
     if seen is None:
         return "UNSURE"
     if seen:
         return "SEEN"
     if status == "VERIFIED":
-        too_long = misses >= MISSES_TO_LAPSE and now - missing_since >= MISSING_AT_MOST
+        too_long = misses >= MISSES_TO_LAPSE and now - missing_since >= MAX_MISSING
     else:
-        too_long = now - watched_since >= PENDING_AT_MOST
+        too_long = now - watched_since >= MAX_PENDING
     return "MISSING_TOO_LONG" if too_long else "MISSING"
 
 
@@ -149,6 +151,6 @@ def read_invitation_token(token: str) -> UUID:
 
 
 def token_fits(secrets: Secrets, token: str, project_id: UUID, id: UUID, generation: int) -> bool:
-    """Whether `token` is the latest of the invitation; resending invalidates earlier ones."""
+    """Whether `token` is the current token of the invitation; resending invalidates earlier ones."""
     signature = token.partition(".")[2]
     return secrets.verify("invitation", f"{project_id}|{id}|{generation}".encode(), signature)

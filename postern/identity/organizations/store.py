@@ -336,7 +336,8 @@ async def merge_memberships(tx: Transaction, *, project_id: UUID, survivor: UUID
 async def move_memberships(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID, now: Moment) -> None: ...
 
 
-# Locks the organizations in one order, so that of two owners erased concurrently the second sees the first is gone.
+# Locks the organizations in the order of their ids, which avoids deadlocks. If two owners of an organization are erased
+# concurrently, the second erasure waits here; `owned_alone`, a later statement, then sees that the first is gone.
 @statement("""
     select organization.id, organization.name
     from organization_members member

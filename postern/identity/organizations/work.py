@@ -11,8 +11,8 @@ from postern.identity.organizations import domain_store, invitation_store, store
 from postern.identity.organizations.domains import check_domain, is_taken, record_check, record_taken
 from postern.identity.organizations.mails import mail_invitation
 from postern.identity.organizations.model import (
+    CHECK_LEASE,
     DELETION_LEASE,
-    LOOK_LEASE,
     MAIL_ATTEMPTS,
     MAIL_LEASE,
     OrganizationDomainRow,
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from postern.world import World
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
-PUT_OFF = timedelta(hours=1)
+SUSPENDED_RETRY_DELAY = timedelta(hours=1)
 """Delay before the e-mail of an invitation to a suspended organization is tried again."""
 
 
 async def process_invitation(world: "World", row: OrganizationInvitationRow) -> None:
-    """Mark an invitation as expired, or send its e-mail. After a crash it may be sent twice, but never not at all."""
+    """Mark an invitation as expired, or send its mail. If the worker crashes, the mail may be sent twice."""
     if row.status != "PENDING":
         return
     if row.expires_at <= world.clock():
@@ -60,16 +60,16 @@ async def _mail(world: "World", row: OrganizationInvitationRow) -> None:
         return
     fence: dict[str, Any] = {"project_id": row.project_id, "id": row.id, "attempt": row.attempt}
     if organization.status == "SUSPENDED":
-        due_at = min(world.clock() + PUT_OFF, row.expires_at)
+        due_at = min(world.clock() + SUSPENDED_RETRY_DELAY, row.expires_at)
         await invitation_store.postpone(world.db, **fence, problem=None, due_at=due_at)
         return
     problem = None
     if row.mailed < row.generation:
         try:
             await mail_invitation(world, row, organization)
-        except Problem as trouble:
-            problem = undeliverable_reason(trouble)
-            log.warning("invitation_not_mailed", project=str(row.project_id), problem=trouble.code())
+        except Problem as error:
+            problem = undeliverable_reason(error)
+            log.warning("invitation_not_mailed", project=str(row.project_id), problem=error.code())
             if row.attempt < MAIL_ATTEMPTS:
                 due_at = min(world.clock() + timedelta(minutes=2**row.attempt), row.expires_at)
                 await invitation_store.postpone(world.db, **fence, problem=problem, due_at=due_at)
@@ -84,7 +84,7 @@ async def _mail(world: "World", row: OrganizationInvitationRow) -> None:
     )
 
 
-async def check_domains(world: "World", domain: OrganizationDomainRow) -> None:
+async def check_due_domain(world: "World", domain: OrganizationDomainRow) -> None:
     """Check the TXT record of one domain and store the result."""
     seen = await check_domain(world, domain)
     now = world.clock()
@@ -92,7 +92,7 @@ async def check_domains(world: "World", domain: OrganizationDomainRow) -> None:
         await domain_store.lock_domain_name(tx, project_id=domain.project_id, domain=domain.domain)
         row = await domain_store.lock_domain(tx, project_id=domain.project_id, id=domain.id)
         if row is None or row.attempt != domain.attempt:
-            return  # It was removed, or another worker has claimed it.
+            return  # The domain was removed, or another worker has claimed it.
         if seen and await is_taken(tx, row.project_id, row.organization_id, row.domain):
             await record_taken(tx, row, now)
             return
@@ -143,8 +143,8 @@ WORK: list[Work[Any]] = [
         "organizations.domains",
         "organization_domains",
         OrganizationDomainRow,
-        LOOK_LEASE,
-        one_by_one(check_domains),
+        CHECK_LEASE,
+        one_by_one(check_due_domain),
         share=50,
     ),
 ]

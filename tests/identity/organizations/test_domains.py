@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from postern.identity.organizations.model import NEXT_DOMAIN
-from postern.identity.organizations.rules import is_public_mailbox, next_check_in, public_mailboxes, sign_of
+from postern.identity.organizations.model import NEXT_DOMAIN_STATUS
+from postern.identity.organizations.rules import domain_input, is_public_mailbox, next_check_in, public_mailboxes
 
 STATUSES = ("PENDING", "VERIFIED", "FAILED", "LAPSED")
 
@@ -296,8 +296,8 @@ async def test_domain_join_returns_every_result(project, people):
 
 
 def test_the_state_table_covers_every_state_and_result():
-    signs = {sign for _, sign in NEXT_DOMAIN}
-    assert set(NEXT_DOMAIN) == {(status, sign) for status in STATUSES for sign in signs}
+    signs = {sign for _, sign in NEXT_DOMAIN_STATUS}
+    assert set(NEXT_DOMAIN_STATUS) == {(status, sign) for status in STATUSES for sign in signs}
 
 
 @pytest.mark.parametrize("status", STATUSES)
@@ -306,7 +306,7 @@ def test_the_state_table_covers_every_state_and_result():
 @pytest.mark.parametrize("misses", [1, 3])
 def test_dns_results_are_interpreted(clock, status, seen, days, misses):
     since, now = clock(), clock() + timedelta(days=days)
-    sign = sign_of(status, seen=seen, watched_since=since, missing_since=since, misses=misses, now=now)
+    sign = domain_input(status, seen=seen, watched_since=since, missing_since=since, misses=misses, now=now)
     if seen is not False:
         assert sign == ("SEEN" if seen else "UNSURE")
         return

@@ -9,7 +9,7 @@ import lxml.html
 import pytest
 
 from postern.identity.organizations.mails import with_token
-from postern.identity.organizations.model import INVITATION_STATUSES, NEXT_INVITATION
+from postern.identity.organizations.model import INVITATION_STATUSES, NEXT_INVITATION_STATUS
 from postern.identity.organizations.rules import invitation_token
 from tests.identity.customers.conftest import GOOD, new_address
 
@@ -195,7 +195,7 @@ async def test_every_action_in_every_invitation_state(people, door, clock, statu
     else:
         answer = await people.project.client.post(f"{path}/resend")
         after = answer.json().get("status")
-    expected = NEXT_INVITATION[status, sign]
+    expected = NEXT_INVITATION_STATUS[status, sign]
     assert answer.status_code == (409 if expected is None else 200)
     if expected is None:
         assert answer.json()["code"] == "invitation_closed"
@@ -204,8 +204,8 @@ async def test_every_action_in_every_invitation_state(people, door, clock, statu
 
 
 def test_the_state_table_covers_every_state_and_action():
-    signs = {sign for _, sign in NEXT_INVITATION}
-    assert set(NEXT_INVITATION) == {(status, sign) for status in INVITATION_STATUSES for sign in signs}
+    signs = {sign for _, sign in NEXT_INVITATION_STATUS}
+    assert set(NEXT_INVITATION_STATUS) == {(status, sign) for status in INVITATION_STATUSES for sign in signs}
 
 
 async def test_invalid_invitations_are_rejected(people):
