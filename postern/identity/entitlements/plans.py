@@ -155,7 +155,8 @@ async def set_organization_plan(call: Call, organization_id: UUID, data: PlanCho
 async def _fill(tx: Transaction, call: Call, plan_id: UUID, features: Sequence[PlanFeature]) -> None:
     """Replace the features of a plan. Raises FeatureUndeclared, LimitNotTaken, or Invalid for repeated features.
 
-    Features are locked first: deleting a feature locks it before its plans, so the same order avoids deadlocks.
+    Locks the features before it replaces the plan's rows in plan_features. Deleting a feature locks the feature before
+    its rows there (by cascade); the same order avoids deadlocks.
     """
     keys = [feature.feature_key for feature in features]
     rows = await store.lock_features(tx, project_id=call.project_id, keys=keys) if keys else []

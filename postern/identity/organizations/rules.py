@@ -82,7 +82,7 @@ def as_organization_domain(text: str) -> str:
         )
     if is_public_mailbox(domain):
         message = (
-            f"{domain} is a public mailbox provider, where anyone can get an address. Use the company's own domain."
+            f"Anyone can get an address at {domain}, so no organization can claim it. Use a domain of the company."
         )
         raise Invalid.at("/domain", message, "public_mailbox_provider")
     return domain
@@ -112,7 +112,7 @@ def domain_input(
     misses: int,
     now: datetime,
 ) -> DomainInput:
-    """Return the state machine's input for a check: `seen` tells if the record exists, None if the DNS lookup failed."""
+    """Return the input for NEXT_DOMAIN_STATUS: `seen` tells if the record exists, None if the DNS lookup failed."""
     if seen is None:
         return "UNSURE"
     if seen:

@@ -1,1 +1,1 @@
-"""Single sign-on: the people of an organization come in by their own identity provider (SAML 2.0)."""
+"""Single sign-on: the members of an organization sign in with its identity provider (SAML 2.0)."""

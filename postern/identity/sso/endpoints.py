@@ -25,10 +25,10 @@ from postern.identity.organizations.rules import domain_of
 from postern.identity.sso import keys, pages, rules, store
 from postern.identity.sso.login import JudgedLogin, SignOnRefused, accept_login, consume_assertion_id, judge
 from postern.identity.sso.model import (
-    METADATA_SOONEST,
+    METADATA_MIN_INTERVAL,
     OPEN_REQUESTS,
     REQUEST_LIFE,
-    TRACE_KEPT,
+    TRACE_RETENTION,
     TRACES_PER_CONNECTION,
     KeyRow,
     Kind,
@@ -62,7 +62,7 @@ FORM_LIMIT = 600_000
 COOKIE = "postern-sso"
 BROWSER = re.compile(r"^[A-Za-z0-9]{40}$")
 SIGN_IN_RATE = RateLimit("sso", 100, timedelta(seconds=10))
-"""Requests of one IP address at one connection; enough for an office behind one address."""
+"""Requests from one IP address to one connection; enough for an office behind one IP address."""
 TRACE_RATE = RateLimit("sso-traces", 30, timedelta(minutes=1))
 """Rejected messages of one connection that are recorded as traces, so that spam does not displace useful ones."""
 
@@ -100,7 +100,7 @@ async def find_sso_connection(
         domain = rules.as_connection_domain(domain_of(email))
     except Invalid:
         domain = ""
-    row = await store.serving(call.db, project_id=call.project_id, domain=domain)
+    row = await store.connection_serving(call.db, project_id=call.project_id, domain=domain)
     if row is None:
         return SsoLookup(connection_id=None, organization_id=None, name=None, login_url=None)
     return SsoLookup(
@@ -127,13 +127,13 @@ async def sso_entry_of_organization(
     db: Queries, call: Call, organization_id: UUID, domain: str | None
 ) -> SsoEntry | None:
     """The login URL of an organization, preferably of its connection for `domain`."""
-    row = await store.working(db, project_id=call.project_id, organization_id=organization_id, domain=domain)
+    row = await store.working_connection(db, project_id=call.project_id, organization_id=organization_id, domain=domain)
     return None if row is None else SsoEntry(name=row.name, login_url=urls_of(call.world, row.id).login_url)
 
 
 async def has_working_connection(db: Queries, project_id: UUID, organization_id: UUID | None) -> bool:
     """Whether the project, or one of its organizations, has a working connection."""
-    connection = await store.working(db, project_id=project_id, organization_id=organization_id, domain=None)
+    connection = await store.working_connection(db, project_id=project_id, organization_id=organization_id, domain=None)
     return connection is not None
 
 
@@ -151,8 +151,8 @@ async def has_any_connection(call: Call) -> bool:
 )
 async def get_public_sso_metadata(call: Call, conn_id: UUID) -> HttpResponse:
     """Get the service provider metadata, at a URL that the identity provider can fetch."""
-    call, at = await public_connection(call, conn_id)
-    return HttpResponse(metadata_of(urls_of(call.world, conn_id), at.own), media_type="application/xml")
+    call, connection = await public_connection(call, conn_id)
+    return HttpResponse(metadata_of(urls_of(call.world, conn_id), connection.own), media_type="application/xml")
 
 
 @get(
@@ -176,9 +176,13 @@ async def begin_sso(
     The browser returns to `redirectUrl` (one of the project's) with `code` and `state`, or with `error`. Exchange the
     code at `auth/token` with the verifier of `codeChallenge` (S256, RFC 7636), or, without one, with a secret key.
     """
-    call, at = await public_connection(call, conn_id)
+    call, connection = await public_connection(call, conn_id)
     if test is None:
-        if at.row.status != "ACTIVE" or not at.row.domain_verified or at.row.organization_status != "ACTIVE":
+        if (
+            connection.row.status != "ACTIVE"
+            or not connection.row.domain_verified
+            or connection.row.organization_status != "ACTIVE"
+        ):
             raise SsoUnavailable
         project = await projects.require_project(call.db, call.project_id)
         if redirect_url is None:
@@ -195,14 +199,14 @@ async def begin_sso(
         connection_id=conn_id,
         kind="SIGN_ON" if test is None else "TEST",
         message_id=message_id,
-        browser=_digest(call, browser),
+        browser=_browser_digest(call, browser),
         redirect_url=redirect_url if test is None else None,
         state=state,
         code_challenge=code_challenge,
         expires_at=call.now + REQUEST_LIFE,
         now=call.now,
     )
-    return _relay_state_of(call, at, message_id, cookie)
+    return _redirect_to_provider(call, connection, message_id, cookie)
 
 
 @post(
@@ -224,36 +228,37 @@ async def receive_saml_response(call: Call, request: RawRequest, conn_id: UUID) 
     Redirects the browser to the app with a code, or with `error`. An invalid response, or one for another browser,
     returns a page with the reason; `traces` has every check.
     """
-    call, at = await public_connection(call, conn_id)
+    call, connection = await public_connection(call, conn_id)
     form = await request.form()
     raw = form.get("SAMLResponse")
-    asked = await _open_requests(call, request, conn_id)
+    open_requests = await _open_requests(call, request, conn_id)
     try:
-        # Validation takes about 100 ms, mostly in libraries that release the GIL.
-        found = await asyncio.to_thread(
+        # In a thread: a valid response takes about 1 ms, but a maliciously large one about 30 ms (`bench.saml`).
+        saml_login = await asyncio.to_thread(
             read_response,
             raw if isinstance(raw, str) else "",
-            connection=connection_settings(call.world, at.row, at.own, decrypting=True),
-            expected_request_ids=[each.message_id for each in asked],
+            connection=connection_settings(call.world, connection.row, connection.own, decrypting=True),
+            expected_request_ids=[opened.message_id for opened in open_requests],
             now=call.now,
-            skew=timedelta(seconds=at.row.options.clock_skew_seconds),
+            skew=timedelta(seconds=connection.row.options.clock_skew_seconds),
         )
     except SamlRejected as refused:
-        testing = next((each for each in asked if each.kind == "TEST"), None)
-        kind = "TEST" if testing else "SIGN_ON"
+        test_request = next((opened for opened in open_requests if opened.kind == "TEST"), None)
+        kind = "TEST" if test_request else "SIGN_ON"
         await record_trace(call, conn_id, kind, refused.trace, reason=refused.reason, detail=refused.detail)
         if refused.reason in (SamlRefusalReason.UNKNOWN_CERTIFICATE, SamlRefusalReason.DECRYPTION_FAILED):
-            # An unknown certificate can look like an invalid signature, so both trigger a refresh.
-            await _hasten_metadata_refresh(call, conn_id)
-        if testing:
-            return pages.trace("The test failed", refused.detail, refused.trace, [], reason=refused.reason)
+            # The provider may sign with a new certificate. For an assertion in AES-CBC, any failure, an unknown
+            # certificate included, is reported as DECRYPTION_FAILED.
+            await _refresh_metadata_early(call, conn_id)
+        if test_request:
+            return pages.trace_page("The test failed", refused.detail, refused.trace, [], reason=refused.reason)
         return _refused(call, refused.reason, refused.detail)
-    answered = next((each for each in asked if each.message_id == found.in_response_to), None)
-    testing = answered is not None and answered.kind == "TEST"
-    known = await judge(call.db, call, at.row, found, test=testing)
-    if answered is not None and testing:
-        return await _test_result_page(call, at.row, found, answered, known)
-    return await _signed_on(call, at.row, found, answered, known)
+    request_row = next((opened for opened in open_requests if opened.message_id == saml_login.in_response_to), None)
+    is_test = request_row is not None and request_row.kind == "TEST"
+    judged = await judge(call.db, call, connection.row, saml_login, test=is_test)
+    if request_row is not None and is_test:
+        return await _test_result_page(call, connection.row, saml_login, request_row, judged)
+    return await _complete_login(call, connection.row, saml_login, request_row, judged)
 
 
 async def public_connection(call: Call, conn_id: UUID) -> tuple[Call, PublicConnection]:
@@ -303,97 +308,101 @@ async def record_trace(
         steps=Jsonb([{"step": each.step, "ok": each.ok, "detail": _storable(each.detail)} for each in steps]),
         profile=Jsonb(profile) if profile else None,
         customer_id=customer_id,
-        until=call.now + TRACE_KEPT,
+        until=call.now + TRACE_RETENTION,
         most=TRACES_PER_CONNECTION,
         now=call.now,
     )
 
 
-async def _hasten_metadata_refresh(call: Call, conn_id: UUID) -> None:
-    """Refresh the metadata unless it was read recently, because the provider may use a new certificate."""
-    before = Moment.of(call.now - METADATA_SOONEST)
+async def _refresh_metadata_early(call: Call, conn_id: UUID) -> None:
+    """Make the metadata due for a refresh now, unless it was read within METADATA_MIN_INTERVAL."""
+    before = Moment.of(call.now - METADATA_MIN_INTERVAL)
     async with call.db.transaction() as tx:
         if await store.hasten_metadata(tx, project_id=call.project_id, id=conn_id, looked_before=before, now=call.now):
             tx.makes_due("sso_metadata")
 
 
-def _relay_state_of(call: Call, at: PublicConnection, message_id: str, cookie: str) -> HttpResponse:
+def _redirect_to_provider(call: Call, connection: PublicConnection, message_id: str, cookie: str) -> HttpResponse:
     """Redirect the browser to the identity provider with a signed request."""
-    row = at.row
+    row = connection.row
     assert row.idp_sso_url is not None
     message = authn_request(
-        connection_settings(call.world, row, at.own, decrypting=False),
+        connection_settings(call.world, row, connection.own, decrypting=False),
         id=message_id,
         destination=row.idp_sso_url,
         now=call.now,
         name_id_format=row.options.name_id_format,
         force_authn=row.options.force_authn,
     )
-    own = keys.at_place(at.own, "CURRENT")
+    own = keys.key_at(connection.own, "CURRENT")
     private = keys.private_key_of(call.world, call.project_id, own)
     if row.idp_sso_binding == "POST":
         fields = post_fields(message, field="SAMLRequest", private_key=private, certificate=own.certificate)
-        return pages.posting(row.idp_sso_url, fields, cookie=cookie)
-    return pages.sent_to(
+        return pages.form_post_page(row.idp_sso_url, fields, cookie=cookie)
+    return pages.redirect_to(
         redirect_url(row.idp_sso_url, message, field="SAMLRequest", private_key=private), cookie=cookie
     )
 
 
-async def _signed_on(
-    call: Call, row: ConnectionWithOrganization, found: SamlLogin, asked: RequestRow | None, known: JudgedLogin
+async def _complete_login(
+    call: Call,
+    row: ConnectionWithOrganization,
+    saml_login: SamlLogin,
+    request_row: RequestRow | None,
+    judged: JudgedLogin,
 ) -> HttpResponse:
-    steps = [*found.trace, *known.steps]
-    where = asked.redirect_url if asked else await _landing(call, row)
-    parameters = {"state": asked.state} if asked and asked.state else {}
+    steps = [*saml_login.trace, *judged.steps]
+    target_url = request_row.redirect_url if request_row else await _landing(call, row)
+    parameters = {"state": request_row.state} if request_row and request_row.state else {}
     try:
-        if where is None:
+        if target_url is None:
             detail = "Sign-on started at the identity provider, and there is no valid `defaultRedirectUrl`."
             raise SignOnRefused(LoginRefusal.NOWHERE_TO_GO, detail)
-        result = await accept_login(call, row, found, asked, known)
+        result = await accept_login(call, row, saml_login, request_row, judged)
     except SignOnRefused as refused:
         steps.append(SsoTraceStep(step="sign-on", ok=False, detail=refused.detail))
-        await record_trace(call, row.id, "SIGN_ON", steps, reason=refused.trouble, detail=refused.detail)
-        if asked and where and refused.trouble != LoginRefusal.REPLAYED:
-            return pages.sent_to(_with(where, error=refused.trouble.lower(), **parameters), status=303)
-        return _refused(call, refused.trouble, refused.detail)
+        await record_trace(call, row.id, "SIGN_ON", steps, reason=refused.reason, detail=refused.detail)
+        if request_row and target_url and refused.reason != LoginRefusal.REPLAYED:
+            return pages.redirect_to(_with_query(target_url, error=refused.reason.lower(), **parameters), status=303)
+        return _refused(call, refused.reason, refused.detail)
     await record_trace(call, row.id, "SIGN_ON", steps, customer_id=result.customer_id)
-    if not asked:
+    if not request_row:
         parameters["connectionId"] = str(row.id)
-    return pages.sent_to(_with(where, code=result.code, **parameters), status=303)
+    return pages.redirect_to(_with_query(target_url, code=result.code, **parameters), status=303)
 
 
 async def _test_result_page(
-    call: Call, row: ConnectionWithOrganization, found: SamlLogin, asked: RequestRow, known: JudgedLogin
+    call: Call, row: ConnectionWithOrganization, saml_login: SamlLogin, request_row: RequestRow, judged: JudgedLogin
 ) -> HttpResponse:
     """The result page of a test. The assertion is consumed, and no customer is created."""
-    profile = {**to_plain(known.profile), "attributes": found.attributes, "nameId": found.name_id}
-    steps = [*found.trace, *known.steps]
-    refusal = known.refusal
+    profile = {**to_plain(judged.profile), "attributes": saml_login.attributes, "nameId": saml_login.name_id}
+    steps = [*saml_login.trace, *judged.steps]
+    refusal = judged.refusal
     try:
         async with call.db.transaction() as tx:
-            await consume_assertion_id(tx, call, row, found, asked)
+            await consume_assertion_id(tx, call, row, saml_login, request_row)
             if refusal is None:
                 await store.set_tested(tx, project_id=call.project_id, id=row.id, seen=row.updated_at, now=call.now)
     except SignOnRefused as refused:
-        refusal = (refused.trouble, refused.detail)
+        refusal = (refused.reason, refused.detail)
     reason, detail = refusal or (None, None)
     await record_trace(call, row.id, "TEST", steps, reason=reason, detail=detail, profile=profile)
-    shown = _profile_lines(known.profile, found)
+    profile_lines = _profile_lines(judged.profile, saml_login)
     if reason:
-        return pages.trace("The test failed", detail or "", steps, shown, reason=reason)
-    return pages.trace("The test succeeded", "Users like this one can sign on.", steps, shown)
+        return pages.trace_page("The test failed", detail or "", steps, profile_lines, reason=reason)
+    return pages.trace_page("The test succeeded", "Users like this one can sign on.", steps, profile_lines)
 
 
-def _profile_lines(profile: rules.SsoProfile, found: SamlLogin) -> list[tuple[str, str]]:
+def _profile_lines(profile: rules.SsoProfile, saml_login: SamlLogin) -> list[tuple[str, str]]:
     """The profile as lines: the mapped fields, then the attributes as they were sent."""
-    understood = [
+    mapped = [
         ("Subject", profile.subject or "no persistent identifier"),
         ("E-mail address", profile.email or "none"),
         ("Name", profile.name or "none"),
         ("Groups", ", ".join(profile.groups) or "none"),
-        ("Name identifier", found.name_id),
+        ("Name identifier", saml_login.name_id),
     ]
-    return understood + [(name, ", ".join(values)) for name, values in found.attributes.items()]
+    return mapped + [(name, ", ".join(values)) for name, values in saml_login.attributes.items()]
 
 
 async def _landing(call: Call, row: ConnectionWithOrganization) -> str | None:
@@ -412,7 +421,7 @@ async def _open_requests(call: Call, request: RawRequest, conn_id: UUID) -> list
         call.db,
         project_id=call.project_id,
         connection_id=conn_id,
-        browser=_digest(call, token),
+        browser=_browser_digest(call, token),
         kinds=["SIGN_ON", "TEST"],
         now=call.now,
         limit=OPEN_REQUESTS,
@@ -430,13 +439,13 @@ def _browser(call: Call, request: RawRequest, conn_id: UUID) -> tuple[str, str]:
     return token, cookie(settings, COOKIE, token, path=f"/sso/saml/{conn_id}", seconds=seconds, same_site=site)
 
 
-def _digest(call: Call, token: str) -> bytes:
+def _browser_digest(call: Call, token: str) -> bytes:
     return call.world.secrets.digest("sso-browser", token)
 
 
 def _refused(call: Call, reason: str, detail: str) -> HttpResponse:
     # Details of the message are only in the trace for administrators; the page shows only the reason.
-    return pages.plain(
+    return pages.message_page(
         "You could not be signed in",
         "Your organization's identity provider and this service did not agree. Tell your administrator the reason.",
         status=403,
@@ -445,7 +454,7 @@ def _refused(call: Call, reason: str, detail: str) -> HttpResponse:
     )
 
 
-def _with(url: str, **parameters: str) -> str:
+def _with_query(url: str, **parameters: str) -> str:
     return f"{url}{'&' if '?' in url else '?'}{urlencode(parameters)}"
 
 

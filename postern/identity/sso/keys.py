@@ -40,7 +40,7 @@ async def insert_key(tx: Transaction, call: Call, connection_id: UUID, place: st
 
 async def rotate(tx: Transaction, call: Call, connection_id: UUID, pair: KeyPair) -> None:
     """NEXT becomes CURRENT, CURRENT becomes PREVIOUS, and `pair` is the new NEXT."""
-    await store.drop_previous_key(tx, project_id=call.project_id, connection_id=connection_id)
+    await store.delete_previous_key(tx, project_id=call.project_id, connection_id=connection_id)
     await store.move_keys(tx, project_id=call.project_id, connection_id=connection_id)
     await insert_key(tx, call, connection_id, "NEXT", pair)
 
@@ -50,7 +50,7 @@ def private_key_of(world: "World", project_id: UUID, row: KeyRow) -> str:
     return world.secrets.open(row.private_key, _context(project_id, row.connection_id)).decode()
 
 
-def at_place(own: list[KeyRow], place: Place) -> KeyRow:
+def key_at(own: list[KeyRow], place: Place) -> KeyRow:
     """The key at a place."""
     return next(key for key in own if key.place == place)
 

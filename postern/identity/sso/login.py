@@ -27,7 +27,7 @@ from postern.identity.organizations.members import admit, give_roles, roles_in, 
 from postern.identity.organizations.model import TooManyOrganizationMembers
 from postern.identity.organizations.rules import domain_of
 from postern.identity.sso import rules, store
-from postern.identity.sso.model import SIGN_ON_KEPT, SKEW_MAX_SECONDS, LoginRefusal, RequestRow
+from postern.identity.sso.model import SIGN_ON_RETENTION, SKEW_MAX_SECONDS, LoginRefusal, RequestRow
 from postern.identity.sso.rules import SsoProfile
 from postern.identity.sso.store import ConnectionWithOrganization
 from postern.kernel.clock import Moment
@@ -50,9 +50,9 @@ VIA = "sso:"
 class SignOnRefused(Exception):
     """The assertion is valid, but the sign-on is refused."""
 
-    def __init__(self, trouble: LoginRefusal, detail: str) -> None:
+    def __init__(self, reason: LoginRefusal, detail: str) -> None:
         super().__init__(detail)
-        self.trouble = trouble
+        self.reason = reason
         self.detail = detail
 
 
@@ -73,10 +73,10 @@ class LoginResult(Record):
 
 
 async def judge(
-    db: Queries, call: Call, row: ConnectionWithOrganization, found: SamlLogin, *, test: bool
+    db: Queries, call: Call, row: ConnectionWithOrganization, saml_login: SamlLogin, *, test: bool
 ) -> JudgedLogin:
     """Evaluate all checks of a sign-on, without changing anything."""
-    profile = rules.profile_of(found, row.options.attribute_mapping)
+    profile = rules.profile_of(saml_login, row.options.attribute_mapping)
     email_verified = False
     try:
         email, key = read_email(profile.email or "")
@@ -92,34 +92,38 @@ async def judge(
         email_verified=email_verified,
         test=test,
     )
-    refused = next((check for check in checks if check.trouble is not None), None)
+    refused = next((check for check in checks if check.refusal is not None), None)
     return JudgedLogin(
         profile=profile,
         email_verified=email_verified,
-        steps=[SsoTraceStep(step=check.step, ok=check.trouble is None, detail=check.detail) for check in checks],
-        refusal=(refused.trouble, refused.detail) if refused and refused.trouble else None,
+        steps=[SsoTraceStep(step=check.step, ok=check.refusal is None, detail=check.detail) for check in checks],
+        refusal=(refused.refusal, refused.detail) if refused and refused.refusal else None,
     )
 
 
 async def accept_login(
-    call: Call, row: ConnectionWithOrganization, found: SamlLogin, asked: RequestRow | None, known: JudgedLogin
+    call: Call,
+    row: ConnectionWithOrganization,
+    saml_login: SamlLogin,
+    request_row: RequestRow | None,
+    judged: JudgedLogin,
 ) -> LoginResult:
     """Find or create the customer, update the membership, and create a code for the app.
 
     Raises SignOnRefused without changing anything.
     """
-    if known.refusal is not None:
-        raise SignOnRefused(*known.refusal)
+    if judged.refusal is not None:
+        raise SignOnRefused(*judged.refusal)
     try:
         try:
-            return await _sign_in(call, row, found, asked, known)
+            return await _sign_in(call, row, saml_login, request_row, judged)
         except AccountNotLinked:
             # A concurrent sign-on may have created the customer; then the second attempt finds it.
-            return await _sign_in(call, row, found, asked, known)
+            return await _sign_in(call, row, saml_login, request_row, judged)
     except AccountNotLinked as problem:
         raise SignOnRefused(LoginRefusal.ACCOUNT_NOT_LINKED, problem.detail) from None
     except IdentityHeld as problem:
-        await request_identity(call, problem.customer_id, _external_identity(row, known), row.id)
+        await request_identity(call, problem.customer_id, _external_identity(row, judged), row.id)
         raise SignOnRefused(LoginRefusal.IDENTITY_HELD, problem.detail) from None
     except IdentityConflict as problem:
         raise SignOnRefused(LoginRefusal.IDENTITY_CONFLICT, problem.detail) from None
@@ -134,7 +138,7 @@ async def accept_login(
 
 
 async def consume_assertion_id(
-    tx: Transaction, call: Call, row: ConnectionWithOrganization, found: SamlLogin, asked: RequestRow | None
+    tx: Transaction, call: Call, row: ConnectionWithOrganization, saml_login: SamlLogin, request_row: RequestRow | None
 ) -> UUID:
     """Mark an assertion and its request as used. Raises SignOnRefused if either was used before."""
     sign_on_id = new_id()
@@ -143,13 +147,14 @@ async def consume_assertion_id(
         project_id=call.project_id,
         id=sign_on_id,
         connection_id=row.id,
-        issuer=found.issuer,
-        assertion_id=found.assertion_id,
-        until=Moment.of(found.not_on_or_after) + SKEW,
+        issuer=saml_login.issuer,
+        assertion_id=saml_login.assertion_id,
+        until=Moment.of(saml_login.not_on_or_after) + SKEW,
         now=call.now,
     )
     if not first or (
-        asked is not None and not await store.answer_request(tx, project_id=call.project_id, id=asked.id, now=call.now)
+        request_row is not None
+        and not await store.answer_request(tx, project_id=call.project_id, id=request_row.id, now=call.now)
     ):
         raise SignOnRefused(LoginRefusal.REPLAYED, "This assertion has been used before.")
     return sign_on_id
@@ -165,10 +170,12 @@ async def follow_customers(tx: Transaction, recorded: list[Event]) -> None:
         if event.type == "organization.deleted" and event.subject_id:
             # The rows are deleted later, but another organization may verify and use the domain at once.
             organization_ids, now = [event.subject_id], event.occurred_at
-            await store.switch_off(tx, project_id=event.project_id, organization_ids=organization_ids, now=now)
+            await store.deactivate_connections(
+                tx, project_id=event.project_id, organization_ids=organization_ids, now=now
+            )
         if event.type == "customer.deleted" and event.subject_id:
-            await store.erase_people(tx, project_id=event.project_id, customer_ids=[event.subject_id])
-            await store.forget_traces_naming(tx, project_id=event.project_id, customer_ids=[event.subject_id])
+            await store.erase_customers(tx, project_id=event.project_id, customer_ids=[event.subject_id])
+            await store.delete_traces_naming(tx, project_id=event.project_id, customer_ids=[event.subject_id])
         via = event.data.get("via")
         if event.type == "customer.signed_in" and event.subject_id and isinstance(via, str) and via.startswith(VIA):
             await store.set_session(
@@ -181,18 +188,22 @@ async def follow_customers(tx: Transaction, recorded: list[Event]) -> None:
 
 
 async def _sign_in(
-    call: Call, row: ConnectionWithOrganization, found: SamlLogin, asked: RequestRow | None, known: JudgedLogin
+    call: Call,
+    row: ConnectionWithOrganization,
+    saml_login: SamlLogin,
+    request_row: RequestRow | None,
+    judged: JudgedLogin,
 ) -> LoginResult:
     project = await projects.require_project(call.db, call.project_id)
-    profile = known.profile
+    profile = judged.profile
     options = row.options
     async with call.db.transaction() as tx:
-        sign_on_id = await consume_assertion_id(tx, call, row, found, asked)
+        sign_on_id = await consume_assertion_id(tx, call, row, saml_login, request_row)
         customer = await find_or_create_customer(
             tx,
             call,
             project,
-            _external_identity(row, known),
+            _external_identity(row, judged),
             may_sign_up=options.create_customers,
             hold=options.on_new_subject == "HOLD",
         )
@@ -204,15 +215,15 @@ async def _sign_in(
             project_id=call.project_id,
             id=sign_on_id,
             customer_id=customer.id,
-            name_id=found.name_id,
-            name_id_format=found.format,
-            session_index=found.session_index,
-            until=call.now + SIGN_ON_KEPT,
+            name_id=saml_login.name_id,
+            name_id_format=saml_login.format,
+            session_index=saml_login.session_index,
+            until=call.now + SIGN_ON_RETENTION,
         )
         details: dict[str, Any] = {"organizationId": str(row.organization_id), "customerId": str(customer.id)}
         await events.record(tx, call, "sso.signed_in", row.id, **details, roles=roles)
-        challenge = asked.code_challenge if asked else None
-        ends = found.session_not_on_or_after
+        challenge = request_row.code_challenge if request_row else None
+        ends = saml_login.session_not_on_or_after
         # The session must end no later than that of the identity provider (SAML profiles §4.1.4.3).
         until = ends + timedelta(seconds=row.options.clock_skew_seconds) if ends else None
         code = await issue_grant(
@@ -220,7 +231,7 @@ async def _sign_in(
             call,
             customer,
             challenge,
-            methods=["fed", "mfa"] if rules.is_multi_factor(row, found) else ["fed"],
+            methods=["fed", "mfa"] if rules.is_multi_factor(row, saml_login) else ["fed"],
             origin=SignInOrigin(
                 via=f"{VIA}{sign_on_id}",
                 until=None if until is None else until.timestamp(),
@@ -230,15 +241,15 @@ async def _sign_in(
     return LoginResult(customer_id=customer.id, code=code)
 
 
-def _external_identity(row: ConnectionWithOrganization, known: JudgedLogin) -> ExternalIdentity:
+def _external_identity(row: ConnectionWithOrganization, judged: JudgedLogin) -> ExternalIdentity:
     """The external identity in the assertion."""
-    profile = known.profile
+    profile = judged.profile
     return ExternalIdentity(
         provider="SAML",
         issuer=issuer_of(row),
         subject=profile.subject or "",
         email=profile.email,
-        email_verified=known.email_verified,
+        email_verified=judged.email_verified,
         name=profile.name,
     )
 
@@ -248,13 +259,13 @@ async def _add_to_organization(
 ) -> list[str]:
     """Add the customer as member and update the roles that depend on groups. Returns the roles."""
     held = await roles_in(tx, call, row.organization_id, customer.id)
-    known = await access.role_keys(tx, call.project_id, "ORGANIZATION")
+    role_keys = await access.role_keys(tx, call.project_id, "ORGANIZATION")
     roles = rules.roles_for(
         held,
         profile.groups,
         default_roles=row.options.default_roles,
         group_roles=row.options.group_roles,
-        known=known,
+        known=role_keys,
     )
     if held is None:
         organization_id = row.organization_id

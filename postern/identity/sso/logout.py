@@ -55,44 +55,46 @@ async def sign_out_everywhere(call: Call, data: SsoSignOutRequest | None = None)
     Afterwards the browser returns to `redirectUrl`.
     """
     customer_id, session_id = bearer_of(call)
-    back = data.redirect_url if data else None
-    if back is not None:
-        require_redirect(await projects.require_project(call.db, call.project_id), back)
+    return_url = data.redirect_url if data else None
+    if return_url is not None:
+        require_redirect(await projects.require_project(call.db, call.project_id), return_url)
     sign_on = await store.of_session(call.db, project_id=call.project_id, session_id=session_id)
     async with call.db.transaction() as tx:
         await end_session(tx, call, customer_id, session_id)
     if sign_on is None:
         return SsoSignOut(url=None)
-    _, at = await public_connection(call, sign_on.connection_id)
-    if at.row.idp_slo_url is None or at.row.idp_slo_binding != "REDIRECT":
+    _, connection = await public_connection(call, sign_on.connection_id)
+    if connection.row.idp_slo_url is None or connection.row.idp_slo_binding != "REDIRECT":
         return SsoSignOut(url=None)
     message_id = new_message_id()
     await store.insert_request(
         call.db,
         project_id=call.project_id,
         id=new_id(),
-        connection_id=at.row.id,
+        connection_id=connection.row.id,
         kind="LOGOUT",
         message_id=message_id,
         browser=b"",
-        redirect_url=back,
+        redirect_url=return_url,
         state="",
         code_challenge=None,
         expires_at=call.now + REQUEST_LIFE,
         now=call.now,
     )
     message = logout_request(
-        connection_settings(call.world, at.row, at.own, decrypting=False),
+        connection_settings(call.world, connection.row, connection.own, decrypting=False),
         id=message_id,
-        destination=at.row.idp_slo_url,
+        destination=connection.row.idp_slo_url,
         now=call.now,
         name_id=sign_on.name_id,
         format=sign_on.name_id_format,
         session_index=sign_on.session_index,
     )
-    private = keys.private_key_of(call.world, call.project_id, keys.at_place(at.own, "CURRENT"))
+    private = keys.private_key_of(call.world, call.project_id, keys.key_at(connection.own, "CURRENT"))
     return SsoSignOut(
-        url=redirect_url(at.row.idp_slo_url, message, field="SAMLRequest", private_key=private, relay_state=message_id)
+        url=redirect_url(
+            connection.row.idp_slo_url, message, field="SAMLRequest", private_key=private, relay_state=message_id
+        )
     )
 
 
@@ -105,10 +107,10 @@ async def receive_saml_logout(call: Call, request: RawRequest, conn_id: UUID) ->
     query = request.scope["query_string"].decode("latin-1")
     parameters = parse_qs(query)
     if "SAMLResponse" in parameters:
-        return await _answered(
+        return await _handle_logout_response(
             call, conn_id, query, Binding.REDIRECT, next(iter(parameters.get("RelayState", [])), None)
         )
-    return await _asked(call, conn_id, query, Binding.REDIRECT, None)
+    return await _handle_logout_request(call, conn_id, query, Binding.REDIRECT, None)
 
 
 @post(
@@ -130,75 +132,77 @@ async def receive_saml_logout_by_form(call: Call, request: RawRequest, conn_id: 
     form = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
     relay_state = form.get("RelayState")
     if "SAMLResponse" in form:
-        return await _answered(call, conn_id, form["SAMLResponse"], Binding.POST, relay_state)
-    return await _asked(call, conn_id, form.get("SAMLRequest", ""), Binding.POST, relay_state)
+        return await _handle_logout_response(call, conn_id, form["SAMLResponse"], Binding.POST, relay_state)
+    return await _handle_logout_request(call, conn_id, form.get("SAMLRequest", ""), Binding.POST, relay_state)
 
 
-async def _asked(call: Call, conn_id: UUID, raw: str, binding: Binding, relay_state: str | None) -> HttpResponse:
-    call, at = await public_connection(call, conn_id)
+async def _handle_logout_request(
+    call: Call, conn_id: UUID, raw: str, binding: Binding, relay_state: str | None
+) -> HttpResponse:
+    call, connection = await public_connection(call, conn_id)
     try:
-        asked = await asyncio.to_thread(
+        received = await asyncio.to_thread(
             read_logout_request,
             raw,
             binding=binding,
-            connection=connection_settings(call.world, at.row, at.own, decrypting=False),
+            connection=connection_settings(call.world, connection.row, connection.own, decrypting=False),
             now=call.now,
             relay_state=relay_state,
         )
     except SamlRejected as refused:
-        return await _refused(call, at, refused)
-    await _end_sessions(call, at, asked)
-    await record_trace(call, conn_id, "LOGOUT", asked.trace)
-    return _answering(call, at, asked)
+        return await _refused(call, connection, refused)
+    await _end_sessions(call, connection, received)
+    await record_trace(call, conn_id, "LOGOUT", received.trace)
+    return _send_logout_response(call, connection, received)
 
 
-async def _end_sessions(call: Call, at: PublicConnection, asked: ReceivedLogoutRequest) -> None:
+async def _end_sessions(call: Call, connection: PublicConnection, received: ReceivedLogoutRequest) -> None:
     """End the matching sessions, and revoke codes not exchanged yet; once per message."""
-    name_id, indexes, project_id = asked.name_id, asked.session_indexes, call.project_id
+    name_id, indexes, project_id = received.name_id, received.session_indexes, call.project_id
     async with call.db.transaction() as tx:
         if not await store.insert_logout_id(
             tx,
             project_id=project_id,
             id=new_id(),
-            connection_id=at.row.id,
-            message_id=asked.id,
+            connection_id=connection.row.id,
+            message_id=received.id,
             until=call.now + LOGOUT_KEPT,
             now=call.now,
         ):
-            return  # A replay: sessions that began since must not end.
+            return  # A replayed message must not end sessions that started after it.
         sign_ons = await store.sessions_of_logout(
-            tx, project_id=project_id, connection_id=at.row.id, name_id=name_id, session_indexes=indexes
+            tx, project_id=project_id, connection_id=connection.row.id, name_id=name_id, session_indexes=indexes
         )
         for sign_on in sign_ons:
             try:
                 await end_session(tx, call, sign_on.customer_id, sign_on.session_id)
             except SessionMissing:
                 continue  # The session has ended already.
-        closed = await store.close_logins(
-            tx, project_id=project_id, connection_id=at.row.id, name_id=name_id, session_indexes=indexes
+        customer_ids = await store.clear_logins(
+            tx, project_id=project_id, connection_id=connection.row.id, name_id=name_id, session_indexes=indexes
         )
-        for customer_id in sorted({each for each in closed if each is not None}):
+        for customer_id in sorted({customer_id for customer_id in customer_ids if customer_id is not None}):
             await revoke_grants(tx, call, customer_id)
 
 
-def _answering(call: Call, at: PublicConnection, asked: ReceivedLogoutRequest) -> HttpResponse:
+def _send_logout_response(call: Call, connection: PublicConnection, received: ReceivedLogoutRequest) -> HttpResponse:
     """Redirect the browser to the identity provider with the logout response."""
-    where = at.row.idp_slo_response_url or at.row.idp_slo_url
-    if where is None:
-        return pages.plain("You are signed out", "You can close this page.")
+    destination = connection.row.idp_slo_response_url or connection.row.idp_slo_url
+    if destination is None:
+        return pages.message_page("You are signed out", "You can close this page.")
     message = logout_response(
-        connection_settings(call.world, at.row, at.own, decrypting=False),
+        connection_settings(call.world, connection.row, connection.own, decrypting=False),
         id=new_message_id(),
-        destination=where,
+        destination=destination,
         now=call.now,
-        in_response_to=asked.id,
+        in_response_to=received.id,
     )
-    own = keys.at_place(at.own, "CURRENT")
+    own = keys.key_at(connection.own, "CURRENT")
     private = keys.private_key_of(call.world, call.project_id, own)
-    relay_state = asked.relay_state
+    relay_state = received.relay_state
     if relay_state is not None and len(relay_state.encode()) > MAX_RELAY_STATE_BYTES:
         relay_state = None
-    if at.row.idp_slo_binding == "POST":
+    if connection.row.idp_slo_binding == "POST":
         fields = post_fields(
             message,
             field="SAMLResponse",
@@ -206,15 +210,17 @@ def _answering(call: Call, at: PublicConnection, asked: ReceivedLogoutRequest) -
             certificate=own.certificate,
             relay_state=relay_state,
         )
-        return pages.posting(where, fields)
-    return pages.sent_to(
-        redirect_url(where, message, field="SAMLResponse", private_key=private, relay_state=relay_state)
+        return pages.form_post_page(destination, fields)
+    return pages.redirect_to(
+        redirect_url(destination, message, field="SAMLResponse", private_key=private, relay_state=relay_state)
     )
 
 
-async def _answered(call: Call, conn_id: UUID, raw: str, binding: Binding, relay_state: str | None) -> HttpResponse:
+async def _handle_logout_response(
+    call: Call, conn_id: UUID, raw: str, binding: Binding, relay_state: str | None
+) -> HttpResponse:
     """Handle the provider's logout response. The browser returns to the app even if the provider failed."""
-    call, at = await public_connection(call, conn_id)
+    call, connection = await public_connection(call, conn_id)
     message_id = relay_state or ""
     logout_request = (
         await store.logout_request(
@@ -224,31 +230,31 @@ async def _answered(call: Call, conn_id: UUID, raw: str, binding: Binding, relay
         else None
     )
     try:
-        answered = await asyncio.to_thread(
+        received = await asyncio.to_thread(
             read_logout_response,
             raw,
             binding=binding,
-            connection=connection_settings(call.world, at.row, at.own, decrypting=False),
+            connection=connection_settings(call.world, connection.row, connection.own, decrypting=False),
             expected_request_ids=[logout_request.message_id] if logout_request else [],
             now=call.now,
             relay_state=relay_state,
         )
     except SamlRejected as refused:
-        return await _refused(call, at, refused)
+        return await _refused(call, connection, refused)
     assert logout_request is not None
     async with call.db.transaction() as tx:
         await store.answer_request(tx, project_id=call.project_id, id=logout_request.id, now=call.now)
-    await record_trace(call, conn_id, "LOGOUT", answered.trace)
+    await record_trace(call, conn_id, "LOGOUT", received.trace)
     if logout_request.redirect_url is not None:
-        return pages.sent_to(logout_request.redirect_url, status=303)
-    if not answered.success:
-        return pages.plain("You are signed out here", "Your identity provider could not end every session.")
-    return pages.plain("You are signed out", "You can close this page.")
+        return pages.redirect_to(logout_request.redirect_url, status=303)
+    if not received.success:
+        return pages.message_page("You are signed out here", "Your identity provider could not end every session.")
+    return pages.message_page("You are signed out", "You can close this page.")
 
 
-async def _refused(call: Call, at: PublicConnection, refused: SamlRejected) -> HttpResponse:
-    await record_trace(call, at.row.id, "LOGOUT", refused.trace, reason=refused.reason, detail=refused.detail)
-    return pages.plain(
+async def _refused(call: Call, connection: PublicConnection, refused: SamlRejected) -> HttpResponse:
+    await record_trace(call, connection.row.id, "LOGOUT", refused.trace, reason=refused.reason, detail=refused.detail)
+    return pages.message_page(
         "This sign-out failed",
         "Your identity provider sent a message that this service could not accept.",
         status=403,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from postern.world import World
 
 
-async def imported(
+async def import_metadata(
     world: "World", now: datetime, *, xml: str | None, url: str | None, entity_id: str | None
 ) -> dict[str, Any]:
     """The columns to set from metadata. `entity_id` selects one of several providers in it.

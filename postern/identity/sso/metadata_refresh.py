@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from postern.identity.sso import rules, store
-from postern.identity.sso.keys import at_place
-from postern.identity.sso.metadata_import import imported
+from postern.identity.sso.keys import key_at
+from postern.identity.sso.metadata_import import import_metadata
 from postern.identity.sso.model import (
     IDP_PARTS,
     METADATA_GRACE,
-    METADATA_READ_EVERY,
-    METADATA_RETRIED_EVERY,
+    METADATA_REFRESH_INTERVAL,
+    METADATA_RETRY_INTERVAL,
     TESTED_PARTS,
     ConnectionRow,
     MetadataRow,
@@ -37,7 +37,7 @@ async def refresh_metadata(world: "World", job: MetadataRow) -> None:
         return
     now, url = world.clock(), connection.idp_metadata_url
     try:
-        imported_columns = await imported(world, now, xml=None, url=url, entity_id=connection.idp_entity_id)
+        imported_columns = await import_metadata(world, now, xml=None, url=url, entity_id=connection.idp_entity_id)
         problem = _unusable(replace(connection, **imported_columns), now)
     except Problem as raised:
         imported_columns, problem = {}, raised.detail
@@ -70,7 +70,7 @@ async def _settle(tx: Transaction, job: MetadataRow, problem: str | None, now: M
         problem=problem,
         failing_since=since,
         told=problem is not None and (job.told or telling),
-        due_at=Moment.of(now + (METADATA_READ_EVERY if problem is None else METADATA_RETRIED_EVERY)),
+        due_at=Moment.of(now + (METADATA_REFRESH_INTERVAL if problem is None else METADATA_RETRY_INTERVAL)),
         now=now,
     )
     if settled and telling:
@@ -89,7 +89,7 @@ async def _apply_metadata(tx: Transaction, before: ConnectionRow, row: Connectio
         **{name: getattr(row, name) for name in ("project_id", "id", "name", "domain", *IDP_PARTS)},
         options=Jsonb(to_plain(row.options)),
         tested_at=None if set(changed) & set(TESTED_PARTS) else row.tested_at,
-        due_at=row.due_at if pinned else rules.first_refresh_at(row, at_place(own, "CURRENT").not_after, now),
+        due_at=row.due_at if pinned else rules.first_warning_at(row, key_at(own, "CURRENT").not_after, now),
         now=now,
     )
     if not pinned:

@@ -23,18 +23,18 @@ TEST_LIFE = timedelta(hours=1)
 """Validity of the link of a test."""
 OPEN_REQUESTS = 20
 """Maximum unfinished sign-ons of one browser at one connection."""
-SIGN_ON_KEPT = timedelta(days=31)
-"""How long sign-ons are kept for single logout: longer than any session."""
-TRACE_KEPT = timedelta(days=7)
+SIGN_ON_RETENTION = timedelta(days=31)
+"""How long sign-ons are kept for single logout."""
+TRACE_RETENTION = timedelta(days=7)
 TRACES_PER_CONNECTION = 200
 LEASE = timedelta(minutes=5)
-METADATA_READ_EVERY = timedelta(days=1)
-METADATA_RETRIED_EVERY = timedelta(hours=1)
-METADATA_SOONEST = timedelta(minutes=10)
+METADATA_REFRESH_INTERVAL = timedelta(days=1)
+METADATA_RETRY_INTERVAL = timedelta(hours=1)
+METADATA_MIN_INTERVAL = timedelta(minutes=10)
 """Minimum time between metadata refreshes caused by an unknown certificate."""
 METADATA_GRACE = timedelta(days=1)
 """How long metadata refreshes can fail before an event is recorded."""
-WARNED_BEFORE = (timedelta(days=30), timedelta(days=14), timedelta(days=7), timedelta(days=1), timedelta())
+WARNING_TIMES = (timedelta(days=30), timedelta(days=14), timedelta(days=7), timedelta(days=1), timedelta())
 """Times before the expiry of a certificate at which a warning is recorded."""
 SKEW_MAX_SECONDS = 300
 GROUPS_LIMIT = 200
@@ -43,12 +43,12 @@ SUBJECT_CHARS = 1_024
 METADATA_CHARS = 100 * 1024
 
 Status = Literal["DRAFT", "ACTIVE", "INACTIVE"]
-Sign = Literal["ACTIVATE", "DEACTIVATE"]
+ConnectionAction = Literal["ACTIVATE", "DEACTIVATE"]
 Kind = Literal["SIGN_ON", "TEST", "LOGOUT"]
 BindingName = Literal["REDIRECT", "POST"]
 Place = Literal["CURRENT", "NEXT", "PREVIOUS"]
 
-NEXT_STATUS: Mapping[tuple[Status, Sign], Status | None] = {
+NEXT_STATUS: Mapping[tuple[Status, ConnectionAction], Status | None] = {
     ("DRAFT", "ACTIVATE"): "ACTIVE",
     ("DRAFT", "DEACTIVATE"): None,
     ("ACTIVE", "ACTIVATE"): "ACTIVE",
@@ -112,11 +112,11 @@ class SsoConnectionMissing(Missing):
 
 
 class SsoConnectionIncomplete(Conflict):
-    """This connection cannot be active; `errors` says what is missing."""
+    """This connection is incomplete, so it cannot be active. `errors` lists what is missing."""
 
 
 class SsoConnectionDraft(Conflict):
-    """This connection has never been active."""
+    """This connection has never been active. Activate it first."""
 
 
 class SsoDomainServed(Conflict):
@@ -226,7 +226,7 @@ class RequestRow(Record):
 
 
 class SignOnRow(Record):
-    """A sign-on that became a session."""
+    """A sign-on for which a session was started."""
 
     id: UUID
     connection_id: UUID

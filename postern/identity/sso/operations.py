@@ -12,22 +12,22 @@ from postern.identity.organizations.domains import owner_of_domain
 from postern.identity.organizations.model import OrganizationMissing, OrganizationRef
 from postern.identity.organizations.operations import keeping_sso, lock_organization, require_organization
 from postern.identity.sso import keys, rules, store
-from postern.identity.sso.metadata_import import imported
+from postern.identity.sso.metadata_import import import_metadata
 from postern.identity.sso.model import (
     CONNECTIONS_PER_ORGANIZATION,
     GROUPS_LIMIT,
     IDP_PARTS,
-    METADATA_READ_EVERY,
+    METADATA_REFRESH_INTERVAL,
     NEXT_STATUS,
     TEST_LIFE,
     TESTED_PARTS,
+    ConnectionAction,
     ConnectionRow,
     IdpCertificate,
     KeyRow,
     MetadataUnreachable,
     NewSsoConnection,
     Options,
-    Sign,
     SpCertificate,
     SsoConnection,
     SsoConnectionChange,
@@ -407,7 +407,7 @@ async def _given(call: Call, data: NewSsoConnection | SsoConnectionChange) -> di
     if xml is not UNSET and url not in (UNSET, None):
         raise Invalid.at("/idpMetadataUrl", "Set `idpMetadataXml` or `idpMetadataUrl`, not both.", "conflicting")
     named = data.idp_entity_id if isinstance(data.idp_entity_id, str) else None
-    return await imported(
+    return await import_metadata(
         call.world,
         call.now,
         xml=xml if isinstance(xml, str) else None,
@@ -419,10 +419,10 @@ async def _given(call: Call, data: NewSsoConnection | SsoConnectionChange) -> di
 async def _follow_address(tx: Transaction, call: Call, id: UUID, given: dict[str, Any]) -> None:
     """Schedule the refresh of metadata that was fetched, and end that of a removed URL."""
     if given.get("idp_metadata_url") is not None:
-        due_at = Moment.of(call.now + METADATA_READ_EVERY)
+        due_at = Moment.of(call.now + METADATA_REFRESH_INTERVAL)
         await store.upsert_metadata(tx, project_id=call.project_id, id=id, due_at=due_at, now=call.now)
     elif "idp_metadata_url" in given:
-        await store.drop_metadata(tx, project_id=call.project_id, id=id)
+        await store.delete_metadata(tx, project_id=call.project_id, id=id)
 
 
 def _changed(row: ConnectionRow, data: NewSsoConnection | SsoConnectionChange, given: dict[str, Any]) -> ConnectionRow:
@@ -466,7 +466,7 @@ async def _check_references(tx: Transaction, call: Call, row: ConnectionRow) -> 
             raise Invalid.at("/defaultRedirectUrl", message, "not_allowed")
 
 
-async def _switch(call: Call, id: UUID, conn_id: UUID, sign: Sign) -> SsoConnection:
+async def _switch(call: Call, id: UUID, conn_id: UUID, sign: ConnectionAction) -> SsoConnection:
     async with call.db.transaction() as tx:
         if sign == "DEACTIVATE":
             await tx.lock_quota("required sso", call.project_id)
@@ -520,7 +520,7 @@ async def _deactivate_others(tx: Transaction, call: Call, serving: store.Serving
 
 async def _first_look_at(tx: Transaction, call: Call, row: ConnectionRow) -> Any:
     own = await store.keys(tx, project_id=call.project_id, connection_ids=[row.id])
-    return rules.first_refresh_at(row, next(each.not_after for each in own if each.place == "CURRENT"), call.now)
+    return rules.first_warning_at(row, next(each.not_after for each in own if each.place == "CURRENT"), call.now)
 
 
 def _differ(one: ConnectionRow, other: ConnectionRow, name: str) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from postern.identity.sso.model import SUBJECT_CHARS, WARNED_BEFORE, AttributeMapping, ConnectionRow, LoginRefusal
+from postern.identity.sso.model import SUBJECT_CHARS, WARNING_TIMES, AttributeMapping, ConnectionRow, LoginRefusal
 from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.values import Record
@@ -99,7 +99,7 @@ class LoginCheck(Record):
 
     step: str
     detail: str
-    trouble: LoginRefusal | None = None
+    refusal: LoginRefusal | None = None
 
 
 def checks_of(
@@ -115,29 +115,29 @@ def checks_of(
     checks = [LoginCheck(step="connection", detail=row.status)]
     if row.status != "ACTIVE" and not test:
         checks = [
-            LoginCheck(step="connection", detail="This connection is not active.", trouble=LoginRefusal.NOT_ACTIVE)
+            LoginCheck(step="connection", detail="This connection is not active.", refusal=LoginRefusal.NOT_ACTIVE)
         ]
     if not domain_verified:
         detail = f"{row.domain} is not a verified domain of the organization."
-        checks.append(LoginCheck(step="domain", detail=detail, trouble=LoginRefusal.DOMAIN_NOT_VERIFIED))
+        checks.append(LoginCheck(step="domain", detail=detail, refusal=LoginRefusal.DOMAIN_NOT_VERIFIED))
     if suspended:
         detail = "The organization is suspended."
-        checks.append(LoginCheck(step="organization", detail=detail, trouble=LoginRefusal.ORGANIZATION_SUSPENDED))
+        checks.append(LoginCheck(step="organization", detail=detail, refusal=LoginRefusal.ORGANIZATION_SUSPENDED))
     if profile.subject is None:
         detail = "The assertion has no persistent identifier: send a persistent NameID, or map `subject`."
-        checks.append(LoginCheck(step="person", detail=detail, trouble=LoginRefusal.TRANSIENT_SUBJECT))
+        checks.append(LoginCheck(step="person", detail=detail, refusal=LoginRefusal.TRANSIENT_SUBJECT))
     elif len(profile.subject) > SUBJECT_CHARS:
         detail = f"The identifier of the user has more than {SUBJECT_CHARS} characters."
-        checks.append(LoginCheck(step="person", detail=detail, trouble=LoginRefusal.TRANSIENT_SUBJECT))
+        checks.append(LoginCheck(step="person", detail=detail, refusal=LoginRefusal.TRANSIENT_SUBJECT))
     else:
         checks.append(LoginCheck(step="person", detail=profile.subject))
     if profile.email is None:
         checks.append(
-            LoginCheck(step="email", detail="No e-mail address was sent.", trouble=LoginRefusal.EMAIL_MISSING)
+            LoginCheck(step="email", detail="No e-mail address was sent.", refusal=LoginRefusal.EMAIL_MISSING)
         )
     elif not email_verified and not row.options.allow_other_domains:
         detail = f"{profile.email} is outside the organization's verified domains."
-        checks.append(LoginCheck(step="email", detail=detail, trouble=LoginRefusal.EMAIL_OUTSIDE))
+        checks.append(LoginCheck(step="email", detail=detail, refusal=LoginRefusal.EMAIL_OUTSIDE))
     else:
         checks.append(LoginCheck(step="email", detail=profile.email))
     return checks
@@ -180,20 +180,20 @@ def missing_parts(row: ConnectionRow, *, domain_verified: bool, now: datetime) -
     return faults
 
 
-def next_refresh_at(row: ConnectionRow, sp_not_after: datetime, now: datetime) -> Moment | None:
+def next_warning_at(row: ConnectionRow, sp_not_after: datetime, now: datetime) -> Moment | None:
     """When to warn next that certificates of an active connection expire."""
     if row.status != "ACTIVE":
         return None
-    moments = [ends - before for ends in ends_of(row, sp_not_after) for before in WARNED_BEFORE]
+    moments = [ends - before for ends in ends_of(row, sp_not_after) for before in WARNING_TIMES]
     later = min((moment for moment in moments if moment > now), default=None)
     return Moment.of(later) if later else None
 
 
-def first_refresh_at(row: ConnectionRow, sp_not_after: datetime, now: datetime) -> Moment | None:
+def first_warning_at(row: ConnectionRow, sp_not_after: datetime, now: datetime) -> Moment | None:
     """Like `next_refresh_at`, for certificates without a warning so far."""
-    if row.status == "ACTIVE" and any(ends - WARNED_BEFORE[0] <= now for ends in ends_of(row, sp_not_after)):
+    if row.status == "ACTIVE" and any(ends - WARNING_TIMES[0] <= now for ends in ends_of(row, sp_not_after)):
         return Moment.of(now)
-    return next_refresh_at(row, sp_not_after, now)
+    return next_warning_at(row, sp_not_after, now)
 
 
 def ends_of(row: ConnectionRow, sp_not_after: datetime) -> list[datetime]:

@@ -28,7 +28,7 @@ class WorkingConnection(Record):
 
 
 class ConnectionProject(Record):
-    """Which project a connection belongs to."""
+    """The project of a connection."""
 
     project_id: UUID
 
@@ -177,7 +177,9 @@ async def set_status(
     update sso_connections set status = 'INACTIVE', due_at = null, updated_at = %(now)s
     where project_id = %(project_id)s and organization_id = any (%(organization_ids)s) and status = 'ACTIVE'
 """)
-async def switch_off(tx: Transaction, *, project_id: UUID, organization_ids: list[UUID], now: Moment) -> None: ...
+async def deactivate_connections(
+    tx: Transaction, *, project_id: UUID, organization_ids: list[UUID], now: Moment
+) -> None: ...
 
 
 @statement("""
@@ -191,7 +193,9 @@ async def set_tested(tx: Transaction, *, project_id: UUID, id: UUID, seen: Momen
     update sso_connections set due_at = %(due_at)s
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
 """)
-async def settle(tx: Transaction, *, project_id: UUID, id: UUID, attempt: int, due_at: Moment | None) -> bool: ...
+async def set_next_warning(
+    tx: Transaction, *, project_id: UUID, id: UUID, attempt: int, due_at: Moment | None
+) -> bool: ...
 
 
 @statement("delete from sso_connections where project_id = %(project_id)s and id = %(id)s")
@@ -217,7 +221,7 @@ async def delete_connection(tx: Transaction, *, project_id: UUID, id: UUID) -> N
     where owned.project_id = %(project_id)s and owned.domain = %(domain)s and owned.status = 'VERIFIED'
     order by (connection.domain = owned.domain) desc, connection.id desc limit 1
 """)
-async def serving(db: Queries, *, project_id: UUID, domain: str) -> ConnectionWithOrganization | None: ...
+async def connection_serving(db: Queries, *, project_id: UUID, domain: str) -> ConnectionWithOrganization | None: ...
 
 
 # A working connection of an organization (or of any), preferably the one with the domain.
@@ -233,7 +237,7 @@ async def serving(db: Queries, *, project_id: UUID, domain: str) -> ConnectionWi
       and (%(organization_id)s::uuid is null or connection.organization_id = %(organization_id)s)
     order by (connection.domain = %(domain)s::text) desc nulls last, connection.id desc limit 1
 """)
-async def working(
+async def working_connection(
     db: Queries, *, project_id: UUID, organization_id: UUID | None, domain: str | None
 ) -> WorkingConnection | None: ...
 
@@ -248,7 +252,7 @@ class ConnectionName(Record):
 async def any_active(db: Queries, *, project_id: UUID) -> ConnectionName | None: ...
 
 
-# Metadata with a URL.
+# Metadata that is fetched from a URL.
 
 
 @statement("""
@@ -262,7 +266,7 @@ async def upsert_metadata(tx: Transaction, *, project_id: UUID, id: UUID, due_at
 
 
 @statement("delete from sso_metadata where project_id = %(project_id)s and id = %(id)s")
-async def drop_metadata(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
+async def delete_metadata(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
 
 
 @statement("select * from sso_connections where project_id = %(project_id)s and id = %(id)s")
@@ -330,7 +334,7 @@ async def keys(db: Queries, *, project_id: UUID, connection_ids: list[UUID]) -> 
     delete from sso_keys
     where project_id = %(project_id)s and connection_id = %(connection_id)s and place = 'PREVIOUS'
 """)
-async def drop_previous_key(tx: Transaction, *, project_id: UUID, connection_id: UUID) -> None: ...
+async def delete_previous_key(tx: Transaction, *, project_id: UUID, connection_id: UUID) -> None: ...
 
 
 @statement("""
@@ -472,14 +476,15 @@ async def sessions_of_logout(
 ) -> list[SignOnRow]: ...
 
 
-# A sign-on whose session has not begun: the code on its way to the app must not become one after a logout.
+# Clears the matching sign-ons and returns their customers, whose unused codes are revoked: a logout must also prevent a
+# session for which the app has not exchanged the code yet.
 @statement("""
     update sso_sign_ons set name_id = null
     where project_id = %(project_id)s and connection_id = %(connection_id)s and name_id = %(name_id)s
       and (cardinality(%(session_indexes)s::text[]) = 0 or session_index = any(%(session_indexes)s))
     returning customer_id
 """)
-async def close_logins(
+async def clear_logins(
     tx: Transaction, *, project_id: UUID, connection_id: UUID, name_id: str, session_indexes: list[str]
 ) -> list[UUID | None]: ...
 
@@ -489,17 +494,17 @@ async def close_logins(
         customer_id = null
     where project_id = %(project_id)s and customer_id = any(%(customer_ids)s)
 """)
-async def erase_people(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...
+async def erase_customers(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...
 
 
-# Tests and refused sign-ons are nobody's; they may name somebody's address all the same.
+# Traces of tests and refused sign-ons have no customer id, but may contain the customer's address.
 @statement("""
     delete from sso_traces trace using customers customer
     where customer.project_id = %(project_id)s and customer.id = any(%(customer_ids)s)
       and trace.project_id = %(project_id)s and trace.customer_id is null
       and strpos(lower(concat(trace.detail, trace.steps, trace.profile)), customer.email_key) > 0
 """)
-async def forget_traces_naming(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...
+async def delete_traces_naming(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...
 
 
 @statement("""
@@ -517,7 +522,7 @@ async def of_session(db: Queries, *, project_id: UUID, session_id: UUID) -> Sign
 async def delete_expired_logins(db: Queries, *, project_id: UUID, ids: list[UUID]) -> None: ...
 
 
-# How it went.
+# Traces.
 
 
 @statement("""

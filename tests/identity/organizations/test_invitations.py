@@ -335,7 +335,7 @@ async def test_the_page_of_a_closed_invitation_shows_its_state(door, people, str
     token = await token_for(door, email)
     await people.project.client.delete(f"{path}/{made['id']}")
     here = f"/projects/{people.project.id}/auth/pages/invitation"
-    assert "was taken back" in (await stranger.get(f"{here}?token={token}")).text
+    assert "was withdrawn" in (await stranger.get(f"{here}?token={token}")).text
     refused = await stranger.request("POST", here, data={"token": token})
     assert refused.status_code == 409
     unknown = await stranger.get(f"{here}?token=nonsense")
