@@ -340,7 +340,7 @@ async def test_the_page_of_a_closed_invitation_shows_its_state(door, people, str
     assert refused.status_code == 409
     unknown = await stranger.get(f"{here}?token=nonsense")
     assert unknown.status_code == 404
-    assert "not valid" in unknown.text
+    assert "no longer valid" in unknown.text
 
 
 @pytest.mark.parametrize("way", ["password", "code"])
