@@ -1,4 +1,4 @@
-"""Forms are taken from pages of this server alone, by whatever name a proxy knows it."""
+"""Forms are accepted only from pages of this server, also behind a proxy."""
 
 import msgspec
 import pytest
@@ -31,7 +31,7 @@ async def send(client: Client, path: str, **headers: str) -> int:
 
 @pytest.mark.parametrize("path", FORMS.values(), ids=FORMS)
 async def test_the_origin_is_compared_with_the_base_url(public, path):
-    """Behind a proxy that does not forward `Host`, a form of our page has the origin of the base URL.
+    """Behind a proxy that does not forward `Host`, the form's origin is that of the base URL.
 
     Defects: N2, S13
     """
@@ -44,8 +44,8 @@ async def test_the_origin_is_compared_with_the_base_url(public, path):
 
 
 @pytest.mark.parametrize("path", FORMS.values(), ids=FORMS)
-async def test_what_browsers_say_of_another_site_is_enough_to_refuse(public, path):
-    """`null` is the origin of any sandboxed frame, so it needs the browser's word that the page was ours.
+async def test_sec_fetch_site_of_another_site_is_refused(public, path):
+    """Any sandboxed frame has the origin `null`, so `Sec-Fetch-Site` must show that the page is this site's.
 
     Defects: S13
     """
@@ -58,8 +58,8 @@ async def test_what_browsers_say_of_another_site_is_enough_to_refuse(public, pat
     assert await send(public, path) != 403, "No browser, and so nobody's session."
 
 
-async def test_one_signs_in_to_the_inbox_through_a_proxy(project, public):
-    """Signing in works with the name by which the proxy knows the server in `Host`.
+async def test_signing_in_to_the_inbox_works_through_a_proxy(project, public):
+    """Signing in works if the proxy sends an internal name in `Host`.
 
     Defects: N2
     """

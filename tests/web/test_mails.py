@@ -1,4 +1,4 @@
-"""Every mail of the server, as text and as HTML, from one file."""
+"""Rendering of the server's mails as text and HTML."""
 
 import re
 
@@ -19,7 +19,7 @@ VALUES = {**dict.fromkeys((*NAMES, "subject", "time", "until", "what"), HOSTILE)
 
 
 @pytest.mark.parametrize("name", MAILS)
-def test_a_mail_says_the_same_in_text_and_html_and_escapes_what_people_entered(name):
+def test_text_and_html_have_the_same_content_and_html_is_escaped(name):
     source = MAILS[name].read_text("utf-8")
     used = TEMPLATES.undeclared_variables_in_str(source) - {"app"}
     mail = render_mail(name, app=HOSTILE, **{each: VALUES[each] for each in used})
@@ -37,14 +37,14 @@ def test_a_mail_says_the_same_in_text_and_html_and_escapes_what_people_entered(n
 
 
 @pytest.mark.parametrize("name", MAILS)
-def test_a_mail_without_one_of_its_values_is_an_error(name):
+def test_a_missing_value_is_an_error(name):
     used = TEMPLATES.undeclared_variables_in_str(MAILS[name].read_text("utf-8")) - {"app"}
     for each in used:
         with pytest.raises(TemplateError):
             render_mail(name, app="Acme", **{other: VALUES[other] for other in used - {each}})
 
 
-def test_a_code_and_a_link_have_a_look_of_their_own():
+def test_codes_and_links_are_highlighted():
     code = render_mail("customers/code", app="Acme", accent="#ffee00", code="428913")
     assert "Enter this code to sign in: 428913\n" in code.text
     assert ">428913</td>" in code.html

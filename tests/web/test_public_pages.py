@@ -1,4 +1,4 @@
-"""Pages about the server: people get pages, programs get JSON, and both the same facts."""
+"""Public pages: browsers get HTML, other clients get JSON."""
 
 import re
 from importlib.metadata import version
@@ -18,8 +18,8 @@ def visitor(app) -> Client:
     return Client(app)
 
 
-async def test_the_start_page_says_what_this_is(visitor):
-    """A browser gets a page that leads on, a program gets JSON.
+async def test_the_start_page_describes_the_server(visitor):
+    """A browser gets a page with links, other clients get JSON.
 
     Defects: N11, M17
     """
@@ -34,8 +34,8 @@ async def test_the_start_page_says_what_this_is(visitor):
 @pytest.mark.parametrize(
     "path", ["/nowhere", "/projects/x/y/z", "/inbox/x/y/z/a", "/guide/nothing", "/problems/no_such"]
 )
-async def test_what_is_not_there_is_a_page_for_people(visitor, path):
-    """404 in a browser is a page of ours, with the request id; a program gets the problem.
+async def test_not_found_is_a_page_for_browsers(visitor, path):
+    """A browser gets a 404 page with the request id, other clients get the problem document.
 
     Defects: N11
     """
@@ -48,8 +48,8 @@ async def test_what_is_not_there_is_a_page_for_people(visitor, path):
 
 
 @pytest.mark.parametrize("path", ["/join", "/reset-password", "/verify-email", "/inbox/sign-in", "/inbox/enter"])
-async def test_the_trouble_with_a_form_is_a_page_for_people(visitor, path):
-    """A form from elsewhere, or with too many fields, is refused on a page in a browser.
+async def test_form_errors_are_pages_for_browsers(visitor, path):
+    """A form from another site, or with too many fields, is refused with a page in a browser.
 
     Defects: N11
     """
@@ -62,7 +62,7 @@ async def test_the_trouble_with_a_form_is_a_page_for_people(visitor, path):
 
 
 async def test_every_problem_has_a_page(visitor):
-    """The `type` of a problem leads to what it means, as a page and as JSON.
+    """The `type` of a problem document refers to its description, as a page and as JSON.
 
     Defects: M17
     """
@@ -76,8 +76,8 @@ async def test_every_problem_has_a_page(visitor):
     assert (await visitor.http.get(refused.json()["type"])).status_code == 200
 
 
-async def test_the_guides_are_served_and_lead_to_each_other(visitor):
-    """Every guide is a page, and every link between guides leads to one.
+async def test_the_guides_are_served_and_linked(visitor):
+    """Every guide is a page, and every link between guides refers to a page.
 
     Defects: N11
     """
@@ -95,7 +95,7 @@ async def test_the_guides_are_served_and_lead_to_each_other(visitor):
 
 
 async def test_there_is_an_icon_and_a_security_contact(visitor, world):
-    """Browsers find an icon; reporters of weaknesses find whom to tell, where the operator names somebody.
+    """There is an icon, and security.txt if the operator configured a contact.
 
     Defects: N11
     """
@@ -112,7 +112,7 @@ async def test_there_is_an_icon_and_a_security_contact(visitor, world):
 
 
 async def test_a_full_disk_is_not_ready(visitor, world):
-    """With less room than is set, readiness says so.
+    """With less free space than configured, the instance is not ready.
 
     Defects: N11
     """
@@ -123,8 +123,8 @@ async def test_a_full_disk_is_not_ready(visitor, world):
     assert (answer.status_code, answer.json()["parts"]["disk"]["ok"]) == (503, False)
 
 
-async def test_pages_carry_what_browsers_protect_them_by(visitor, world):
-    """HSTS where the base URL has TLS, and on pages COOP and Permissions-Policy.
+async def test_pages_have_security_headers(visitor, world):
+    """HSTS if the base URL has TLS, and on pages COOP and Permissions-Policy.
 
     Defects: S13
     """
@@ -139,7 +139,7 @@ async def test_pages_carry_what_browsers_protect_them_by(visitor, world):
 
 
 @pytest.mark.parametrize(("hosts", "status"), [([], 400), (["a", "b"], 400), (["a", "a"], 400), (["a"], 200)])
-async def test_a_request_names_one_host(app, hosts, status):
+async def test_a_request_has_one_host(app, hosts, status):
     """A missing or a second `Host` is refused before anything else.
 
     Defects: S13
@@ -173,8 +173,8 @@ async def test_a_request_names_one_host(app, hosts, status):
         assert (b"content-type", b"application/problem+json") in sent[0]["headers"]
 
 
-async def test_the_cookie_of_the_inbox_opens_the_inbox_alone(project, visitor, world):
-    """The cookie is no token of the API, and with TLS only this very host can have set it.
+async def test_the_inbox_cookie_is_no_api_credential(project, visitor, world):
+    """The cookie is not accepted by the API, and with TLS it has the `__Host-` prefix.
 
     Defects: S13
     """

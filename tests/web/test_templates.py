@@ -1,4 +1,4 @@
-"""Every template of pages: each name that it uses is passed, every value is escaped, and there is one policy."""
+"""Every page template: all variables are passed, all values are escaped, and the policy is the same."""
 
 import re
 from datetime import UTC, datetime
@@ -76,7 +76,7 @@ def values_of(name: str) -> dict[str, Any]:
     return {"title": HOSTILE, "site": HOSTILE, "error": HOSTILE, **(VALUES.get(name) or HOSTED)}
 
 
-def test_every_template_has_values_to_try_it_with():
+def test_every_template_has_test_values():
     assert {name for name in PAGES if not name.startswith("hosted/")} == set(VALUES)
 
 
@@ -92,13 +92,13 @@ def test_every_value_is_escaped(name):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_name_that_a_template_uses_is_passed(name):
-    """Also in a branch that is not taken here, and where a part with a default would hide it."""
+def test_every_variable_of_a_template_is_passed(name):
+    """Also in branches that are not taken, and where a default would hide it."""
     used = TEMPLATES.undeclared_variables_in_template(name) - {"self", "field", "hidden"}
     assert used <= values_of(name).keys()
 
 
-def test_a_name_that_nobody_passes_is_an_error():
+def test_a_variable_that_is_not_passed_is_an_error():
     with pytest.raises(TemplateError):
         page("guide.html", "Title")
 

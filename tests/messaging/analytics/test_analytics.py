@@ -72,7 +72,7 @@ async def test_days_follow_the_time_zone(project, clock):
     assert next(csv.DictReader(io.StringIO(table.text)))["sent"] == "1"
 
 
-async def test_domains_are_told_apart(project):
+async def test_statistics_are_separate_by_domain(project):
     for name in ("one.example", "two.example"):
         await project.client.post("/domains", {"domain": name})
     await project.client.post("/emails", {**MAIL, "from": "a@one.example", "to": ["x@example.com"]})
@@ -95,13 +95,13 @@ async def test_domains_are_told_apart(project):
         ("to=soon", "query/to"),
     ],
 )
-async def test_a_bad_period_says_where(project, query, path):
+async def test_an_invalid_period_is_refused_with_the_path(project, query, path):
     answer = await project.client.get(f"/analytics/time-series?{query}")
     assert answer.status_code == 400
     assert answer.json()["errors"][0]["path"] == path
 
 
-async def test_days_have_bounds(project):
+async def test_days_is_limited(project):
     for days in ("0", "3651", "many"):
         assert (await project.client.get(f"/analytics?days={days}")).status_code == 400
 
@@ -113,7 +113,7 @@ def test_rates_stay_between_zero_and_one():
 @pytest.mark.parametrize(
     "name", ["nonsense", "00000000-0000-0000-0000-000000000000", "01a1fe07-4d22-7fef-9ae3-7de0cc10ffd3"]
 )
-async def test_an_unknown_campaign_has_sent_nothing(project, name):
+async def test_an_unknown_campaign_has_zero_statistics(project, name):
     await project.client.post("/domains", {"domain": "one.example"})
     await project.client.post("/emails", {**MAIL, "from": "a@one.example", "to": ["x@example.com"]})
     series = (await project.client.get(f"/analytics/time-series?campaignId={name}")).json()
@@ -122,7 +122,7 @@ async def test_an_unknown_campaign_has_sent_nothing(project, name):
     assert [each["total"] for each in domains] == [0]
 
 
-async def test_a_day_that_a_time_zone_left_out_is_there_without_anything(project, clock):
+async def test_a_day_that_a_time_zone_skipped_has_zero_statistics(project, clock):
     """Samoa had no 30 December 2011: its midnight is that of the 31st."""
     clock.start = clock.start.replace(year=2011, month=12, day=30, hour=11)
     await send(project, "a@example.com")

@@ -1,4 +1,4 @@
-"""Every counter equals a recount, after every kind of thing that can happen to a send, in any order."""
+"""Every counter equals a recount after random histories of sends."""
 
 import csv
 import io
@@ -32,7 +32,7 @@ async def rows(world, text, *values):
 
 
 async def live_through_it(project, stranger, world, clock, work_off, chance):
-    """A campaign with an A/B test, single mails, readers, machines, a cancelled campaign: over several days."""
+    """Several days with an A/B test, single mails, opens by people and machines, and a cancelled campaign."""
     variants = [{"name": name, "subject": name, "weight": 50} for name in "AB"]
     test = {"abTestSamplePercent": 60, "abTestMetric": "OPEN_RATE", "abTestDurationMinutes": 60}
     campaign, _ = await prepared(project, 12, abTestEnabled=True, variants=variants, **test)

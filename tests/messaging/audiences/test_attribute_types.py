@@ -1,4 +1,4 @@
-"""Declared types of attributes, and that what is exported comes back as it was."""
+"""Attribute types, and round trips of values through export and import."""
 
 import asyncio
 import csv
@@ -82,7 +82,7 @@ names = (st.sampled_from(ODD_NAMES) | st.text(max_size=12)).filter(
 
 
 def exactly(value):
-    """A form in which 1, 1.0 and true differ."""
+    """A representation in which 1, 1.0 and true differ."""
     return json.dumps(value, sort_keys=True)
 
 
@@ -114,7 +114,7 @@ async def retype(project, name, kind):
 @given(
     st.dictionaries(names, values, max_size=6), st.dictionaries(names, st.sampled_from(TYPES), max_size=4), st.data()
 )
-def test_what_an_export_writes_an_import_reads_as_it_was(given_attributes, more, data):
+def test_exported_values_are_imported_unchanged(given_attributes, more, data):
     """Defects: C3"""
     declared = more | {
         name: data.draw(st.sampled_from(TYPES), label=name) for name in given_attributes if data.draw(st.booleans())
@@ -134,14 +134,14 @@ def test_what_an_export_writes_an_import_reads_as_it_was(given_attributes, more,
 
 @settings(max_examples=300)
 @given(texts)
-def test_the_guard_against_formulas_is_taken_off_exactly(text):
+def test_the_formula_guard_is_removed_exactly(text):
     """Defects: C3"""
     assert unguarded(guarded(text)) == text
     assert not guarded(text).startswith(("=", "+", "-", "@", "\t", "\r"))
 
 
 async def odd_contacts(project):
-    """Contacts with every odd value, under names whose types fit it and names whose types do not."""
+    """Contacts with unusual values, under attributes with a matching and with another type."""
     for number, value in enumerate(ODD):
         name = ODD_NAMES[number % len(ODD_NAMES)]
         mixed = {"text": "a", "count": 1, "flag": True, "day": "2026-01-31", "tags": ["a"], name: value}
@@ -165,7 +165,7 @@ async def everybody(project):
             return found
 
 
-async def test_an_export_comes_back_unchanged_into_the_same_project(project, work_off):
+async def test_importing_an_export_changes_nothing(project, work_off):
     """Defects: C3"""
     await odd_contacts(project)
     before = await everybody(project)
@@ -180,7 +180,7 @@ async def test_an_export_comes_back_unchanged_into_the_same_project(project, wor
     assert await everybody(project) == before
 
 
-async def test_an_export_comes_back_unchanged_after_types_were_declared(project, work_off):
+async def test_importing_an_export_changes_nothing_after_types_were_declared(project, work_off):
     """Defects: C3"""
     await odd_contacts(project)
     before = await everybody(project)
@@ -192,7 +192,7 @@ async def test_an_export_comes_back_unchanged_after_types_were_declared(project,
     assert await everybody(project) == before
 
 
-async def test_another_project_reads_the_same_values_by_the_same_types(project, new_project, work_off):
+async def test_another_project_imports_the_same_values(project, new_project, work_off):
     """Defects: C3"""
     await odd_contacts(project)
     exported = (await project.client.get("/contacts/export")).content
@@ -212,7 +212,7 @@ async def test_another_project_reads_the_same_values_by_the_same_types(project, 
     assert await types(theirs) == {name: (kind, False) for name, kind in wanted.items()}
 
 
-async def test_numbers_and_texts_that_look_alike_stay_apart(project, work_off):
+async def test_numbers_and_strings_that_look_alike_stay_different(project, work_off):
     """Defects: C3"""
     await create(
         project, "a@example.com", attributes={"zip": "12345", "vip": "true", "note": "'=x", "card": 10**16 - 1}
@@ -233,7 +233,7 @@ async def test_numbers_and_texts_that_look_alike_stay_apart(project, work_off):
     assert await by_address(project) == before
 
 
-async def test_the_first_value_declares_the_type_and_later_ones_stay_what_they_are(project):
+async def test_the_first_value_sets_the_type_and_later_values_keep_theirs(project):
     """Defects: C3"""
     first = {"n": 1, "s": "x", "b": False, "d": "2026-01-31", "l": [], "o": {"a": 1}, "e": "", "none": None}
     made = await create(project, "a@example.com", attributes=first)
@@ -248,7 +248,7 @@ async def test_the_first_value_declares_the_type_and_later_ones_stay_what_they_a
     }
 
 
-async def test_bulk_additions_declare_types_too(project):
+async def test_bulk_additions_set_types_too(project):
     """Defects: C3"""
     news = await audience(project)
     body = {
@@ -306,7 +306,7 @@ async def test_an_import_infers_a_type_from_the_whole_column(project, work_off, 
     }
 
 
-async def test_a_later_row_that_does_not_fit_an_inferred_type_is_kept_as_text(project, work_off, monkeypatch):
+async def test_a_cell_that_does_not_match_an_inferred_type_is_kept_as_a_string(project, work_off, monkeypatch):
     """Defects: C3"""
     monkeypatch.setattr("postern.messaging.audiences.work.IMPORT_BATCH", 2)
     body = "email,seats,late\n" + "".join(
@@ -326,7 +326,7 @@ async def test_a_later_row_that_does_not_fit_an_inferred_type_is_kept_as_text(pr
     assert await types(project) == {"seats": ("number", True), "late": ("number", True)}
 
 
-async def test_a_cell_that_does_not_fit_a_declared_type_fails_its_row(project, work_off):
+async def test_a_cell_that_does_not_match_a_declared_type_fails_its_row(project, work_off):
     """Defects: C3"""
     for name, kind in {"seats": "number", "vip": "boolean", "day": "date", "tags": "list", "zip": "string"}.items():
         await declare(project, name, kind)
@@ -358,7 +358,7 @@ async def test_a_cell_that_does_not_fit_a_declared_type_fails_its_row(project, w
         assert "many" not in error["message"]
 
 
-async def test_a_type_is_declared_read_changed_and_forgotten(project, work_off):
+async def test_create_get_change_and_delete_a_type(project, work_off):
     """Defects: C3"""
     made = await declare(project, "zip", "string", description="Postal code")
     assert made["appId"] == project.id
@@ -392,7 +392,7 @@ async def test_a_type_is_declared_read_changed_and_forgotten(project, work_off):
     ]
 
 
-async def test_attributes_are_listed_newest_first_in_parts(project):
+async def test_attributes_are_listed_newest_first_in_pages(project):
     """Defects: C3"""
     for number in range(5):
         await declare(project, f"a{number}", "number")
@@ -416,14 +416,14 @@ async def test_attributes_are_listed_newest_first_in_parts(project):
         ({"name": "a", "type": "string", "inferred": True}, "/inferred"),
     ],
 )
-async def test_a_bad_declaration_says_where(project, body, path):
+async def test_an_invalid_declaration_is_refused_with_the_path(project, body, path):
     """Defects: C3"""
     answer = await project.client.post("/contact-attributes", body)
     assert answer.status_code == 400
     assert answer.json()["errors"][0]["path"] == path
 
 
-async def test_types_belong_to_the_project_and_to_those_who_may_write_contacts(project, new_project, stranger):
+async def test_types_belong_to_the_project_and_need_write_permission(project, new_project, stranger):
     """Defects: C3"""
     made = await declare(project, "zip", "string")
     path = f"/contact-attributes/{made['id']}"
@@ -444,7 +444,7 @@ async def test_types_belong_to_the_project_and_to_those_who_may_write_contacts(p
     assert await types(project) == {"zip": ("string", False)}
 
 
-async def test_an_import_refuses_types_that_make_no_sense(project, monkeypatch):
+async def test_an_import_refuses_invalid_types(project, monkeypatch):
     """Defects: C3"""
     await declare(project, "zip", "string")
     await create(project, "a@example.com", attributes={"seats": "four"})
@@ -472,7 +472,7 @@ async def test_an_import_refuses_types_that_make_no_sense(project, monkeypatch):
     assert await types(project) == {"zip": ("string", False), "seats": ("number", False)}
 
 
-async def test_more_attributes_than_have_types_are_kept_and_exported_all_the_same(project, work_off, monkeypatch):
+async def test_attributes_above_the_type_limit_are_kept_and_exported(project, work_off, monkeypatch):
     """Defects: C3"""
     monkeypatch.setattr(attributes, "ATTRIBUTES_PER_PROJECT", 3)
     await create(project, "a@example.com", attributes={"a": "1", "b": "2"})
@@ -486,7 +486,7 @@ async def test_more_attributes_than_have_types_are_kept_and_exported_all_the_sam
     assert await everybody(project) == before
 
 
-async def test_more_columns_than_one_contact_has_attributes_come_back(project, work_off):
+async def test_an_export_can_have_more_columns_than_a_contact_has_attributes(project, work_off):
     """Defects: C3"""
     for part in range(3):
         await create(project, f"{part}@example.com", attributes={f"a{part}_{n}": str(n) for n in range(100)})
@@ -496,7 +496,7 @@ async def test_more_columns_than_one_contact_has_attributes_come_back(project, w
     assert await everybody(project) == before
 
 
-async def test_a_contact_whose_attributes_are_as_large_as_may_be_comes_back(project, work_off):
+async def test_a_contact_with_the_largest_attributes_is_imported_unchanged(project, work_off):
     """Defects: C3"""
     await create(
         project, "a@example.com", attributes={f"a{n}": list(range(50)) for n in range(90)} | {"x": "y" * 2_500}
@@ -508,7 +508,7 @@ async def test_a_contact_whose_attributes_are_as_large_as_may_be_comes_back(proj
     assert await everybody(project) == before
 
 
-async def test_the_largest_numbers_can_be_changed_beside(project):
+async def test_attributes_next_to_the_largest_numbers_can_be_changed(project):
     """Defects: C3"""
     made = await create(project, "a@example.com", attributes={"n": 1.7e308})
     changed = await project.client.patch(f"/contacts/{made['id']}", {"attributes": {"m": 1}})
@@ -520,7 +520,7 @@ async def test_the_largest_numbers_can_be_changed_beside(project):
         assert (await project.client.request("POST", "/contacts", content=content, headers=headers)).status_code == 400
 
 
-async def test_of_many_first_values_at_once_one_declares_the_type(project):
+async def test_of_concurrent_first_values_one_sets_the_type(project):
     """Defects: C3"""
     values = [1, "x", True, [1], "2026-01-31"] * 3
     answers = await asyncio.gather(
@@ -535,7 +535,7 @@ async def test_of_many_first_values_at_once_one_declares_the_type(project):
     assert {name: found[name] for name in found if name != "a"} == {f"b{n}": ("number", True) for n in range(15)}
 
 
-async def test_nobody_waits_for_another_who_is_declaring(project, world):
+async def test_inferring_a_type_never_waits(project, world):
     """Defects: C3"""
     await create(project, "known@example.com", attributes={"known": 1})
     async with world.db.transaction() as tx:

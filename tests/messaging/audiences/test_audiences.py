@@ -64,7 +64,7 @@ async def test_a_static_audience(project):
     assert (await project.client.get(f"/contacts/{grace}/audiences")).json() == []
 
 
-async def test_adding_in_bulk(project):
+async def test_bulk_addition(project):
     list_id = await audience(project)
     await create(project, "ada@example.com", attributes={"plan": "free"})
     await project.client.post(f"/audiences/{list_id}/contacts/by-email", {"email": "ada@example.com"})
@@ -90,7 +90,7 @@ async def test_adding_in_bulk(project):
     assert refused.status_code == 400
 
 
-async def test_rules_choose_the_members_from_then_on(project):
+async def test_rules_choose_the_members_of_a_dynamic_audience(project):
     ada = await create(project, "ada@example.com", attributes={"plan": "pro"})
     bob = await create(project, "bob@example.com", attributes={"plan": "free"})
     list_id = await audience(project)
@@ -114,7 +114,7 @@ async def test_rules_choose_the_members_from_then_on(project):
     assert sorted(moved[1:3]) == sorted([("audience.joined", ada["id"]), ("audience.left", bob["id"])])
 
 
-async def test_nobody_joins_a_dynamic_audience_by_hand(project):
+async def test_contacts_cannot_be_added_to_a_dynamic_audience(project):
     ada = await create(project, "ada@example.com")
     list_id = await audience(project, rules=PRO)
     path = f"/audiences/{list_id}/contacts"
@@ -139,7 +139,7 @@ async def test_a_dynamic_audience_can_be_frozen(project):
     assert (await project.client.post(f"/audiences/{list_id}/contacts/by-email", {"email": "x@example.com"})).is_success
 
 
-async def test_audiences_that_look_at_audiences(project):
+async def test_rules_can_refer_to_other_audiences(project):
     base = await audience(project, "base")
     ada = await create(project, "ada@example.com", attributes={"plan": "pro"})
     bob = await create(project, "bob@example.com")
@@ -161,7 +161,7 @@ async def test_audiences_that_look_at_audiences(project):
     assert (refused.status_code, refused.json()["code"]) == (409, "audience_in_use")
 
 
-async def test_audiences_in_a_circle_are_refused(project):
+async def test_circular_rules_are_refused(project):
     first = await audience(project, "first")
     second = await audience(
         project, "second", {"conditions": [{"field": "audience", "operator": "eq", "value": first}]}
@@ -181,7 +181,7 @@ async def test_audiences_in_a_circle_are_refused(project):
     assert answer.json()["errors"][0]["code"] == "too_deep"
 
 
-async def test_rules_cannot_look_into_other_projects(project, new_project):
+async def test_rules_cannot_refer_to_other_projects(project, new_project):
     theirs = await new_project()
     foreign = await audience(theirs)
     list_id = await audience(project)
@@ -191,7 +191,7 @@ async def test_rules_cannot_look_into_other_projects(project, new_project):
         assert (answer.status_code, answer.json()["errors"][0]["code"]) == (400, "audience_missing")
 
 
-async def test_another_projects_audiences_and_contacts_are_unknown(project, new_project):
+async def test_audiences_and_contacts_of_other_projects_are_not_found(project, new_project):
     theirs = await new_project()
     foreign, alien = await audience(theirs), await create(theirs, "a@example.com")
     list_id = await audience(project)
@@ -216,7 +216,7 @@ async def test_another_projects_audiences_and_contacts_are_unknown(project, new_
     assert await members(theirs, foreign) == set()
 
 
-async def test_engagement_moves_contacts(project, world, clock):
+async def test_engagement_updates_memberships(project, world, clock):
     ada = await create(project, "ada@example.com")
     active = await audience(
         project, rules={"conditions": [{"field": "lastOpenedAt", "operator": "withinDays", "value": 7}]}
@@ -234,7 +234,7 @@ async def test_engagement_moves_contacts(project, world, clock):
     assert (await project.client.get(f"/contacts/{ada['id']}")).json()["lastOpenedAt"] == ada["createdAt"]
 
 
-async def test_rules_that_look_at_the_clock_are_looked_at_again(project, clock, work_off):
+async def test_time_dependent_rules_are_evaluated_again(project, clock, work_off):
     await create(project, "ada@example.com")
     list_id = await audience(
         project, rules={"conditions": [{"field": "createdAt", "operator": "withinDays", "value": 30}]}
@@ -247,8 +247,8 @@ async def test_rules_that_look_at_the_clock_are_looked_at_again(project, clock, 
     assert types == ["audience.left"]
 
 
-async def test_recompute_sets_right_what_is_wrong(project, world):
-    """Whatever the reason: somebody is missing, and somebody is in it who should not be."""
+async def test_recompute_corrects_memberships(project, world):
+    """A member is missing, and a contact is a member that should not be one."""
     ada = await create(project, "ada@example.com", attributes={"plan": "pro"})
     bob = await create(project, "bob@example.com", attributes={"plan": "free"})
     list_id = await audience(project, rules=PRO)
@@ -294,7 +294,7 @@ async def written_together(world, contact_id, audience_id):
         return (await cursor.fetchall()) == [(True,)]
 
 
-async def test_the_door_finds_or_makes_and_unsubscribes_once(project, world, clock):
+async def test_contact_functions_find_or_create_and_unsubscribe_once(project, world, clock):
     project_id = UUID(project.id)
     unsubscribed = await audience(
         project, rules={"conditions": [{"field": "unsubscribed", "operator": "eq", "value": True}]}
@@ -345,14 +345,14 @@ async def test_the_door_finds_or_makes_and_unsubscribes_once(project, world, clo
         ),
     ],
 )
-async def test_bad_rules_say_where(project, rules, path, code):
+async def test_invalid_rules_are_refused_with_the_path(project, rules, path, code):
     list_id = await audience(project)
     answer = await project.client.patch(f"/audiences/{list_id}/rules", rules)
     assert answer.status_code == 400, answer.text
     assert (answer.json()["errors"][0]["path"], answer.json()["errors"][0]["code"]) == (path, code)
 
 
-async def test_webhooks_hear_of_joins_in_bulk_and_one_by_one(project, world):
+async def test_webhooks_get_events_of_single_and_bulk_joins(project, world):
     made = await project.client.post(
         "/webhooks", {"url": "https://hooks.example.com/in", "events": ["audience.joined", "contact.created"]}
     )
@@ -373,7 +373,7 @@ async def test_webhooks_hear_of_joins_in_bulk_and_one_by_one(project, world):
     assert found == [("audience.joined", 61, 31, 61, True), ("contact.created", 31, 31, 31, True)]
 
 
-async def test_a_moment_equals_itself_as_it_is_shown(project):
+async def test_a_timestamp_equals_its_value_in_responses(project):
     ada = await create(project, "ada@example.com")
     list_id = await audience(project)
     for operator, value, there in (
@@ -398,7 +398,7 @@ async def test_a_moment_equals_itself_as_it_is_shown(project):
         ("startsWith", "JÜRGEN"),
     ],
 )
-async def test_a_domain_is_one_in_whatever_script_it_is_written(project, operator, value):
+async def test_internationalised_domains_are_compared_in_one_form(project, operator, value):
     await create(project, "Jürgen@bücher.example")
     list_id = await audience(project)
     rules = {"conditions": [{"field": "email", "operator": operator, "value": value}]}
@@ -407,7 +407,7 @@ async def test_a_domain_is_one_in_whatever_script_it_is_written(project, operato
     assert found.json()["total"] == 1
 
 
-async def test_groups_are_counted_too(project):
+async def test_nested_groups_are_limited_too(project):
     list_id = await audience(project)
     group = {"match": "all", "conditions": []}
     for count, status in ((50, 200), (51, 400)):
@@ -415,7 +415,7 @@ async def test_groups_are_counted_too(project):
         assert answer.status_code == status
 
 
-async def test_nobody_joins_who_is_going_at_the_same_moment(project, world):
+async def test_a_contact_that_is_being_deleted_cannot_join(project, world):
     ada = await create(project, "ada@example.com")
     list_id = await audience(project)
     async with world.db.transaction() as tx:
@@ -426,8 +426,8 @@ async def test_nobody_joins_who_is_going_at_the_same_moment(project, world):
     assert (await project.client.get(f"/audiences/{list_id}/contacts")).json()["total"] == 0
 
 
-async def test_a_change_that_began_before_an_event_sees_it(project, clock):
-    """The later one of two changes may have looked at the clock first, and waited for the other one."""
+async def test_a_change_that_started_before_an_event_sees_it(project, clock):
+    """The change read the clock first, and then waited for the event's transaction."""
     ada = await create(project, "ada@example.com")
     list_id = await audience(project)
     conditions = [
@@ -442,8 +442,8 @@ async def test_a_change_that_began_before_an_event_sees_it(project, clock):
     assert await members(project, buyers) == {"ada"}
 
 
-async def test_changes_of_the_same_contacts_at_once_see_each_other(project):
-    """Each one alone would not bring anybody in."""
+async def test_concurrent_changes_of_the_same_contacts_see_each_other(project):
+    """No single change makes the contact match."""
     conditions = [{"field": name, "operator": "eq", "value": 1} for name in ("a", "b")]
     both = await audience(project, "Both", {"conditions": conditions})
     list_id = await audience(project)

@@ -16,7 +16,7 @@ async def event_types(project):
     return [each["type"] for each in (await project.client.get("/events")).json()["data"]]
 
 
-async def test_a_contact_lives_and_goes(project):
+async def test_create_get_change_and_delete_a_contact(project):
     made = await create(project, "Ada@Example.COM", attributes={"plan": "pro", "seats": 4, "gone": None})
     assert made["email"] == "Ada@example.com"
     assert made["attributes"] == {"plan": "pro", "seats": 4}
@@ -42,14 +42,14 @@ async def test_a_contact_lives_and_goes(project):
     ]
 
 
-async def test_a_change_that_changes_nothing_is_no_event(project):
+async def test_a_change_without_effect_records_no_event(project):
     made = await create(project, "ada@example.com", attributes={"a": 1})
     same = await project.client.patch(f"/contacts/{made['id']}", {"attributes": {"a": 1}, "unsubscribed": False})
     assert same.json() == made
     assert await event_types(project) == ["contact.created"]
 
 
-async def test_an_address_is_there_once_whatever_its_letter_case(project, new_project):
+async def test_addresses_are_unique_regardless_of_case(project, new_project):
     made = await create(project, "ada@example.com")
     other = await create(project, "grace@example.com")
     for spelling in ("ada@example.com", "ADA@EXAMPLE.com", "Ada <aDa@example.com>"):
@@ -63,7 +63,7 @@ async def test_an_address_is_there_once_whatever_its_letter_case(project, new_pr
     await create(theirs, "ada@example.com")
 
 
-async def test_of_many_who_create_an_address_at_once_one_wins(project):
+async def test_of_concurrent_creations_one_succeeds(project):
     answers = await asyncio.gather(
         *(project.client.post("/contacts", {"email": f"{'aA'[n % 2]}da@example.com"}) for n in range(12))
     )
@@ -102,20 +102,20 @@ async def test_pages_and_searches(project):
         ({"email": "a@example.com", "colour": "red"}, "/colour"),
     ],
 )
-async def test_a_bad_contact_says_where(project, body, path):
+async def test_an_invalid_contact_is_refused_with_the_path(project, body, path):
     answer = await project.client.post("/contacts", body)
     assert answer.status_code == 400
     assert answer.json()["errors"][0]["path"] == path
 
 
-async def test_attributes_cannot_grow_past_their_limit_bit_by_bit(project):
+async def test_changes_cannot_exceed_the_attribute_limit(project):
     made = await create(project, "a@example.com", attributes={"x": "y" * 9_000})
     path = f"/contacts/{made['id']}"
     assert (await project.client.patch(path, {"attributes": {"z": "y" * 9_000}})).status_code == 400
     assert (await project.client.patch(path, {"attributes": {"x": None, "z": "y" * 9_000}})).status_code == 200
 
 
-async def test_another_project_sees_nothing(project, new_project):
+async def test_contacts_of_other_projects_are_not_found(project, new_project):
     made = await create(project, "a@example.com")
     theirs = await new_project()
     for method, body in (("GET", None), ("PATCH", {"unsubscribed": True}), ("DELETE", None)):
@@ -144,14 +144,14 @@ async def test_true_is_not_one(project, before, after):
     assert json.dumps(changed["attributes"]) == json.dumps({"x": after})
 
 
-async def test_of_many_who_take_an_address_at_once_one_wins(project):
+async def test_of_concurrent_changes_to_one_address_one_succeeds(project):
     made = [await create(project, f"{number}@example.com") for number in range(6)]
     changes = [project.client.patch(f"/contacts/{each['id']}", {"email": "same@example.com"}) for each in made]
     statuses = sorted(answer.status_code for answer in await asyncio.gather(*changes))
     assert statuses == [200, 409, 409, 409, 409, 409]
 
 
-async def test_if_match_holds_for_deletion_too(project):
+async def test_if_match_is_honoured_by_deletion(project):
     made = await create(project, "a@example.com")
     path = f"/contacts/{made['id']}"
     tag = (await project.client.get(path)).headers["etag"]

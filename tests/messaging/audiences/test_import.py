@@ -1,4 +1,4 @@
-"""Importing and exporting contacts: whole files, broken files, killed imports."""
+"""Importing and exporting contacts: valid and damaged files, killed imports."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ async def upload(project, body, mode="upsert", content_type="text/csv"):
 
 
 async def take_in(project, work_off, body, mode="upsert"):
-    """Upload, do the work, and return the finished import."""
+    """Upload a file, run the background work, and return the finished import."""
     up = await upload(project, body, mode)
     assert up.status_code == 201, up.text
     assert up.json()["status"] == "PENDING"
@@ -43,7 +43,7 @@ async def by_email(project):
     return {each["email"]: each for each in page["data"]}
 
 
-async def test_a_file_comes_in_and_goes_out(project, work_off):
+async def test_a_file_is_imported_and_exported(project, work_off):
     body = (
         "email,name,seats,ratio,vip,since,zip,tags,unsubscribed\r\n"
         'ada@example.com,"Lovelace, Ada",4,0.5,TRUE,2026-01-31,01234,"[""a"",1]",\r\n'
@@ -80,7 +80,7 @@ async def test_a_file_comes_in_and_goes_out(project, work_off):
     assert [each["id"] for each in (await project.client.get("/contacts/imports")).json()] == [again["id"], done["id"]]
 
 
-async def test_upsert_merges_and_skip_leaves_alone(project, work_off):
+async def test_upsert_merges_and_skip_keeps_existing_contacts(project, work_off):
     await create(project, "ada@example.com", attributes={"plan": "pro", "city": "Rome"})
     await create(project, "out@example.com", unsubscribed=True)
     body = "Email;plan;unsubscribed\nADA@example.com;free;\nnew@example.com;free;\nout@example.com;;false\n"
@@ -100,7 +100,7 @@ async def test_upsert_merges_and_skip_leaves_alone(project, work_off):
     assert types.count("contact.updated") == 2
 
 
-async def test_addresses_given_twice_in_a_file(project, work_off):
+async def test_repeated_addresses_in_a_file_are_merged(project, work_off):
     body = "email,a,b\nx@example.com,1,\nX@example.com,,2\nx@EXAMPLE.com,3,\n"
     assert counts(await take_in(project, work_off, body)) == {"created": 1, "updated": 2}
     assert (await by_email(project))["x@example.com"]["attributes"] == {"a": 3, "b": 2}
@@ -109,7 +109,7 @@ async def test_addresses_given_twice_in_a_file(project, work_off):
     assert (await by_email(project))["y@example.com"]["attributes"] == {"a": 1}
 
 
-async def test_an_import_moves_contacts_between_audiences(project, work_off):
+async def test_an_import_updates_memberships(project, work_off):
     list_id = await audience(project, rules=PRO)
     await take_in(project, work_off, "email,plan\na@example.com,pro\nb@example.com,free\n")
     assert await members(project, list_id) == {"a"}
@@ -118,7 +118,7 @@ async def test_an_import_moves_contacts_between_audiences(project, work_off):
     assert (await project.client.post(f"/audiences/{list_id}/recompute")).json() == {"added": 0, "removed": 0}
 
 
-async def test_bad_lines_fail_alone_and_say_why(project, work_off):
+async def test_invalid_lines_fail_alone_with_a_reason(project, work_off):
     lines = [
         b"email,note,unsubscribed",
         "good1@example.com,für immer,".encode(),
@@ -158,7 +158,7 @@ async def test_bad_lines_fail_alone_and_say_why(project, work_off):
         assert wanted[error["line"]] in error["message"], error
 
 
-async def test_what_does_not_fit_beside_known_attributes_fails_alone(project, work_off):
+async def test_a_row_that_exceeds_the_attribute_limit_fails_alone(project, work_off):
     await create(project, "full@example.com", attributes={"x": "y" * 15_000})
     await create(project, "many@example.com", attributes={f"x{n}": n for n in range(100)})
     body = f"email,z\nfull@example.com,{'z' * 3_000}\nmany@example.com,1\nok@example.com,1\n"
@@ -207,7 +207,7 @@ async def test_byte_order_marks_and_other_separators(project, work_off):
         assert (await by_email(project))[f"x{number}@example.com"]["attributes"] == {"a": 1}
 
 
-async def test_what_may_be_sent_and_asked(project, new_project):
+async def test_media_type_and_parameters_are_checked(project, new_project):
     assert (await upload(project, "email\n", content_type="application/json")).status_code == 415
     assert (await upload(project, "email\n", mode="replace")).status_code == 400
     up = (await upload(project, "email\na@example.com\n")).json()
@@ -220,7 +220,7 @@ async def test_what_may_be_sent_and_asked(project, new_project):
     assert (full.status_code, full.json()["code"]) == (409, "too_many_imports")
 
 
-async def test_an_import_in_many_batches_and_turns(project, work_off, monkeypatch):
+async def test_an_import_takes_several_batches_and_claims(project, work_off, monkeypatch):
     monkeypatch.setattr(work, "IMPORT_BATCH", 7)
     monkeypatch.setattr(work, "BATCHES", 2)
     rows = "".join(f'u{n}@example.com,"line\nbreak {n}"\n' for n in range(60))
@@ -233,7 +233,7 @@ OPEN_QUOTE = b'a","""\n'
 """A line that ends within quotes, whether it begins within quotes or not."""
 
 
-async def test_lines_that_each_open_a_quote_are_read_in_time_that_grows_with_the_file(project, work_off, monkeypatch):
+async def test_unclosed_quotes_are_parsed_in_linear_time(project, work_off, monkeypatch):
     read: list[int] = []
     plain = csv_reader._LineSource.__next__
     monkeypatch.setattr(csv_reader._LineSource, "__next__", lambda source: (read.append(1), plain(source))[1])
@@ -250,7 +250,7 @@ async def test_lines_that_each_open_a_quote_are_read_in_time_that_grows_with_the
     assert len(read) < 40 * csv_reader.IMPORT_BATCH
 
 
-async def test_a_killed_import_goes_on_where_it_was(project, world, clock, work_off, monkeypatch):
+async def test_a_killed_import_continues_at_its_position(project, world, clock, work_off, monkeypatch):
     monkeypatch.setattr(work, "IMPORT_BATCH", 10)
     rows = "".join(f"u{n}@example.com\n" for n in range(45))
     up = (await upload(project, "email\n" + rows)).json()
@@ -284,7 +284,7 @@ async def test_a_killed_import_goes_on_where_it_was(project, world, clock, work_
     assert len(told) == 45
 
 
-async def test_an_overtaken_attempt_changes_nothing(project, world, clock, work_off):
+async def test_a_superseded_attempt_changes_nothing(project, world, clock, work_off):
     up = (await upload(project, "email\na@example.com\n")).json()
     (old,) = await claim(world.db, work.WORK[0], ClaimGroup(UUID(project.id), None), clock(), 1)
     clock.move(timedelta(minutes=3))
@@ -297,7 +297,7 @@ async def test_an_overtaken_attempt_changes_nothing(project, world, clock, work_
     assert (done["status"], counts(done)) == ("COMPLETED", {"created": 1})
 
 
-async def test_an_upload_that_breaks_off_leaves_nothing(project, world, app):
+async def test_an_interrupted_upload_stores_nothing(project, world, app):
     events = iter(
         [
             {"type": "http.request", "body": b"email\na@example.com\n" * 100_000, "more_body": True},
@@ -324,7 +324,7 @@ async def test_an_upload_that_breaks_off_leaves_nothing(project, world, app):
         assert await (await connection.execute(text, (project.id,))).fetchall() == [(0,)]
 
 
-async def test_an_upload_that_never_ends_is_given_up(project, world, clock, work_off):
+async def test_an_endless_upload_is_cancelled(project, world, clock, work_off):
     up = (await upload(project, "email\na@example.com\n")).json()
     async with world.db.connection() as connection:
         text = "update contact_imports set status = 'UPLOADING', due_at = %s where project_id = %s"
@@ -337,7 +337,7 @@ async def test_an_upload_that_never_ends_is_given_up(project, world, clock, work
     )
 
 
-async def test_formulas_are_harmless_outside_and_whole_inside(project, work_off):
+async def test_formulas_are_guarded_in_exports_and_unchanged_in_the_database(project, work_off):
     for number, text in enumerate(("=1+1", "@x", "+1", "-x", "\tx")):
         attributes = {"f": text, "id": "own", "email": "e", "=1+1": text, "attributes.x": "y"}
         await create(project, f"u{number}@example.com", attributes=attributes)
@@ -358,7 +358,7 @@ cells = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]
 
 @settings(max_examples=150)
 @given(st.lists(st.lists(cells, min_size=2, max_size=3), max_size=12), st.integers(1, 40))
-def test_what_the_csv_module_writes_is_read_back_wherever_pieces_end(rows, size):
+def test_csv_files_are_parsed_the_same_for_any_chunks(rows, size):
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\r\n", quoting=csv.QUOTE_ALL)
     writer.writerows([["email", "a", "b"], *rows])
@@ -378,7 +378,7 @@ def test_what_the_csv_module_writes_is_read_back_wherever_pieces_end(rows, size)
 
 @settings(max_examples=300)
 @given(st.binary(max_size=300), st.integers(1, 50))
-def test_no_bytes_break_the_reader(data, size):
+def test_no_bytes_crash_the_reader(data, size):
     data = b"email,a\n" + data
     header = csv_reader.read_header(data)
     layout, position = header.layout, header.length
@@ -396,7 +396,7 @@ def test_no_bytes_break_the_reader(data, size):
 
 @settings(max_examples=300)
 @given(st.text(max_size=60) | st.emails() | st.from_regex(r"[a-zA-Z0-9.+'_-]{1,66}@[a-z0-9.-]{1,20}", fullmatch=True))
-def test_the_short_way_to_an_address_is_the_long_way(text):
+def test_the_fast_address_parser_agrees_with_the_full_one(text):
     text = text.strip()
     try:
         wanted = parse_address(text).spec
@@ -407,7 +407,7 @@ def test_the_short_way_to_an_address_is_the_long_way(text):
     assert csv_reader.read_email(text) == (wanted, normalise(wanted))
 
 
-def test_a_line_without_end_takes_no_memory():
+def test_an_endless_line_takes_bounded_memory():
     def pieces():
         yield b"x@example.com,"
         for _ in range(200):
@@ -420,6 +420,6 @@ def test_a_line_without_end_takes_no_memory():
     assert lines[0].next_position == 8 + 14 + 200_000_000 + 1
 
 
-def test_a_header_is_found_or_refused():
+def test_a_header_is_parsed_or_refused():
     with pytest.raises(ImportFileInvalid):
         csv_reader.read_header(b'"email\n')

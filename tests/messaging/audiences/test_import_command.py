@@ -18,7 +18,7 @@ def client(project, app):
     return httpx.AsyncClient(transport=transport, base_url="http://postern.test", headers=headers)
 
 
-async def test_a_file_is_uploaded_and_watched(project, client, work_off, tmp_path: Path):
+async def test_a_file_is_uploaded_and_its_progress_shown(project, client, work_off, tmp_path: Path):
     file = tmp_path / "contacts.csv"
     file.write_text("email,plan\n" + "".join(f"u{n}@example.com,pro\n" for n in range(40)) + "nonsense,\n" * 25)
     shown = []
@@ -38,7 +38,7 @@ async def test_a_file_is_uploaded_and_watched(project, client, work_off, tmp_pat
     assert lines[-1] == "  and 5 more"
 
 
-async def test_a_refusal_is_one_sentence(project, client, tmp_path: Path):
+async def test_an_error_is_reported_in_one_sentence(project, client, tmp_path: Path):
     file = tmp_path / "contacts.csv"
     file.write_text("name\nAda\n")
     with pytest.raises(CannotRun, match="400: There is no column `email`"):
@@ -65,7 +65,7 @@ async def test_types_of_attributes_are_declared_with_the_file(project, client, w
         await import_file(client, project.id, file, "upsert", lambda *_: None, {"zip": "text"})
 
 
-async def test_a_preview_says_how_a_file_is_read(project, client, work_off, tmp_path: Path):
+async def test_a_preview_shows_how_a_file_would_be_read(project, client, work_off, tmp_path: Path):
     """Defects: C10"""
     file = tmp_path / "contacts.csv"
     file.write_bytes("sep=;\r\nKunde;Straße;Notiz\r\na@example.com;Große Straße;x\r\n".encode("cp1252"))

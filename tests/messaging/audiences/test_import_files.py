@@ -1,4 +1,4 @@
-"""Files of contacts as spreadsheets save them: encodings, the `sep=` line, headers in other languages, the preview."""
+"""Contact files as spreadsheets save them: encodings, the line `sep=`, headers in other languages, previews."""
 
 import asyncio
 import codecs
@@ -28,7 +28,7 @@ async def preview(project: Any, body: bytes, headers: dict[str, str] | None = No
 async def import_file(
     project: Any, work_off: Any, body: bytes, headers: dict[str, str] | None = None, **params: str
 ) -> Any:
-    """Import a file, and check that everything came as the preview of the same file had said."""
+    """Import a file, and check that the result equals its preview."""
     shown = await preview(project, body, headers, **params)
     assert shown["importable"], shown["problems"]
     up = await project.client.post("/contacts/import", content=body, params=params, headers=headers or TEXT)
@@ -107,9 +107,7 @@ async def test_a_file_is_read_in_its_encoding(
         ("windows-1256", "email,name\na@example.com,محمد\n"),
     ],
 )
-async def test_an_encoding_that_is_declared_in_the_query_is_taken(
-    project: Any, work_off: Any, charset: str, text: str
-) -> None:
+async def test_an_encoding_in_the_query_is_used(project: Any, work_off: Any, charset: str, text: str) -> None:
     """Defects: C10"""
     name = charset_named(charset)
     assert name
@@ -130,7 +128,7 @@ async def test_an_encoding_that_is_declared_in_the_query_is_taken(
         ("cp1252", "windows-1252", "Adresse électronique;Prénom\na@example.com;Zoé\n"),
     ],
 )
-async def test_the_names_in_a_header_tell_its_encoding(
+async def test_column_names_reveal_the_encoding(
     project: Any, work_off: Any, codec: str, charset: str, text: str
 ) -> None:
     """Defects: C10"""
@@ -140,7 +138,7 @@ async def test_the_names_in_a_header_tell_its_encoding(
     assert list(contact["attributes"].values()) == [text.splitlines()[1].replace(";", ",").partition(",")[2]]
 
 
-async def test_one_letter_at_the_end_of_a_large_file_tells_its_encoding(project: Any, work_off: Any) -> None:
+async def test_one_character_at_the_end_of_a_large_file_reveals_its_encoding(project: Any, work_off: Any) -> None:
     """Defects: C10"""
     rows = [f"u{number}@example.com;{'x' * 1_000}" for number in range(1_200)]
     body = "\r\n".join(["email;note", *rows, "last@example.com;Zoé"]).encode("cp1252")
@@ -162,9 +160,7 @@ async def test_a_damaged_line_of_a_utf8_file_fails_alone(project: Any, work_off:
 
 @pytest.mark.parametrize("separator", [";", ",", "\t", "|"])
 @pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16"])
-async def test_a_line_that_names_the_separator_is_heeded(
-    project: Any, work_off: Any, separator: str, codec: str
-) -> None:
+async def test_a_separator_line_is_honoured(project: Any, work_off: Any, separator: str, codec: str) -> None:
     """Defects: C10"""
     lines = [f"sep={separator}", "email;note,x".replace(";", separator), f'a@example.com{separator}"one, two; three"']
     if separator == ",":
@@ -178,7 +174,7 @@ async def test_a_line_that_names_the_separator_is_heeded(
     assert (shown["headerLine"], shown["delimiterFrom"], shown["rows"][0]["line"]) == (2, "DECLARED", 3)
 
 
-async def test_lines_are_counted_from_the_separator_line_on(project: Any, work_off: Any) -> None:
+async def test_line_numbers_include_the_separator_line(project: Any, work_off: Any) -> None:
     """Defects: C10"""
     done = await import_file(project, work_off, b"SEP=;\nemail;a\nnonsense;1\nb@example.com;2\n")
     assert [error["line"] for error in done["errors"]] == [3]
@@ -209,7 +205,7 @@ NO |= {"Japanese": "いいえ", "Italian": "no", "English": "FALSE"}
 
 
 @pytest.mark.parametrize("language", HEADERS)
-async def test_a_header_in_another_language_is_understood(project: Any, work_off: Any, language: str) -> None:
+async def test_headers_in_other_languages_are_mapped(project: Any, work_off: Any, language: str) -> None:
     """Defects: C10"""
     names = HEADERS[language].split(",")
     body = f"{HEADERS[language]}\nin@example.com,Ada,{NO[language]}\nout@example.com,Bo,{YES[language]}\n"
@@ -231,14 +227,14 @@ async def test_a_header_in_another_language_is_understood(project: Any, work_off
 @pytest.mark.parametrize(
     "name", ["EMAIL", "e_mail", " E.Mail ", "Ｅｍａｉｌ", "E-MAIL*", "Электронная  почта:", "courriel"]
 )
-async def test_case_width_and_punctuation_do_not_matter(project: Any, name: str) -> None:
+async def test_column_names_ignore_case_width_and_punctuation(project: Any, name: str) -> None:
     """Defects: C10"""
     shown = await preview(project, f"{name},a\nx@example.com,1\n".encode())
     assert shown["columns"][0]["target"] == "email"
     assert shown["columns"][0]["name"] == name.strip()
 
 
-def test_no_name_means_two_things() -> None:
+def test_no_column_name_maps_to_two_fields() -> None:
     """Defects: C10"""
     lists = [csv_headers.EMAIL, csv_headers.UNSUBSCRIBED, csv_headers.SUBSCRIBED, csv_headers.COMMON]
     plain = [{csv_headers.plain_name(name) for name in names} for names in lists]
@@ -254,7 +250,7 @@ def test_no_name_means_two_things() -> None:
     assert not ours & set().union(*plain)
 
 
-async def test_an_attribute_with_such_a_name_survives_export_and_import(project: Any, work_off: Any) -> None:
+async def test_attributes_named_like_a_field_survive_export_and_import(project: Any, work_off: Any) -> None:
     """Defects: C10"""
     attributes = {"Mail": "m", "-email": "x", "Abgemeldet": "gestern", "邮箱": "y", "subscribed": "2026-01-31"}
     made = await project.client.post("/contacts", {"email": "ada@example.com", "attributes": attributes})
@@ -266,7 +262,7 @@ async def test_an_attribute_with_such_a_name_survives_export_and_import(project:
     assert (await by_email(project))["ada@example.com"]["attributes"] == attributes
 
 
-async def test_the_preview_shows_the_mapping_and_the_rows_and_keeps_nothing(project: Any) -> None:
+async def test_the_preview_shows_mapping_and_rows_and_stores_nothing(project: Any) -> None:
     """Defects: C10"""
     body = (
         "sep=;\r\nKunde;E-Mail;Abgemeldet;id;;Mail\r\n"
@@ -373,7 +369,7 @@ async def test_the_preview_shows_the_first_twenty_rows(project: Any) -> None:
         ),
     ],
 )
-async def test_what_stops_an_import_is_shown_with_what_to_do(
+async def test_blocking_problems_are_shown_with_the_next_step(
     project: Any, body: str, code: str, column: int | None, words: str | None
 ) -> None:
     """Defects: C10"""
@@ -393,7 +389,7 @@ async def test_what_stops_an_import_is_shown_with_what_to_do(
 
 
 @pytest.mark.parametrize("rows", [2, 20_000], ids=["short", "long"])
-async def test_lines_that_end_with_carriage_returns_alone_are_refused_by_name(project: Any, rows: int) -> None:
+async def test_files_with_only_carriage_returns_are_refused(project: Any, rows: int) -> None:
     """Defects: C10"""
     body = b"email,name\r" + b"ada@example.com,Ada\r" * rows
     for path in ("/contacts/import", "/contacts/import/preview"):
@@ -403,7 +399,7 @@ async def test_lines_that_end_with_carriage_returns_alone_are_refused_by_name(pr
         assert "UTF-8" in refused.json()["next"]
 
 
-async def test_an_address_that_is_none_is_named_by_its_line(project: Any, work_off: Any) -> None:
+async def test_invalid_addresses_are_reported_by_line(project: Any, work_off: Any) -> None:
     """Defects: C10"""
     done = await import_file(project, work_off, b"email\nmailto:ada@example.com\n")
     (error,) = done["errors"]
@@ -411,7 +407,7 @@ async def test_an_address_that_is_none_is_named_by_its_line(project: Any, work_o
     assert "ada" not in error["message"], "what is kept of an import holds nobody's address"
 
 
-async def test_the_caller_may_say_what_columns_fill(project: Any, work_off: Any) -> None:
+async def test_the_caller_can_map_columns(project: Any, work_off: Any) -> None:
     """Defects: C10"""
     body = 'Kontakt,email,Vorname,Notiz,Will Post,Mehr\na@example.com,alt,Ada,geheim,nein,"{""x"":1}"\n'
     mapping = {
@@ -435,7 +431,7 @@ async def test_the_caller_may_say_what_columns_fill(project: Any, work_off: Any)
     assert found["unsubscribed"] is True
 
 
-async def test_a_column_that_may_say_who_is_subscribed_is_pointed_out(project: Any, work_off: Any) -> None:
+async def test_a_column_that_may_mean_subscribed_gives_a_notice(project: Any, work_off: Any) -> None:
     """Defects: C10"""
     body = b"email,Subscribed\nin@example.com,yes\nout@example.com,no\nopen@example.com,\n"
     shown = await preview(project, body)
@@ -464,7 +460,7 @@ async def test_a_column_that_may_say_who_is_subscribed_is_pointed_out(project: A
     ],
 )
 @pytest.mark.parametrize("path", ["/contacts/import", "/contacts/import/preview"])
-async def test_a_mapping_that_makes_no_sense_is_refused(project: Any, path: str, columns: str, words: str) -> None:
+async def test_an_invalid_mapping_is_refused(project: Any, path: str, columns: str, words: str) -> None:
     """Defects: C10"""
     answer = await project.client.post(
         path, content=b"email,a\nx@example.com,1\n", params={"columns": columns}, headers=TEXT
@@ -525,7 +521,7 @@ async def test_rows_that_are_not_in_the_encoding_fail_alone(project: Any, work_o
     assert "NUL" in done["errors"][1]["message"]
 
 
-async def test_a_utf16_file_that_is_cut_off_or_damaged_loses_those_lines(project: Any, work_off: Any) -> None:
+async def test_damaged_lines_of_a_utf16_file_fail_alone(project: Any, work_off: Any) -> None:
     """Defects: C10"""
     text = "email\ta\na@example.com\t\u0a0d\u0d0a\nb@example.com\t\ud800\nc@example.com\t𠮷\nd@example.com\tx"
     body = codecs.BOM_UTF16_LE + text.encode("utf-16-le", "surrogatepass") + b"y"
@@ -537,7 +533,7 @@ async def test_a_utf16_file_that_is_cut_off_or_damaged_loses_those_lines(project
     assert found["c@example.com"]["attributes"] == {"a": "𠮷"}
 
 
-async def test_utf16_without_a_mark_is_refused_with_what_to_declare(project: Any) -> None:
+async def test_utf16_without_a_byte_order_mark_is_refused_with_the_next_step(project: Any) -> None:
     """Defects: C10"""
     for codec in ("utf-16-le", "utf-16-be"):
         answer = await project.client.post(
@@ -547,14 +543,14 @@ async def test_utf16_without_a_mark_is_refused_with_what_to_declare(project: Any
         assert "charset=utf-16le" in answer.json()["next"]
 
 
-async def test_a_wrong_declaration_is_pointed_out(project: Any) -> None:
+async def test_a_doubtful_encoding_gives_a_notice(project: Any) -> None:
     """Defects: C10"""
     shown = await preview(project, GERMAN.encode(), charset="latin1")
     assert [each["code"] for each in shown["problems"]] == ["charset_doubtful"]
     assert "KÃ¶ln" in shown["rows"][0]["attributes"].values()
 
 
-async def test_an_import_of_utf16_goes_on_where_it_was(
+async def test_a_killed_import_of_utf16_continues_at_its_position(
     project: Any, work_off: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Defects: C10"""
@@ -567,7 +563,7 @@ async def test_an_import_of_utf16_goes_on_where_it_was(
     assert [error["line"] for error in done["errors"]] == [123]
 
 
-async def test_an_upload_of_the_release_before_is_taken_in(project: Any, world: Any, work_off: Any) -> None:
+async def test_an_upload_of_the_previous_release_is_imported(project: Any, world: Any, work_off: Any) -> None:
     """Defects: C10"""
     up = await project.client.post("/contacts/import", content=b"email;a\nx@example.com;1\n", headers=TEXT)
     async with world.db.connection() as connection:
@@ -581,7 +577,7 @@ async def test_an_upload_of_the_release_before_is_taken_in(project: Any, world: 
     assert (done["status"], counts(done)) == ("COMPLETED", {"created": 1})
 
 
-async def test_who_may_preview(project: Any, new_project: Any, stranger: Any) -> None:
+async def test_a_preview_needs_permission(project: Any, new_project: Any, stranger: Any) -> None:
     """Defects: C10"""
     body = b"email\nx@example.com\n"
     path = "/contacts/import/preview"
@@ -599,7 +595,7 @@ async def test_who_may_preview(project: Any, new_project: Any, stranger: Any) ->
     assert wrong.status_code == 415
 
 
-async def test_previews_that_are_held_open_are_limited_by_project(project: Any, new_project: Any) -> None:
+async def test_concurrent_previews_are_limited_by_project(project: Any, new_project: Any) -> None:
     path, begun, go_on = "/contacts/import/preview", asyncio.Semaphore(0), asyncio.Event()
 
     async def slow_file() -> AsyncIterator[bytes]:
@@ -625,7 +621,7 @@ async def test_previews_that_are_held_open_are_limited_by_project(project: Any, 
 
 
 @pytest.mark.parametrize("body", [b"", b"\n", b"PK\x03\x04x", b"email," + b"x" * 200_000, b"sep=;", b"email,\0\n"])
-async def test_a_preview_of_what_is_no_table_is_refused(project: Any, body: bytes) -> None:
+async def test_a_preview_of_a_file_that_is_no_csv_is_refused(project: Any, body: bytes) -> None:
     """Defects: C10"""
     answer = await project.client.post("/contacts/import/preview", content=body, headers=TEXT)
     assert (answer.status_code, answer.json()["code"]) == (400, "import_file_invalid")
@@ -636,7 +632,7 @@ async def test_a_preview_of_what_is_no_table_is_refused(project: Any, body: byte
 
 @pytest.mark.parametrize("charset", CODECS)
 def test_a_line_feed_is_the_same_byte_in_every_encoding(charset: str) -> None:
-    """Lines are found before they are decoded.
+    """Files are split into lines before decoding.
 
     Defects: C10
     """
@@ -663,7 +659,7 @@ texts = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]
     st.integers(1, 9),
     st.booleans(),
 )
-def test_utf16_is_read_wherever_pieces_end(rows: list[Any], codec: str, size: int, sep: bool) -> None:
+def test_utf16_is_parsed_the_same_for_any_chunks(rows: list[Any], codec: str, size: int, sep: bool) -> None:
     """Defects: C10"""
     quoted = "".join("\t".join('"' + cell.replace('"', '""') + '"' for cell in row) + "\r\n" for row in rows)
     data = utf16(("sep=\t\r\n" if sep else "") + "email\ta\r\n" + quoted, codec)
@@ -681,7 +677,7 @@ def test_utf16_is_read_wherever_pieces_end(rows: list[Any], codec: str, size: in
 
 @settings(max_examples=300)
 @given(st.binary(max_size=200), st.sampled_from([None, *CODECS]), st.booleans())
-def test_no_bytes_break_the_header(data: bytes, declared: str | None, utf8: bool) -> None:
+def test_no_bytes_crash_the_header_parser(data: bytes, declared: str | None, utf8: bool) -> None:
     """Defects: C10"""
     for start in (data, b"email," + data, b"sep=;\n" + data):
         try:
@@ -701,7 +697,7 @@ def test_no_bytes_break_the_header(data: bytes, declared: str | None, utf8: bool
 
 @settings(max_examples=200)
 @given(st.binary(max_size=300), st.integers(1, 40))
-def test_whether_a_file_is_utf8_does_not_depend_on_its_pieces(data: bytes, size: int) -> None:
+def test_utf8_detection_is_the_same_for_any_chunks(data: bytes, size: int) -> None:
     """Defects: C10"""
     whole, parts = Utf8Detector(1_000), Utf8Detector(1_000)
     whole.feed(data)

@@ -1,4 +1,4 @@
-"""Rules against an oracle: what SQL says about a contact is what plain Python says about it."""
+"""Audience rules, compared with an implementation in Python: SQL and Python choose the same contacts."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -21,7 +21,7 @@ MISSING = object()
 
 
 def moment_of(value):
-    """A moment, if the value is one or a text that spells one."""
+    """The timestamp of a value, or None."""
     if isinstance(value, datetime):
         return value
     if not isinstance(value, str) or len(value) > 40:
@@ -58,7 +58,7 @@ def same(a, b):
 
 
 def holds(operator, actual, value):
-    """Whether a condition holds for a value that is there or MISSING."""
+    """Whether a condition holds for a value; MISSING stands for an absent attribute."""
     absent = actual is MISSING or actual is None
     if operator == "exists":
         return not absent
@@ -210,7 +210,7 @@ groups = st.recursive(
 
 
 def asked(connection, many_rules, contact):
-    """What SQL says about a contact, for each of many rules in one statement."""
+    """Which of many rules match a contact, by one SQL statement."""
     compiled = [rules.condition(rules.read_rules(each), slot) for slot, each in enumerate(many_rules)]
     query = SQL("""
         select array[{conditions}] from (select %(values)s::jsonb as v, %(now)s::timestamptz as now) as given
@@ -242,7 +242,7 @@ def connection(database_url):
 
 
 @pytest.mark.parametrize("operator", rules.OPERATORS)
-def test_every_operator_on_everything(connection, operator):
+def test_every_operator_on_every_type(connection, operator):
     @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
     @given(st.lists(st.tuples(fields, values[operator]), min_size=5, max_size=20), contacts)
     def check(asks, contact):
@@ -258,7 +258,7 @@ def test_every_operator_on_everything(connection, operator):
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(st.lists(groups, min_size=1, max_size=8), contacts)
-def test_groups_in_groups(connection, many, contact):
+def test_nested_groups(connection, many, contact):
     answers = asked(connection, many, contact)
     for each, answer in zip(many, answers, strict=True):
         assert answer == belongs(each, contact), (each, contact)
@@ -311,7 +311,7 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("field", "operator", "value", "attributes", "wanted"), TABLE)
-def test_what_the_documentation_says(connection, field, operator, value, attributes, wanted):
+def test_documented_examples(connection, field, operator, value, attributes, wanted):
     contact = {"email": "Ada@example.com", "unsubscribed": False, "createdAt": NOW - timedelta(days=3)}
     contact |= {"lastOpenedAt": None, "lastClickedAt": None, "attributes": attributes}
     asked_for = {"conditions": [{"field": field, "operator": operator, "value": value}]}
@@ -319,13 +319,13 @@ def test_what_the_documentation_says(connection, field, operator, value, attribu
     assert belongs(asked_for, contact) is wanted
 
 
-def test_the_table_has_every_operator():
+def test_the_documentation_lists_every_operator():
     assert {each[1] for each in TABLE} == set(rules.OPERATORS)
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(dates | st.text(max_size=30) | st.dates().map(str) | st.datetimes().map(str) | st.from_regex(rules._MOMENT))
-def test_sql_and_python_read_the_same_moments(connection, text):
+def test_sql_and_python_parse_timestamps_alike(connection, text):
     if "\0" in text or any("\ud800" <= each <= "\udfff" for each in text):
         return
     (found,) = connection.execute("select attribute_moment(%s)", (Jsonb(text),)).fetchone()
@@ -336,7 +336,7 @@ def test_sql_and_python_read_the_same_moments(connection, text):
     assert found == wanted
 
 
-def test_nothing_a_caller_writes_becomes_sql():
+def test_values_are_never_part_of_sql():
     poison = "'; drop table contacts; --"
     many = [
         {"field": poison, "operator": operator, "value": [poison] if operator in ("in", "notIn") else poison}

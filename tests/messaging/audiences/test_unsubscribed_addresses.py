@@ -1,4 +1,4 @@
-"""An address that unsubscribed stays so, however its contact is made again, until it is subscribed explicitly."""
+"""An address that unsubscribed stays unsubscribed when its contact is recreated, until an explicit subscription."""
 
 from uuid import uuid4
 
@@ -25,7 +25,7 @@ async def found(project, address):
 
 
 @pytest.mark.parametrize("how", ["create", "bulk", "by-email", "import", "event", "letter case"])
-async def test_a_contact_that_is_made_again_stays_unsubscribed(project, left, work_off, how):
+async def test_a_recreated_contact_stays_unsubscribed(project, left, work_off, how):
     """Defects: C12"""
     address = await left()
     if how in ("create", "letter case"):
@@ -48,7 +48,7 @@ async def test_a_contact_that_is_made_again_stays_unsubscribed(project, left, wo
     assert (await found(project, address))["unsubscribed"] is True
 
 
-async def test_only_an_explicit_subscription_ends_it(project, left):
+async def test_only_an_explicit_subscription_subscribes_again(project, left):
     """Defects: C12"""
     address = await left()
     contact = (await project.client.post("/contacts", {"email": address})).json()
@@ -58,8 +58,8 @@ async def test_only_an_explicit_subscription_ends_it(project, left):
     assert (await project.client.post("/contacts", {"email": address})).json()["unsubscribed"] is False
 
 
-async def test_it_is_the_address_that_is_remembered(project, left):
-    """A contact that moves away from an address leaves the memory behind; one that moves to it is unsubscribed.
+async def test_the_unsubscribed_address_is_remembered(project, left):
+    """The old address of a contact stays unsubscribed; a contact that changes to it becomes unsubscribed.
 
     Defects: C12
     """
@@ -72,7 +72,7 @@ async def test_it_is_the_address_that_is_remembered(project, left):
     assert (await project.client.post("/contacts", {"email": other})).json()["unsubscribed"] is False
 
 
-async def test_another_project_knows_nothing_of_it(new_project, left):
+async def test_unsubscribed_addresses_belong_to_one_project(new_project, left):
     """Defects: C12"""
     address, theirs = await left(), await new_project()
     assert (await theirs.client.post("/contacts", {"email": address})).json()["unsubscribed"] is False

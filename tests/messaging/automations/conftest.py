@@ -1,4 +1,4 @@
-"""What automations need around them: contacts, audiences, a template, and a receiver for their calls."""
+"""Fixtures of automations: contacts, audiences, a template, and a receiver of webhook calls."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
@@ -28,7 +28,7 @@ async def receiver() -> AsyncIterator[Receiver]:
 
 @pytest.fixture
 async def template(world: World, project: Tenant) -> str:
-    """A template with a name to fill in."""
+    """A template with a variable."""
     made = new_id()
     async with world.db.connection() as connection:
         await connection.execute(

@@ -7,7 +7,7 @@ import pytest
 JOINED = {"type": "AUDIENCE_JOINED", "audienceId": str(uuid4())}
 
 
-async def test_an_automation_lives_and_dies(project, email):
+async def test_create_get_change_and_delete_an_automation(project, email):
     body = {
         "name": "Welcome",
         "trigger": {"type": "CONTACT_CREATED"},
@@ -34,7 +34,7 @@ async def test_an_automation_lives_and_dies(project, email):
     assert (await project.client.get(f"/automations/{automation['id']}")).status_code == 404
 
 
-async def test_what_is_missing_is_said_when_it_is_switched_on(project, audience):
+async def test_activation_lists_missing_references(project, audience):
     gone = str(uuid4())
     steps = [
         {"type": "SEND_EMAIL", "templateId": gone, "domainId": gone, "fromEmail": "hello@example.org"},
@@ -90,13 +90,13 @@ async def test_mail_needs_a_verified_domain_unless_it_is_captured(project, email
         ({"name": "A", "trigger": JOINED, "steps": [{"type": "EXIT"}] * 151}, "/steps"),
     ],
 )
-async def test_bad_automations_are_refused_with_the_place(project, body, path):
+async def test_invalid_automations_are_refused_with_the_path(project, body, path):
     refused = await project.client.post("/automations", body)
     assert refused.status_code == 400, refused.text
     assert refused.json()["errors"][0]["path"] == path
 
 
-async def test_anothers_automation_is_an_unknown_one(project, new_project):
+async def test_automations_of_other_projects_are_not_found(project, new_project):
     theirs = await new_project()
     body = {"name": "Theirs", "trigger": JOINED, "steps": [{"type": "EXIT"}]}
     made = (await theirs.client.post("/automations", body)).json()

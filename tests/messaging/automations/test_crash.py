@@ -1,4 +1,4 @@
-"""Every kind of step, for many contacts, through two weeks that take seconds, with workers killed on the way."""
+"""Every kind of step for many contacts over two simulated weeks, with workers that are killed."""
 
 import asyncio
 import os
@@ -30,7 +30,7 @@ SUBJECT = re.compile(rb"^Subject: (.*?)\r$", re.MULTILINE)
 
 
 class Hand(Sink):
-    """A sink that kills the worker as soon as so many messages are safe, before it says so."""
+    """An SMTP sink that kills the worker after this many messages, before it replies."""
 
     worker = None
     kills_at = 0
@@ -43,7 +43,7 @@ class Hand(Sink):
 
 @pytest.fixture
 def database_url():
-    """One of its own: a worker does whatever is due in its database."""
+    """A separate database, because a worker processes everything that is due."""
     with own_database() as url:
         yield url
 
@@ -56,7 +56,7 @@ async def hand():
 
 @pytest.fixture
 def start(settings, database_url, clock, hand):
-    """Starts workers at the clock's time, one after the other; none outlives the test."""
+    """Starts workers at the test clock's time, one after the other, and stops them after the test."""
     started = []
 
     def one(dies_at=0):
@@ -72,7 +72,7 @@ def start(settings, database_url, clock, hand):
 
 
 @pytest.mark.chaos
-async def test_two_weeks_of_every_step_although_workers_are_killed(
+async def test_every_step_is_executed_once_although_workers_are_killed(
     automate, audience, email, project, receiver, zone, hand, start, world, clock
 ):
     clock.start = None  # It flows, here and in the workers, and is moved in both alike.
@@ -152,7 +152,7 @@ async def end_of(worker):
 
 
 async def assert_each_mail_once(world, project, sink, people, buyers):
-    """One send for each contact and mail, arrived once, and again only where an attempt's outcome was not known."""
+    """Each contact has one send per mail, which arrived once, or again only after an ambiguous attempt."""
     addresses = [person["email"] for person in people]
     wanted = [(each, "1 welcome") for each in addresses]
     wanted += [(each, ("2 pro", "2 free")[number % 2]) for number, each in enumerate(addresses)]

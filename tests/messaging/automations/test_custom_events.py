@@ -1,4 +1,4 @@
-"""What a product sends in: checked, recorded once, told."""
+"""Custom events over HTTP: validation, idempotency, and their effects."""
 
 import asyncio
 from datetime import timedelta
@@ -41,7 +41,7 @@ async def test_a_repeated_request_records_nothing_again(project, clock):
     assert len(await recorded(project)) == 2
 
 
-async def test_a_repeated_request_brings_no_contact_back(project):
+async def test_a_repeated_request_does_not_recreate_a_contact(project):
     first = await project.client.post(
         "/events", {"name": "order.placed", "email": "ada@example.com", "idempotencyKey": "k"}
     )
@@ -59,7 +59,7 @@ async def test_a_repeated_request_brings_no_contact_back(project):
     assert len(await recorded(project)) == 2
 
 
-async def test_two_who_repeat_at_once_record_once(project):
+async def test_concurrent_repetitions_record_one_event(project):
     body = {"name": "order.placed", "email": "ada@example.com", "idempotencyKey": "k"}
     answers = await asyncio.gather(*(project.client.post("/events", body) for _ in range(6)))
     assert {answer.status_code for answer in answers} == {201}
@@ -101,7 +101,7 @@ async def test_a_batch_is_all_or_nothing_and_idempotent_by_event(project):
         ({"name": "order.placed", "when": "now"}, "/when"),
     ],
 )
-async def test_bad_events_are_refused_with_the_place(project, body, path):
+async def test_invalid_events_are_refused_with_the_path(project, body, path):
     refused = await project.client.post("/events", body)
     assert refused.status_code == 400
     assert refused.json()["errors"][0]["path"] == path
@@ -113,7 +113,7 @@ async def test_the_same_key_twice_in_one_batch_is_refused(project):
     assert (await project.client.post("/events/batch", {"events": twice})).status_code == 400
 
 
-async def test_audiences_look_at_events(project, work_off, clock):
+async def test_audience_rules_can_use_events(project, work_off, clock):
     made = {}
     for name, operator, value in (("ever", "exists", None), ("never", "notExists", None), ("lately", "withinDays", 7)):
         condition = {"field": "events.order.placed", "operator": operator}
@@ -146,13 +146,13 @@ async def test_audiences_look_at_events(project, work_off, clock):
         ({"field": "events.order.placed", "operator": "withinDays", "value": "x"}, "value"),
     ],
 )
-async def test_bad_conditions_on_events_are_pointed_at(project, condition, path):
+async def test_invalid_conditions_on_events_are_refused_with_the_path(project, condition, path):
     refused = await project.client.post("/audiences", {"name": "A", "rules": {"conditions": [condition]}})
     assert refused.status_code == 400
     assert refused.json()["errors"][0]["path"].endswith(f"/conditions/0/{path}")
 
 
-async def test_batches_about_the_same_newcomers_do_not_stop_each_other(project):
+async def test_batches_with_the_same_new_contacts_do_not_deadlock(project):
     batch = [{"name": "order.placed", "email": f"c{number}@example.com"} for number in range(200)]
     orders = [batch, batch[::-1], batch[100:] + batch[:100], batch[::-1], batch]
     answers = await asyncio.gather(*(project.client.post("/events/batch", {"events": each}) for each in orders))

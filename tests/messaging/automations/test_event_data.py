@@ -1,4 +1,4 @@
-"""The data of events in mails, in the rules of triggers, and counted in conditions."""
+"""Event data in mails, in trigger rules, and in conditions that count events."""
 
 from datetime import timedelta
 
@@ -24,7 +24,7 @@ async def send_in(project, contact, data, name="order.placed"):
     assert made.status_code == 201, made.text
 
 
-async def test_mails_of_automations_see_the_event(automate, contact, email, project, work_off, mails):
+async def test_mails_of_automations_can_use_event_data(automate, contact, email, project, work_off, mails):
     """Defects: C4"""
     await automate(on("order.placed"), email("{{ name }}: {{ event.total }} / {{ event.data.items[0].sku }}"))
     await send_in(project, await contact(), {"total": 42, "items": [{"sku": "x-1"}]})
@@ -32,7 +32,7 @@ async def test_mails_of_automations_see_the_event(automate, contact, email, proj
     assert await mails() == [("ada@example.com", "Ada: 42 / x-1")]
 
 
-async def test_mails_see_the_name_and_time_of_any_event(automate, contact, email, work_off, mails, clock):
+async def test_mails_can_use_the_name_and_time_of_any_event(automate, contact, email, work_off, mails, clock):
     """Defects: C4"""
     await automate({"type": "CONTACT_CREATED"}, email("{{ event.name }} {{ event.occurredAt }}"))
     await contact()
@@ -55,7 +55,9 @@ async def test_mails_see_the_name_and_time_of_any_event(automate, contact, email
         ),
     ],
 )
-async def test_only_events_whose_data_fits_start_a_run(automate, contact, project, work_off, runs, where, fits, other):
+async def test_only_events_with_matching_data_start_a_run(
+    automate, contact, project, work_off, runs, where, fits, other
+):
     """Defects: C4"""
     automation = await automate(on("order.placed", where=where), {"type": "EXIT"})
     stored = (await project.client.get(f"/automations/{automation}")).json()
@@ -78,14 +80,14 @@ async def test_only_events_whose_data_fits_start_a_run(automate, contact, projec
         ({"type": "CONTACT_CREATED", "where": rules(cond("total", "eq", 1))}, "/trigger/where"),
     ],
 )
-async def test_rules_that_make_no_sense_are_refused(project, trigger, path):
+async def test_invalid_trigger_rules_are_refused(project, trigger, path):
     """Defects: C4"""
     body = {"name": "x", "trigger": trigger, "steps": []}
     refused = await project.client.post("/automations", body)
     assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, path)
 
 
-async def test_conditions_count_events_within_a_time(automate, contact, project, work_off, runs, clock):
+async def test_conditions_can_count_recent_events(automate, contact, project, work_off, runs, clock):
     """Defects: C4"""
     often = rules(cond("events.order.placed", "gte", 3, withinDays=7))
     automation = await automate(
@@ -108,7 +110,7 @@ async def test_conditions_count_events_within_a_time(automate, contact, project,
     assert await ask() == "FALSE", "two of them are older than a week"
 
 
-async def test_audiences_count_events_too_and_follow_the_clock(contact, project, work_off, clock):
+async def test_audience_rules_can_count_recent_events(contact, project, work_off, clock):
     """Defects: C4"""
     made = await project.client.post(
         "/audiences", {"name": "Buyers", "rules": rules(cond("events.order.placed", "eq", 1, withinDays=1))}
@@ -134,7 +136,7 @@ async def test_audiences_count_events_too_and_follow_the_clock(contact, project,
         (cond("plan", "eq", "pro", withinDays=3), "withinDays"),
     ],
 )
-async def test_counts_that_make_no_sense_are_refused(project, condition, path):
+async def test_invalid_counts_are_refused(project, condition, path):
     """Defects: C4"""
     refused = await project.client.post("/audiences", {"name": "x", "rules": rules(condition)})
     assert refused.status_code == 400

@@ -1,4 +1,4 @@
-"""The history of a run is in order, and no run outlives its contact."""
+"""The history of runs, and runs of deleted contacts."""
 
 from datetime import timedelta
 from uuid import uuid4
@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 
 
-async def test_history_is_in_the_order_of_the_steps(automate, contact, email, project, work_off, runs, clock):
-    """A worker that is late to a run notes steps in order, with times that do not go back.
+async def test_the_history_is_in_the_order_of_execution(automate, contact, email, project, work_off, runs, clock):
+    """A late worker records the steps in order, with times that never decrease.
 
     Defects: C7
     """
@@ -27,8 +27,8 @@ async def test_history_is_in_the_order_of_the_steps(automate, contact, email, pr
 
 
 @pytest.mark.parametrize("erased", [False, True])
-async def test_a_deleted_contact_ends_its_runs(automate, contact, project, world, work_off, runs, clock, erased):
-    """At once, with the reason, whether it is deleted or its person erased.
+async def test_deleting_a_contact_cancels_its_runs(automate, contact, project, world, work_off, runs, clock, erased):
+    """Both for a deleted contact and for an erased customer, at once and with a reason.
 
     Defects: C7
     """

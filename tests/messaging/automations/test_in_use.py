@@ -1,4 +1,4 @@
-"""What automations need is not deleted under them; runs that failed are retried."""
+"""Records in use by automations cannot be deleted; failed runs can be retried."""
 
 from uuid import UUID, uuid4
 
@@ -13,7 +13,7 @@ async def refused(project, path, what):
     return [(each["path"], each["message"]) for each in answer.json()["errors"]]
 
 
-async def test_a_template_in_use_stays(automate, email, project, template):
+async def test_a_template_in_use_cannot_be_deleted(automate, email, project, template):
     """Defects: C5"""
     automation = await automate({"type": "CONTACT_CREATED"}, email())
     named = [(f"/automations/{automation}", "The automation “Series” uses it.")]
@@ -23,7 +23,7 @@ async def test_a_template_in_use_stays(automate, email, project, template):
 
 
 @pytest.mark.parametrize("where", ["trigger", "step", "rules"])
-async def test_an_audience_in_use_stays(automate, audience, project, where):
+async def test_an_audience_in_use_cannot_be_deleted(automate, audience, project, where):
     """Defects: C5"""
     used = await audience()
     rules = {"match": "all", "conditions": [{"field": "audience", "operator": "eq", "value": used}]}
@@ -36,8 +36,8 @@ async def test_an_audience_in_use_stays(automate, audience, project, where):
     assert await refused(project, f"/audiences/{used}", "audience") == named
 
 
-async def test_a_sending_domain_in_use_stays(automate, email, project):
-    """Also one that only the sender's address names.
+async def test_a_sending_domain_in_use_cannot_be_deleted(automate, email, project):
+    """Also a domain that is used only through the sender's address.
 
     Defects: C5
     """
@@ -46,7 +46,7 @@ async def test_a_sending_domain_in_use_stays(automate, email, project):
     assert len(await refused(project, f"/domains/{domain['id']}", "domain")) == 1
 
 
-async def test_runs_under_way_count_although_the_automation_is_off_or_changed(
+async def test_unfinished_runs_of_inactive_automations_count_as_use(
     automate, contact, email, project, template, work_off
 ):
     """Defects: C5"""
@@ -72,7 +72,7 @@ async def test_campaigns_are_listed_and_a_draft_variant_keeps_its_template(proje
 
 @pytest.fixture
 def broken(world, project, template, automate, email, contact, work_off):
-    """An automation whose template has gone without asking, and its failed runs; `mend` brings the template back."""
+    """An automation with failed runs because its template was deleted; `mend` restores the template."""
 
     async def make(count=1):
         automation = await automate(
@@ -92,7 +92,7 @@ async def mend(world, template):
         await connection.execute("update templates set subject = 'Back' where id = %s", [UUID(template)])
 
 
-async def test_a_failed_run_goes_on_from_where_it_failed(broken, project, world, template, work_off, runs, mails):
+async def test_a_failed_run_resumes_at_the_failed_step(broken, project, world, template, work_off, runs, mails):
     """Defects: C5"""
     automation, _ = await broken()
     (run,) = await runs(automation)

@@ -1,4 +1,4 @@
-"""How often one contact goes through an automation, how much mail it gets, and loops that are found beforehand."""
+"""The hourly limit of runs, the frequency cap, and the detection of loops."""
 
 import asyncio
 from datetime import timedelta
@@ -33,8 +33,8 @@ async def totals(project, automation):
     return (await project.client.get(f"/automations/{automation}/totals")).json()
 
 
-async def test_a_contact_starts_one_run_an_hour(automate, contact, project, work_off, runs, clock):
-    """Events that come faster start no run and are counted.
+async def test_a_contact_can_start_one_run_per_hour(automate, contact, project, work_off, runs, clock):
+    """Further events within the hour start no run and are counted.
 
     Defects: C6
     """
@@ -59,9 +59,7 @@ async def test_a_contact_starts_one_run_an_hour(automate, contact, project, work
     }
 
 
-async def test_the_hourly_limit_is_set_on_the_automation_and_holds_for_each_contact(
-    automate, contact, project, work_off, runs
-):
+async def test_the_hourly_limit_is_configurable_and_applies_per_contact(automate, contact, project, work_off, runs):
     """Defects: C6"""
     automation = await automate(on("order.placed"), {"type": "EXIT"})
     changed = await project.client.patch(f"/automations/{automation}", {"maxRunsPerHour": 3})
@@ -78,10 +76,10 @@ async def test_the_hourly_limit_is_set_on_the_automation_and_holds_for_each_cont
         assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/maxRunsPerHour")
 
 
-async def test_a_loop_that_is_allowed_still_runs_once_an_hour(
+async def test_an_allowed_loop_is_limited_to_one_run_per_hour(
     audience, contact, email, project, work_off, runs, mails, clock
 ):
-    """Two automations that pass a contact to and fro with mail cannot flood it.
+    """Two automations that trigger each other cannot flood a contact with mail.
 
     Defects: C6
     """
@@ -101,7 +99,7 @@ async def test_a_loop_that_is_allowed_still_runs_once_an_hour(
     assert len(await mails()) == 2
 
 
-async def test_a_loop_is_named_when_it_would_become_active(audience, project):
+async def test_activating_a_loop_is_refused_with_its_steps(audience, project):
     """Defects: C6"""
     left, right = await audience("Left"), await audience("Right")
     one = await create(project, "One", joins(left), remove(left), add(right))
@@ -129,7 +127,7 @@ async def test_a_loop_is_named_when_it_would_become_active(audience, project):
     assert unset.status_code == 409
 
 
-async def test_two_that_become_active_at_once_do_not_miss_their_loop(audience, project):
+async def test_concurrent_activations_detect_their_loop(audience, project):
     """Defects: C6"""
     left, right = await audience("Left"), await audience("Right")
     answers = await asyncio.gather(
@@ -139,8 +137,8 @@ async def test_two_that_become_active_at_once_do_not_miss_their_loop(audience, p
     assert sorted(each.status_code for each in answers) == [201, 409]
 
 
-async def test_what_is_no_endless_loop_becomes_active(audience, email, project):
-    """Once in a life, nothing that is taken back, an hour of waiting, or an end in between: no loop.
+async def test_automations_without_an_endless_loop_can_be_activated(audience, email, project):
+    """`once`, a change that is not reversed, a delay of an hour, or an EXIT prevent a loop.
 
     Defects: C6
     """
@@ -161,8 +159,8 @@ async def test_what_is_no_endless_loop_becomes_active(audience, email, project):
         await project.client.delete(f"/automations/{made.json()['id']}")
 
 
-async def test_loops_of_every_kind_are_found(audience, email, project, world):
-    """Mail that starts itself, attributes to and fro, rules in between, and calls of this server.
+async def test_every_kind_of_loop_is_detected(audience, email, project, world):
+    """Loops through mail events, attributes, audience rules, and webhook calls of this server.
 
     Defects: C6
     """
@@ -186,8 +184,8 @@ async def test_loops_of_every_kind_are_found(audience, email, project, world):
         assert "“Self”" in refused.json()["errors"][0]["message"]
 
 
-async def test_a_custom_event_that_feeds_itself_is_held_to_the_limit(automate, contact, project, receiver, work_off):
-    """A WEBHOOK step whose receiver sends the same event in again.
+async def test_a_custom_event_that_causes_itself_is_limited(automate, contact, project, receiver, work_off):
+    """A WEBHOOK step whose receiver records the triggering event again.
 
     Defects: C6
     """
@@ -199,10 +197,10 @@ async def test_a_custom_event_that_feeds_itself_is_held_to_the_limit(automate, c
     assert len(receiver.requests) == 1
 
 
-async def test_the_frequency_cap_holds_back_mail_of_automations(
+async def test_the_frequency_cap_applies_to_automations(
     automate, contact, email, project, work_off, runs, mails, clock
 ):
-    """What is beyond the cap is skipped with its reason in run, log and event, and counted.
+    """Mail above the cap is skipped with a reason in the run, the log and an event, and counted.
 
     Defects: C6
     """
@@ -229,7 +227,7 @@ async def test_the_frequency_cap_holds_back_mail_of_automations(
     assert len((await project.client.get("/inbox")).json()["data"]) == 4
 
 
-async def test_the_frequency_cap_is_ten_unless_it_is_set(automate, contact, email, project, work_off):
+async def test_the_default_frequency_cap_is_ten(automate, contact, email, project, work_off):
     """Defects: C6"""
     await automate(on("ping.sent"), *[email(f"{number}") for number in range(12)])
     ada = await contact(f"{uuid4().hex}@example.com")

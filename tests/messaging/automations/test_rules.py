@@ -1,4 +1,4 @@
-"""Steps written out in order, and where each leads."""
+"""Validation and flattening of steps."""
 
 import msgspec
 import pytest
@@ -43,7 +43,7 @@ def wait(then=(), otherwise=(), event="email.opened", **fields):
         ([wait([DELAY], [EXIT]), DELAY], [(1, 2), (3, 3), (3, 3), (4, 4)]),
     ],
 )
-def test_where_steps_lead(steps, leads):
+def test_the_successors_of_steps(steps, leads):
     places = flatten_steps(read_steps(steps))
     assert [(place.next, place.otherwise) for place in places] == leads
 
@@ -57,7 +57,7 @@ trees = st.recursive(
 
 
 @given(trees)
-def test_every_way_goes_forward_to_the_end(tree):
+def test_every_path_leads_forward_to_the_end(tree):
     steps = read_steps(tree)
     places = flatten_steps(steps)
     assert len(places) == size(steps)
@@ -107,13 +107,13 @@ def mail(**fields):
         ),
     ],
 )
-def test_bad_steps_are_pointed_at(step, path):
+def test_invalid_steps_are_refused_with_the_path(step, path):
     with pytest.raises(Invalid) as refused:
         check_steps(read_steps([step]))
     assert refused.value.errors[0].path == path
 
 
-def test_there_are_limits():
+def test_steps_and_nesting_are_limited():
     check_steps(read_steps([DELAY] * STEPS_LIMIT))
     with pytest.raises(Invalid, match="150"):
         check_steps(read_steps([when([DELAY] * STEPS_LIMIT)]))
@@ -137,13 +137,13 @@ def test_there_are_limits():
         ({"type": "EVENT", "event": "automation.failed"}, "/trigger/event"),
     ],
 )
-def test_bad_triggers_are_pointed_at(trigger, path):
+def test_invalid_triggers_are_refused_with_the_path(trigger, path):
     with pytest.raises(Invalid) as refused:
         check_trigger(msgspec.convert(trigger, Trigger))
     assert refused.value.errors[0].path == path
 
 
-def test_what_is_waited_for():
+def test_the_awaited_events():
     steps = read_steps([wait([wait(event="order.placed")], [wait(event="send.delivered")])])
     assert awaited_events(steps) == ["email.delivered", "email.opened", "order.placed"]
 

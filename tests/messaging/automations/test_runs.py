@@ -1,4 +1,4 @@
-"""Contacts on their way: triggers, steps, waits, versions and ends."""
+"""Runs over HTTP: triggers, steps, waits, versions and ends."""
 
 import asyncio
 from datetime import timedelta
@@ -24,7 +24,7 @@ def outcomes(run):
     return [(step["type"], step["outcome"]) for step in run["steps"]]
 
 
-async def test_joining_an_audience_starts_a_series(
+async def test_joining_an_audience_starts_a_run(
     automate, audience, contact, email, project, work_off, runs, mails, clock
 ):
     joined = await audience()
@@ -63,7 +63,7 @@ async def test_joining_an_audience_starts_a_series(
     ]
 
 
-async def test_once_means_once(automate, audience, contact, project, work_off, runs):
+async def test_an_automation_with_once_starts_one_run_per_contact(automate, audience, contact, project, work_off, runs):
     joined = await audience()
     once = await automate({"type": "AUDIENCE_JOINED", "audienceId": joined}, {"type": "EXIT"})
     often = await automate(
@@ -78,7 +78,9 @@ async def test_once_means_once(automate, audience, contact, project, work_off, r
     assert [len(await runs(each)) for each in (once, often, left)] == [1, 1, 1], "not twice at a time either"
 
 
-async def test_again_and_again_after_the_end(automate, audience, contact, project, work_off, runs, clock):
+async def test_a_contact_can_start_another_run_after_the_end(
+    automate, audience, contact, project, work_off, runs, clock
+):
     joined = await audience()
     often = await automate(
         {"type": "AUDIENCE_JOINED", "audienceId": joined, "once": False}, {"type": "DELAY", "days": 1}
@@ -107,7 +109,7 @@ async def test_other_audiences_and_projects_start_nothing(
     assert [run["contactId"] for run in await runs(created)] == [ada]
 
 
-async def test_only_the_active_start(automate, contact, project, work_off, runs, clock):
+async def test_only_active_automations_start_runs(automate, contact, project, work_off, runs, clock):
     automation = await automate({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 1}, {"type": "EXIT"})
     await contact()
     await work_off()
@@ -167,10 +169,10 @@ async def test_waiting_for_an_event(automate, contact, email, project, work_off,
     assert second["contactId"] == bob
 
 
-async def test_an_event_that_comes_before_the_worker_does_ends_the_wait(
+async def test_an_event_before_the_worker_executes_the_wait_ends_it(
     automate, contact, email, project, work_off, runs, mails, clock
 ):
-    """What happened since the step began counts, however late a worker comes to it; what was before does not."""
+    """Events since the step began count, however late a worker executes it; earlier ones do not."""
     waits = {"type": "WAIT_FOR_EVENT", "event": "order.placed", "timeout": {"days": 3}, "else": [email("forgot?")]}
     automation = await automate(
         {"type": "EVENT", "event": "cart.filled"}, waits, {"type": "DELAY", "days": 1}, waits, {"type": "EXIT"}
@@ -218,10 +220,10 @@ async def test_one_event_ends_one_wait_of_several(automate, contact, project, wo
     assert run["status"] == "COMPLETED"
 
 
-async def test_an_event_recorded_while_a_run_begins_to_wait_is_found_when_time_is_up(
+async def test_an_event_recorded_while_a_wait_begins_is_found_at_the_timeout(
     automate, contact, email, project, work_off, runs, world, clock
 ):
-    """Neither transaction saw the other: the event woke nobody, and was not there to be found."""
+    """Neither transaction saw the other, so the event did not wake the run."""
     waits = {"type": "WAIT_FOR_EVENT", "event": "order.placed", "timeout": {"days": 3}, "else": [email("forgot?")]}
     automation = await automate({"type": "CONTACT_CREATED"}, waits)
     ada = await contact()
@@ -238,8 +240,8 @@ async def test_an_event_recorded_while_a_run_begins_to_wait_is_found_when_time_i
     assert outcomes(run) == [("WAIT_FOR_EVENT", "HAPPENED")]
 
 
-async def test_batches_of_events_in_opposite_order_wake_the_same_runs(automate, audience, project, work_off):
-    """Both lock the runs in one order, so neither waits for the other in a circle."""
+async def test_batches_of_events_in_opposite_order_do_not_deadlock(automate, audience, project, work_off):
+    """Both lock the runs in one order, so they cannot deadlock."""
     waits = {"type": "WAIT_FOR_EVENT", "event": "order.placed"}
     automation = await automate({"type": "CONTACT_CREATED"}, waits)
     joined = await audience()
@@ -256,9 +258,7 @@ async def test_batches_of_events_in_opposite_order_wake_the_same_runs(automate, 
     assert totals == {"totalRuns": 500, "completed": 500, "failed": 0, "limited": 0, "capped": 0}
 
 
-async def test_what_a_product_says_inside_its_event_names_no_contact_of_ours(
-    automate, contact, project, work_off, runs
-):
+async def test_the_data_of_custom_events_does_not_identify_contacts(automate, contact, project, work_off, runs):
     automation = await automate({"type": "EVENT", "event": "order.placed"}, {"type": "EXIT"})
     ada = await contact()
     await project.client.post(
@@ -268,7 +268,7 @@ async def test_what_a_product_says_inside_its_event_names_no_contact_of_ours(
     assert [run["contactId"] for run in await runs(automation)] == [ada]
 
 
-async def test_an_event_of_a_mail_finds_its_contact(automate, contact, email, world, project, work_off, runs):
+async def test_an_email_event_concerns_its_contact(automate, contact, email, world, project, work_off, runs):
     opened = {"type": "WAIT_FOR_EVENT", "event": "email.opened", "then": [{"type": "EXIT"}]}
     automation = await automate({"type": "CONTACT_CREATED"}, email(), opened)
     ada = await contact()
@@ -283,7 +283,7 @@ async def test_an_event_of_a_mail_finds_its_contact(automate, contact, email, wo
     assert run["status"] == "EXITED"
 
 
-async def test_a_customers_event_starts_a_run_of_a_contact(automate, email, world, project, work_off, mails):
+async def test_a_customer_event_starts_a_run_of_a_contact(automate, email, world, project, work_off, mails):
     await automate({"type": "EVENT", "event": "customer.signed_up"}, email("Welcome"))
     told = events.make_event(UUID(project.id), "customer.signed_up", uuid4(), world.clock(), email="new@example.com")
     async with world.db.transaction() as tx:
@@ -315,7 +315,7 @@ async def test_steps_change_contacts_and_audiences(automate, audience, contact, 
     assert [run["status"] for run in await runs(then)] == ["EXITED"], "what a step causes starts others"
 
 
-async def test_attributes_that_do_not_fit_are_passed_over_and_said_to_be(automate, contact, project, work_off, runs):
+async def test_attributes_above_the_limit_are_skipped_with_a_reason(automate, contact, project, work_off, runs):
     automation = await automate(
         {"type": "CONTACT_CREATED"},
         {"type": "UPDATE_CONTACT", "attributes": {"more": "y" * 9_000}},
@@ -332,7 +332,7 @@ async def test_attributes_that_do_not_fit_are_passed_over_and_said_to_be(automat
     assert set(known) == {"x", "stage"}
 
 
-async def test_a_delay_ends_after_its_length_or_at_its_moment(automate, contact, work_off, runs, clock):
+async def test_a_delay_ends_after_its_duration_or_at_its_time(automate, contact, work_off, runs, clock):
     until = (clock() + 3 * DAY).isoformat()
     delays = [{"minutes": 90}, {"hours": 2, "minutes": 30}, {"days": 1}, {"until": until}, {"until": until}]
     automation = await automate({"type": "CONTACT_CREATED"}, *[{"type": "DELAY", **each} for each in delays])
@@ -349,7 +349,7 @@ async def test_a_delay_ends_after_its_length_or_at_its_moment(automate, contact,
     assert run["status"] == "COMPLETED", "a moment that is past is no delay"
 
 
-async def test_a_call_is_signed_repeated_and_given_up(automate, contact, receiver, project, work_off, runs, clock):
+async def test_webhook_calls_are_signed_and_retried(automate, contact, receiver, project, work_off, runs, clock):
     receiver.script("/ok", Reply(status=500), Reply())
     receiver.script("/dead", Reply(status=503))
     automation = await automate(
@@ -376,7 +376,9 @@ async def test_a_call_is_signed_repeated_and_given_up(automate, contact, receive
     assert (await project.client.get(f"/contacts/{ada}")).json()["attributes"]["called"] is True
 
 
-async def test_a_call_inside_is_refused(automate, contact, world, work_off, runs, monkeypatch, clock):
+async def test_webhook_calls_to_private_addresses_are_refused(
+    automate, contact, world, work_off, runs, monkeypatch, clock
+):
     async def lookup(name):
         return ["10.0.0.1"]
 
@@ -390,7 +392,7 @@ async def test_a_call_inside_is_refused(automate, contact, world, work_off, runs
     assert "public Internet" in run["steps"][0]["detail"]["reason"]
 
 
-async def test_the_unsubscribed_are_passed_over(automate, contact, email, work_off, runs, mails):
+async def test_unsubscribed_contacts_get_no_mail(automate, contact, email, work_off, runs, mails):
     automation = await automate({"type": "CONTACT_CREATED"}, email())
     await contact("gone@example.com", unsubscribed=True)
     await work_off()
@@ -410,7 +412,7 @@ async def test_a_run_keeps_its_version(automate, contact, email, project, work_o
     assert sorted(await mails()) == [("ada@example.com", "old"), ("bob@example.com", "new")]
 
 
-async def test_a_template_that_is_gone_fails_the_run_with_the_reason(
+async def test_a_deleted_template_fails_the_run_with_a_reason(
     automate, contact, email, template, world, project, work_off, runs
 ):
     automation = await automate({"type": "CONTACT_CREATED"}, {"type": "DELAY", "minutes": 1}, email())
@@ -427,7 +429,7 @@ async def test_a_template_that_is_gone_fails_the_run_with_the_reason(
     assert failed[0]["data"]["error"] == run["error"]
 
 
-async def test_a_deleted_contact_goes_no_further(automate, contact, project, work_off, runs, clock):
+async def test_the_run_of_a_deleted_contact_ends(automate, contact, project, work_off, runs, clock):
     automation = await automate({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 1}, {"type": "EXIT"})
     ada = await contact()
     await work_off()
@@ -452,7 +454,7 @@ async def test_a_run_can_be_cancelled(automate, contact, email, project, work_of
     assert await mails() == []
 
 
-async def test_the_list_of_runs_narrows_and_goes_on(automate, contact, project, work_off):
+async def test_the_list_of_runs_is_filtered_and_paginated(automate, contact, project, work_off):
     automation = await automate({"type": "CONTACT_CREATED"}, {"type": "EXIT"})
     ids = [await contact(f"{number}@example.com") for number in range(4)]
     await work_off()
@@ -464,7 +466,7 @@ async def test_the_list_of_runs_narrows_and_goes_on(automate, contact, project, 
     assert (await project.client.get(f"/automations/{automation}/runs?status=LOST")).status_code == 400
 
 
-async def test_each_step_happens_once_although_two_workers_have_the_run(
+async def test_each_step_is_executed_once_although_two_workers_have_the_run(
     automate, contact, email, world, work_off, runs, mails, clock, project
 ):
     automation = await automate({"type": "CONTACT_CREATED"}, email(), {"type": "DELAY", "days": 1})
@@ -484,7 +486,7 @@ async def test_each_step_happens_once_although_two_workers_have_the_run(
     assert run["status"] == "WAITING"
 
 
-async def test_a_deleted_automation_keeps_no_other_from_calling(
+async def test_a_deleted_automation_does_not_block_the_calls_of_others(
     automate, contact, receiver, world, runs, clock, project, work_off
 ):
     going, staying = [
@@ -503,7 +505,7 @@ async def test_a_deleted_automation_keeps_no_other_from_calling(
     assert [run["status"] for run in await runs(staying)] == ["COMPLETED"]
 
 
-async def test_one_poisoned_run_fails_alone(automate, contact, email, world, work_off, runs, mails, monkeypatch):
+async def test_one_faulty_run_fails_alone(automate, contact, email, world, work_off, runs, mails, monkeypatch):
 
     whole = steps.RunBatch._send
 
@@ -523,7 +525,7 @@ async def test_one_poisoned_run_fails_alone(automate, contact, email, world, wor
     assert "ValueError" in found[1]["error"]
 
 
-async def test_members_that_join_by_rule_start_runs_by_the_thousand(automate, audience, project, work_off, world):
+async def test_members_that_join_by_rules_start_runs_in_bulk(automate, audience, project, work_off, world):
     joined = await audience()
     automation = await automate({"type": "AUDIENCE_JOINED", "audienceId": joined}, {"type": "DELAY", "days": 1})
     body = {"emails": [f"{number}@example.com" for number in range(2_500)]}
@@ -538,7 +540,7 @@ async def test_members_that_join_by_rule_start_runs_by_the_thousand(automate, au
 
 
 @pytest.mark.parametrize("name", ["CONTACT_CREATED", "contact.created"])
-async def test_contact_created_by_either_name(automate, contact, work_off, runs, name):
+async def test_both_names_of_the_contact_created_trigger_work(automate, contact, work_off, runs, name):
     trigger = {"type": name} if name.isupper() else {"type": "EVENT", "event": name}
     automation = await automate(trigger, {"type": "EXIT"})
     await contact()

@@ -1,4 +1,4 @@
-"""What waits costs nothing until it is due: looking and claiming read no row of it."""
+"""Waiting runs cost nothing until they are due: claiming due runs does not read them."""
 
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -19,7 +19,7 @@ EXPLAIN = SQL("explain (analyze, format json) ")
 
 
 class Explained:
-    """A connection whose queries are explained as they run; counts the rows of runs that they read."""
+    """A connection with auto_explain that counts the rows of runs that queries read."""
 
     def __init__(self, connection):
         self._connection, self.read, self.scans = connection, 0, set()
@@ -45,7 +45,7 @@ class Explained:
 
 @pytest.fixture
 async def waiting(automate, project, world):
-    """Very many runs that wait for days."""
+    """Many runs that wait for days."""
     automation = await automate({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 9})
     async with world.db.connection() as connection:
         await connection.execute(
@@ -59,7 +59,7 @@ async def waiting(automate, project, world):
     return automation
 
 
-async def test_looking_for_due_runs_reads_one_row_a_project_however_many_wait(waiting, project, world, clock):
+async def test_finding_due_runs_reads_one_row_per_project(waiting, project, world, clock):
     async with world.db.connection() as connection:
         query = "select count(distinct project_id) from automation_runs where due_at is not null"
         (projects,) = await (await connection.execute(query)).fetchone()

@@ -1,4 +1,4 @@
-"""A worker process that does everything that is due at a moved clock, then ends; tests kill it on the way."""
+"""A worker process that processes everything due at a given time and then exits; tests kill it."""
 
 import asyncio
 import os

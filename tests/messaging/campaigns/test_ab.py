@@ -1,4 +1,4 @@
-"""Who wins an A/B test, and by what."""
+"""Statistics of A/B tests: the winner and the evidence."""
 
 from uuid import UUID
 
@@ -25,7 +25,7 @@ def variant(number, delivered, opened=0, clicked=0):
         ([(100, 120, 0), (100, 10, 0)], "OPEN_RATE", 0, True, "probably"),
     ],
 )
-def test_the_winner_and_its_evidence(counts, metric, winner, decisive, word):
+def test_the_winner_is_chosen_with_its_evidence(counts, metric, winner, decisive, word):
     evidence = choose_winner([variant(number, *each) for number, each in enumerate(counts)], metric)
     assert evidence["winnerId"] == str(UUID(int=winner))
     assert evidence["decisive"] is decisive

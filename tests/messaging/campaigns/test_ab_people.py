@@ -1,4 +1,4 @@
-"""Who is asked in an A/B test: people alone, each always by the same variant, and as many as the sample says."""
+"""A/B tests over HTTP: only people count, variants are stable, and the sample has the right size."""
 
 from datetime import timedelta
 
@@ -18,7 +18,7 @@ MACHINES = {
 
 
 async def under_test(project, work_off, count, **fields):
-    """A campaign whose sample is out; its sends by variant."""
+    """A campaign whose sample was sent, and its sends by variant."""
     campaign, _ = await prepared(project, count, **{**TEST, "abTestSamplePercent": 100, **fields})
     await act(project, campaign, "send")
     await work_off()
@@ -36,8 +36,8 @@ async def winner_of(project, clock, work_off, campaign):
 
 
 @pytest.mark.parametrize("metric", ["OPEN_RATE", "CLICK_RATE"])
-async def test_machines_never_decide(project, stranger, clock, work_off, metric):
-    """Every kind of machine opens all of A, and follows its links; one person does so with B."""
+async def test_opens_and_clicks_by_machines_do_not_count(project, stranger, clock, work_off, metric):
+    """All kinds of machines open and click variant A; one person opens and clicks variant B."""
     campaign, sends = await under_test(project, work_off, 40, abTestMetric=metric)
     assert min(len(each) for each in sends.values()) > 3
     for each in sends["A"]:  # a scanner, within seconds of the delivery
@@ -74,7 +74,7 @@ async def link_of(project, send):
     return f"{link.path}?{link.query}"
 
 
-async def test_a_tie_goes_to_the_first_and_says_so(project, clock, work_off):
+async def test_a_tie_is_won_by_the_first_variant(project, clock, work_off):
     campaign, _ = await under_test(project, work_off, 10, abTestMetric="OPEN_RATE")
     name, done = await winner_of(project, clock, work_off, campaign)
     assert name == "A"
@@ -84,8 +84,8 @@ async def test_a_tie_goes_to_the_first_and_says_so(project, clock, work_off):
     assert told["data"]["winnerId"] == done["evidence"]["winnerId"]
 
 
-async def test_filling_again_asks_nobody_else_and_nobody_twice(project, world, clock, work_off):
-    """The worker died after its chunk was written, and before it knew: the chunk is made again."""
+async def test_filling_again_creates_no_further_and_no_second_sends(project, world, clock, work_off):
+    """A worker died after the commit of its batch, so another worker processes the batch again."""
     fields = {**TEST, "abTestMetric": "OPEN_RATE", "abTestSamplePercent": 50}
     campaign, _ = await prepared(project, 30, **fields)
     await act(project, campaign, "send")
@@ -112,8 +112,8 @@ async def assigned(world, campaign):
         return dict(await (await connection.execute(text, [campaign["id"]])).fetchall())
 
 
-async def test_buckets_are_even_and_uses_are_independent(world):
-    """A sample of 30 % is 30 % of the contacts, whatever their identifiers look like, and no variant's stronghold."""
+async def test_hash_buckets_are_even_and_independent_between_campaigns(world):
+    """A sample of 30 % has 30 % of the contacts for any ids, and is independent of the choice of the variant."""
     async with world.db.connection() as connection:
         text = """
             with c as (

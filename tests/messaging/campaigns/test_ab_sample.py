@@ -1,4 +1,4 @@
-"""The sample of an A/B test: exact whatever its size, never stuck, with a clock that stands still in a pause."""
+"""The sample of an A/B test: exact shares, small audiences, and the effect of a pause on the duration."""
 
 from collections import Counter
 from datetime import timedelta
@@ -10,7 +10,7 @@ from tests.messaging.campaigns.test_campaigns import act, detail, prepared
 from tests.messaging.campaigns.test_stopping import filled
 
 
-def test_of(percent, *weights):
+def ab_test_settings(percent, *weights):
     variants = [{"name": f"V{number}", "subject": f"V{number}", "weight": each} for number, each in enumerate(weights)]
     return {
         "abTestEnabled": True,
@@ -21,7 +21,7 @@ def test_of(percent, *weights):
     }
 
 
-test_of.__test__ = False
+ab_test_settings.__test__ = False
 
 
 async def subjects(project, campaign):
@@ -52,7 +52,7 @@ def test_allocation_is_exact(number, weights, parts):
     ("eligible", "percent", "variants", "size"),
     [(3, 20, 2, 2), (4, 100, 2, 4), (1, 50, 2, 0), (0, 50, 2, 0), (100, 20, 2, 20), (13, 50, 2, 7), (9, 5, 8, 8)],
 )
-def test_a_sample_has_one_for_each_variant_at_least(eligible, percent, variants, size):
+def test_a_sample_has_at_least_one_contact_for_each_variant(eligible, percent, variants, size):
     """Defects: C11"""
     assert sample_size(eligible, percent, variants) == size
 
@@ -60,9 +60,9 @@ def test_a_sample_has_one_for_each_variant_at_least(eligible, percent, variants,
 @pytest.mark.parametrize(
     ("count", "test", "expected"),
     [
-        (40, test_of(100, 20, 20, 20, 20, 20), {f"V{number}": 8 for number in range(5)}),
-        (4, test_of(100, 50, 50), {"V0": 2, "V1": 2}),
-        (20, test_of(50, 70, 30), {"V0": 7, "V1": 3}),
+        (40, ab_test_settings(100, 20, 20, 20, 20, 20), {f"V{number}": 8 for number in range(5)}),
+        (4, ab_test_settings(100, 50, 50), {"V0": 2, "V1": 2}),
+        (20, ab_test_settings(50, 70, 30), {"V0": 7, "V1": 3}),
     ],
 )
 async def test_variants_get_exactly_their_share(project, work_off, count, test, expected):
@@ -74,9 +74,9 @@ async def test_variants_get_exactly_their_share(project, work_off, count, test, 
     assert (await detail(project, campaign))["abTestSampleSize"] == sum(expected.values())
 
 
-async def test_who_is_skipped_is_not_in_the_sample(project, work_off):
+async def test_skipped_contacts_are_not_in_the_sample(project, work_off):
     """Defects: C11"""
-    campaign, emails = await prepared(project, 10, **test_of(100, 50, 50))
+    campaign, emails = await prepared(project, 10, **ab_test_settings(100, 50, 50))
     for each in emails[:4]:
         await project.client.post("/suppressions", {"address": each})
     await act(project, campaign, "send")
@@ -84,9 +84,9 @@ async def test_who_is_skipped_is_not_in_the_sample(project, work_off):
     assert await subjects(project, campaign) == {"V0": 3, "V1": 3}
 
 
-async def test_three_contacts_at_a_fifth_are_tested_and_all_get_the_campaign(project, work_off, clock):
+async def test_three_contacts_with_a_sample_of_20_percent_are_tested(project, work_off, clock):
     """Defects: C11"""
-    campaign, _ = await prepared(project, 3, **test_of(20, 50, 50))
+    campaign, _ = await prepared(project, 3, **ab_test_settings(20, 50, 50))
     await act(project, campaign, "send")
     await work_off()
     assert await subjects(project, campaign) == {"V0": 1, "V1": 1}
@@ -101,7 +101,7 @@ async def test_an_audience_below_the_number_of_variants_is_not_tested(project, w
 
     Defects: C11
     """
-    campaign, _ = await prepared(project, 1, **test_of(20, 50, 50))
+    campaign, _ = await prepared(project, 1, **ab_test_settings(20, 50, 50))
     draft = await detail(project, campaign)
     assert [each["path"] for each in draft["warnings"]] == ["/audienceId"]
     await act(project, campaign, "send")
@@ -111,9 +111,9 @@ async def test_an_audience_below_the_number_of_variants_is_not_tested(project, w
     assert (done["evidence"]["decidedBy"], done["abTestSampleSize"]) == ("too_small", 0)
 
 
-async def test_a_sample_that_cannot_decide_is_warned_about(project, work_off):
+async def test_a_sample_that_is_too_small_gives_a_warning(project, work_off):
     """Defects: C11"""
-    campaign, _ = await prepared(project, 40, **test_of(100, 80, 20))
+    campaign, _ = await prepared(project, 40, **ab_test_settings(100, 80, 20))
     (warning,) = (await detail(project, campaign))["warnings"]
     assert (warning["path"], warning["code"]) == ("/abTestSamplePercent", "sample_too_small")
     assert "“V1” gets 8" in warning["message"]
@@ -125,9 +125,9 @@ async def test_a_sample_that_cannot_decide_is_warned_about(project, work_off):
     assert (await detail(project, plain))["warnings"] == []
 
 
-async def test_the_clock_of_a_test_stands_still_while_it_is_paused(project, work_off, clock):
+async def test_a_pause_extends_the_test(project, work_off, clock):
     """Defects: C11"""
-    campaign, _ = await prepared(project, 10, **test_of(50, 50, 50))
+    campaign, _ = await prepared(project, 10, **ab_test_settings(50, 50, 50))
     await act(project, campaign, "send")
     await work_off()
     clock.move(timedelta(minutes=50))
@@ -145,9 +145,9 @@ async def test_the_clock_of_a_test_stands_still_while_it_is_paused(project, work
     assert (await detail(project, campaign))["status"] == "SENT"
 
 
-async def test_a_crash_between_sample_and_sends_changes_nobodys_variant(project, world, work_off, clock):
+async def test_a_crash_between_sample_and_sends_keeps_the_variants(project, world, work_off, clock):
     """Defects: C11"""
-    campaign, _ = await prepared(project, 12, **test_of(50, 50, 50))
+    campaign, _ = await prepared(project, 12, **ab_test_settings(50, 50, 50))
     await act(project, campaign, "send")
     await filled(world, project)
     async with world.db.connection() as connection:

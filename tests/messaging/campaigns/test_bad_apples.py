@@ -1,4 +1,4 @@
-"""A template error, an invalid address and a huge attribute among ten thousand contacts fail alone, with a reason."""
+"""Contacts with a template error, an invalid address or a huge attribute fail alone, with a reason."""
 
 import os
 from collections import Counter
@@ -18,7 +18,7 @@ HTML = """<p>Dear {{ name }}, you are number {{ 1000 // rank }}</p>
 
 
 def file(count):
-    """So many contacts: one has no address, one makes the template divide by zero, one is far too large for it."""
+    """`count` contacts: one has an invalid address, one causes a division by zero, one has a huge attribute."""
     lines = ["email,name,rank,bio"]
     lines += [f"c{number}@example.org,N{number},{number + 1}," for number in range(count)]
     lines[count // 4] = "not-an-address,Nobody,7,"
@@ -27,7 +27,7 @@ def file(count):
     return "\n".join(lines) + "\n"
 
 
-async def test_three_bad_ones_fail_alone(sender, sink, clock, work_off):
+async def test_three_faulty_contacts_do_not_affect_the_others(sender, sink, clock, work_off):
     up = await sender.client.post(
         "/contacts/import", content=file(CONTACTS).encode(), headers={"content-type": "text/csv"}
     )
@@ -59,7 +59,7 @@ async def test_three_bad_ones_fail_alone(sender, sink, clock, work_off):
 
 
 async def outward_to_all(sender):
-    """A draft to a dynamic audience of everybody, from the verified domain."""
+    """A draft campaign to a dynamic audience of all contacts."""
     (domain,) = (await sender.client.get("/domains")).json()
     audience = (await sender.client.post("/audiences", {"name": "All"})).json()["id"]
     rules = {"conditions": [{"field": "name", "operator": "exists"}]}
@@ -70,8 +70,8 @@ async def outward_to_all(sender):
     return await prepared(sender, 0, templateId=template, audienceId=audience, **fields)
 
 
-async def test_an_address_that_was_never_one_fails_alone(sender, sink, world, work_off):
-    """It cannot come in any more; but a database may be older than the rule."""
+async def test_an_invalid_address_does_not_affect_the_others(sender, sink, world, work_off):
+    """The API refuses such an address, but an older database may contain one."""
     campaign, emails = await outward(sender, 3)
     async with world.db.connection() as connection:
         await connection.execute(

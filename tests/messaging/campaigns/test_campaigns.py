@@ -1,4 +1,4 @@
-"""Campaigns over HTTP: each contact exactly once, whatever is done on the way."""
+"""Campaigns over HTTP: each contact gets exactly one message."""
 
 import csv
 import io
@@ -49,7 +49,7 @@ async def act(project, campaign, what, body=None):
     return await project.client.post(f"/campaigns/{campaign['id']}/{what}", body)
 
 
-async def test_everybody_in_the_audience_gets_it_once_and_it_ends_by_itself(project, work_off):
+async def test_each_contact_gets_one_message_and_the_campaign_becomes_sent(project, work_off):
     campaign, emails = await prepared(project)
     assert campaign["status"] == "DRAFT"
     assert (await act(project, campaign, "send")).json() == {"success": True}
@@ -80,7 +80,7 @@ async def test_everybody_in_the_audience_gets_it_once_and_it_ends_by_itself(proj
     assert [each["type"] for each in named] == ["campaign.sent", "campaign.started"]
 
 
-async def test_who_left_or_bounced_is_skipped_and_counted(project, work_off):
+async def test_unsubscribed_and_suppressed_contacts_are_skipped_and_counted(project, work_off):
     campaign, emails = await prepared(project, 4)
     found = (await project.client.get(f"/contacts?q={emails[0]}")).json()["data"][0]
     await project.client.patch(f"/contacts/{found['id']}", {"unsubscribed": True})
@@ -93,14 +93,14 @@ async def test_who_left_or_bounced_is_skipped_and_counted(project, work_off):
     assert done["progress"]["skipped"] == skipped
 
 
-async def test_an_empty_audience_is_sent_at_once(project, work_off):
+async def test_a_campaign_to_an_empty_audience_is_sent_at_once(project, work_off):
     campaign, _ = await prepared(project, 0)
     await act(project, campaign, "send")
     await work_off()
     assert (await detail(project, campaign))["status"] == "SENT"
 
 
-async def test_what_is_missing_is_listed(project):
+async def test_missing_settings_are_listed(project):
     campaign = (await project.client.post("/campaigns", {"name": "Bare"})).json()
     answer = await act(project, campaign, "send")
     assert (answer.status_code, answer.json()["code"]) == (409, "campaign_incomplete")
@@ -112,7 +112,7 @@ async def test_what_is_missing_is_listed(project):
     }
 
 
-async def test_the_words_are_fixed_at_the_start_and_later_members_are_left_out(project, work_off, clock):
+async def test_content_and_audience_are_fixed_at_the_start(project, work_off, clock):
     campaign, emails = await prepared(project, 2)
     await act(project, campaign, "send")
     await project.client.patch(f"/templates/{campaign['templateId']}", {"html": "<p>changed</p>"})
@@ -139,7 +139,7 @@ async def test_a_scheduled_campaign_waits_for_its_time(project, clock, work_off)
     assert (await detail(project, campaign))["status"] == "SENT"
 
 
-async def test_pausing_loses_nobody_and_repeats_nothing(project, work_off):
+async def test_a_pause_skips_no_contact_and_repeats_no_message(project, work_off):
     campaign, emails = await prepared(project, 6)
     await act(project, campaign, "send")
     assert (await act(project, campaign, "pause")).json()["status"] == "PAUSED"
@@ -152,7 +152,7 @@ async def test_pausing_loses_nobody_and_repeats_nothing(project, work_off):
     assert (await detail(project, campaign))["status"] == "SENT"
 
 
-async def test_cancelling_stops_what_has_not_been_handed_over(project, world, work_off):
+async def test_cancelling_stops_sends_that_were_not_transmitted(project, world, work_off):
     from postern.kernel.due import claim, find_due
     from postern.messaging.campaigns.work import WORK
 
@@ -171,7 +171,7 @@ async def test_cancelling_stops_what_has_not_been_handed_over(project, world, wo
     assert sends["total"] == 6
 
 
-async def test_one_bad_contact_fails_alone(project, work_off):
+async def test_one_faulty_contact_does_not_affect_the_others(project, work_off):
     campaign, _ = await prepared(project, 8)
     await project.client.patch(f"/templates/{campaign['templateId']}", {"html": "<p>{{ 1 / (name|length - 2) }}</p>"})
     found = (await project.client.get("/contacts?limit=100")).json()["data"]
@@ -199,7 +199,7 @@ async def test_test_copies_are_marked_and_not_counted(project, work_off):
     assert (await detail(project, campaign))["stats"]["total"] == 0
 
 
-async def test_a_duplicate_is_a_draft_of_its_own(project):
+async def test_a_duplicate_is_an_independent_draft(project):
     campaign, _ = await prepared(project, 0)
     copy = (await act(project, campaign, "duplicate")).json()
     assert copy["id"] != campaign["id"]
@@ -235,7 +235,7 @@ VERBS = {
 
 @pytest.mark.parametrize("status", ALLOWED)
 @pytest.mark.parametrize("verb", VERBS)
-async def test_every_step_in_every_state(project, world, status, verb):
+async def test_every_action_in_every_state(project, world, status, verb):
     variants = [{"name": "A", "weight": 50}, {"name": "B", "weight": 50}]
     campaign, _ = await prepared(project, 0, variants=variants)
     shown = await detail(project, campaign)
@@ -255,7 +255,7 @@ async def test_every_step_in_every_state(project, world, status, verb):
         assert after["status"] == status
 
 
-def test_every_state_is_reachable_and_the_final_ones_are_final():
+def test_every_state_is_reachable_and_final_states_have_no_successor():
     assert set(TRANSITIONS) == set(ALLOWED)
     reached, todo = set(), ["DRAFT"]
     while todo:
@@ -268,7 +268,7 @@ def test_every_state_is_reachable_and_the_final_ones_are_final():
         assert not TRANSITIONS[final]
 
 
-async def test_an_ab_test_finds_its_winner_among_people_and_sends_it_to_the_rest(project, stranger, clock, work_off):
+async def test_an_ab_test_chooses_the_winner_by_people_and_sends_it_to_the_rest(project, stranger, clock, work_off):
     campaign, emails = await prepared(
         project,
         60,
@@ -305,7 +305,7 @@ async def test_an_ab_test_finds_its_winner_among_people_and_sends_it_to_the_rest
 
 
 @pytest.mark.parametrize("how", ["hand", "cancelled"])
-async def test_a_test_is_ended_by_hand(project, work_off, how):
+async def test_an_ab_test_can_be_ended_manually(project, work_off, how):
     campaign, emails = await prepared(
         project,
         10,
@@ -356,7 +356,7 @@ async def test_a_test_is_ended_by_hand(project, work_off, how):
         ({"name": "x", "variants": [{"name": "A", "weight": 50}, {"name": "B", "weight": 40}]}, "/variants"),
     ],
 )
-async def test_a_bad_campaign_says_where(project, body, path):
+async def test_an_invalid_campaign_is_refused_with_the_path(project, body, path):
     answer = await project.client.post("/campaigns", body)
     assert answer.status_code == 400
     assert answer.json()["errors"][0]["path"] == path
@@ -368,7 +368,7 @@ async def test_a_bad_campaign_says_where(project, body, path):
 @pytest.mark.parametrize(
     "name", ["Bob\\", 'Bob "B" Smith', "a <b> c", '"quoted"', "Müller, Jörg", "=?utf-8?q?x?=", " "]
 )
-async def test_any_printable_name_may_be_the_senders(project, work_off, name):
+async def test_any_printable_sender_name_is_accepted(project, work_off, name):
     campaign, _ = await prepared(project, 1, fromName=name)
     assert (await act(project, campaign, "send")).status_code == 200
     await work_off()
@@ -381,7 +381,7 @@ async def test_any_printable_name_may_be_the_senders(project, work_off, name):
     assert parsed["from"].addresses[0].addr_spec == campaign["fromEmail"]
 
 
-async def test_the_preview_line_is_words_with_holes(project, work_off):
+async def test_template_tags_in_the_preview_text_are_rendered(project, work_off):
     campaign, _ = await prepared(project, 1, previewText="""<Hi> & {{ name | default("friend") }}""")
     assert (await act(project, campaign, "send")).status_code == 200
     await work_off()
@@ -391,7 +391,7 @@ async def test_the_preview_line_is_words_with_holes(project, work_off):
     assert ">&lt;Hi&gt; &amp; N0</div>" in parsed.get_body(("html",)).get_content()
 
 
-async def test_if_match_holds_for_deletion(project):
+async def test_if_match_is_honoured_by_deletion(project):
     draft = (await project.client.post("/campaigns", {"name": "Draft"})).json()
     path = f"/campaigns/{draft['id']}"
     tag = (await project.client.patch(path, {"name": "Other"})).headers["etag"]
@@ -399,7 +399,7 @@ async def test_if_match_holds_for_deletion(project):
     assert (await project.client.delete(path, headers={"if-match": tag})).status_code == 200
 
 
-async def test_another_projects_template_and_campaign_are_unknown(project, new_project):
+async def test_templates_and_campaigns_of_other_projects_are_not_found(project, new_project):
     theirs = await new_project()
     campaign, _ = await prepared(theirs, 0)
     assert (await project.client.get(f"/campaigns/{campaign['id']}")).status_code == 404
@@ -407,8 +407,8 @@ async def test_another_projects_template_and_campaign_are_unknown(project, new_p
     assert answer.json()["errors"][0]["path"] == "/templateId"
 
 
-async def test_who_is_subscribed_again_is_written_to_again(project, stranger, work_off):
-    """But who bounced is not: their sender cannot mend that."""
+async def test_a_contact_who_subscribes_again_gets_mail_again(project, stranger, work_off):
+    """A contact whose address bounced is not."""
     campaign, (ada, bounced) = await prepared(project, 2)
     await project.client.post("/suppressions", {"address": bounced, "reason": "BOUNCE"})
     await act(project, campaign, "send")

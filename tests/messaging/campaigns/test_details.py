@@ -1,4 +1,4 @@
-"""Test copies, sender names with values, and what is accepted or refused around campaigns."""
+"""Test copies, sender names with template tags, and validation of campaign requests."""
 
 from datetime import timedelta
 from html import unescape
@@ -39,7 +39,7 @@ async def test_the_unsubscribe_link_of_a_test_copy_works_and_changes_nothing(pro
     assert (await project.client.get(f"/suppressions/{tester}")).status_code == 404
 
 
-async def test_the_senders_name_is_rendered(project, work_off):
+async def test_a_sender_name_with_template_tags_is_rendered(project, work_off):
     """In the campaign, in its test copies, and in automations.
 
     Defects: C13
@@ -62,14 +62,14 @@ async def test_the_senders_name_is_rendered(project, work_off):
 
 
 @pytest.mark.parametrize("name", ["{{ name", "{% if %}"])
-async def test_a_senders_name_that_does_not_parse_is_refused(project, name):
+async def test_a_sender_name_with_a_template_error_is_refused(project, name):
     """Defects: C13"""
     refused = await project.client.post("/campaigns", {"name": "x", "fromName": name})
     assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/fromName")
 
 
-async def test_scheduled_at_may_be_null(project, work_off, clock):
-    """Nothing for a draft; a scheduled campaign becomes a draft again.
+async def test_scheduled_at_can_be_null(project, work_off, clock):
+    """It has no effect on a draft; a scheduled campaign becomes a draft again.
 
     Defects: C13
     """
@@ -88,7 +88,7 @@ async def test_scheduled_at_may_be_null(project, work_off, clock):
     assert (await detail(project, campaign))["status"] == "DRAFT"
 
 
-async def test_unknown_values_of_filters_are_refused(project):
+async def test_unknown_filter_values_are_refused(project):
     """Defects: C13"""
     campaign, _ = await prepared(project, 0)
     body = {"name": "A", "trigger": {"type": "CONTACT_CREATED"}, "steps": [{"type": "EXIT"}]}
@@ -108,7 +108,7 @@ async def test_unknown_values_of_filters_are_refused(project):
         assert (refused.status_code, refused.json()["errors"][0]["path"][:6]) == (400, "query/"), path
 
 
-async def test_a_webhook_test_without_an_answer_says_why(project):
+async def test_a_webhook_test_without_a_response_has_the_reason(project):
     """Defects: C13"""
     hook = (await project.client.post("/webhooks", {"url": "https://nowhere.invalid/h", "events": ["*"]})).json()["id"]
     tried = (await project.client.post(f"/webhooks/{hook}/test")).json()

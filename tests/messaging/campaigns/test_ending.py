@@ -1,4 +1,4 @@
-"""When a campaign is over, and with which members it begins."""
+"""When a campaign ends, and with which members it starts."""
 
 from datetime import timedelta
 
@@ -12,8 +12,8 @@ async def add(project, campaign, *emails):
     await project.client.post(f"/audiences/{campaign['audienceId']}/contacts/bulk-email", bulk)
 
 
-async def test_a_campaign_is_sent_when_all_were_tried_once(project, work_off, clock):
-    """One deferred recipient does not keep it SENDING; what is retried is counted, and can be cancelled.
+async def test_a_campaign_is_sent_after_one_attempt_of_every_send(project, work_off, clock):
+    """One deferred message does not keep it SENDING; retries are counted and can be cancelled.
 
     Defects: C9
     """
@@ -34,7 +34,7 @@ async def test_a_campaign_is_sent_when_all_were_tried_once(project, work_off, cl
     assert (await detail(project, campaign))["progress"]["retrying"] == 0
 
 
-async def test_a_campaign_without_retries_cannot_be_cancelled_any_more(project, work_off):
+async def test_a_sent_campaign_without_retries_cannot_be_cancelled(project, work_off):
     """Defects: C9"""
     campaign, _ = await prepared(project, 1)
     await act(project, campaign, "send")
@@ -42,7 +42,7 @@ async def test_a_campaign_without_retries_cannot_be_cancelled_any_more(project, 
     assert (await act(project, campaign, "cancel")).status_code == 409
 
 
-async def test_a_campaign_of_which_every_message_failed_is_failed(project, work_off):
+async def test_a_campaign_fails_if_every_message_failed(project, work_off):
     """Defects: C9"""
     campaign, _ = await prepared(project, 3, subject="{{ name | upper(1) }}")
     await act(project, campaign, "send")
@@ -55,7 +55,7 @@ async def test_a_campaign_of_which_every_message_failed_is_failed(project, work_
     assert told["data"]["reason"] == done["reason"]
 
 
-async def test_while_nothing_left_and_all_is_retried_it_is_not_known(project, work_off, clock):
+async def test_a_campaign_stays_sending_while_all_messages_are_retried(project, work_off, clock):
     """It stays SENDING until one message is accepted or none is retried.
 
     Defects: C9
@@ -82,8 +82,8 @@ async def timed(project, name, *conditions):
 OLDER = {"field": "createdAt", "operator": "notWithinDays", "value": 1}
 
 
-async def test_a_campaign_begins_with_those_who_belong_at_that_moment(project, clock, work_off):
-    """An audience whose rules look at the clock is chosen anew at the start, and so is one that depends on it.
+async def test_time_dependent_audiences_are_evaluated_at_the_start(project, clock, work_off):
+    """An audience with time-dependent rules is evaluated at the start, and so is one that refers to it.
 
     Defects: C8
     """
@@ -101,7 +101,7 @@ async def test_a_campaign_begins_with_those_who_belong_at_that_moment(project, c
     assert (await detail(project, copy))["stats"]["delivered"] == 3
 
 
-async def test_a_scheduled_campaign_does_so_too(project, world, clock):
+async def test_time_dependent_audiences_are_evaluated_at_a_scheduled_start(project, world, clock):
     """Defects: C8"""
     campaign, _ = await prepared(project, 3)
     audience = await timed(project, "Older", OLDER)

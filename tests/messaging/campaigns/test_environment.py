@@ -1,11 +1,11 @@
-"""Who starts a campaign decides where its mail may go."""
+"""The environment of the key that starts a campaign decides whether its mail is captured."""
 
 from uuid import uuid4
 
 from tests.messaging.campaigns.test_campaigns import act, detail, prepared
 
 
-async def test_a_campaign_started_with_a_test_key_never_leaves_the_machine(project, work_off):
+async def test_messages_of_a_campaign_sent_with_a_test_key_are_captured(project, work_off):
     campaign, emails = await prepared(project, 3)
     relay = {"transport": "relay", "relays": [{"host": "relay.example"}]}
     assert (await project.developer.patch("", {"settings": relay})).status_code == 200
@@ -21,7 +21,7 @@ async def test_a_campaign_started_with_a_test_key_never_leaves_the_machine(proje
     assert sorted(each["recipients"][0] for each in inbox["data"]) == sorted(emails)
 
 
-async def test_a_live_key_sends_live(project, world, work_off):
+async def test_messages_of_a_campaign_sent_with_a_live_key_are_delivered(project, world, work_off):
     campaign, _ = await prepared(project, 2, name=f"live {uuid4().hex[:6]}")
     await act(project, campaign, "send")
     await work_off()

@@ -1,4 +1,4 @@
-"""The audience is fixed at the start: who leaves it before their message is made gets it all the same."""
+"""The audience is fixed at the start: contacts that leave it afterwards still get the message."""
 
 from datetime import timedelta
 
@@ -29,7 +29,7 @@ async def leave(project, campaign, contact_id):
     assert answer.status_code == 200, answer.text
 
 
-async def test_who_leaves_after_the_start_is_written_to(project, world, work_off):
+async def test_a_contact_who_leaves_after_the_start_gets_the_message(project, world, work_off):
     campaign, emails = await prepared(project, 4)
     ids = await members(project, campaign)
     await leave(project, campaign, ids[emails[0]])  # before the start
@@ -45,7 +45,7 @@ async def test_who_leaves_after_the_start_is_written_to(project, world, work_off
     assert await leavers(world, campaign) == 0
 
 
-async def test_who_leaves_and_comes_back_is_written_to_once(project, clock, work_off):
+async def test_a_contact_who_leaves_and_rejoins_gets_one_message(project, clock, work_off):
     campaign, emails = await prepared(project, 2)
     ids = await members(project, campaign)
     await act(project, campaign, "send")
@@ -56,7 +56,7 @@ async def test_who_leaves_and_comes_back_is_written_to_once(project, clock, work
     assert await recipients(project) == sorted(emails)
 
 
-async def test_who_comes_and_goes_after_the_start_was_never_in_it(project, clock, work_off):
+async def test_a_contact_who_joins_and_leaves_after_the_start_gets_no_message(project, clock, work_off):
     campaign, emails = await prepared(project, 2)
     await act(project, campaign, "send")
     clock.move(timedelta(seconds=1))
@@ -67,8 +67,8 @@ async def test_who_comes_and_goes_after_the_start_was_never_in_it(project, clock
     assert await recipients(project) == sorted(emails)
 
 
-async def test_rules_that_change_after_the_start_change_nothing(project, world, work_off):
-    """A dynamic audience empties in one statement."""
+async def test_rules_changed_after_the_start_have_no_effect(project, world, work_off):
+    """The dynamic audience becomes empty in one statement."""
     campaign, emails = await prepared(project, 5)
     audience = (await project.client.post("/audiences", {"name": "N"})).json()["id"]
     rules = {"conditions": [{"field": "name", "operator": "startsWith", "value": "N"}]}
@@ -84,7 +84,7 @@ async def test_rules_that_change_after_the_start_change_nothing(project, world, 
 
 
 @pytest.mark.parametrize("paused", [False, True])
-async def test_who_leaves_during_an_ab_test_gets_the_winner(project, world, clock, work_off, paused):
+async def test_a_contact_who_leaves_during_an_ab_test_gets_the_winner(project, world, clock, work_off, paused):
     variants = [{"name": name, "subject": name, "weight": 50} for name in "AB"]
     settings = {"abTestSamplePercent": 50, "abTestMetric": "OPEN_RATE", "abTestDurationMinutes": 60}
     campaign, emails = await prepared(project, 20, abTestEnabled=True, variants=variants, **settings)
@@ -103,7 +103,7 @@ async def test_who_leaves_during_an_ab_test_gets_the_winner(project, world, cloc
     assert await recipients(project) == sorted(emails)
 
 
-async def test_nobody_is_noted_once_all_sends_are_made(project, world):
+async def test_leavers_are_not_recorded_once_all_sends_exist(project, world):
     campaign, emails = await prepared(project, 3)
     ids = await members(project, campaign)
     await act(project, campaign, "send")

@@ -1,4 +1,4 @@
-"""The frequency cap: what campaigns and automations together send to one contact within 24 hours."""
+"""The frequency cap: the maximum of marketing messages to one contact within 24 hours."""
 
 from datetime import timedelta
 
@@ -11,7 +11,7 @@ async def again(project, campaign):
     return copy
 
 
-async def test_a_campaign_skips_who_got_enough_and_says_so(project, work_off, clock):
+async def test_a_campaign_suppresses_sends_above_the_cap_with_a_reason(project, work_off, clock):
     """Counted in `progress.skipped.frequencyCap`, and in the log with the reason.
 
     Defects: C6
@@ -50,7 +50,7 @@ async def test_campaigns_at_the_same_time_share_the_cap(project, work_off):
     assert sum([(await detail(project, each))["stats"]["delivered"] for each in copies]) == 2 * len(emails)
 
 
-async def test_what_never_left_and_what_a_test_key_sends_does_not_count(project, work_off):
+async def test_unsent_messages_and_test_messages_do_not_count(project, work_off):
     """Defects: C6"""
     await project.developer.patch(f"/projects/{project.id}", {"settings": {"frequencyCap": 1}})
     campaign, _ = await prepared(project, 2)

@@ -1,4 +1,4 @@
-"""What is looked at right before a message leaves: the campaign's state, and whether its recipient still wants it."""
+"""The check right before transmission: the campaign's state, and the recipient's suppression and subscription."""
 
 import asyncio
 from contextlib import asynccontextmanager
@@ -20,7 +20,7 @@ WAIT_SECONDS = 30
 
 
 class SlowSink(Sink):
-    """A relay that takes messages and answers none of them until it is told to."""
+    """A relay that accepts messages, but delays its replies until `answering` is set."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class SlowSink(Sink):
         super()._commit()
 
     async def until(self, number: int) -> None:
-        """Wait until so many messages came in."""
+        """Wait until this many messages were received."""
         async with asyncio.timeout(WAIT_SECONDS):
             while self.accepted < number:
                 await asyncio.sleep(0.005)
@@ -59,7 +59,7 @@ async def sink():
 
 @asynccontextmanager
 async def all_connections_busy(sink, work_off, connections=CONNECTIONS):
-    """The workers work, each connection of the relay has a message that is not answered, the others wait.
+    """Workers run; every connection of the relay has a message without a reply, the other sends wait.
 
     At the end of the block the relay answers, and everything that is due is done.
     """
@@ -74,7 +74,7 @@ async def all_connections_busy(sink, work_off, connections=CONNECTIONS):
         await working
 
 
-async def test_after_cancel_only_what_was_on_the_wire_arrives(sender, sink, work_off):
+async def test_after_cancelling_only_messages_in_transmission_arrive(sender, sink, work_off):
     """Defects: C1"""
     campaign, _ = await outward(sender, 40)
     async with all_connections_busy(sink, work_off):
@@ -87,8 +87,8 @@ async def test_after_cancel_only_what_was_on_the_wire_arrives(sender, sink, work
 
 
 @pytest.mark.parametrize("verb", ["cancel", "pause"])
-async def test_a_relay_that_takes_hundreds_a_second_gets_nothing_after_the_answer(sender, sink, work_off, verb):
-    """Many were looked at ahead when the campaign was stopped: the answer comes when they have left. Defects: C1"""
+async def test_a_fast_relay_gets_nothing_after_the_response_to_a_cancel(sender, sink, work_off, verb):
+    """Many sends were checked before the campaign stopped: the response waits for them. Defects: C1"""
     campaign, _ = await outward(sender, 400)
     sink.answers_after = 0.02
     working = asyncio.ensure_future(work_off())
@@ -101,7 +101,7 @@ async def test_a_relay_that_takes_hundreds_a_second_gets_nothing_after_the_answe
     assert sink.accepted - answered <= CONNECTIONS
 
 
-async def test_a_pause_that_is_committed_is_not_told_as_failed_when_the_database_goes(sender, monkeypatch):
+async def test_a_committed_pause_succeeds_even_if_the_database_fails_afterwards(sender, monkeypatch):
     campaign, _ = await outward(sender, 4)
 
     async def away(*_, **__):
@@ -112,7 +112,7 @@ async def test_a_pause_that_is_committed_is_not_told_as_failed_when_the_database
     assert (answer.status_code, answer.json()["status"]) == (200, "PAUSED")
 
 
-async def test_after_pause_only_what_was_on_the_wire_arrives_and_resume_sends_the_rest_once(
+async def test_after_a_pause_only_messages_in_transmission_arrive_and_resume_sends_the_rest(
     sender, sink, clock, work_off
 ):
     """Defects: C1"""
@@ -133,7 +133,7 @@ async def test_after_pause_only_what_was_on_the_wire_arrives_and_resume_sends_th
     assert {each["ambiguousAttempts"] for each in log} == {0}
 
 
-async def test_who_leaves_is_suppressed_or_deleted_while_waiting_for_a_connection_gets_nothing(
+async def test_unsubscribed_suppressed_and_deleted_contacts_waiting_for_a_connection_get_nothing(
     sender, sink, stranger, clock, work_off
 ):
     """Defects: C1"""
@@ -182,7 +182,7 @@ async def test_a_single_send_that_waits_for_a_connection_can_be_cancelled_and_it
     assert sink.accepted == 26
 
 
-async def test_the_contact_of_an_erased_customer_gets_nothing_that_waited(sender, sink, work_off):
+async def test_the_contact_of_an_erased_customer_gets_no_waiting_message(sender, sink, work_off):
     """Defects: C1"""
     _, emails = await outward(sender, 12)
     async with all_connections_busy(sink, work_off):

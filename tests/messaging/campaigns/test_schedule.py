@@ -1,4 +1,4 @@
-"""Scheduled campaigns: what may still be changed, what they hold on to, and what becomes of one that cannot start."""
+"""Scheduled campaigns: changes, protected templates, and a start that fails."""
 
 import asyncio
 from datetime import timedelta
@@ -37,7 +37,7 @@ async def test_a_scheduled_campaign_stays_complete(project, clock, field):
     assert (await project.client.patch(f"/campaigns/{campaign['id']}", {"name": "New"})).json()["name"] == "New"
 
 
-async def test_another_time_is_another_time(project, clock, work_off):
+async def test_a_scheduled_campaign_can_be_rescheduled(project, clock, work_off):
     campaign, _ = await scheduled(project, clock)
     later = (clock() + timedelta(hours=9)).isoformat()
     assert (await project.client.patch(f"/campaigns/{campaign['id']}", {"scheduledAt": later})).status_code == 200
@@ -49,8 +49,8 @@ async def test_another_time_is_another_time(project, clock, work_off):
     assert (await detail(project, campaign))["status"] == "SENT"
 
 
-async def test_templates_of_variants_are_held_on_to(project, clock, work_off):
-    """An A/B test may have all its words in its variants."""
+async def test_templates_of_variants_cannot_be_deleted(project, clock, work_off):
+    """The variants of an A/B test can have all the content."""
     first, second = await template(project), await template(project)
     variants = [{"name": "A", "templateId": first, "weight": 50}, {"name": "B", "templateId": second, "weight": 50}]
     campaign, _ = await scheduled(project, clock, 20, templateId=None, variants=variants, **AB)
@@ -77,7 +77,7 @@ async def test_a_campaign_that_cannot_start_fails_with_the_reason(project, world
     assert done["stats"]["total"] == 0
 
 
-async def test_of_two_who_send_at_once_one_does(project, work_off):
+async def test_of_two_concurrent_send_requests_one_succeeds(project, work_off):
     campaign, emails = await prepared(project, 5)
     answers = await asyncio.gather(*(act(project, campaign, "send") for _ in range(4)))
     assert sorted(each.status_code for each in answers) == [200, 409, 409, 409]

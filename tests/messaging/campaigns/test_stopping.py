@@ -1,4 +1,4 @@
-"""Pausing, resuming and cancelling: at once for any number of sends, exact on the wire, and right after a crash."""
+"""Pausing, resuming and cancelling: at once for any number of sends, also after a crash."""
 
 from datetime import timedelta
 
@@ -19,7 +19,7 @@ MARKETING = SENDS[1]
 
 
 async def claimed(world, project, work, limit=100):
-    """What is due of one kind of work in one project, claimed as by a worker."""
+    """Claim the due records of one kind of work in one project, as a worker does."""
     lanes = [
         lane for lane in (await look_for_due(world.db, work, world.clock())).lanes if str(lane.partition) == project.id
     ]
@@ -27,12 +27,12 @@ async def claimed(world, project, work, limit=100):
 
 
 async def filled(world, project):
-    """Let the campaign make its sends, and nothing more."""
+    """Let the campaign create its sends, without sending them."""
     await CAMPAIGNS[0].do(world, await claimed(world, project, CAMPAIGNS[0]))
 
 
 async def outward(sender, count):
-    """A campaign that goes out over the wire, on its way, with all its sends waiting."""
+    """A started campaign through a relay, with all its sends waiting."""
     (domain,) = (await sender.client.get("/domains")).json()
     campaign, emails = await prepared(sender, count, domainId=domain["id"], fromEmail="news@example.com")
     assert (await act(sender, campaign, "send")).status_code == 200
@@ -44,7 +44,7 @@ async def statuses(project, campaign):
     return sorted(each["status"] for each in sends)
 
 
-async def test_pausing_writes_nothing_on_the_sends(sender, world):
+async def test_pausing_does_not_update_the_sends(sender, world):
     campaign, _ = await outward(sender, 4)
     await filled(world, sender)
     async with world.db.connection() as connection:
@@ -55,7 +55,7 @@ async def test_pausing_writes_nothing_on_the_sends(sender, world):
     assert len(before) == 4
 
 
-async def test_what_comes_to_the_wire_after_a_pause_is_not_handed_over(sender, sink, world, clock, work_off):
+async def test_sends_that_are_ready_after_a_pause_are_not_transmitted(sender, sink, world, clock, work_off):
     campaign, emails = await outward(sender, 4)
     await filled(world, sender)
     jobs = await load(world, await claimed(world, sender, MARKETING))
@@ -73,7 +73,7 @@ async def test_what_comes_to_the_wire_after_a_pause_is_not_handed_over(sender, s
     assert (await detail(sender, campaign))["status"] == "SENT"
 
 
-async def test_held_sends_have_no_time_and_are_released_in_chunks(project, world, clock, work_off, monkeypatch):
+async def test_held_sends_have_no_due_at_and_are_released_in_batches(project, world, clock, work_off, monkeypatch):
     monkeypatch.setattr(running, "UPDATE_BATCH", 2)
     campaign, emails = await prepared(project, 7)
     await act(project, campaign, "send")
@@ -93,8 +93,8 @@ async def test_held_sends_have_no_time_and_are_released_in_chunks(project, world
     assert (await detail(project, campaign))["status"] == "SENT"
 
 
-async def test_nothing_is_held_for_ever_by_a_worker_that_is_late(project, world, clock, work_off):
-    """It saw the words held, and holds its share only after they were let go again."""
+async def test_a_late_worker_does_not_hold_sends_forever(project, world, clock, work_off):
+    """The worker read the content as held, and holds its sends only after the release."""
     campaign, _ = await prepared(project, 3)
     await act(project, campaign, "send")
     await filled(world, project)
@@ -120,7 +120,7 @@ async def test_nothing_is_held_for_ever_by_a_worker_that_is_late(project, world,
     assert await statuses(project, campaign) == ["DELIVERED"] * 3
 
 
-async def test_a_worker_that_dies_while_it_releases_is_followed(project, world, clock, work_off, monkeypatch):
+async def test_a_release_continues_after_the_worker_dies(project, world, clock, work_off, monkeypatch):
     monkeypatch.setattr(running, "UPDATE_BATCH", 2)
     campaign, _ = await prepared(project, 7)
     await act(project, campaign, "send")
@@ -144,7 +144,7 @@ async def test_a_worker_that_dies_while_it_releases_is_followed(project, world, 
     assert await statuses(project, campaign) == ["DELIVERED"] * 7
 
 
-async def test_cancelling_reaches_retries_and_what_a_dead_worker_had(sender, sink, world, clock, work_off):
+async def test_cancelling_covers_retries_and_sends_of_a_dead_worker(sender, sink, world, clock, work_off):
     campaign, _ = await outward(sender, 3)
     await filled(world, sender)
     first, second, third = await claimed(world, sender, MARKETING)
@@ -169,7 +169,7 @@ async def test_cancelling_reaches_retries_and_what_a_dead_worker_had(sender, sin
     assert (stats["waiting"], stats["handedOver"]) == (0, 0)
 
 
-async def test_cancelling_works_in_chunks(project, world, work_off, monkeypatch):
+async def test_cancelling_works_in_batches(project, world, work_off, monkeypatch):
     monkeypatch.setattr(running, "UPDATE_BATCH", 2)
     campaign, _ = await prepared(project, 7)
     await act(project, campaign, "send")
@@ -180,7 +180,7 @@ async def test_cancelling_works_in_chunks(project, world, work_off, monkeypatch)
 
 
 async def test_slow_destinations_do_not_hold_the_others_up(project, world, clock, work_off, monkeypatch):
-    """Sends that wait for a retry are none that the next contacts have to wait for."""
+    """Sends that wait for a retry do not delay the next contacts."""
     monkeypatch.setattr(running, "MAX_QUEUED", 2)
     monkeypatch.setattr(running, "FILL_BATCH", 2)
     campaign, _ = await prepared(project, 0)
@@ -196,7 +196,7 @@ async def test_slow_destinations_do_not_hold_the_others_up(project, world, clock
 
 
 @pytest.mark.parametrize("how", ["pause", "cancel"])
-async def test_whoever_works_on_a_campaign_when_it_is_stopped_does_not_go_on(project, world, work_off, how):
+async def test_a_worker_stops_processing_a_stopped_campaign(project, world, work_off, how):
     campaign, _ = await prepared(project, 4)
     await act(project, campaign, "send")
     (row,) = await claimed(world, project, CAMPAIGNS[0])

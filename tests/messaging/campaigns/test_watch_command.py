@@ -46,7 +46,7 @@ async def test_a_campaign_is_shown_until_it_is_sent(project, there, work_off, mo
     assert summary(last).startswith("Sent: 29 sent, 29 delivered, 0 bounced, 0 failed; skipped: 0 unsubscribed, 1 supp")
 
 
-async def test_a_cancelled_campaign_ends_the_watching(project, there):
+async def test_the_command_ends_when_the_campaign_is_cancelled(project, there):
     campaign, _ = await prepared(project, 3)
     await act(project, campaign, "send")
     await act(project, campaign, "cancel")
@@ -54,12 +54,12 @@ async def test_a_cancelled_campaign_ends_the_watching(project, there):
     assert summary(last).startswith("Cancelled: 0 sent")
 
 
-async def test_an_unknown_campaign_is_one_sentence(there):
+async def test_an_unknown_campaign_is_reported_in_one_sentence(there):
     with pytest.raises(CannotRun, match="no such campaign"):
         await watch_campaign(there, "nonsense", lambda *_: None)
 
 
-def test_the_rate_is_that_of_the_last_moments():
+def test_the_rate_is_that_of_the_last_seconds():
     rate = SendRate()
     assert rate.update(0, 100.0) == 0.0
     assert rate.update(50, 101.0) == 50.0
@@ -67,7 +67,7 @@ def test_the_rate_is_that_of_the_last_moments():
     assert [rate.update(50 + 300 * n, 111.0 + n) for n in range(1, 20)][-1] == pytest.approx(300.0)
 
 
-async def test_progress_knows_how_many_there_are_to_come(project):
+async def test_progress_includes_the_expected_number(project):
     campaign, _ = await prepared(project, 4)
     assert (await detail(project, campaign))["progress"]["expected"] == 0
     await act(project, campaign, "send")
@@ -75,7 +75,7 @@ async def test_progress_knows_how_many_there_are_to_come(project):
     assert (progress["expected"], progress["audience"]) == (4, 0)
 
 
-def test_the_command_is_there():
+def test_the_command_is_registered():
     from typer.testing import CliRunner
 
     shown = CliRunner().invoke(make_command(), ["campaign", "watch", "--help"])

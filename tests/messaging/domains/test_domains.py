@@ -1,4 +1,4 @@
-"""Sending domains over HTTP, against a DNS that tests fill, break and mend."""
+"""Sending domains over HTTP, with a DNS server whose records and faults the tests set."""
 
 import re
 from datetime import timedelta
@@ -24,7 +24,7 @@ def settings(settings):
 
 
 def publish(zone, domain, *purposes):
-    """Put the records of a domain into the DNS, as its owner would."""
+    """Publish the records of a domain, as its owner does."""
     for record in domain["records"]:
         if not purposes or record["purpose"] in purposes:
             zone.set(record["name"], record["type"], record["value"])
@@ -53,7 +53,7 @@ async def events_of(project, kind="domain"):
     return [each["type"] for each in reversed(found) if each["type"].startswith(kind)]
 
 
-async def test_a_new_domain_says_what_to_publish(project):
+async def test_a_new_domain_lists_the_records_to_publish(project):
     domain = await added(project, "Example.COM")
     assert (domain["domain"], domain["status"], domain["appId"]) == ("example.com", "PENDING", project.id)
     assert len(set(domain["dkimTokens"])) == 2
@@ -88,7 +88,7 @@ async def test_a_published_domain_is_verified_at_once(project, zone):
     assert await events_of(project) == ["domain.created", "domain.verified"], "verified once, told once"
 
 
-async def test_the_dkim_key_alone_is_enough_and_the_rest_is_told(project, zone):
+async def test_the_dkim_key_alone_verifies_a_domain_and_other_records_are_reported(project, zone):
     domain = await added(project)
     publish(zone, domain, "DKIM")
     seen = (await project.client.post(f"/domains/{domain['id']}/verify")).json()
@@ -97,14 +97,14 @@ async def test_the_dkim_key_alone_is_enough_and_the_rest_is_told(project, zone):
     assert by_purpose(seen)["SPF"]["status"] == "PENDING"
 
 
-async def test_everything_but_the_dkim_key_is_not_enough(project, zone):
+async def test_a_domain_without_its_dkim_key_is_not_verified(project, zone):
     domain = await added(project)
     publish(zone, domain, "DKIM_NEXT", "DKIM_ED25519", "SPF", "DMARC", "TRACKING")
     seen = (await project.client.post(f"/domains/{domain['id']}/verify")).json()
     assert (seen["status"], seen["dkimVerified"], seen["spfVerified"]) == ("PENDING", False, True)
 
 
-async def test_another_key_is_wrong_and_shown(project, new_project, zone):
+async def test_a_different_key_is_wrong_and_shown(project, new_project, zone):
     other = await new_project()
     theirs = await added(other)
     mine = await added(project)
@@ -122,7 +122,7 @@ async def test_another_key_is_wrong_and_shown(project, new_project, zone):
     assert seen["status"] == "VERIFIED", "white space means nothing in a key"
 
 
-async def test_an_existing_spf_record_counts_if_it_lets_us_send(project, zone):
+async def test_an_existing_spf_record_is_valid_if_it_authorises_the_server(project, zone):
     domain = await added(project)
     zone.set("example.com", "TXT", "v=spf1 include:_spf.example.net -all", "other=1")
     zone.set("_spf.example.net", "TXT", f"v=spf1 ip4:{ADDRESS} -all")
@@ -135,7 +135,7 @@ async def test_an_existing_spf_record_counts_if_it_lets_us_send(project, zone):
     assert "2 SPF records" in by_purpose(seen)["SPF"]["reason"]
 
 
-async def test_the_dmarc_policy_of_the_organization_counts(project, zone):
+async def test_the_dmarc_policy_of_the_organizational_domain_is_used(project, zone):
     domain = await added(project, "news.example.com")
     zone.set("_dmarc.example.com", "TXT", "v=DMARC1; p=reject")
     seen = (await project.client.post(f"/domains/{domain['id']}/verify")).json()
@@ -144,7 +144,7 @@ async def test_the_dmarc_policy_of_the_organization_counts(project, zone):
 
 
 @pytest.mark.parametrize("fault", ["servfail", "refuse"])
-async def test_dns_trouble_is_not_a_miss(project, zone, clock, work_off, fault):
+async def test_a_failed_lookup_is_not_a_missing_record(project, zone, clock, work_off, fault):
     domain = await verified(project, zone)
     getattr(zone, fault)()
     for _ in range(6):
@@ -163,7 +163,7 @@ async def test_dns_trouble_is_not_a_miss(project, zone, clock, work_off, fault):
     assert by_purpose(seen)["DKIM"]["status"] == "VERIFIED"
 
 
-async def test_a_pending_domain_is_found_by_itself(project, zone, clock, work_off):
+async def test_a_pending_domain_is_verified_by_the_periodic_check(project, zone, clock, work_off):
     domain = await added(project)
     await work_off()
     assert (await project.client.get(f"/domains/{domain['id']}")).json()["lastCheckedAt"]
@@ -176,7 +176,7 @@ async def test_a_pending_domain_is_found_by_itself(project, zone, clock, work_of
     assert await events_of(project) == ["domain.created", "domain.verified"]
 
 
-async def test_a_domain_that_is_never_published_fails_and_can_be_asked_for_again(project, zone, clock, work_off):
+async def test_an_unpublished_domain_fails_and_can_be_checked_again(project, zone, clock, work_off):
     domain = await added(project)
     await work_off()
     clock.move(30 * DAY)
@@ -192,7 +192,7 @@ async def test_a_domain_that_is_never_published_fails_and_can_be_asked_for_again
     assert (await project.client.get(f"/domains/{domain['id']}")).json()["status"] == "VERIFIED"
 
 
-async def test_a_key_missing_for_three_days_degrades_and_its_return_mends(project, zone, clock, work_off):
+async def test_a_key_missing_for_three_days_degrades_the_domain_until_it_is_back(project, zone, clock, work_off):
     domain = await verified(project, zone)
     name = by_purpose(domain)["DKIM"]["name"]
     zone.remove(name)
@@ -215,7 +215,7 @@ async def test_a_key_missing_for_three_days_degrades_and_its_return_mends(projec
     assert await events_of(project) == ["domain.created", "domain.verified", "domain.degraded", "domain.verified"]
 
 
-async def test_one_good_look_ends_the_count_of_days(project, zone, clock, work_off):
+async def test_one_successful_check_resets_the_missing_time(project, zone, clock, work_off):
     domain = await verified(project, zone)
     for _ in range(3):
         zone.remove(by_purpose(domain)["DKIM"]["name"])
@@ -229,7 +229,7 @@ async def test_one_good_look_ends_the_count_of_days(project, zone, clock, work_o
 
 
 @pytest.mark.parametrize("name", ["com", "co.uk", "not a domain", "192.0.2.1", "a_b.example.com", "x" * 300])
-async def test_a_name_that_cannot_be_sent_from_is_refused_with_its_path(project, name):
+async def test_a_name_that_cannot_send_mail_is_refused_with_the_path(project, name):
     answer = await project.client.post("/domains", {"domain": name})
     assert answer.status_code == 400
     assert [fault["path"] for fault in answer.json()["errors"]] == ["/domain"]
@@ -237,11 +237,11 @@ async def test_a_name_that_cannot_be_sent_from_is_refused_with_its_path(project,
 
 
 @pytest.mark.parametrize("body", [{}, {"domain": None}, {"domain": 7}, {"domain": "a.example", "colour": "red"}])
-async def test_a_body_that_makes_no_sense_is_refused(project, body):
+async def test_an_invalid_body_is_refused(project, body):
     assert (await project.client.post("/domains", body)).status_code == 400
 
 
-async def test_a_domain_is_in_a_project_once_but_in_other_projects_too(project, new_project):
+async def test_a_domain_can_be_added_once_to_each_project(project, new_project):
     await added(project)
     again = await project.client.post("/domains", {"domain": "EXAMPLE.com."})
     assert (again.status_code, again.json()["code"]) == (409, "domain_exists")
@@ -249,7 +249,7 @@ async def test_a_domain_is_in_a_project_once_but_in_other_projects_too(project, 
     assert theirs["domain"] == "example.com"
 
 
-async def test_a_foreign_domain_is_an_unknown_one(project, new_project):
+async def test_a_domain_of_another_project_is_not_found(project, new_project):
     theirs = await added(await new_project())
     for method, path in [
         ("GET", ""), ("DELETE", ""), ("POST", "/verify"), ("GET", "/blocklist-status"),
@@ -259,7 +259,7 @@ async def test_a_foreign_domain_is_an_unknown_one(project, new_project):
             assert (answer.status_code, answer.json()["code"]) == (404, "domain_missing")
 
 
-async def test_reading_is_not_writing(project):
+async def test_a_key_with_read_permission_cannot_write(project):
     domain = await added(project)
     reader = await project.key("domains:read")
     assert (await reader.get(f"/domains/{domain['id']}")).status_code == 200
@@ -268,7 +268,7 @@ async def test_reading_is_not_writing(project):
     assert (await reader.delete(f"/domains/{domain['id']}")).status_code == 403
 
 
-async def test_a_deleted_domain_is_gone_with_its_work(project, zone, clock, work_off, world):
+async def test_a_deleted_domain_has_no_background_work(project, zone, clock, work_off, world):
     domain = await verified(project, zone, "gone.example.org")
     stale = await project.client.delete(f"/domains/{domain['id']}", headers={"if-match": '"0"'})
     assert stale.status_code == 412
@@ -283,7 +283,7 @@ async def test_a_deleted_domain_is_gone_with_its_work(project, zone, clock, work
     assert (await added(project, "gone.example.org"))["id"] != domain["id"], "and the name can be added again"
 
 
-async def test_a_list_goes_on_where_it_ended(project):
+async def test_a_list_continues_at_the_cursor(project):
     for number in range(3):
         await added(project, f"d{number}.example.com")
     first = await project.client.get("/domains?limit=2")
@@ -293,7 +293,7 @@ async def test_a_list_goes_on_where_it_ended(project):
     assert [each["domain"] for each in rest.json()] == ["d0.example.com"]
 
 
-async def test_who_signs(project, zone, world):
+async def test_the_signers_of_a_domain(project, zone, world):
     domain = await added(project)
     found = await sending_domain(world.db, as_uuid(project.id), "Example.com")
     assert (found.status, found.may_send) == ("PENDING", False)
@@ -311,7 +311,7 @@ async def test_who_signs(project, zone, world):
     assert await sending_domain(world.db, as_uuid(project.id), "mail.example.com") is None
 
 
-async def test_signatures_verify_with_what_the_dns_says(project, zone, world):
+async def test_signatures_verify_with_the_published_keys(project, zone, world):
     await verified(project, zone)
     found = await sending_domain(world.db, as_uuid(project.id), "example.com")
     message = b"From: a@example.com\r\nTo: b@example.net\r\nSubject: Hello\r\n\r\nHello.\r\n"
@@ -328,7 +328,7 @@ def selector_of(signed, index):
     return f"{fields[index].decode()}._domainkey.example.com"
 
 
-async def test_private_keys_rest_encrypted_and_are_never_shown(project, world):
+async def test_private_keys_are_stored_encrypted_and_never_returned(project, world):
     domain = await added(project)
     assert "PRIVATE" not in (await project.client.get(f"/domains/{domain['id']}")).text
     async with world.db.connection() as connection:
@@ -339,7 +339,7 @@ async def test_private_keys_rest_encrypted_and_are_never_shown(project, world):
     assert not any(b"PRIVATE" in bytes(key) for (key,) in rows)
 
 
-async def test_keys_rotate_only_onto_a_published_one(project, zone, clock, work_off, world):
+async def test_keys_rotate_only_to_a_published_key(project, zone, clock, work_off, world):
     domain = await added(project, "keys.example.org")
     publish(zone, domain, "DKIM")
     refused = await project.client.post(f"/domains/{domain['id']}/rotate-keys")
@@ -371,7 +371,7 @@ async def test_keys_rotate_only_onto_a_published_one(project, zone, clock, work_
 
 @pytest.fixture
 def lists(zone):
-    """Blocklists in working order that list nothing but their test entries."""
+    """Healthy blocklists that list only their test entries (RFC 5782)."""
     for each in ZONES:
         zone.add(f"{each.listed_probe}.{each.name}", "A", "127.0.0.2")
     return zone
@@ -382,7 +382,7 @@ async def standing(project, domain):
     return {(entry["listName"], entry["subjectValue"]): entry for entry in answer.json()}
 
 
-async def test_blocklists_are_named_at_once_and_asked_soon(project, lists, work_off):
+async def test_blocklist_entries_exist_at_once_and_are_checked_soon(project, lists, work_off):
     domain = await added(project, "news.example.com")
     entries = await standing(project, domain)
     assert len(entries) == 5 + 3 * 2
@@ -395,7 +395,7 @@ async def test_blocklists_are_named_at_once_and_asked_soon(project, lists, work_
     assert all(entry["lastCheckedAt"] and not entry["listed"] for entry in entries.values())
 
 
-async def test_being_listed_and_delisted_is_told_once(project, lists, clock, work_off):
+async def test_a_listing_and_a_delisting_have_one_event_each(project, lists, clock, work_off):
     domain = await added(project)
     await work_off()
     lists.add("10.2.0.192.zen.spamhaus.org", "A", "127.0.0.3")
@@ -415,7 +415,7 @@ async def test_being_listed_and_delisted_is_told_once(project, lists, clock, wor
 
 
 @pytest.mark.parametrize("code", ["127.255.255.254", "127.0.0.1", "203.0.113.9"])
-async def test_a_list_that_refuses_neither_lists_nor_delists(project, lists, clock, work_off, code):
+async def test_a_blocklist_that_refuses_queries_changes_nothing(project, lists, clock, work_off, code):
     domain = await added(project)
     lists.set("example.com.multi.uribl.com", "A", code)
     await work_off()
@@ -433,14 +433,14 @@ async def test_a_list_that_refuses_neither_lists_nor_delists(project, lists, clo
     assert (await events_of(project)).count("domain.delisted") == 0
 
 
-async def test_a_dead_list_is_unknown(project, zone, work_off):
+async def test_a_blocklist_that_does_not_respond_is_unknown(project, zone, work_off):
     domain = await added(project)
     await work_off()
     assert {entry["status"] for entry in (await standing(project, domain)).values()} == {"UNKNOWN"}
     assert "domain.blocklisted" not in await events_of(project)
 
 
-def test_a_key_record_in_quotation_marks_is_told_as_such():
+def test_a_key_record_in_quotation_marks_is_reported():
     """
     Defects: M6
     """
@@ -494,7 +494,7 @@ async def test_a_key_that_receivers_cannot_use_is_not_verified(project, zone, sp
         lambda value: value.replace("p=", "p = ").replace("MII", "MII "),
     ],
 )
-async def test_every_way_to_write_a_usable_key_is_verified(project, zone, written):
+async def test_every_valid_form_of_a_key_record_is_verified(project, zone, written):
     """
     Defects: M6
     """

@@ -1,4 +1,4 @@
-"""Names, states and times, as tables."""
+"""Rules of domains as tables: names, states and check intervals."""
 
 from datetime import UTC, datetime, timedelta
 from typing import get_args
@@ -38,20 +38,20 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "name"), NAMES)
-def test_names_are_written_one_way(text, name):
+def test_names_are_normalised(text, name):
     assert as_domain(text) == name
     assert as_domain(name) == name
 
 
 @pytest.mark.parametrize("text", REFUSED)
-def test_what_is_no_domain_to_send_from_is_refused_with_its_path(text):
+def test_invalid_domains_are_refused_with_the_path(text):
     with pytest.raises(Invalid) as refused:
         as_domain(text)
     assert [fault.path for fault in refused.value.errors] == ["/domain"]
 
 
 @given(st.text(max_size=80))
-def test_any_text_is_a_name_or_refused(text):
+def test_any_text_is_a_domain_name_or_refused(text):
     try:
         name = as_domain(text)
     except Invalid:
@@ -60,16 +60,16 @@ def test_any_text_is_a_name_or_refused(text):
     assert name == name.lower()
 
 
-def test_what_a_domain_is_registered_under():
+def test_registered_domain():
     assert registered_domain("a.b.example.co.uk") == "example.co.uk"
     assert registered_domain("news.example.test") == "news.example.test"
 
 
-def test_every_state_knows_everything_that_can_happen():
+def test_every_state_has_a_transition_for_every_outcome():
     assert set(NEXT_STATUS) == {(status, sign) for status in get_args(Status) for sign in get_args(DnsOutcome)}
 
 
-def test_the_states_move_only_like_this():
+def test_the_state_transitions():
     moves = {(status, sign, to) for (status, sign), to in NEXT_STATUS.items() if to != status}
     assert moves == {
         ("PENDING", "SEEN", "VERIFIED"),
@@ -99,12 +99,12 @@ SIGNS = [
 
 
 @pytest.mark.parametrize(("status", "seen", "watched", "failing", "sign"), SIGNS)
-def test_what_a_look_means(status, seen, watched, failing, sign):
+def test_the_outcome_of_a_check(status, seen, watched, failing, sign):
     failing_since = None if failing is None else NOW - failing
     assert outcome_of(status, seen=seen, watched_since=NOW - watched, failing_since=failing_since, now=NOW) == sign
 
 
-def test_a_pending_domain_is_looked_at_often_at_first():
+def test_a_pending_domain_is_checked_often_at_first():
     waits, now = [], NOW
     while (age := now - NOW) < 30 * DAY:
         waits.append(next_check_in("PENDING", watched_since=NOW, failing_since=None, now=now))
@@ -115,7 +115,7 @@ def test_a_pending_domain_is_looked_at_often_at_first():
     assert set(waits[28:]) == {HOUR}
 
 
-def test_the_other_states_are_looked_at_daily_hourly_or_never():
+def test_other_states_are_checked_daily_hourly_or_never():
     assert next_check_in("VERIFIED", watched_since=NOW, failing_since=None, now=NOW) == DAY
     assert next_check_in("VERIFIED", watched_since=NOW, failing_since=NOW, now=NOW) == HOUR
     assert next_check_in("DEGRADED", watched_since=NOW, failing_since=NOW, now=NOW) == HOUR
@@ -140,8 +140,8 @@ def test_the_spf_record_names_the_addresses():
         (("127.0.0.1", "localhost"), "a mx"),
     ],
 )
-def test_the_advice_on_spf_names_the_relay(relays, terms):
-    """Who sends through a relay is told to let that relay send, by its service's record or its host.
+def test_the_spf_record_authorises_the_relays(relays, terms):
+    """Mail through a relay needs the relay's SPF include or host.
 
     Defects: N6
     """

@@ -1,4 +1,4 @@
-"""Single senders: one address, proved by a mail to it, without a domain."""
+"""Single senders: addresses that are confirmed by a mail, without a verified domain."""
 
 import re
 from datetime import timedelta
@@ -27,7 +27,7 @@ async def sink():
 
 @pytest.fixture
 async def project(project, sink):
-    """Mail leaves by a relay of the project's own."""
+    """Send mail through a relay of the project."""
     relays = [{"host": "127.0.0.1", "port": sink.port, "tls": "none"}]
     changed = await project.developer.patch("", {"settings": {"transport": "relay", "relays": relays}})
     assert changed.status_code == 200, changed.text
@@ -71,9 +71,7 @@ async def confirmed(project, world, work_off, stranger, address):
     return sender
 
 
-async def test_an_address_that_was_confirmed_by_mail_may_be_used_without_a_domain(
-    project, sink, world, work_off, stranger
-):
+async def test_a_confirmed_address_can_send_without_a_domain(project, sink, world, work_off, stranger):
     """Defects: N6"""
     address = unique()
     refused = await project.client.post("/emails", mail(address))
@@ -105,10 +103,8 @@ async def test_an_address_that_was_confirmed_by_mail_may_be_used_without_a_domai
     assert (await project.client.post("/emails", mail(unique()))).status_code == 403
 
 
-async def test_the_token_is_in_the_mail_alone_and_the_mail_not_with_the_project(
-    project, sink, world, work_off, stranger
-):
-    """A relay of the project would read the token, and so would whoever reads its log.
+async def test_the_token_is_only_in_the_mail_which_the_project_cannot_read(project, sink, world, work_off, stranger):
+    """A project's relay or log must not contain the token.
 
     Defects: N6, I1
     """
@@ -124,7 +120,7 @@ async def test_the_token_is_in_the_mail_alone_and_the_mail_not_with_the_project(
     assert token not in audited.text
 
 
-async def test_wrong_old_and_foreign_tokens_confirm_nothing(project, new_project, world, work_off, stranger, clock):
+async def test_wrong_expired_and_foreign_tokens_are_refused(project, new_project, world, work_off, stranger, clock):
     """Defects: N6"""
     address = unique()
     sender = await added(project, address)
@@ -158,9 +154,7 @@ async def test_wrong_old_and_foreign_tokens_confirm_nothing(project, new_project
     assert (again.status_code, again.json()["code"]) == (409, "sender_verified")
 
 
-async def test_what_waits_for_a_sender_that_was_deleted_fails_with_that_reason(
-    project, sink, world, work_off, stranger, clock
-):
+async def test_waiting_sends_of_a_deleted_sender_fail_with_a_reason(project, sink, world, work_off, stranger, clock):
     """Defects: N6, M1"""
     address = unique()
     sender = await confirmed(project, world, work_off, stranger, address)
@@ -180,7 +174,7 @@ async def test_what_waits_for_a_sender_that_was_deleted_fails_with_that_reason(
     assert (await project.client.get(f"/emails/logs/{waiting}")).json()["status"] == "SENT"
 
 
-async def test_campaigns_and_automations_need_a_domain(project, world, work_off, stranger):
+async def test_campaigns_and_automations_need_a_verified_domain(project, world, work_off, stranger):
     """Defects: N6"""
     address = unique()
     await confirmed(project, world, work_off, stranger, address)
@@ -192,7 +186,7 @@ async def test_campaigns_and_automations_need_a_domain(project, world, work_off,
     assert refused.json()["errors"][0]["code"] == "domain_not_verified"
 
 
-async def test_a_verified_domain_needs_no_sender_and_signs_what_came_before_it(
+async def test_a_verified_domain_needs_no_sender_and_signs_earlier_messages(
     project, sink, world, work_off, stranger, zone
 ):
     """Defects: N6"""
@@ -210,7 +204,7 @@ async def test_a_verified_domain_needs_no_sender_and_signs_what_came_before_it(
 
 
 @pytest.mark.parametrize(("policy", "says"), [("reject", "refused"), ("quarantine", "spam folder"), ("none", None)])
-async def test_the_answer_warns_of_domains_that_receivers_are_strict_about(project, zone, policy, says):
+async def test_the_response_warns_about_strict_dmarc_policies(project, zone, policy, says):
     """Defects: N6"""
     name = f"{uuid4().hex[:12]}.example"
     zone.set(f"_dmarc.{name}", "TXT", f"v=DMARC1; p={policy}")
@@ -225,14 +219,14 @@ async def test_the_answer_warns_of_domains_that_receivers_are_strict_about(proje
 @pytest.mark.parametrize(
     "email", ["", "nobody", "Ada <ada@single.example>", "a@b\r\nBcc: c@d.example", "a@", "x" * 400]
 )
-async def test_bad_addresses_are_refused_with_the_place(project, email):
+async def test_invalid_addresses_are_refused_with_the_path(project, email):
     """Defects: N6"""
     refused = await project.client.post("/senders", {"email": email})
     assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/email")
     assert (await project.client.get("/senders")).json() == []
 
 
-async def test_senders_have_limits_and_are_for_who_may_change_domains(project, stranger, world, work_off):
+async def test_senders_are_rate_limited_and_need_write_permission(project, stranger, world, work_off):
     """Defects: N6"""
     address = unique()
     sender = await added(project, address)
@@ -266,7 +260,7 @@ async def test_a_project_has_at_most_twenty_senders(project, world):
     assert len((await project.client.get("/senders")).json()) == 20
 
 
-async def test_the_advice_on_spf_names_the_relay_of_the_project(project, zone):
+async def test_the_spf_record_authorises_the_relay_of_the_project(project, zone):
     """Defects: N6"""
     name = f"{uuid4().hex[:12]}.example"
     hosts = ["email-smtp.eu-west-1.amazonaws.com", "smtp.relay.example", "2a00:1450:400c::25"]

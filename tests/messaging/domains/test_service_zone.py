@@ -1,4 +1,4 @@
-"""Domains whose records are aliases into a zone that the service keeps."""
+"""Domains whose records are CNAMEs into the service's zone."""
 
 import re
 from datetime import timedelta
@@ -24,7 +24,7 @@ def settings(settings):
 ADMIN = {"authorization": "Bearer a token for the zone"}
 
 
-async def test_records_are_aliases_and_verified_through_to_the_key(project, zone):
+async def test_cname_records_are_verified_up_to_the_key(project, zone):
     domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
     records = by_purpose(domain)
     assert {record["type"] for purpose, record in records.items() if purpose != "DMARC"} == {"CNAME"}
@@ -47,7 +47,7 @@ async def test_records_are_aliases_and_verified_through_to_the_key(project, zone
     assert by_purpose(seen)["TRACKING"]["value"] == "links.post.example.net"
 
 
-async def test_keys_rotate_by_themselves_and_the_customer_touches_nothing(project, zone, clock, work_off):
+async def test_keys_rotate_automatically(project, zone, clock, work_off):
     async def serve():
         text = (await project.client.get("http://postern.test/zone", headers=ADMIN)).text
         zone.records = dict(published)
@@ -82,6 +82,6 @@ def served_key(zone, token):
     return zone.records[f"{token}.dkim.post.example.net", "TXT"]
 
 
-async def test_the_zone_is_the_operators_to_fetch(app):
+async def test_the_zone_file_needs_the_admin_token(app):
     away = Client(app, ip="203.0.113.9")
     assert (await away.http.get("/zone")).status_code == 403

@@ -1,4 +1,4 @@
-"""Captured messages over the API and on the page."""
+"""Captured messages over the API and on the inbox page."""
 
 import base64
 from datetime import timedelta
@@ -22,7 +22,7 @@ MAIL = {
 }
 
 
-async def test_a_message_is_listed_and_taken_apart(project):
+async def test_a_message_is_listed_and_parsed(project):
     sent = (await project.client.post("/emails", MAIL)).json()
     page = (await project.client.get("/inbox")).json()
     assert (page["total"], page["data"][0]["sendId"]) == (1, sent["id"])
@@ -51,7 +51,7 @@ async def browser(app):
         yield browser
 
 
-async def test_the_page_asks_who_you_are_and_shows_messages_in_a_sandbox(project, browser):
+async def test_the_page_needs_a_sign_in_and_shows_messages_in_a_sandbox(project, browser):
     await project.client.post("/emails", MAIL)
     door = await browser.get("/inbox")
     assert "Sign in" in door.text
@@ -75,7 +75,7 @@ async def test_the_page_asks_who_you_are_and_shows_messages_in_a_sandbox(project
     assert (await browser.get(f"/inbox/{project.id}/{link}")).status_code == 401
 
 
-async def test_an_image_that_a_message_names_very_often_does_not_fill_the_memory(project, browser):
+async def test_repeated_images_are_limited(project, browser):
     image = base64.b64encode(b"x" * 1_500_000).decode()
     attachments = [{"filename": "x.png", "content": image, "contentType": "image/png", "contentId": "x"}]
     html = "<p>first</p>" + "<img src='cid:x'>" * 5_000 + '<img src="cid:x"><p>last</p>'
@@ -104,7 +104,7 @@ async def test_a_one_time_link_opens_the_inbox_once(project, browser, world, clo
     assert (await browser.post("/inbox/enter", data={"token": late})).status_code == 400
 
 
-async def test_another_accounts_inbox_is_unknown_and_foreign_forms_are_refused(project, new_project, browser):
+async def test_inboxes_of_other_accounts_are_not_found_and_foreign_forms_are_refused(project, new_project, browser):
     theirs = await new_project()
     await browser.post("/inbox/sign-in", data={"email": project.email, "password": PASSWORD})
     assert (await browser.get(f"/inbox/{theirs.id}")).status_code == 404
@@ -113,7 +113,7 @@ async def test_another_accounts_inbox_is_unknown_and_foreign_forms_are_refused(p
 
 
 async def test_links_open_outside_the_frame_and_a_message_can_be_deleted(project, browser):
-    """Links of a message lead to a tab of their own; whoever may, deletes a message on its page.
+    """Links in a message open in a new tab; a message can be deleted on its page with the permission.
 
     Defects: N11
     """
@@ -135,8 +135,8 @@ async def test_links_open_outside_the_frame_and_a_message_can_be_deleted(project
     assert (await project.client.get("/inbox")).json()["total"] == 0
 
 
-async def test_the_list_is_live_and_signing_in_keeps_the_address(project, browser):
-    """The list brings the script that keeps it fresh; a wrong password leaves the address in its field.
+async def test_the_list_is_live_and_a_failed_sign_in_keeps_the_address(project, browser):
+    """The list loads the script that refreshes it; after a wrong password the address stays in its field.
 
     Defects: N11
     """

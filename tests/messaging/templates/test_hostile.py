@@ -1,4 +1,4 @@
-"""Templates that are written to hurt: every entry point refuses them, and what else runs does not notice."""
+"""Hostile templates: every entry point refuses them, without an effect on other requests."""
 
 import json
 import math
@@ -9,7 +9,7 @@ import pytest
 
 from postern.kernel.http.problems import Problem
 from postern.messaging.emails.model import BODY_CHARACTERS, VARIABLES_BYTES
-from postern.messaging.templates.model import WORDS_CHARACTERS
+from postern.messaging.templates.model import CONTENT_CHARACTERS
 from postern.protocols.mail.templates.builder import MJML_CHARACTERS
 from postern.protocols.mail.templates.composing import check_message, preview, preview_template
 from postern.protocols.mail.templates.content import nowhere
@@ -42,14 +42,14 @@ MJML: dict[str, str] = {
 
 @pytest.mark.parametrize("source", DEEP.values(), ids=DEEP)
 @pytest.mark.parametrize("kind", list(OutputFormat))
-def test_what_is_nested_too_deep_is_refused_before_the_engine_reads_it(source, kind):
+def test_deep_nesting_is_refused_before_the_engine_parses_it(source, kind):
     """Defects: S1"""
     with pytest.raises(TemplateInvalid):
         compile_template(source, kind)
 
 
 @pytest.mark.parametrize("mjml", MJML.values(), ids=MJML)
-async def test_deep_mjml_is_refused_and_the_server_lives(project, world, mjml):
+async def test_deep_mjml_is_refused_without_a_crash(project, world, mjml):
     """Defects: S1"""
     await world.rendering.start()
     before = world.rendering.process_ids
@@ -66,7 +66,7 @@ async def test_deep_html_in_a_block_is_refused(project, world):
     assert answer.json()["errors"][0]["path"].startswith("/builderJson")
 
 
-async def test_deep_json_is_refused_with_its_place(project):
+async def test_deep_json_is_refused_with_the_path(project):
     """Defects: S1"""
     deep: dict = {}
     for _ in range(200):
@@ -82,7 +82,7 @@ async def test_deep_json_is_refused_with_its_place(project):
 
 
 @pytest.mark.parametrize("name", DEEP)
-async def test_every_entry_point_refuses_deep_templates_with_the_place(project, name):
+async def test_every_entry_point_refuses_deep_templates_with_the_path(project, name):
     """Defects: S1"""
     key = await project.key(type="SECRET", environment="TEST")
     source = DEEP[name]
@@ -104,7 +104,7 @@ async def test_every_entry_point_refuses_deep_templates_with_the_place(project, 
         ("{{ l }} {{ m }} {{ m.items()|list }} {{ m.get('a') }}", "[1, 2] {'a': {'b': 3}} [('a', {'b': 3})] {'b': 3}"),
     ],
 )
-def test_nothing_of_python_is_reached_and_offered_names_keep_their_meaning(source, made):
+def test_templates_cannot_reach_python_objects(source, made):
     """Defects: S2"""
     values = {"l": [1, 2], "m": {"a": {"b": 3}}}
     text = compile_template(source, OutputFormat.TEXT).render(values)
@@ -117,7 +117,7 @@ def test_nothing_of_python_is_reached_and_offered_names_keep_their_meaning(sourc
 @pytest.mark.parametrize(
     "source", ["{{ range('a') }}", "{{ range(1, 2, 0) }}", "{{ l|join(1, 2, 3, 4) }}", "{{ range() }}"]
 )
-async def test_whatever_is_raised_is_a_problem(project, source):
+async def test_every_render_error_is_a_problem(project, source):
     """Defects: S2"""
     with pytest.raises(RenderFailed):
         compile_template(source).render({"l": [1]})
@@ -127,7 +127,7 @@ async def test_whatever_is_raised_is_a_problem(project, source):
     assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/html")
 
 
-def test_filters_that_are_not_offered_cannot_be_named_in_a_text_either():
+def test_unavailable_filters_cannot_be_used_by_name():
     """Defects: S2"""
     for name in ("indent", "format", "attr", "pprint"):
         with pytest.raises(RenderFailed):
@@ -169,8 +169,11 @@ ENTRIES = {
         VARIABLES_BYTES,
         lambda source: check_message(nowhere, "{{ v }}", VALUES, "{{ v }}", {"v": source}, "1"),
     ),
-    "html of a template": (WORDS_CHARACTERS, in_template(html=lambda source: source)),
-    "preview": (WORDS_CHARACTERS, lambda source: preview(nowhere, None, source, source, {"a": "x"}, "https://x.test/")),
+    "html of a template": (CONTENT_CHARACTERS, in_template(html=lambda source: source)),
+    "preview": (
+        CONTENT_CHARACTERS,
+        lambda source: preview(nowhere, None, source, source, {"a": "x"}, "https://x.test/"),
+    ),
     "MJML": (
         MJML_CHARACTERS - 100,
         in_builder(lambda source: {"mjml": f"<mjml><mj-body><mj-raw>{source}</mj-raw></mj-body></mjml>"}),
@@ -195,7 +198,7 @@ NOISE_SECONDS = 0.05
 
 
 def work(task, source) -> float:
-    """Processor seconds for what nobody has read before: compiled templates are kept."""
+    """Processor seconds to render a text that is not in the cache of compiled templates."""
     source += next(NEVER_READ)
     started = time.process_time()
     try:
@@ -206,8 +209,8 @@ def work(task, source) -> float:
 
 
 @pytest.mark.parametrize(("limit", "task", "make"), CASES)
-def test_twice_as_much_text_is_at_most_two_and_a_half_times_the_work(limit, task, make):
-    """Up to the most characters that are accepted, or the work of a fifth of a second.
+def test_render_time_grows_linearly(limit, task, make):
+    """Measured up to the character limit, or up to 0.2 s of processor time.
 
     Defects: S3
     """

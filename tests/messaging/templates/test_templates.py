@@ -1,4 +1,4 @@
-"""Templates: written, checked, versioned, previewed, and used for sending."""
+"""Templates over HTTP: validation, versions, previews, and sending."""
 
 import asyncio
 import email
@@ -22,7 +22,7 @@ async def made(project, **fields):
     return answer.json()
 
 
-async def test_a_template_is_written_read_changed_and_deleted(project):
+async def test_create_get_change_and_delete_a_template(project):
     template = await made(project, html="<p>Dear {{name}}</p>", subject="Hi {{name}}", text="Dear {{name}}, {{age}}")
     assert template["appId"] == project.id
     assert template["builderJson"] is None
@@ -39,7 +39,7 @@ async def test_a_template_is_written_read_changed_and_deleted(project):
         assert (await getattr(project.client, method)(path)).status_code == 404
 
 
-async def test_the_builder_document_is_rendered_and_html_wins_over_it(project):
+async def test_the_builder_document_is_rendered_unless_html_is_given(project):
     template = await made(project, builderJson=BLOCKS)
     assert template["builderJson"] == BLOCKS
     assert "Hello {{firstName}}" in template["html"]
@@ -60,7 +60,7 @@ async def test_the_builder_document_is_rendered_and_html_wins_over_it(project):
     assert (bare["html"], bare["builderJson"]) == (None, None)
 
 
-async def test_what_the_builder_renders_is_what_is_sent(project):
+async def test_the_rendered_builder_document_is_sent(project):
     template = await made(project, builderJson=BLOCKS, subject="For {{firstName}}")
     mail = {"to": ["ada@example.com"], "from": "hello@acme.example", "templateId": template["id"]}
     sent = await project.client.post("/emails", {**mail, "variables": {"firstName": "Ada"}})
@@ -96,7 +96,7 @@ async def test_what_the_builder_renders_is_what_is_sent(project):
         ({"html": "".join(f'<a href="https://a.example/{n}">x</a>' for n in range(1_001))}, "/html", "1,000"),
     ],
 )
-async def test_bad_templates_are_refused_with_the_place_and_nothing_is_kept(project, fields, path, says):
+async def test_invalid_templates_are_refused_with_the_location(project, fields, path, says):
     answer = await project.client.post("/templates", {"name": "Bad", **fields})
     assert answer.status_code == 400, answer.text
     fault = answer.json()["errors"][0]
@@ -105,14 +105,14 @@ async def test_bad_templates_are_refused_with_the_place_and_nothing_is_kept(proj
     assert (await project.client.get("/templates")).json() == []
 
 
-async def test_a_bad_change_leaves_the_template_as_it_was(project):
+async def test_an_invalid_change_does_not_change_the_template(project):
     template = await made(project, html="<p>fine</p>")
     path = f"/templates/{template['id']}"
     assert (await project.client.patch(path, {"name": "New", "html": "{{"})).status_code == 400
     assert (await project.client.get(path)).json() == template
 
 
-async def test_a_preview_shows_what_a_recipient_would_get(project):
+async def test_a_preview_renders_as_for_a_recipient(project):
     template = await made(
         project,
         subject="Hi {{ name }}",
@@ -139,7 +139,7 @@ async def test_a_preview_shows_what_a_recipient_would_get(project):
     assert (await project.client.post(f"/templates/{uuid4()}/preview", {})).status_code == 404
 
 
-async def test_versions_tell_what_it_said_and_only_the_last_fifty_are_kept(project):
+async def test_the_last_fifty_versions_are_kept(project):
     template = await made(project, html="v1")
     path = f"/templates/{template['id']}"
     for number in range(2, 54):
@@ -150,7 +150,7 @@ async def test_versions_tell_what_it_said_and_only_the_last_fifty_are_kept(proje
     assert versions[0]["createdBy"] == "server"
 
 
-async def test_a_copy_stands_on_its_own(project):
+async def test_a_copy_is_independent(project):
     template = await made(project, builderJson=BLOCKS, subject="Hi")
     copy = (await project.client.post(f"/templates/{template['id']}/duplicate")).json()
     assert copy["id"] != template["id"]
@@ -162,7 +162,7 @@ async def test_a_copy_stands_on_its_own(project):
     assert len((await project.client.get("/templates")).json()) == 2
 
 
-async def test_if_match_keeps_two_editors_from_overwriting_each_other(project):
+async def test_if_match_prevents_lost_updates(project):
     template = await made(project, html="one")
     path = f"/templates/{template['id']}"
     tag = (await project.client.get(path)).headers["etag"]
@@ -174,7 +174,7 @@ async def test_if_match_keeps_two_editors_from_overwriting_each_other(project):
     assert (await project.client.get(path)).json()["html"] == "two"
 
 
-async def test_two_changes_at_once_both_hold(project):
+async def test_two_concurrent_changes_are_both_applied(project):
     template = await made(project, html="one")
     path = f"/templates/{template['id']}"
     answers = await asyncio.gather(
@@ -185,7 +185,7 @@ async def test_two_changes_at_once_both_hold(project):
     assert (now["html"], now["subject"], now["version"]) == ("two", "Hi", 3)
 
 
-async def test_long_lists_go_on_behind_the_link(project):
+async def test_long_lists_have_a_link_to_the_next_page(project):
     for number in range(5):
         await made(project, html="x" * 900_000 if number != 2 else "y", text="z" * 900_000)
     rows, path, answers = [], "/templates?limit=4", 0
@@ -201,7 +201,7 @@ async def test_long_lists_go_on_behind_the_link(project):
     assert (await project.client.get("/templates?cursor=nonsense")).status_code == 400
 
 
-async def test_another_projects_templates_are_unknown(project, new_project):
+async def test_templates_of_other_projects_are_not_found(project, new_project):
     theirs = await made(await new_project(), html="secret")
     for method, path in (("get", ""), ("delete", ""), ("post", "/duplicate"), ("get", "/versions")):
         answer = await getattr(project.client, method)(f"/templates/{theirs['id']}{path}")

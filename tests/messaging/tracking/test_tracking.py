@@ -1,4 +1,4 @@
-"""Opens, clicks and unsubscribes, from the message to the log."""
+"""Opens, clicks and unsubscribes over HTTP."""
 
 import asyncio
 import re
@@ -44,7 +44,7 @@ async def entry(project, send_id):
     return (await project.client.get(f"/emails/logs/{send_id}")).json()
 
 
-async def test_a_click_leads_on_and_marks_the_log_entry(project, stranger, clock):
+async def test_a_click_redirects_and_is_recorded(project, stranger, clock):
     send_id, message = await sent(project)
     clock.move(timedelta(minutes=1))
     answer = await stranger.get(links(message)[0], headers=BROWSER)
@@ -59,7 +59,7 @@ async def test_a_click_leads_on_and_marks_the_log_entry(project, stranger, clock
     assert "mailto:x@acme.example" in message["html"]
 
 
-async def test_the_pixel_counts_once_and_answers_everybody(project, stranger, clock):
+async def test_the_pixel_counts_once_and_is_always_returned(project, stranger, clock):
     send_id, message = await sent(project)
     assert f"/t/o/{send_id}" in message["html"]
     clock.move(timedelta(minutes=1))
@@ -104,7 +104,7 @@ async def test_a_forged_link_never_redirects(project, stranger, spoil):
         ("https://acme.example/{{v}}", "https://acme.example/a%0D%0ASet-Cookie:%20b=c"),
     ],
 )
-async def test_a_link_leads_where_its_author_wrote_however_odd_that_is(project, stranger, target, location):
+async def test_unusual_link_targets_are_preserved(project, stranger, target, location):
     html = f'<a href="{target}">odd</a>'
     _, message = await sent(project, html=html, variables={"v": "a\r\nSet-Cookie: b=c"})
     answer = await stranger.get(links(message)[0], headers=BROWSER)
@@ -125,7 +125,7 @@ async def test_a_link_leads_where_its_author_wrote_however_odd_that_is(project, 
         ("text/plain", b"s=\xff"),
     ],
 )
-async def test_a_body_that_cannot_be_read_unsubscribes_nobody(project, stranger, kind, body):
+async def test_an_unparsable_body_does_not_unsubscribe(project, stranger, kind, body):
     send_id, _ = await sent(project, unsubscribable=True)
     headers = {"content-type": kind.encode("latin-1")}
     answer = await stranger.request("POST", f"/t/u/{send_id}", content=body, headers=headers)
@@ -136,7 +136,7 @@ async def test_a_body_that_cannot_be_read_unsubscribes_nobody(project, stranger,
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
 @pytest.mark.parametrize("query", ["s=%00", f"s={'x' * 201}", f"s={'x' * 5_000}", "s=%FF", "s=%ED%A0%80", "s=", "x=1"])
 @pytest.mark.parametrize("target", ["", "u=%00&", f"u=https://acme.example/{'x' * 5_000}&", "u=%FF&"])
-async def test_every_bad_link_gets_the_same_page(stranger, method, query, target):
+async def test_every_invalid_link_gets_the_same_page(stranger, method, query, target):
     for kind in "cu":
         if (kind, method) == ("c", "POST"):
             continue
@@ -146,7 +146,7 @@ async def test_every_bad_link_gets_the_same_page(stranger, method, query, target
         assert method == "HEAD" or "This link is not valid." in answer.text
 
 
-async def test_an_unsubscribe_signature_is_no_click_signature(project, stranger):
+async def test_an_unsubscribe_signature_is_not_valid_for_clicks(project, stranger):
     send_id, message = await sent(project, unsubscribable=True)
     header = next(each["value"] for each in message["headers"] if each["name"] == "List-Unsubscribe")
     signature = re.search(r"s=([^>]+)", header)[1]
@@ -164,8 +164,8 @@ async def test_an_unsubscribe_signature_is_no_click_signature(project, stranger)
     ],
     ids=["parts", "parameters", "comments", "nesting"],
 )
-async def test_what_strangers_send_to_unsubscribe_is_small_and_read_without_a_parser_of_mail(stranger, piece, begin):
-    """A body of 1 MB held the whole process for 18 seconds, and comments within comments answered 500."""
+async def test_unsubscribe_requests_are_limited_and_parsed_in_linear_time(stranger, piece, begin):
+    """A body of 1 MB once blocked the process for 18 seconds, and nested comments caused a 500."""
     kind = {"content-type": "multipart/form-data; boundary=b"}
     path = f"http://postern.test/t/u/{uuid4()}"
     small = begin + piece * ((UNSUBSCRIBE_BODY_LIMIT - len(begin)) // len(piece))
@@ -175,7 +175,7 @@ async def test_what_strangers_send_to_unsubscribe_is_small_and_read_without_a_pa
 
 
 @pytest.mark.parametrize("how", ["form", "query", "json", "multipart"])
-async def test_only_a_post_unsubscribes_and_twice_is_once(project, stranger, how):
+async def test_only_a_post_unsubscribes_and_it_is_idempotent(project, stranger, how):
     _, message = await sent(project, unsubscribable=True)
     fields = {each["name"]: each["value"] for each in message["headers"]}
     assert fields["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
@@ -222,13 +222,13 @@ LATER = DELIVERED + timedelta(minutes=5)
         ("OPEN", BROWSER["user-agent"], DELIVERED + timedelta(seconds=6), "human", None),
     ],
 )
-def test_who_is_behind_a_hit(kind, agent, at, verdict, reason):
+def test_classification_of_hits(kind, agent, at, verdict, reason):
     hit = HitRequest(send_id=uuid4(), kind=kind, url="https://a/", ip_address="", user_agent=agent, occurred_at=at)
     judged = classify(hit, DELIVERED, [])
     assert (judged.verdict, judged.reason) == (verdict, reason)
 
 
-def test_all_links_at_once_is_a_scanner():
+def test_clicks_on_all_links_at_once_are_by_a_machine():
     send_id = uuid4()
     hit = HitRequest(
         send_id=send_id, kind="CLICK", url="c", ip_address="", user_agent=BROWSER["user-agent"], occurred_at=LATER
@@ -240,7 +240,7 @@ def test_all_links_at_once_is_a_scanner():
     assert classify(hit, DELIVERED, far).verdict == "human"
 
 
-async def test_a_machine_marks_the_entry_but_is_not_counted_as_a_person(project, stranger, world):
+async def test_hits_by_machines_are_recorded_but_not_counted(project, stranger, world):
     send_id, message = await sent(project)
     await stranger.get(links(message)[0], headers=BROWSER)  # within seconds of delivery
     assert (await entry(project, send_id))["clickedAt"]
@@ -252,13 +252,13 @@ async def test_a_machine_marks_the_entry_but_is_not_counted_as_a_person(project,
     assert (counts.get("clicked", 0), counts["click_touched"]) == (0, 1)
 
 
-async def test_another_projects_hits_are_unknown(project, new_project):
+async def test_hits_of_other_projects_are_not_found(project, new_project):
     theirs = await new_project()
     send_id, _ = await sent(theirs)
     assert (await project.client.get(f"/emails/logs/{send_id}/hits")).status_code == 404
 
 
-async def test_what_a_contact_does_reaches_audiences_and_unsubscribing_reaches_the_contact(project, stranger, clock):
+async def test_engagement_updates_audiences_and_unsubscribing_updates_the_contact(project, stranger, clock):
     contact = (await project.client.post("/contacts", {"email": "Ada@example.com"})).json()
     audience = (await project.client.post("/audiences", {"name": "Clickers"})).json()
     rules = {"match": "all", "conditions": [{"field": "lastClickedAt", "operator": "exists"}]}
@@ -275,8 +275,8 @@ async def test_what_a_contact_does_reaches_audiences_and_unsubscribing_reaches_t
     assert (await project.client.get(f"/contacts/{contact['id']}")).json()["unsubscribed"] is True
 
 
-async def test_readers_and_changers_of_the_same_peopledo_not_stop_each_other(project, world, clock, work_off):
-    """One group of hits opens for the one and clicks for the other; somebody else holds first the one it is after."""
+async def test_hits_and_changes_of_the_same_contacts_do_not_deadlock(project, world, clock, work_off):
+    """One batch has an open of one contact and a click of another, while another transaction locks them too."""
     people, sends = [], []
     for name in ("ada", "bob"):
         made = (await project.client.post("/contacts", {"email": f"{name}@example.com"})).json()
@@ -312,7 +312,7 @@ async def test_readers_and_changers_of_the_same_peopledo_not_stop_each_other(pro
     ]
 
 
-async def test_a_link_that_no_tracking_url_can_carry_is_left_alone(project, stranger):
+async def test_links_that_are_too_long_are_not_tracked(project, stranger):
     """
     Defects: M11
     """
@@ -329,7 +329,7 @@ async def test_a_link_that_no_tracking_url_can_carry_is_left_alone(project, stra
         assert (answer.status_code, answer.headers["location"]) == (302, longest)
 
 
-async def test_a_link_can_be_kept_from_tracking(project):
+async def test_a_link_can_be_excluded_from_tracking(project):
     """
     Defects: M16
     """
@@ -342,7 +342,7 @@ async def test_a_link_can_be_kept_from_tracking(project):
     assert len(links(message)) == 1
 
 
-async def test_a_link_leads_to_the_query_that_was_written(project, stranger):
+async def test_the_query_of_a_link_is_preserved(project, stranger):
     """
     Defects: M3
     """
