@@ -6,7 +6,7 @@ MAIL = {"to": ["ada@example.org"], "from": "hello@example.com", "subject": "Hell
 
 
 @pytest.mark.parametrize("words", [{}, {"html": ""}, {"text": " \n"}, {"html": None, "text": "\t"}])
-async def test_a_mail_without_words_is_refused(project, words):
+async def test_an_email_without_content_is_refused(project, words):
     """Defects: N8"""
     refused = await project.client.post("/emails", {**MAIL, **words})
     assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/html")
@@ -15,7 +15,7 @@ async def test_a_mail_without_words_is_refused(project, words):
     assert batch[0]["error"].startswith("/html: ")
 
 
-async def test_a_mail_by_a_blank_template_is_refused_unless_it_has_words_of_its_own(project):
+async def test_a_blank_template_is_refused_unless_the_email_has_content(project):
     """Defects: N8"""
     template = (await project.client.post("/templates", {"name": "Later", "subject": "Hello"})).json()
     refused = await project.client.post("/emails", {**MAIL, "templateId": template["id"]})
@@ -34,7 +34,7 @@ async def test_a_mail_by_a_blank_template_is_refused_unless_it_has_words_of_its_
         ({"builderJson": {"blocks": [{"type": "text", "text": "Hello"}]}}, {"builderJson": None}, ["/builderJson"]),
     ],
 )
-async def test_a_template_is_not_emptied(project, made, change, paths):
+async def test_a_template_cannot_be_emptied(project, made, change, paths):
     """Defects: M10"""
     template = (await project.client.post("/templates", {"name": "T", "subject": "Hi", **made})).json()
     refused = await project.client.patch(f"/templates/{template['id']}", change)
@@ -43,7 +43,7 @@ async def test_a_template_is_not_emptied(project, made, change, paths):
     assert (await project.client.get(f"/templates/{template['id']}")).json() == template
 
 
-async def test_what_is_left_of_a_template_may_be_taken_away_as_long_as_something_is(project):
+async def test_parts_of_a_template_can_be_removed_if_one_remains(project):
     """Defects: M10"""
     made = {"name": "T", "subject": "Hi", "html": "<p>Hello</p>", "text": "Hello"}
     template = (await project.client.post("/templates", made)).json()

@@ -22,7 +22,7 @@ async def captured(project, **fields):
     return (await project.client.get(f"/inbox/{message['id']}")).json(), answer.json()
 
 
-async def test_an_attachment_may_have_line_breaks_and_no_type(project):
+async def test_an_attachment_can_have_line_breaks_and_no_content_type(project):
     """
     Defects: M16
     """
@@ -47,7 +47,7 @@ async def test_an_attachment_may_have_line_breaks_and_no_type(project):
     assert refused.json()["errors"][0]["path"] == "/attachments/0/content"
 
 
-async def test_a_caller_who_runs_the_list_sets_its_headers(project):
+async def test_list_headers_can_be_set_by_the_caller(project):
     """
     Defects: M16
     """
@@ -61,7 +61,7 @@ async def test_a_caller_who_runs_the_list_sets_its_headers(project):
     assert (both.status_code, both.json()["errors"][0]["path"]) == (400, "/headers/List-Unsubscribe")
 
 
-async def test_list_headers_that_no_mail_program_could_use_are_refused(project):
+async def test_invalid_list_headers_are_refused(project):
     """
     Defects: M16
     """
@@ -80,7 +80,7 @@ async def test_list_headers_that_no_mail_program_could_use_are_refused(project):
     assert (await project.client.post("/emails", {**MAIL, "headers": several})).status_code == 201
 
 
-async def test_leaving_a_test_message_changes_nothing_for_live_mail(project, stranger):
+async def test_unsubscribing_in_a_test_message_does_not_affect_live_mail(project, stranger):
     """
     Defects: M17
     """
@@ -100,7 +100,7 @@ async def test_leaving_a_test_message_changes_nothing_for_live_mail(project, str
     assert (await project.client.get("/suppressions")).json()["total"] == 0
 
 
-async def test_the_inbox_shows_images_and_fires_no_pixel(project, world):
+async def test_the_inbox_embeds_images_and_removes_the_pixel(project, world):
     """
     Defects: M17
     """
@@ -138,7 +138,7 @@ async def test_blank_names_are_refused(project):
         assert (await project.developer.post("/api-keys", {"name": blank})).status_code == 400
 
 
-async def test_a_key_cannot_have_what_it_would_be_refused(project):
+async def test_a_key_cannot_get_permissions_it_could_not_use(project):
     """
     Defects: M17
     """
@@ -151,7 +151,7 @@ async def test_a_key_cannot_have_what_it_would_be_refused(project):
         )
 
 
-async def test_a_change_of_nothing_makes_no_version_of_a_template(project):
+async def test_a_change_without_effect_creates_no_template_version(project):
     """
     Defects: M17
     """
@@ -174,7 +174,7 @@ async def test_a_change_of_nothing_makes_no_version_of_a_template(project):
         ("localhost", "localhost"),
     ],
 )
-def test_ehlo_says_an_address_as_a_literal(host, name):
+def test_ehlo_sends_an_ip_address_as_a_literal(host, name):
     """
     Defects: M17
     """

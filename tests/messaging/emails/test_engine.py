@@ -56,7 +56,7 @@ async def campaign(project, clock, **fields):
     return made.json()["id"]
 
 
-async def test_a_message_without_an_engine_arrives_as_it_was_written(sender, sink):
+async def test_a_message_without_an_engine_arrives_unchanged(sender, sink):
     """Defects: M9"""
     refused = await sender.client.post("/emails", {**MAIL, **PLAIN, "engine": "minijinja"})
     assert refused.status_code == 400
@@ -70,7 +70,7 @@ async def test_a_message_without_an_engine_arrives_as_it_was_written(sender, sin
     assert shown == message.raw
 
 
-async def test_links_and_the_way_to_unsubscribe_work_without_an_engine(sender, sink, stranger):
+async def test_tracking_and_unsubscribing_work_without_an_engine(sender, sink, stranger):
     """Defects: M9"""
     target = "https://acme.example/?q={{name}}&x=1"
     html = f'<p>{{{{name}}}} <a href="{target}">{{% here %}}</a></p>'
@@ -120,7 +120,7 @@ async def test_a_marked_link_unsubscribes_the_recipient(sender, sink, stranger, 
         assert html == mail["html"]
 
 
-async def test_a_campaign_without_an_engine_has_a_link_to_unsubscribe(sender, sink, clock, work_off):
+async def test_a_campaign_without_an_engine_has_an_unsubscribe_link(sender, sink, clock, work_off):
     """Defects: M9"""
     made = await template(sender, html=LEAVE % "#", text=None)
     preview = (await sender.client.post(f"/templates/{made['id']}/preview", {})).json()
@@ -138,7 +138,7 @@ async def test_a_campaign_without_an_engine_has_a_link_to_unsubscribe(sender, si
     assert len(links) == 3
 
 
-async def test_the_engine_holds_for_retries_scheduled_and_repeated_messages(sender, sink, clock, work_off):
+async def test_retries_and_scheduled_messages_keep_the_engine(sender, sink, clock, work_off):
     """Defects: M9"""
     sink.behaviour.replies["DATA"] = b"451 4.3.0 later\r\n"
     key = {"Idempotency-Key": uuid4().hex}
@@ -156,7 +156,7 @@ async def test_the_engine_holds_for_retries_scheduled_and_repeated_messages(send
     assert [words(message) for message in sink.messages] == [WRITTEN, WRITTEN]
 
 
-async def test_a_batch_has_messages_with_and_without_an_engine(sender, sink, work_off):
+async def test_a_batch_can_have_messages_with_and_without_an_engine(sender, sink, work_off):
     """Defects: M9"""
     filled = {**MAIL, "subject": "Hi {{name}}", "text": "Dear {{name}}\n", "variables": {"name": "Ada"}}
     wrong = {**MAIL, **PLAIN, "engine": "handlebars"}
@@ -168,7 +168,7 @@ async def test_a_batch_has_messages_with_and_without_an_engine(sender, sink, wor
 
 
 @pytest.mark.parametrize("path", ["/emails", "/templates"])
-async def test_an_unknown_engine_is_refused_with_its_place(project, path):
+async def test_an_unknown_engine_is_refused_with_the_path(project, path):
     """Defects: M9"""
     body = {**MAIL, **PLAIN} if path == "/emails" else {"name": "x", **PLAIN}
     refused = await project.client.post(path, {**body, "engine": "liquid"})
@@ -176,7 +176,7 @@ async def test_an_unknown_engine_is_refused_with_its_place(project, path):
     assert "'none'" in refused.json()["errors"][0]["message"] or "none" in refused.json()["detail"]
 
 
-async def test_a_template_without_an_engine_is_kept_previewed_copied_and_sent(sender, sink):
+async def test_a_template_without_an_engine_is_stored_previewed_copied_and_sent(sender, sink):
     """Defects: M9"""
     made = await template(sender)
     assert (made["engine"], made["variables"]) == ("none", [])
@@ -205,7 +205,7 @@ async def test_a_template_without_an_engine_is_kept_previewed_copied_and_sent(se
     assert [words(each)[1] for each in sink.messages] == [WRITTEN[1], "<p>Ada</p>", "{{a}}"]
 
 
-async def test_what_a_builder_makes_keeps_its_braces_without_an_engine(project):
+async def test_the_output_of_the_builder_keeps_its_braces_without_an_engine(project):
     """Defects: M9"""
     blocks = {
         "blocks": [
@@ -225,7 +225,7 @@ async def test_what_a_builder_makes_keeps_its_braces_without_an_engine(project):
     assert (refused.status_code, refused.json()["errors"][0]["path"][:12]) == (400, "/builderJson")
 
 
-async def test_a_campaign_takes_the_engine_of_its_template(sender, sink, clock, work_off):
+async def test_a_campaign_uses_the_engine_of_its_template(sender, sink, clock, work_off):
     """Defects: M9"""
     made = await template(sender)
     own = {"subject": "{{ news", "previewText": "{% now & <then>", "fromName": "{{ Acme"}
@@ -249,7 +249,7 @@ async def test_a_campaign_takes_the_engine_of_its_template(sender, sink, clock, 
         assert parsed(message)["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
 
 
-async def test_each_variant_takes_the_engine_of_its_own_template(sender, sink, clock, work_off):
+async def test_each_variant_uses_the_engine_of_its_own_template(sender, sink, clock, work_off):
     """Defects: M9"""
     plain = await template(sender, subject="plain {{ name }}")
     filled = await template(
@@ -272,7 +272,7 @@ async def test_each_variant_takes_the_engine_of_its_own_template(sender, sink, c
     assert refused.json()["errors"][0]["path"] == "/variants/0/subject"
 
 
-async def test_a_campaign_whose_template_came_to_an_engine_does_not_start_unreadable(sender, sink, clock, work_off):
+async def test_a_campaign_does_not_start_if_the_new_engine_cannot_render_it(sender, sink, clock, work_off):
     """Defects: M9"""
     made = await template(sender, html="<p>fine</p>", text=None)
     at = (clock() + timedelta(hours=1)).isoformat()
@@ -291,7 +291,7 @@ async def test_a_campaign_whose_template_came_to_an_engine_does_not_start_unread
     assert sink.messages == []
 
 
-async def test_an_automation_takes_the_engine_of_its_template(sender, sink, work_off):
+async def test_an_automation_uses_the_engine_of_its_template(sender, sink, work_off):
     """Defects: M9"""
     plain = await template(sender)
     step = {"type": "SEND_EMAIL", "templateId": plain["id"], "fromEmail": "hello@example.com", "subject": "{{ hello"}

@@ -13,7 +13,7 @@ MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject
 KEY = {"idempotency-key": "order-42"}
 
 
-async def test_a_repeated_request_gets_the_first_answer_and_sends_nothing(project):
+async def test_a_repeated_request_gets_the_first_response_and_sends_nothing(project):
     first = await project.client.post("/emails", MAIL, headers=KEY)
     again = await project.client.post(
         "/emails", dict(reversed(MAIL.items())), headers={"idempotency-key": '"order-42"'}
@@ -24,7 +24,7 @@ async def test_a_repeated_request_gets_the_first_answer_and_sends_nothing(projec
     assert (await project.client.get("/emails/logs")).json()["total"] == 1
 
 
-async def test_another_body_is_refused(project):
+async def test_the_same_key_with_another_body_is_refused(project):
     await project.client.post("/emails", MAIL, headers=KEY)
     other = await project.client.post("/emails", {**MAIL, "subject": "Other"}, headers=KEY)
     assert (other.status_code, other.json()["code"]) == (422, "idempotency_key_reused")
@@ -38,19 +38,19 @@ async def test_keys_belong_to_a_project_and_a_route(project, new_project):
     assert len({first.json()["id"], second.json()["id"], third.json()["data"][0]["id"]}) == 3
 
 
-async def test_refusals_are_not_remembered(project):
+async def test_refused_requests_do_not_use_up_the_key(project):
     assert (await project.client.post("/emails", {**MAIL, "to": ["x"]}, headers=KEY)).status_code == 400
     assert (await project.client.post("/emails", MAIL, headers=KEY)).status_code == 201
 
 
 @pytest.mark.parametrize("key", ["", "x" * 256, "caf\u00e9", "a\tb"])
-async def test_a_key_that_is_none_is_refused(project, key):
+async def test_an_invalid_key_is_refused(project, key):
     answer = await project.client.post("/emails", MAIL, headers={"idempotency-key": key.encode("latin-1")})
     assert answer.status_code == 400
     assert answer.json()["errors"][0]["path"] == "header/Idempotency-Key"
 
 
-async def test_of_many_at_once_one_sends_and_the_others_wait_or_repeat(project):
+async def test_of_concurrent_requests_with_one_key_one_sends(project):
     answers = await asyncio.gather(*(project.client.post("/emails", MAIL, headers=KEY) for _ in range(20)))
     assert {each.status_code for each in answers} <= {201, 409}
     ids = {each.json()["id"] for each in answers if each.status_code == 201}
@@ -62,7 +62,7 @@ async def test_of_many_at_once_one_sends_and_the_others_wait_or_repeat(project):
     assert (await project.client.get("/emails/logs")).json()["total"] == 1
 
 
-async def test_while_it_is_running_the_answer_is_409_and_after_a_crash_the_sends_answer(project, world, monkeypatch):
+async def test_a_running_request_is_409_and_after_a_crash_the_stored_sends_are_returned(project, world, monkeypatch):
     """The process dies between commit and answer: the key's lease ends, and its sends say how they stand."""
 
     class Died(BaseException):
@@ -84,7 +84,7 @@ async def test_while_it_is_running_the_answer_is_409_and_after_a_crash_the_sends
     assert (await project.client.get("/emails/logs")).json()["total"] == 1
 
 
-async def test_a_repetition_is_answered_though_its_time_has_come_and_its_template_gone(project, clock):
+async def test_a_repetition_succeeds_after_the_scheduled_time_and_without_the_template(project, clock):
     """What the first request asked for would be refused by now; a repetition asks for nothing new."""
     template = (await project.client.post("/templates", {"name": "Code", "html": "<p>1234</p>"})).json()
     soon = {"scheduledAt": clock() + timedelta(minutes=5), "expiresAt": clock() + timedelta(minutes=10)}
@@ -99,7 +99,7 @@ async def test_a_repetition_is_answered_though_its_time_has_come_and_its_templat
     assert (await project.client.post("/emails", body, headers={"idempotency-key": "order-43"})).status_code == 400
 
 
-async def test_after_a_day_the_key_is_forgotten(project, world):
+async def test_a_key_expires_after_a_day(project, world):
     first = await project.client.post("/emails", MAIL, headers=KEY)
     async with world.db.connection() as connection:
         await connection.execute(
@@ -110,7 +110,7 @@ async def test_after_a_day_the_key_is_forgotten(project, world):
     assert second.json()["id"] != first.json()["id"]
 
 
-async def test_a_batch_is_repeated_whole(project):
+async def test_a_repeated_batch_gets_the_first_response(project):
     body = {"emails": [MAIL, {**MAIL, "to": ["x"]}]}
     first = await project.client.post("/emails/batch", body, headers=KEY)
     again = await project.client.post("/emails/batch", body, headers=KEY)
@@ -118,6 +118,6 @@ async def test_a_batch_is_repeated_whole(project):
     assert (await project.client.get("/emails/logs")).json()["total"] == 1
 
 
-async def test_a_stranger_cannot_probe_keys(project, stranger):
+async def test_unauthorised_callers_cannot_probe_keys(project, stranger):
     answer = await Client(stranger.app).post(f"/projects/{project.id}/emails", MAIL, headers=KEY)
     assert answer.status_code == 401

@@ -25,7 +25,7 @@ async def until_delivered(project, number):
             await asyncio.sleep(0.02)
 
 
-async def test_one_projects_pile_does_not_stand_before_anothers_message(project, new_project, world):
+async def test_the_queue_of_one_project_does_not_delay_another_project(project, new_project, world):
     other = await new_project()
     for _ in range(3):
         await project.client.post("/emails/batch", {"emails": [MAIL] * 100})
@@ -45,7 +45,7 @@ async def test_one_projects_pile_does_not_stand_before_anothers_message(project,
     assert ours.count(project.id) >= 30
 
 
-async def test_marketing_in_hand_does_not_hold_transactional_mail_up(project, world):
+async def test_claimed_marketing_mail_does_not_delay_transactional_mail(project, world):
     await project.client.post("/emails/batch", {"emails": [MAIL] * 50})
     async with world.db.connection() as connection:
         await connection.execute("update sends set lane = 1 where project_id = %s", [project.id])
@@ -69,7 +69,7 @@ async def test_marketing_in_hand_does_not_hold_transactional_mail_up(project, wo
         await until_delivered(project, 51)
 
 
-async def test_a_pile_has_several_hands_and_never_all_of_them(project, new_project, world):
+async def test_a_long_queue_gets_several_but_never_all_workers(project, new_project, world):
     other = await new_project()
     await project.client.post("/emails/batch", {"emails": [MAIL] * 100})
     held, both, go_on = [], asyncio.Event(), asyncio.Event()
@@ -94,9 +94,7 @@ async def test_a_pile_has_several_hands_and_never_all_of_them(project, new_proje
         await until_delivered(project, 100)
 
 
-async def test_a_share_of_large_messages_is_handed_over_in_lots_that_fit_into_memory(
-    project, world, work_off, monkeypatch
-):
+async def test_large_messages_are_sent_in_groups_that_fit_into_memory(project, world, work_off, monkeypatch):
     monkeypatch.setattr(work, "TOGETHER_OCTETS", 100_000)
     invoice = base64.b64encode(random.Random(1).randbytes(30_000)).decode()  # Not to be compressed: 40,000 octets.
     large = {**MAIL, "attachments": [{"filename": "invoice.pdf", "content": invoice}]}
@@ -121,7 +119,7 @@ async def test_a_share_of_large_messages_is_handed_over_in_lots_that_fit_into_me
     assert (await project.client.get("/emails/logs?status=DELIVERED")).json()["total"] == 25
 
 
-async def test_words_that_the_database_keeps_small_are_counted_as_large_as_they_are(project, world):
+async def test_compressed_content_counts_with_its_uncompressed_size(project, world):
     repeated = {**MAIL, "html": "<p>" + "Hello again. " * 20_000}
     made = await project.client.post("/emails/batch", {"emails": [repeated, MAIL]})
     ids = [UUID(each["id"]) for each in made.json()["data"]]
@@ -142,7 +140,7 @@ async def due_of(world, send):
     return found.due_at
 
 
-async def test_a_project_that_was_deleted_meanwhile_takes_no_others_messages_with_it(project, new_project, world):
+async def test_a_deleted_project_does_not_affect_sends_of_others(project, new_project, world):
     other = await new_project()
     jobs = [
         *await load(world, await queued_sends(world, other, 1)),
@@ -154,7 +152,7 @@ async def test_a_project_that_was_deleted_meanwhile_takes_no_others_messages_wit
     assert statuses == ["DELIVERED", "DELIVERED"]
 
 
-async def test_a_renewal_that_comes_late_leaves_a_settled_attempt_alone(project, world, clock):
+async def test_a_late_lease_renewal_does_not_change_a_settled_send(project, world, clock):
     (send,) = await queued_sends(world, project, 1)
     for due, expected in (
         (timedelta(minutes=15), timedelta(minutes=15)),
@@ -168,7 +166,7 @@ async def test_a_renewal_that_comes_late_leaves_a_settled_attempt_alone(project,
         assert await due_of(world, send) == now + expected
 
 
-async def test_what_is_held_is_not_in_hand_any_more(project, world, monkeypatch):
+async def test_held_sends_are_no_longer_leased(project, world, monkeypatch):
     held, going = await queued_sends(world, project, 2)
     async with world.db.transaction() as tx:
         content_id = uuid4()
@@ -189,7 +187,7 @@ async def test_what_is_held_is_not_in_hand_any_more(project, world, monkeypatch)
     assert await due_of(world, held) is None
 
 
-def test_sends_are_packed_in_their_order_and_none_is_left_out():
+def test_sends_are_grouped_in_order_without_omission():
     class One:
         content_id = None
 

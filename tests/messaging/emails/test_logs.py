@@ -30,7 +30,7 @@ async def found(client: Client, query: str) -> list[str]:
     return ids
 
 
-async def test_the_log_is_narrowed_by_time(project: Tenant, clock: Any) -> None:
+async def test_the_log_is_filtered_by_time(project: Tenant, clock: Any) -> None:
     """Defects: M15"""
     first = await send(project, "a@example.com")
     between = timestamp(clock() + timedelta(minutes=30))
@@ -48,7 +48,7 @@ async def test_the_log_is_narrowed_by_time(project: Tenant, clock: Any) -> None:
     assert refused.json()["errors"][0]["path"] == "query/from"
 
 
-async def test_the_log_is_narrowed_by_tag_domain_and_status(project: Tenant) -> None:
+async def test_the_log_is_filtered_by_tag_domain_and_status(project: Tenant) -> None:
     """Defects: M15"""
     domain = (await project.client.post("/domains", {"domain": "acme.example"})).json()
     one = await send(project, "a@example.com", tags=["welcome", "blue"])
@@ -156,7 +156,7 @@ async def plan_of(database_url: str, query: str) -> str:
     return "\n".join(row[0] for row in rows)
 
 
-async def test_filters_are_looked_up_and_not_searched_for(project: Tenant, database_url: str) -> None:
+async def test_filters_use_indexes(project: Tenant, database_url: str) -> None:
     """Defects: M15"""
     await seeded(database_url, project, 20_000)
     where = f"select id from sends s where s.project_id = '{project.id}' and "
@@ -178,7 +178,7 @@ async def test_the_export_is_safe_to_open_in_a_spreadsheet(project: Tenant) -> N
     assert answer.text.endswith("\r\n")
 
 
-async def test_suppressions_are_exported_and_read_to_their_end(project: Tenant) -> None:
+async def test_suppressions_are_exported_and_paginated(project: Tenant) -> None:
     """Defects: M15"""
     addresses = [f"p{number}@example.com" for number in range(130)]
     await project.client.post("/suppressions/bulk", {"addresses": addresses})

@@ -50,7 +50,7 @@ async def test_each_recipient_gets_a_message_with_a_link_that_unsubscribes_them(
     assert statuses == ["SENT", "SENT", "SUPPRESSED", "SENT"]
 
 
-async def test_a_repeated_request_gets_the_same_messages_and_sends_nothing(sender, sink):
+async def test_a_repeated_request_gets_the_same_response_and_sends_nothing(sender, sink):
     """Defects: M12"""
     body, headers = mail(), {"Idempotency-Key": uuid4().hex}
     first = await sender.client.post("/emails", body, headers=headers)
@@ -61,7 +61,7 @@ async def test_a_repeated_request_gets_the_same_messages_and_sends_nothing(sende
     assert {each["status"] for each in left.json()["messages"]} == {"QUEUED"}
 
 
-async def test_in_a_batch_and_for_one_recipient(sender, sink, work_off):
+async def test_unsubscribable_messages_in_a_batch_and_for_one_recipient(sender, sink, work_off):
     """Defects: M12"""
     alone = mail(to=[f"eve-{uuid4().hex[:8]}@example.org"], cc=None, bcc=None)
     answer = (await sender.client.post("/emails/batch", {"emails": [mail(), alone]})).json()["data"]
@@ -71,7 +71,7 @@ async def test_in_a_batch_and_for_one_recipient(sender, sink, work_off):
     assert (await entry(sender, answer[0]["id"]))["status"] == "SENT"
 
 
-async def test_messages_that_would_be_too_large_together_are_refused(sender):
+async def test_messages_that_are_too_large_together_are_refused(sender):
     """Defects: M12"""
     body = mail(to=[f"u{number}@example.org" for number in range(50)], cc=None, bcc=None, text="x" * 1_100_000)
     refused = await sender.client.post("/emails", body)

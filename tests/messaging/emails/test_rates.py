@@ -63,7 +63,7 @@ async def test_rates_equal_a_recount_of_a_random_history(sender, stranger, clock
     assert sends["clickRate"] == 0
 
 
-async def test_one_known_delivery_makes_no_variant_win(sender, stranger, clock, work_off):  # noqa: F811
+async def test_a_single_delivery_report_does_not_decide_an_ab_test(sender, stranger, clock, work_off):  # noqa: F811
     """
     Defects: M13
     """

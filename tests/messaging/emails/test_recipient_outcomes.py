@@ -16,7 +16,7 @@ def outcomes(log):
     return {each["email"].partition("-")[0]: each["status"] for each in log["recipients"]}
 
 
-async def test_who_is_left_out_is_told_in_the_log_the_attempt_and_an_event(sender, sink):
+async def test_suppressed_recipients_are_in_the_log_the_attempt_and_an_event(sender, sink):
     """Defects: M7"""
     mark = uuid4().hex[:8]
     suppressed, good = f"gone-{mark}@example.org", f"good-{mark}@example.org"
@@ -55,7 +55,7 @@ async def test_each_recipient_has_an_outcome_over_several_attempts(sender, sink,
     assert sorted(each["data"]["recipient"].partition("-")[0] for each in told) == ["gone", "tempfail"]
 
 
-async def test_a_send_to_one_address_stands_as_its_recipient_does(sender):
+async def test_a_send_to_one_address_has_the_outcome_of_its_recipient(sender):
     """Defects: M7"""
     gone = f"gone-{uuid4().hex[:8]}@example.org"
     await sender.client.post("/suppressions", {"address": gone})

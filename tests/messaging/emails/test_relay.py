@@ -70,7 +70,7 @@ def verifies(message, keys):
     ]
 
 
-async def test_many_are_composed_by_render_processes_and_by_others_when_those_are_killed(sender, sink, world, work_off):
+async def test_messages_are_composed_although_render_processes_are_killed(sender, sink, world, work_off):
     for round_, kill in ((1, False), (2, True)):
         if kill:
             for each in world.rendering.process_ids:
@@ -83,7 +83,7 @@ async def test_many_are_composed_by_render_processes_and_by_others_when_those_ar
         assert verifies(message, await published_keys(message, world)) == [True, True]
 
 
-async def test_a_message_arrives_signed_tracked_and_read_alike_by_two_parsers(sender, sink, world, stranger, clock):
+async def test_a_message_arrives_signed_and_tracked_and_two_parsers_agree(sender, sink, world, stranger, clock):
     sent = (await sender.client.post("/emails", MAIL)).json()
     assert sent["status"] == "SENT"
     (message,) = sink.messages
@@ -116,7 +116,7 @@ async def message_of(project, send_id):
     return (await project.client.get(f"/emails/logs/{send_id}/message")).content
 
 
-async def test_the_eml_is_what_went_over_the_wire(sender, sink, clock):
+async def test_the_eml_is_the_transmitted_message(sender, sink, clock):
     """
     Defects: M14
     """
@@ -128,7 +128,7 @@ async def test_the_eml_is_what_went_over_the_wire(sender, sink, clock):
     assert shown.rstrip(b"\r\n") == sink.messages[0].raw.rstrip(b"\r\n")
 
 
-async def test_of_several_attempts_the_eml_is_the_one_that_was_taken(sender, sink, clock, work_off):
+async def test_the_eml_is_that_of_the_accepted_attempt(sender, sink, clock, work_off):
     """
     Defects: M14, M4
     """
@@ -143,7 +143,7 @@ async def test_of_several_attempts_the_eml_is_the_one_that_was_taken(sender, sin
     assert (await message_of(sender, sent["id"])).rstrip(b"\r\n") == second
 
 
-async def test_the_date_of_a_message_is_when_it_was_first_handed_over(sender, sink, clock, work_off):
+async def test_the_date_header_is_the_time_of_the_first_attempt(sender, sink, clock, work_off):
     """
     Defects: M4
     """
@@ -165,7 +165,7 @@ async def test_the_date_of_a_message_is_when_it_was_first_handed_over(sender, si
     assert (await message_of(sender, sent["id"])).rstrip(b"\r\n") == sink.messages[1].raw.rstrip(b"\r\n")
 
 
-async def test_recipients_have_fates_of_their_own_and_hard_bounces_suppress(sender, sink, clock, work_off):
+async def test_recipients_have_separate_outcomes_and_hard_bounces_suppress(sender, sink, clock, work_off):
     to = ["good@example.org", "permfail@example.org", "tempfail@example.org"]
     sent = (await sender.client.post("/emails", {**MAIL, "to": to, "cc": [], "bcc": []})).json()
     assert sent["status"] == "DELAYED"
@@ -184,7 +184,7 @@ async def test_recipients_have_fates_of_their_own_and_hard_bounces_suppress(send
     assert [each["type"] for each in log["webhookEvents"]] == ["Bounce"]
 
 
-async def test_a_block_is_the_senders_fault_and_suppresses_nobody(sender):
+async def test_a_block_by_policy_suppresses_no_recipient(sender):
     body = {**MAIL, "to": ["blocked@example.org"], "cc": [], "bcc": []}
     sent = (await sender.client.post("/emails", body)).json()
     assert sent["status"] == "BOUNCED"
@@ -206,7 +206,7 @@ async def test_a_lost_reply_is_recorded_as_ambiguous_and_the_message_id_stays(se
     assert [each["outcome"] for each in attempts] == ["AMBIGUOUS", "ACCEPTED"]
 
 
-async def test_a_project_may_hold_what_is_ambiguous(sender, sink, clock, work_off):
+async def test_a_project_can_hold_ambiguous_sends(sender, sink, clock, work_off):
     await sender.developer.patch("", {"settings": {"onAmbiguous": "hold"}})
     sink.behaviour.drop_after_dot = 1.0
     sent = (await sender.client.post("/emails", MAIL)).json()
@@ -220,7 +220,7 @@ async def test_a_project_may_hold_what_is_ambiguous(sender, sink, clock, work_of
     assert (await entry(sender, sent["id"]))["status"] == "SENT"
 
 
-async def test_with_the_peer_down_mail_is_accepted_and_arrives_when_it_is_back(sender, zone, clock, work_off):
+async def test_mail_arrives_after_an_outage_of_the_relay(sender, zone, clock, work_off):
     with nobodys_port() as held:
         relays = [{"host": "127.0.0.1", "port": held.getsockname()[1], "tls": "none"}]
         await sender.developer.patch("", {"settings": {"relays": relays}})
@@ -234,7 +234,7 @@ async def test_with_the_peer_down_mail_is_accepted_and_arrives_when_it_is_back(s
             assert len(back.messages) == 1
 
 
-async def test_what_a_dead_process_had_handed_over_is_told_as_ambiguous(sender, world, clock, work_off, monkeypatch):
+async def test_an_attempt_of_a_dead_process_is_ambiguous(sender, world, clock, work_off, monkeypatch):
     """The process dies after accepting: the lease runs out, a worker takes over, and the log says what is unknown."""
     from postern.messaging.emails import operations
 
@@ -269,7 +269,7 @@ async def queued(project, **fields):
     return item["id"]
 
 
-async def test_without_a_relay_mail_waits_longer_and_longer_and_leaves_when_one_is_back(
+async def test_without_a_relay_retries_back_off_until_one_is_configured(
     by_the_servers_relay, sink, world, clock, work_off
 ):
     send_id = await queued(by_the_servers_relay)
@@ -293,7 +293,7 @@ async def test_without_a_relay_mail_waits_longer_and_longer_and_leaves_when_one_
     assert len(sink.messages) == 1
 
 
-async def test_without_a_relay_mail_expires_at_its_time_and_not_before(by_the_servers_relay, world, clock, work_off):
+async def test_without_a_relay_mail_expires_at_the_horizon(by_the_servers_relay, world, clock, work_off):
     ends = clock() + timedelta(minutes=2)
     send_id = await queued(by_the_servers_relay, expiresAt=ends.isoformat())
     world.settings = msgspec.structs.replace(world.settings, relay=None)
@@ -305,7 +305,7 @@ async def test_without_a_relay_mail_expires_at_its_time_and_not_before(by_the_se
     assert clock() >= ends - timedelta(seconds=15)
 
 
-async def test_a_letter_to_a_developer_waits_for_a_relay(world, sink):
+async def test_system_mail_waits_for_a_relay(world, sink):
     letter = AccountMailRequest(
         to="ada@example.org", template="accounts/notice", values={"subject": "Hello", "what": "Hello."}
     )
@@ -325,7 +325,7 @@ async def test_one_project_cannot_send_from_anothers_domain(sender, new_project,
     assert sink.messages == []
 
 
-async def test_what_waits_for_its_next_attempt_is_tried_at_once(sender, sink, clock, work_off):
+async def test_a_delayed_send_can_be_retried_at_once(sender, sink, clock, work_off):
     """Defects: M15"""
     to = ["good@example.org", "tempfail@example.org"]
     sent = (await sender.client.post("/emails", {**MAIL, "to": to, "cc": [], "bcc": []})).json()
@@ -340,7 +340,7 @@ async def test_what_waits_for_its_next_attempt_is_tried_at_once(sender, sink, cl
     assert [each.recipients for each in sink.messages] == [("good@example.org",)], "who has it gets it once"
 
 
-async def test_what_is_done_is_not_tried_again(sender):
+async def test_a_settled_send_cannot_be_retried(sender):
     """Defects: M15"""
     sent = (await sender.client.post("/emails", {**MAIL, "to": ["good@example.org"]})).json()
     refused = await sender.client.post(f"/emails/{sent['id']}/retry")

@@ -5,7 +5,7 @@ from tests.messaging.emails.test_relay import MAIL, sender, sink
 __all__ = ["sender", "sink"]
 
 
-async def test_a_name_is_connected_to_at_an_address_that_was_allowed(sender, sink, zone):
+async def test_a_relay_is_connected_to_at_a_checked_address(sender, sink, zone):
     """Defects: M2"""
     zone.set("relay.customer.example", "A", "127.0.0.1")
     relays = [{"host": "relay.customer.example", "port": sink.port, "tls": "none"}]
@@ -16,7 +16,7 @@ async def test_a_name_is_connected_to_at_an_address_that_was_allowed(sender, sin
     assert attempt["host"] == f"relay.customer.example:{sink.port}"
 
 
-async def test_a_relay_without_an_address_is_tried_again_later(sender, sink):
+async def test_sends_through_a_relay_without_an_address_are_retried(sender, sink):
     """Defects: M2"""
     relays = [{"host": "nowhere.customer.example", "port": sink.port, "tls": "none"}]
     assert (await sender.developer.patch("", {"settings": {"relays": relays}})).status_code == 200

@@ -35,7 +35,9 @@ async def queued(project, number, **fields):
     return [each["id"] for each in made.json()["data"]]
 
 
-async def test_a_message_waits_for_render_processes_with_the_reason(sender, sink, without_processes, clock, work_off):
+async def test_a_message_is_delayed_with_a_reason_while_no_render_process_runs(
+    sender, sink, without_processes, clock, work_off
+):
     (waiting,) = await queued(sender, 1)
     (ends,) = await queued(sender, 1, expiresAt=(clock() + timedelta(seconds=20)).isoformat())
     await work_off()
@@ -54,7 +56,7 @@ async def test_a_message_waits_for_render_processes_with_the_reason(sender, sink
     assert (log["status"], log["reason"], len(sink.messages)) == ("SENT", None, 1)
 
 
-async def test_a_crowd_of_expensive_messages_waits_for_its_turn(sender, sink, world, clock, work_off):
+async def test_many_expensive_messages_are_delayed(sender, sink, world, clock, work_off):
     """More wait than a project's own lane takes: the others come back in a moment."""
     world.rendering._charge(sender.id, 10_000)
     assert world.rendering.has_own_process(sender.id)

@@ -8,7 +8,7 @@ from tests.workers import in_another_process
 MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject": "Hello", "text": "x"}
 
 
-async def test_words_go_when_a_projects_retention_ends_and_the_log_stays(project, new_project, world, clock):
+async def test_content_is_deleted_after_the_retention_period_and_the_log_stays(project, new_project, world, clock):
     theirs = await new_project()
     await project.developer.patch("", {"settings": {"retentionDays": 2}})
     mine = (await project.client.post("/emails", MAIL)).json()
@@ -25,7 +25,7 @@ async def test_words_go_when_a_projects_retention_ends_and_the_log_stays(project
     assert (await project.client.get(f"/emails/logs/{waiting['id']}/message")).status_code == 200
 
 
-async def test_old_keys_are_forgotten(project, world):
+async def test_expired_idempotency_keys_are_deleted(project, world):
     await project.client.post("/emails", MAIL, headers={"idempotency-key": "k"})
     async with world.db.connection() as connection:
         await connection.execute(

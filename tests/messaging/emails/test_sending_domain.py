@@ -23,7 +23,7 @@ async def scheduled(project, clock, **fields):
     return sent.json()["id"]
 
 
-async def test_a_send_whose_domain_was_deleted_fails_with_that_reason(sender, sink, domain, clock, work_off):
+async def test_a_send_from_a_deleted_domain_fails_with_a_reason(sender, sink, domain, clock, work_off):
     """Defects: M1"""
     send_id = await scheduled(sender, clock)
     assert (await sender.client.delete(f"/domains/{domain['id']}?force=true")).status_code == 200
@@ -35,7 +35,7 @@ async def test_a_send_whose_domain_was_deleted_fails_with_that_reason(sender, si
     assert [each["type"] for each in log["webhookEvents"]] == ["Reject"]
 
 
-async def test_a_send_whose_domain_lapsed_fails_and_leaves_signed_once_it_is_verified_again(
+async def test_a_send_from_a_degraded_domain_fails_until_it_is_verified_again(
     sender, sink, domain, zone, world, clock, work_off
 ):
     """Defects: M1"""
@@ -53,7 +53,7 @@ async def test_a_send_whose_domain_lapsed_fails_and_leaves_signed_once_it_is_ver
     assert sink.messages[0].raw.startswith(b"DKIM-Signature:")
 
 
-async def test_what_was_captured_is_not_sent_unsigned_by_a_relay_that_comes_later(project, sink, clock, work_off):
+async def test_a_captured_send_is_not_sent_unsigned_by_a_later_relay(project, sink, clock, work_off):
     """Defects: M1"""
     send_id = await scheduled(project, clock, **{"from": "hello@never-verified.example"})
     relays = [{"host": "127.0.0.1", "port": sink.port, "tls": "none"}]
@@ -64,7 +64,7 @@ async def test_what_was_captured_is_not_sent_unsigned_by_a_relay_that_comes_late
     assert ((await entry(project, send_id))["status"], sink.messages) == ("FAILED", [])
 
 
-async def test_deleting_a_domain_says_how_many_messages_wait_for_it(sender, domain, clock):
+async def test_deleting_a_domain_reports_the_number_of_waiting_messages(sender, domain, clock):
     """Defects: M1"""
     first, second = await scheduled(sender, clock), await scheduled(sender, clock)
     refused = await sender.client.delete(f"/domains/{domain['id']}")

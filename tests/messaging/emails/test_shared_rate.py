@@ -47,7 +47,7 @@ async def test_two_processes_share_a_rate(world, monkeypatch):
     assert all(later[0] >= earlier[1] - 0.1 for earlier, later in itertools.pairwise(spans))
 
 
-async def test_times_are_not_given_out_far_ahead(world):
+async def test_send_times_are_not_leased_far_ahead(world):
     """Defects: S11"""
     fence = {"project_id": new_id(), "name": "relay", "ahead": LEASED_AHEAD}
     first = await store.lease_times(world.db, span=LEASED_AHEAD * 2, **fence)

@@ -26,7 +26,7 @@ async def test_more_links_than_can_be_rewritten_are_refused(project):
         assert refused.json()["errors"][0]["code"] == "too_many_links"
 
 
-async def test_words_that_are_too_large_once_encoded_are_refused(project):
+async def test_content_that_is_too_large_after_encoding_is_refused(project):
     """Defects: M8"""
     key = await project.key(type="SECRET", environment="TEST")
     refused = await key.post("/emails", {**MAIL, "text": "é" * 11_000_000})
@@ -34,7 +34,7 @@ async def test_words_that_are_too_large_once_encoded_are_refused(project):
     assert refused.json()["errors"][0]["path"] == "/text"
 
 
-async def test_what_fails_with_its_variables_is_refused(project):
+async def test_a_message_that_fails_to_render_is_refused(project):
     """Defects: M9"""
     key = await project.key(type="SECRET", environment="TEST")
     refused = await key.post("/emails", {**MAIL, "html": "{{ 1 / n }}", "variables": {"n": 0}})

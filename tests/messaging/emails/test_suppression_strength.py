@@ -14,7 +14,7 @@ def address() -> str:
     return f"{uuid4().hex[:12]}@example.org"
 
 
-async def test_a_hard_bounce_upgrades_who_had_unsubscribed_and_password_resets_stop_too(sender, sink, work_off):
+async def test_a_hard_bounce_replaces_an_unsubscribe_and_stops_all_mail(sender, sink, work_off):
     """Defects: M5"""
     gone = f"permfail-{address()}"
     assert (await sender.client.post("/suppressions", {"address": gone, "reason": "UNSUBSCRIBE"})).status_code == 201
@@ -33,7 +33,7 @@ async def test_a_hard_bounce_upgrades_who_had_unsubscribed_and_password_resets_s
 
 @pytest.mark.parametrize("before", SUPPRESSION_STRENGTH)
 @pytest.mark.parametrize("after", SUPPRESSION_STRENGTH)
-async def test_the_api_upgrades_and_never_weakens(project, before, after):
+async def test_the_api_can_only_strengthen_a_reason(project, before, after):
     """Defects: M5"""
     who = address()
     first = await project.client.post("/suppressions", {"address": who, "reason": before, "detail": "first"})
@@ -49,7 +49,7 @@ async def test_the_api_upgrades_and_never_weakens(project, before, after):
         assert kept == first.json()
 
 
-async def test_the_history_grows_with_each_reason_and_bulk_counts_upgrades(project):
+async def test_the_history_has_each_reason_and_bulk_additions_count_upgrades(project):
     """Defects: M5"""
     who, new = address(), address()
     for reason in SUPPRESSION_STRENGTH[:-1]:
@@ -62,7 +62,7 @@ async def test_the_history_grows_with_each_reason_and_bulk_counts_upgrades(proje
     assert [each["reason"] for each in listed["history"]] == SUPPRESSION_STRENGTH[:-1]
 
 
-async def test_subscribing_again_does_not_undo_a_bounce(project):
+async def test_subscribing_again_does_not_remove_a_bounce(project):
     """Defects: M5"""
     who = address()
     contact = (await project.client.post("/contacts", {"email": who, "unsubscribed": True})).json()

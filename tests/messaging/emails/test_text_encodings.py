@@ -81,7 +81,7 @@ async def test_a_message_is_smaller_than_in_base64(sender, sink):
     assert not [line for line in lines if line.endswith((b" ", b"\t")) or line == b"."]
 
 
-async def test_one_of_many_is_written_as_fast_as_can_be(sender, sink, work_off):
+async def test_campaign_messages_use_the_fastest_encoding(sender, sink, work_off):
     """A campaign's text is 7bit where it can be, else base64: quoted-printable takes five times as long.
 
     Defects: M17

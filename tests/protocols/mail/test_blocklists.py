@@ -31,7 +31,7 @@ def resolver(zone):
     return patient(zone)
 
 
-async def test_every_list_is_asked_about_what_it_lists(zone, resolver):
+async def test_every_list_is_queried_for_its_kind_of_subject(zone, resolver):
     zone.add("10.2.0.192.zen.spamhaus.org", "A", "127.0.0.3", "127.0.0.4")
     zone.add("bad.example.dbl.spamhaus.org", "A", "127.0.1.2")
     found = await Blocklists(resolver).check(addresses=["192.0.2.10", "192.0.2.11"], domains=["bad.example"])
@@ -97,7 +97,7 @@ async def test_a_list_that_cannot_be_reached_is_unknown(zone, resolver, fault):
     assert found.standing is ListingStatus.UNKNOWN
 
 
-async def test_health_is_asked_once_in_a_while_and_not_for_every_subject(zone, resolver):
+async def test_health_checks_are_cached(zone, resolver):
     now = 1_000.0
     lists = Blocklists(resolver, [ZEN], clock=lambda: now)
     await lists.check(addresses=[f"192.0.2.{n}" for n in range(20)])
@@ -108,13 +108,13 @@ async def test_health_is_asked_once_in_a_while_and_not_for_every_subject(zone, r
     assert zone.count("2.0.0.127.zen.spamhaus.org") == 2
 
 
-def test_addresses_are_asked_backwards():
+def test_addresses_are_queried_in_reverse_order():
     assert reversed_address("192.0.2.1") == "1.2.0.192"
     assert reversed_address("::ffff:192.0.2.1") == "1.2.0.192"
     assert reversed_address("2001:db8::1") == "1" + ".0" * 23 + ".8.b.d.0.1.0.0.2"
 
 
-def test_zones_are_a_setting():
+def test_zones_are_configurable():
     assert parse_zones("address:zen.spamhaus.org., domain:dbl.spamhaus.org address:bl.example") == (
         ZEN,
         DBL,

@@ -12,7 +12,7 @@ def block(**fields):
     return {"blocks": [fields]}
 
 
-def test_every_block_becomes_html_and_holes_survive():
+def test_every_block_becomes_html_and_template_tags_are_kept():
     made = render_builder(
         {
             "title": "News & more",
@@ -122,7 +122,7 @@ def test_mjml_is_rendered_without_includes():
         ({"blocks": [{"type": "divider"}] * 501}, "/blocks/500"),
     ],
 )
-def test_a_bad_document_is_refused_with_the_place(document, path):
+def test_an_invalid_document_is_refused_with_the_location(document, path):
     with pytest.raises(BuilderInvalid) as refused:
         render_builder(document)
     assert refused.value.errors[0].path == path

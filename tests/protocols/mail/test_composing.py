@@ -35,7 +35,7 @@ def orders(count, *, words=None, signers=(RSA, EDWARDS), **changes) -> list[Comp
     return [ComposeRequest(words, draft(number, **changes), signers) for number in range(count)]
 
 
-def test_our_own_mistake_names_its_place_and_fails_one_message_alone(monkeypatch):
+def test_an_internal_error_fails_one_message_with_its_location(monkeypatch):
     def broken(message):
         raise ZeroDivisionError
 

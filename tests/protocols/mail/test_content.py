@@ -71,7 +71,7 @@ def test_a_signature_covers_key_purpose_send_and_target():
         assert not verify_link([KEY], "c", "S1", wrong, "https://x.test/")
 
 
-def test_links_lead_where_they_led_and_nothing_else_changes():
+def test_tracked_links_keep_their_target_and_nothing_else_changes():
     source = (
         '<p><a class="x" href="https://x.test/a?b=1&amp;c=2#d">1</a> <A HREF=\'http://y.test\'>2</A> <a href=https://z.test/q>3</a>'
         '<a href="mailto:a@b.test">4</a><a href="tel:1">5</a><a href="#top">6</a><a name="x">7</a><a href="/local">8</a>'  # noqa: E501
@@ -93,7 +93,7 @@ def test_links_lead_where_they_led_and_nothing_else_changes():
     assert untracked.html == render(source, None).html
 
 
-def test_links_with_holes_are_decided_on_when_they_are_rendered():
+def test_links_with_template_tags_are_rewritten_after_rendering():
     source = (
         '<a href="{{ url }}">1</a><a href="https://x.test/{{ id }}?q={{ q }}">2</a><a href="{{ bad }}">3</a>'
         '<a {% if a > b %}class="q"{% endif %} href="https://y.test">4</a>'
@@ -124,7 +124,7 @@ URLS = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp")),
 
 
 @given(URLS)
-def test_any_target_survives_constant_and_rendered(rest):
+def test_any_link_target_is_preserved(rest):
     rest = rest.replace("{", "").replace("\ue000", "").strip()
     url = "https://x.test/" + rest
     constant = render(f'<a href="{html.escape(url)}">x</a>').html
@@ -133,14 +133,14 @@ def test_any_target_survives_constant_and_rendered(rest):
     assert click_url("https://go.test", "S1", KEY, url) in html.unescape(constant)
 
 
-def test_html_that_a_variable_brings_is_tracked_too():
+def test_links_in_html_from_a_variable_are_tracked():
     made = render("<body>{{ body|safe }}</body>", body='<a href="https://x.test/{{ y }}">x</a>')
     assert target(anchors(made.html).hrefs[0]) == "https://x.test/{{ y }}"
     assert anchors(made.html).pixels == ["https://go.test/t/o/S1"]
     assert made.text == "x (https://x.test/{{ y }})\n"
 
 
-def test_a_value_cannot_forge_the_marks_of_a_link():
+def test_a_value_cannot_forge_link_markers():
     content = compile_content(subject="S", html='<a href="https://x.test">x</a>{{ name }}')
     forged = content.render(
         {"name": "\ue002L0\ue003 \ue0000\ue001 Hhttps://evil.test"}, send_id="S1", tracking=TRACKING
@@ -149,7 +149,7 @@ def test_a_value_cannot_forge_the_marks_of_a_link():
     assert "\ue002L0\ue003" in forged.html
 
 
-def test_the_pixel_stands_before_the_end_of_the_body():
+def test_the_pixel_is_inserted_before_the_end_of_the_body():
     assert re.search(
         r'<img src="https://go\.test/t/o/S1"[^>]*></BODY></html>$', render("<html><BODY>x</BODY></html>").html
     )
@@ -175,7 +175,7 @@ def test_a_message_has_at_most_a_thousand_links():
         "{{" * 100_000,
     ],
 )
-def test_hostile_html_costs_little(source):
+def test_hostile_html_is_processed_in_linear_time(source):
     try:
         render(source)
     except TemplateInvalid:
@@ -196,11 +196,11 @@ def test_plain_text_of_html():
 
 
 @given(st.text(max_size=200))
-def test_any_html_gives_some_text(source):
+def test_any_html_has_a_plain_text_form(source):
     assert isinstance(text_from_html(source), str)
 
 
-def test_a_content_renders_for_every_recipient():
+def test_content_is_rendered_for_every_recipient():
     content = compile_content(
         subject="Hi {{ name }} of {{ shop }}\n",
         html='<p>Hi {{ name }}</p><a href="{{ unsubscribeUrl }}">Leave</a>',
@@ -216,19 +216,19 @@ def test_a_content_renders_for_every_recipient():
     assert compile_content(subject="s", text="T {{ x }}").render({"x": 1}, send_id="S").text == "T 1"
 
 
-def test_a_poisoned_recipient_fails_alone():
+def test_one_faulty_recipient_fails_alone():
     content = compile_content(subject="s", html="{% for a in rows %}{% for b in rows %}{{ a }}{% endfor %}{% endfor %}")
     with pytest.raises(RenderFailed):
         content.render({"rows": ["x" * 1000] * 1000}, send_id="S1", tracking=TRACKING)
     assert "xx" in content.render({"rows": ["x"]}, send_id="S2").html + "x"
 
 
-def test_an_error_names_the_line_the_author_wrote():
+def test_an_error_has_the_line_of_the_template():
     with pytest.raises(TemplateInvalid, match="Line 2, column 6"):
         compile_content(subject="s", html='<a href="https://x.test">x</a>\n{{ a b }}')
 
 
-def test_a_condition_in_a_tag_does_not_spoil_the_text():
+def test_a_template_condition_in_a_tag_does_not_affect_the_text():
     made = render(
         '<img alt="{% if a %}A"{% else %}B"{% endif %} src="x"><p>Words</p>{% if a %}<style>{% endif %}</style>'
     )

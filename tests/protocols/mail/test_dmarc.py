@@ -52,7 +52,7 @@ PARSED = [
 
 
 @pytest.mark.parametrize(("text", "fields"), PARSED)
-def test_records_are_read_leniently(text, fields):
+def test_records_are_parsed_leniently(text, fields):
     assert parse(text) == DmarcRecord(**fields, text=text)
 
 
@@ -65,11 +65,11 @@ def test_only_the_version_is_strict(text):
 
 
 @given(st.text(max_size=80).map("v=DMARC1;".__add__))
-def test_whatever_follows_the_version_is_a_record(text):
+def test_anything_after_the_version_is_a_record(text):
     assert parse(text) is not None
 
 
-def test_a_walk_asks_at_most_eight_names():
+def test_a_tree_walk_queries_at_most_eight_names():
     assert names_walked("example.com") == ["example.com", "com"]
     assert names_walked("A.example.com.") == ["a.example.com", "example.com", "com"]
     assert names_walked("a.b.c.d.e.f.g.h.i.j.mail.example.com") == [
@@ -85,7 +85,7 @@ def test_a_walk_asks_at_most_eight_names():
     assert len(names_walked("a.b.c.d.e.f.g.example")) == 8
 
 
-async def test_a_walk_asks_the_dns_for_each_name_once(zone, resolver):
+async def test_a_tree_walk_queries_each_name_once(zone, resolver):
     await walk(resolver, "a.b.c.d.e.f.g.h.i.j.mail.example.com")
     assert len(zone.asked) == 8
     assert set(zone.counts().values()) == {1}
@@ -130,14 +130,14 @@ POLICIES = [
 
 
 @pytest.mark.parametrize(("records", "domain", "expected"), POLICIES)
-async def test_the_policy_that_governs(zone, resolver, records, domain, expected):
+async def test_the_policy_that_applies(zone, resolver, records, domain, expected):
     for name, tags in records.items():
         zone.add(f"_dmarc.{name}", "TXT", f"v=DMARC1; {tags}")
     found = await discover(resolver, domain)
     assert (found.domain, found.policy) == expected
 
 
-async def test_no_policy_at_all_and_two_at_one_name_are_both_none(zone, resolver):
+async def test_no_record_and_several_records_mean_no_policy(zone, resolver):
     assert await discover(resolver, "example.com") is None
     zone.add("_dmarc.example.com", "TXT", "v=DMARC1; p=reject", "v=DMARC1; p=none")
     assert await discover(resolver, "example.com") is None
@@ -146,7 +146,7 @@ async def test_no_policy_at_all_and_two_at_one_name_are_both_none(zone, resolver
 
 
 @pytest.mark.parametrize("fault", ["servfail", "silence"])
-async def test_trouble_on_the_way_is_not_an_absence(zone, resolver, fault):
+async def test_a_failed_lookup_is_not_an_absent_record(zone, resolver, fault):
     zone.add("_dmarc.example.com", "TXT", "v=DMARC1; p=reject")
     getattr(zone, fault)("_dmarc.mail.example.com")
     with pytest.raises(DnsUnavailable):
@@ -171,6 +171,6 @@ async def test_alignment(zone, resolver):
         assert await aligned(resolver, one, other, mode) is expected, (one, other, mode)
 
 
-def test_a_suffix_says_where_the_organization_begins():
+def test_psd_records_determine_the_organizational_domain():
     steps = [TreeWalkRecord("co.example", DmarcRecord(psd=PublicSuffix.YES))]
     assert organizational_domain("a.b.c.co.example", steps) == "c.co.example"

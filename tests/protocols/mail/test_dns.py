@@ -45,7 +45,7 @@ def resolver(zone):
     return patient(zone)
 
 
-async def test_each_type_comes_back_in_its_plain_form(resolver):
+async def test_each_record_type_is_returned_in_its_plain_form(resolver):
     assert await resolver.txt("example.com") == ["v=spf1 -all"]
     assert await resolver.a("www.example.com.") == ["192.0.2.1"]
     assert await resolver.aaaa("mail.example.com") == ["2001:db8::1"]
@@ -61,7 +61,7 @@ async def test_each_type_comes_back_in_its_plain_form(resolver):
     assert await resolver.ptr("192.0.2.1") == ["mail.example.com"]
 
 
-async def test_a_name_that_does_not_exist_and_a_type_that_does_not_exist_are_permanent(resolver):
+async def test_nxdomain_and_nodata_are_permanent(resolver):
     with pytest.raises(NoSuchRecord) as unknown:
         await resolver.a("nowhere.example.com")
     assert unknown.value.nxdomain
@@ -73,7 +73,7 @@ async def test_a_name_that_does_not_exist_and_a_type_that_does_not_exist_are_per
 
 
 @pytest.mark.parametrize("fault", ["servfail", "refuse", "silence"])
-async def test_trouble_is_temporary_and_never_an_absence(zone, resolver, fault):
+async def test_failures_are_temporary_and_never_an_absent_record(zone, resolver, fault):
     getattr(zone, fault)("example.com", "TXT")
     asking = hasty(zone) if fault == "silence" else resolver
     with pytest.raises(DnsUnavailable):
@@ -83,7 +83,7 @@ async def test_trouble_is_temporary_and_never_an_absence(zone, resolver, fault):
     assert await resolver.txt("example.com") == ["v=spf1 -all"]
 
 
-async def test_one_unknown_family_with_the_other_empty_stays_unknown(zone, resolver):
+async def test_a_failed_lookup_of_one_address_family_is_not_an_absence(zone, resolver):
     zone.servfail("six.example.com", "A")
     assert await resolver.addresses("six.example.com") == ["2001:db8::6"]
     zone.servfail("www.example.com", "AAAA")
@@ -92,31 +92,31 @@ async def test_one_unknown_family_with_the_other_empty_stays_unknown(zone, resol
         await resolver.addresses("www.example.com")
 
 
-async def test_an_alias_loop_ends_and_is_not_an_absence(resolver):
+async def test_a_cname_loop_is_a_temporary_failure(resolver):
     with pytest.raises(DnsUnavailable):
         await resolver.a("loop.example.com")
 
 
-async def test_a_server_that_is_not_there_is_temporary():
+async def test_an_unreachable_server_is_a_temporary_failure():
     with pytest.raises(DnsUnavailable):
         await Resolver([Nameserver("127.0.0.1", 1)], lookup_timeout=timedelta(seconds=0.2)).a("example.com")
 
 
-async def test_the_next_server_answers_when_the_first_one_fails(zone):
+async def test_the_next_server_is_used_if_the_first_fails(zone):
     async with dns_zone(ZONE) as broken:
         broken.servfail()
         resolver = Resolver([Nameserver(*broken.nameserver), Nameserver(*zone.nameserver)], **PATIENT)
         assert await resolver.a("mail.example.com") == ["192.0.2.1"]
 
 
-async def test_an_answer_too_long_for_a_datagram_comes_over_tcp(zone, resolver):
+async def test_truncated_responses_are_retried_over_tcp(zone, resolver):
     long = "x" * 4_000
     zone.add("long.example.com", "TXT", long)
     assert await resolver.txt("long.example.com") == [long]
     assert [each.tcp for each in zone.asked if each.name == "long.example.com"] == [False, True]
 
 
-async def test_what_no_name_can_be_is_not_asked(zone, resolver):
+async def test_invalid_names_are_not_queried(zone, resolver):
     long = ".".join(["abcdefgh"] * 40)
     for name in ("a..example.com", "x" * 64 + ".example.com", "ünïcode.example.com", long):
         with pytest.raises(NoSuchRecord):
@@ -124,11 +124,11 @@ async def test_what_no_name_can_be_is_not_asked(zone, resolver):
     assert zone.count() == 0
 
 
-async def test_a_backslash_is_a_letter_like_any_other():
+async def test_a_backslash_in_a_name_is_no_escape():
     assert as_dns_name(r"\065.example").labels[0] == rb"\065"
 
 
-async def test_no_more_lookups_at_a_time_than_allowed(zone):
+async def test_concurrent_lookups_are_limited(zone):
     zone.silence()
     resolver = patient(zone, concurrency=3)
     waiting = [asyncio.create_task(resolver.a(f"n{n}.example.com")) for n in range(10)]
@@ -141,7 +141,7 @@ async def test_no_more_lookups_at_a_time_than_allowed(zone):
     await asyncio.gather(*waiting, return_exceptions=True)
 
 
-async def test_a_cache_is_used_only_when_asked_for(zone, resolver):
+async def test_the_cache_is_used_only_on_request(zone, resolver):
     for _ in range(2):
         await resolver.a("mail.example.com")
     assert zone.count("mail.example.com") == 2
@@ -151,7 +151,7 @@ async def test_a_cache_is_used_only_when_asked_for(zone, resolver):
     assert zone.count("mail.example.com") == 3
 
 
-async def test_authoritative_servers_are_asked_past_the_ordinary_ones(zone):
+async def test_authoritative_servers_are_queried_directly(zone):
     old = ZONE.replace("192.0.2.1", "192.0.2.9") + "elsewhere.example.net. A 192.0.2.77"
     async with dns_zone(old) as ordinary:
         # The ordinary server knows who is authoritative, and an old address.
@@ -166,12 +166,12 @@ async def test_authoritative_servers_are_asked_past_the_ordinary_ones(zone):
         assert await fresh.a("mail.example.com") == ["192.0.2.9"], "a broken authority falls back"
 
 
-async def test_an_authority_at_a_private_address_is_not_asked(zone):
+async def test_an_authoritative_server_at_a_private_address_is_not_queried(zone):
     resolver = patient(zone, authority_port=zone.port)
     assert await resolver.authoritative("mail.example.com") is resolver
 
 
-def test_nameservers_are_read_from_a_setting():
+def test_nameservers_are_configurable():
     assert parse_nameservers("127.0.0.1:5353, 9.9.9.9 [2620:fe::fe]:53,2620:fe::9") == [
         Nameserver("127.0.0.1", 5353),
         Nameserver("9.9.9.9", 53),

@@ -133,7 +133,7 @@ def odd_links(number: int) -> list[str]:
     return made
 
 
-def test_links_of_every_odd_form_are_read_as_html5lib_reads_them():
+def test_unusual_links_are_parsed_as_by_html5lib():
     """
     Defects: M3
     """
@@ -158,7 +158,7 @@ SOURCES = st.lists(PIECES | st.text(max_size=3), max_size=12).map("".join)
 
 @settings(max_examples=600, deadline=None)
 @given(source=SOURCES)
-def test_any_html_is_read_as_html5lib_reads_it(source):
+def test_any_html_is_parsed_as_by_html5lib(source):
     """
     Defects: M3
     """
@@ -181,7 +181,7 @@ def test_any_html_is_read_as_html5lib_reads_it(source):
         ('"https://x.test/é?q=\'"', "https://x.test/é?q='"),
     ],
 )  # fmt: skip
-def test_a_tracked_link_leads_where_the_attribute_says(written, meant):
+def test_a_tracked_link_keeps_the_target_of_the_attribute(written, meant):
     """
     Defects: M3
     """
@@ -202,7 +202,7 @@ def targets(html: str) -> list[str]:
     return [parse_qs(urlsplit(href).query, strict_parsing=True)["u"][0] for href in hrefs]
 
 
-def test_what_is_no_link_of_the_document_is_left_alone():
+def test_text_that_is_no_link_is_not_changed():
     """
     Defects: M3
     """
@@ -216,7 +216,7 @@ def test_what_is_no_link_of_the_document_is_left_alone():
         assert content.render({}, send_id="S1", tracking=tracking).html == source
 
 
-def test_a_condition_within_a_tag_chooses_among_tracked_links():
+def test_a_template_condition_in_a_tag_chooses_between_tracked_links():
     """
     Defects: M3
     """
@@ -231,7 +231,7 @@ def test_a_condition_within_a_tag_chooses_among_tracked_links():
         assert targets(made.html) == [first, "https://y.test/"]
 
 
-def test_the_body_tag_is_found_where_the_standard_finds_it():
+def test_the_body_tag_is_found_as_the_html_standard_defines():
     """
     Defects: S3
     """
@@ -262,7 +262,7 @@ HOSTILE = [
     [(text_from_html, piece) for piece in HOSTILE]
     + [(compile_links, piece) for piece in HOSTILE if re.search(r"<a|href|body|\{|&", piece)],
 )
-def test_the_time_grows_no_faster_than_the_html(entry, piece):
+def test_parsing_takes_linear_time(entry, piece):
     """Twice the html takes at most two and a half times as long, up to a megabyte.
 
     Defects: S3
@@ -292,7 +292,7 @@ def seconds_of(entry, source: str) -> float:
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
-def test_hostile_values_cost_little_once_they_are_rendered(piece):
+def test_hostile_values_are_processed_in_linear_time(piece):
     """What a recipient's values bring along is read in one pass as well.
 
     Defects: S3

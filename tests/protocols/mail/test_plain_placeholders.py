@@ -28,7 +28,7 @@ VALUES = st.dictionaries(
 
 @settings(max_examples=1_500, deadline=None)
 @given(source=SOURCES, values=VALUES)
-def test_what_is_filled_is_what_the_engine_makes(source, values):
+def test_the_result_equals_that_of_the_engine(source, values):
     made = fill_placeholders(source, values)
     if made is None:
         return
@@ -39,7 +39,7 @@ def test_what_is_filled_is_what_the_engine_makes(source, values):
         raise AssertionError(f"filled as {made!r}, but refused") from refused
 
 
-def test_each_name_that_the_engine_reads_otherwise_is_left_to_it():
+def test_names_with_a_special_meaning_are_left_to_the_engine():
     """The words of the engine's language and its functions, whatever their values are."""
     for name in sorted(set(re.findall(r"\w+", " ".join(NAMES)))):
         for values in ({}, {name: "x"}):
@@ -52,7 +52,7 @@ def test_each_name_that_the_engine_reads_otherwise_is_left_to_it():
             assert made in (None, rendered), name
 
 
-def test_ordinary_mail_needs_no_engine():
+def test_ordinary_mail_is_rendered_without_the_engine():
     values = {"name": "Ada", "count": 3}
     assert (
         fill_placeholders("Dear {{name}}, {{ count }} items{{ missing }}. {{name}}!", values)
@@ -63,7 +63,7 @@ def test_ordinary_mail_needs_no_engine():
     assert fill_placeholders("{{ name }}", {"name": ["Ada"]}) is None
 
 
-def test_what_is_large_is_left_to_the_engine():
+def test_large_templates_are_left_to_the_engine():
     assert fill_placeholders("{{a}}" * HOLES_MAX, {"a": "x"}) == "x" * HOLES_MAX
     assert fill_placeholders("{{a}}" * (HOLES_MAX + 1), {"a": "x"}) is None
     assert fill_placeholders("{{a}}" * 2, {"a": "x" * (CHARACTERS_MAX // 2)}) is None

@@ -41,7 +41,7 @@ CIRCUIT = [
 
 
 @pytest.mark.parametrize(("signals", "is_open", "admits"), CIRCUIT)
-def test_the_circuit(signals, is_open, admits):
+def test_the_circuit_breaker(signals, is_open, admits):
     subject, now = shaper(), 1_000.0
     for signal in signals:
         if signal == "f":
@@ -56,7 +56,7 @@ def test_the_circuit(signals, is_open, admits):
     assert subject.admits(now) is admits
 
 
-def test_pauses_double_up_to_the_longest():
+def test_pauses_double_up_to_the_maximum():
     subject, now, pauses = shaper(), 0.0, []
     for _ in range(FAILURES_TO_OPEN + 20):
         subject.failed(now)
@@ -67,7 +67,7 @@ def test_pauses_double_up_to_the_longest():
     assert opened[-1] == pytest.approx(LONGEST_PAUSE)
 
 
-def test_a_421_halves_at_once_and_others_only_in_a_row():
+def test_a_421_halves_the_rate_at_once_other_deferrals_only_in_a_row():
     subject = shaper(max_connections=8, per_second=100)
     subject.deferred(421, 10.0)
     assert (subject.connections, subject.per_second) == (4, 50)
@@ -88,7 +88,7 @@ def test_a_421_halves_at_once_and_others_only_in_a_row():
 
 
 @pytest.mark.parametrize("configured", [None, 1_000.0, 2.0])
-def test_a_storm_and_the_way_back(configured):
+def test_the_rate_recovers_after_many_deferrals(configured):
     subject, now = shaper(max_connections=10, per_second=configured), 100.0
     for _ in range(300):
         subject.acquire(now)
@@ -105,7 +105,7 @@ def test_a_storm_and_the_way_back(configured):
     assert subject.per_second == configured or (configured is None and subject.per_second > 100)
 
 
-def test_the_pace_is_even():
+def test_messages_are_evenly_spaced():
     subject, now = shaper(per_second=100), 50.0
     for _ in range(1_000):
         now += subject.delay(now)

@@ -45,7 +45,7 @@ def names(outcomes) -> set[str]:
     return {type(one).__name__ for outcome in outcomes for one in outcome.results}
 
 
-async def test_connections_are_shared_and_bounded():
+async def test_connections_are_shared_and_limited():
     async with Sink() as sink:
         transport = RelayTransport([relay(sink, max_connections=3)])
         outcomes = await asyncio.gather(*(transport.deliver(envelope(), MESSAGE) for _ in range(100)))
@@ -55,7 +55,7 @@ async def test_connections_are_shared_and_bounded():
         await transport.aclose()
 
 
-async def test_messages_per_connection():
+async def test_the_limit_of_messages_per_connection():
     async with Sink() as sink:
         transport = RelayTransport([relay(sink, max_connections=1, max_messages_per_connection=10)])
         for _ in range(25):
@@ -65,7 +65,7 @@ async def test_messages_per_connection():
         assert sink.commands.count("QUIT") == 3
 
 
-async def test_a_server_that_ends_connections_loses_nothing():
+async def test_no_message_is_lost_if_the_server_closes_connections():
     async with Sink(Behaviour(messages_per_connection=7)) as sink:
         transport = RelayTransport([relay(sink, max_connections=2)])
         outcomes = [await transport.deliver(envelope(), MESSAGE) for _ in range(60)]
@@ -74,7 +74,7 @@ async def test_a_server_that_ends_connections_loses_nothing():
         await transport.aclose()
 
 
-async def test_a_connection_that_died_while_resting_is_replaced():
+async def test_a_dead_idle_connection_is_replaced():
     async with Sink() as sink:
         transport = RelayTransport([relay(sink)])
         for _ in range(3):
@@ -92,7 +92,7 @@ async def test_a_connection_that_died_while_resting_is_replaced():
         await transport.aclose()
 
 
-async def test_resting_connections_are_asked_and_then_closed(monkeypatch):
+async def test_idle_connections_are_probed_and_then_closed(monkeypatch):
     monkeypatch.setattr(relay_module, "IDLE_BEFORE_NOOP_SECONDS", 0.0)
     monkeypatch.setattr(relay_module, "IDLE_SECONDS", 0.05)
     async with Sink() as sink:
@@ -106,7 +106,7 @@ async def test_resting_connections_are_asked_and_then_closed(monkeypatch):
         await transport.aclose()
 
 
-async def test_the_circuit_opens_and_closes_again(held):
+async def test_the_circuit_breaker_opens_and_closes_again(held):
     clock = Clock()
     transport = RelayTransport([RelayServer(host="127.0.0.1", port=held.getsockname()[1], tls=Tls.NONE)], clock=clock)
     tried = [await transport.deliver(envelope(), MESSAGE) for _ in range(3)]
@@ -127,7 +127,7 @@ async def test_the_circuit_opens_and_closes_again(held):
 
 
 @pytest.mark.parametrize("at", ["GREETING", "AUTH", "EHLO"])
-async def test_an_opening_that_fails_is_kept_for_the_log(at):
+async def test_the_dialogue_of_a_failed_connection_is_logged(at):
     behaviour = Behaviour(users={"u": "p"}, replies={at: b"421 4.3.2 Not today"})
     async with Sink(behaviour) as sink:
         transport = RelayTransport([relay(sink, user="u", password="p")])
@@ -138,7 +138,7 @@ async def test_an_opening_that_fails_is_kept_for_the_log(at):
         await transport.aclose()
 
 
-async def test_certificates_are_checked_unless_told_otherwise():
+async def test_certificates_are_verified_unless_disabled():
     async with Sink(Behaviour(tls=server_context())) as sink:
         there = relay(sink, host="localhost", tls=Tls.STARTTLS_REQUIRED)
         for relays, context, expected in (
@@ -152,7 +152,7 @@ async def test_certificates_are_checked_unless_told_otherwise():
         assert all(one.encrypted for one in sink.messages)
 
 
-async def test_weights():
+async def test_relays_are_used_in_proportion_to_their_weights():
     async with Sink() as light, Sink() as heavy:
         transport = RelayTransport([relay(light, weight=1), relay(heavy, weight=3)], chance=random.Random(1).random)
         for _ in range(400):
@@ -162,7 +162,7 @@ async def test_weights():
         await transport.aclose()
 
 
-async def test_another_relay_takes_over_and_only_before_anything_was_said(held):
+async def test_another_relay_takes_over_only_before_the_transaction_started(held):
     async with Sink() as alive:
         transport = RelayTransport([relay(alive, port=held.getsockname()[1]), relay(alive)])
         outcomes = [await transport.deliver(envelope(), MESSAGE) for _ in range(20)]
@@ -178,7 +178,7 @@ async def test_another_relay_takes_over_and_only_before_anything_was_said(held):
         await transport.aclose()
 
 
-async def test_a_storm_slows_and_passes():
+async def test_many_deferrals_slow_down_and_recover():
     async with Sink(Behaviour(replies={"RCPT": b"451 4.7.1 Slow down"})) as sink:
         clock = Clock()
         transport = RelayTransport([relay(sink, max_connections=8)], clock=clock)
@@ -198,7 +198,7 @@ async def test_a_storm_slows_and_passes():
         await transport.aclose()
 
 
-async def test_greylisting_of_some_slows_nobody():
+async def test_greylisting_of_some_recipients_does_not_slow_others():
     async with Sink() as sink:
         transport = RelayTransport([relay(sink, max_connections=4)])
         for at in range(60):
@@ -207,7 +207,7 @@ async def test_greylisting_of_some_slows_nobody():
         await transport.aclose()
 
 
-async def test_a_rate_beyond_patience_sends_messages_back():
+async def test_messages_are_returned_if_the_rate_limit_delays_them_too_long():
     async with Sink() as sink:
         transport = RelayTransport([relay(sink, per_second=0.01)], clock=Clock())
         first = await transport.deliver(envelope(), MESSAGE)
@@ -218,7 +218,7 @@ async def test_a_rate_beyond_patience_sends_messages_back():
         await transport.aclose()
 
 
-async def test_the_queue_in_memory_is_bounded(monkeypatch):
+async def test_the_queue_in_memory_is_limited(monkeypatch):
     monkeypatch.setattr(relay_module, "LONGEST_QUEUE", 5)
     async with Sink(Behaviour(slow_seconds=0.05)) as sink:
         transport = RelayTransport([relay(sink, max_connections=2)])
@@ -247,7 +247,7 @@ async def test_bulk_mail_leaves_room_for_the_rest():
         await transport.aclose()
 
 
-async def test_a_stalled_relay_is_given_up():
+async def test_a_stalled_relay_times_out():
     brief = timedelta(seconds=0.1)
     hasty = Timeouts(greeting=brief, command=brief, group=brief, block=brief, dot=brief, goodbye=brief)
     async with Sink(Behaviour(stall_at="GREETING")) as sink:
@@ -258,7 +258,7 @@ async def test_a_stalled_relay_is_given_up():
         await transport.aclose()
 
 
-async def test_replies_lost_after_the_dot_are_ambiguous_and_nothing_else_is():
+async def test_only_a_lost_reply_after_the_final_dot_is_ambiguous():
     async with Sink(Behaviour(drop_after_dot=0.3)) as sink:
         transport = RelayTransport([relay(sink, max_connections=4)])
         outcomes = await asyncio.gather(*(transport.deliver(envelope(), MESSAGE) for _ in range(100)))
@@ -270,6 +270,6 @@ async def test_replies_lost_after_the_dot_are_ambiguous_and_nothing_else_is():
 
 
 @pytest.mark.parametrize("count", [0, MOST_RELAYS + 1])
-def test_how_many_relays(count):
+def test_the_number_of_relays(count):
     with pytest.raises(ValueError):
         RelayTransport([RelayServer(host="a.test")] * count)

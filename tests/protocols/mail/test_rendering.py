@@ -59,7 +59,7 @@ async def made(process, wanted):
     return (await process.ask(wanted, now=NOW)).made
 
 
-async def test_it_makes_what_this_process_makes_and_learns_words_and_signers_as_they_come():
+async def test_render_processes_give_the_same_messages_as_this_process():
     first, second = orders(20), orders(3, words=MessageTemplates("Another", None, "{{name}} & co."), signers=(EDWARDS,))
     expected = [compose_all(each, now=NOW) for each in (first, second)]
     assert all(each.reason is None and b"DKIM-Signature" in each.message for group in expected for each in group)
@@ -71,7 +71,7 @@ async def test_it_makes_what_this_process_makes_and_learns_words_and_signers_as_
         ]
 
 
-async def test_what_is_wrong_with_one_message_is_its_reason_alone():
+async def test_an_error_of_one_message_affects_no_other():
     bad = [
         ComposeRequest(MessageTemplates("{{ 1 / n }}"), draft(values={"n": 0}), (RSA,)),
         ComposeRequest(MessageTemplates("{% if %}"), draft(), (RSA,)),
@@ -94,7 +94,7 @@ def nested(levels):
 
 
 @pytest.mark.parametrize("value", [2**70, nested(5_000), "\ud800"], ids=["large", "deep", "half a pair"])
-async def test_what_cannot_be_written_into_a_frame_is_the_reason_of_its_message(value):
+async def test_a_message_that_cannot_be_serialised_fails_with_a_reason(value):
     """Defects: S1"""
     bad = orders(1, values={"name": value})
     async with several() as apart:
@@ -107,7 +107,7 @@ async def test_what_cannot_be_written_into_a_frame_is_the_reason_of_its_message(
 
 
 @pytest.mark.parametrize(("limit", "most"), [("KNOWN_SIGNERS", 3), ("KNOWN_CHARACTERS", 40)])
-async def test_beyond_its_limits_it_begins_anew(monkeypatch, limit, most):
+async def test_caches_are_cleared_at_their_limits(monkeypatch, limit, most):
     monkeypatch.setattr(rendering, limit, most)
     wanted = [
         orders(2, words=MessageTemplates(f"Number {n} of {{{{name}}}}"), signers=(RSA, EDWARDS)[n % 2 :])
@@ -119,7 +119,7 @@ async def test_beyond_its_limits_it_begins_anew(monkeypatch, limit, most):
         assert len(apart._signers) <= 4
 
 
-async def test_many_short_words_do_not_fill_the_memory(monkeypatch):
+async def test_many_short_templates_take_bounded_memory(monkeypatch):
     monkeypatch.setattr(rendering, "KNOWN_CHARACTERS", 10_000)
     async with one_process() as apart:
         for group in range(10):
@@ -128,7 +128,7 @@ async def test_many_short_words_do_not_fill_the_memory(monkeypatch):
         assert len(apart._words) < 50
 
 
-async def test_a_killed_process_is_replaced_and_what_it_had_in_hand_is_done_again():
+async def test_a_killed_process_is_replaced_and_its_work_repeated():
     """Defects: S1"""
     group = orders(50)
     async with several() as apart:
@@ -190,7 +190,7 @@ async def crashing():
         await processes.aclose()
 
 
-async def test_the_message_that_ends_a_process_fails_and_the_others_of_its_group_are_made():
+async def test_a_message_that_crashes_a_process_fails_alone():
     """Defects: S1"""
     good = orders(5)
     bad = ComposeRequest(MessageTemplates("crash {{name}}", "<p>x</p>"), draft(9), (), "bad")
@@ -204,7 +204,7 @@ async def test_the_message_that_ends_a_process_fails_and_the_others_of_its_group
         assert crashed.value.errors[0].path == "/html"
 
 
-async def test_a_project_that_ends_processes_again_and_again_has_a_lane_of_its_own():
+async def test_a_project_that_keeps_crashing_processes_is_isolated():
     """Defects: S1"""
     bad = [ComposeRequest(MessageTemplates(f"crash {n}", "<p>x</p>"), draft(n), (), "bad") for n in range(3)]
     good = orders(3)
@@ -227,7 +227,7 @@ async def test_a_project_that_ends_processes_again_and_again_has_a_lane_of_its_o
         assert any(isinstance(each, RenderingBusy) for each in answers)
 
 
-async def test_what_takes_too_much_processor_time_is_ended_and_says_where(monkeypatch):
+async def test_too_much_processor_time_is_refused_with_the_location(monkeypatch):
     """Defects: S1, S3"""
     words = MessageTemplates("s", SLOW)
     good = orders(3)
@@ -243,7 +243,7 @@ async def test_what_takes_too_much_processor_time_is_ended_and_says_where(monkey
         assert apart.has_own_process("bad")
 
 
-async def test_what_takes_too_much_memory_is_refused_and_the_process_lives_or_is_replaced(monkeypatch):
+async def test_too_much_memory_is_refused(monkeypatch):
     """Defects: S1, S2"""
     monkeypatch.setattr(
         sys.modules[__name__], "CRASHING", CRASHING.replace("signal.raise_signal(signal.SIGSEGV)", "bytearray(2**32)")
@@ -260,7 +260,7 @@ async def test_what_takes_too_much_memory_is_refused_and_the_process_lives_or_is
         assert await apart.compose_all(orders(1), now=NOW) == compose_all(orders(1), now=NOW)
 
 
-def test_a_process_has_limits_and_none_of_our_secrets(monkeypatch):
+def test_a_process_has_limits_and_no_secrets(monkeypatch):
     """Defects: S1"""
     monkeypatch.setenv("POSTERN_SECRET", "the master key")
     child = RenderChild()
@@ -275,7 +275,7 @@ def test_a_process_has_limits_and_none_of_our_secrets(monkeypatch):
         child.end()
 
 
-async def test_who_gives_up_in_the_middle_takes_nothing_from_the_next():
+async def test_a_cancelled_call_does_not_affect_the_next():
     async with one_process() as apart:
         await made(apart, orders(1))
         given_up = asyncio.create_task(made(apart, orders(20)))
@@ -288,7 +288,7 @@ async def test_who_gives_up_in_the_middle_takes_nothing_from_the_next():
         assert await next_one == compose_all(orders(3), now=NOW)
 
 
-async def test_who_waits_when_it_is_ended_is_told():
+async def test_waiting_calls_fail_when_the_processes_are_closed():
     apart = RenderProcess()
     await made(apart, orders(1))
     waiting = asyncio.create_task(made(apart, orders(500)))
@@ -301,7 +301,7 @@ async def test_who_waits_when_it_is_ended_is_told():
     assert apart.process_id is None
 
 
-def test_it_ends_without_a_word_when_who_asked_died_in_the_middle():
+def test_a_process_exits_if_its_parent_dies_during_a_request():
     frame = framed(RenderRequest(1, NOW, False, [], [], [], []))
     for left in (frame[:2], frame[:-1], frame + frame[:-1]):
         child = RenderChild()
@@ -311,7 +311,7 @@ def test_it_ends_without_a_word_when_who_asked_died_in_the_middle():
         child.end()
 
 
-async def test_it_ends_when_who_started_it_has_gone():
+async def test_a_process_exits_if_its_parent_has_exited():
     child = RenderChild()
     child.socket.close()  # As the kernel does for a process that is killed.
     assert await asyncio.to_thread(child.process.wait, 120) == 0
@@ -336,7 +336,7 @@ async def test_a_process_that_has_grown_is_replaced(monkeypatch):
         assert apart.process_ids != before
 
 
-async def test_they_are_started_before_anybody_needs_them_and_idle_ones_are_used_first():
+async def test_processes_are_started_early_and_idle_ones_are_preferred():
     async with several(3) as apart:
         await apart.start()
         assert len(apart.process_ids) == 3
@@ -361,7 +361,7 @@ render_process.main()
 """
 
 
-async def test_what_is_printed_there_does_not_come_between_the_answers(monkeypatch, capfd):
+async def test_printed_output_does_not_corrupt_responses(monkeypatch, capfd):
     monkeypatch.setattr(sys.modules[__name__], "CRASHING", NOISY)
     async with crashing() as apart:
         for _ in range(2):
@@ -375,7 +375,7 @@ def test_the_limits_of_one_item_are_far_below_those_of_a_request():
     assert rendering.DEATH_SECONDS >= render_process.CPU_SECONDS
 
 
-async def test_the_size_of_who_starts_a_process_does_not_count_as_its_own():
+async def test_the_memory_of_the_parent_does_not_count():
     """A program inherits the largest resident size of the process that started it (`ru_maxrss`).
 
     Defects: S1

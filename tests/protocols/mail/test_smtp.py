@@ -47,7 +47,7 @@ def kinds(outcome) -> list[str]:
     return [type(one).__name__ for one in outcome.results]
 
 
-async def test_the_words_of_a_message():
+async def test_the_commands_of_a_transaction():
     async with Sink() as sink:
         outcome = await deliver(sink, envelope(), hello="mail.a.test")
         assert sink.commands == [
@@ -80,7 +80,7 @@ async def test_the_words_of_a_message():
 
 
 @pytest.mark.parametrize("pipelining", [True, False])
-async def test_each_recipient_has_its_own_fate(pipelining):
+async def test_each_recipient_has_its_own_outcome(pipelining):
     async with Sink(Behaviour(pipelining=pipelining)) as sink:
         outcome = await deliver(
             sink, envelope("a@b.test", "tempfail@b.test", "permfail@b.test", "many@b.test", "c@b.test")
@@ -104,7 +104,7 @@ async def test_each_recipient_has_its_own_fate(pipelining):
         ({"DOT": b"421 4.3.2 Bye"}, ("a@b.test",), ["Deferred 4.3.2"]),
     ],
 )
-async def test_what_each_refusal_means(pipelining, replies, to, expected):
+async def test_the_meaning_of_each_rejection(pipelining, replies, to, expected):
     async with Sink(Behaviour(pipelining=pipelining, replies=replies)) as sink:
         connection = await connect(peer(sink))
         outcome = await connection.send(envelope(*to), MESSAGE)
@@ -122,7 +122,7 @@ async def test_what_each_refusal_means(pipelining, replies, to, expected):
         await connection.quit()
 
 
-async def test_an_open_ear_without_recipients_gets_a_lone_dot():
+async def test_a_server_that_accepts_data_without_recipients_gets_an_empty_message():
     async with Sink(Behaviour(open_ear=True)) as sink:
         connection = await connect(peer(sink))
         outcome = await connection.send(envelope("permfail@b.test", "tempfail@b.test"), MESSAGE)
@@ -133,7 +133,7 @@ async def test_an_open_ear_without_recipients_gets_a_lone_dot():
         await connection.quit()
 
 
-async def test_an_open_ear_without_a_sender_gets_hung_up_on():
+async def test_a_server_that_accepts_data_without_a_sender_is_disconnected():
     """MAIL refused, RCPT and DATA taken: a dot there could deliver an empty message."""
     broken = {"MAIL": b"550 5.7.1 No", "UNASKED": b"250 2.1.5 Ok"}
     async with Sink(Behaviour(open_ear=True, replies=broken)) as sink:
@@ -144,7 +144,7 @@ async def test_an_open_ear_without_a_sender_gets_hung_up_on():
 
 
 @pytest.mark.parametrize("body", [b".\r\n", b"..\r\n", b"a\r\n.\r\nb\r\n", b".a\r\n.b", b"", b"no end"])
-async def test_dots(body):
+async def test_dot_stuffing(body):
     async with Sink() as sink:
         head = b"Subject: x\r\n\r\n"
         await deliver(sink, envelope(), head + body)
@@ -176,7 +176,7 @@ async def test_no_body_smuggles_a_second_message(sloppy):
         assert not any(one.startswith("MAIL FROM:<evil") for one in sink.commands)
 
 
-async def test_what_the_peer_cannot_take_is_not_sent():
+async def test_messages_that_the_server_does_not_support_are_not_sent():
     async with Sink(Behaviour(size=100, smtputf8=False, eightbit=False)) as sink:
         connection = await connect(peer(sink))
 
@@ -216,7 +216,7 @@ async def test_a_server_without_ehlo():
 # Encryption and passwords.
 
 
-async def test_starttls_with_a_right_certificate():
+async def test_starttls_with_a_valid_certificate():
     async with Sink(Behaviour(tls=server_context())) as sink:
         to = peer(sink, host="localhost", address="127.0.0.1", tls=Tls.STARTTLS_REQUIRED, context=client_context())
         connection = await connect(to)
@@ -260,7 +260,7 @@ async def test_certificates(implicit, host, verify, trusted, good):
             assert not any(one.startswith("MAIL") for one in sink.commands)
 
 
-async def test_no_starttls_is_fine_only_where_it_need_not_be():
+async def test_missing_starttls_is_accepted_only_if_tls_is_optional():
     async with Sink() as sink:
         connection = await connect(peer(sink, tls=Tls.STARTTLS))
         assert not connection.encrypted
@@ -272,7 +272,7 @@ async def test_no_starttls_is_fine_only_where_it_need_not_be():
         assert not any("AUTH" in one for one in sink.commands)
 
 
-async def test_what_comes_before_tls_is_forgotten():
+async def test_responses_before_tls_are_discarded():
     """Injected replies would answer commands that are still to come (RFC 3207 §6)."""
     injected = b"250-fake\r\n250 AUTH PLAIN\r\n250 2.1.0 fake\r\n"
     async with Sink(Behaviour(tls=server_context(), inject_after_starttls=injected)) as sink:
@@ -286,7 +286,7 @@ async def test_what_comes_before_tls_is_forgotten():
 
 
 @pytest.mark.parametrize("mechanisms", ["PLAIN LOGIN", "LOGIN", "CRAM-MD5 PLAIN"])
-async def test_passwords(mechanisms):
+async def test_authentication_mechanisms(mechanisms):
     async with Sink(Behaviour(users={"ü": "geheim"}, mechanisms=mechanisms)) as sink:
         connection = await connect(peer(sink, user="ü", password="geheim"))
         outcome = await connection.send(envelope(), MESSAGE)
@@ -300,7 +300,7 @@ async def test_passwords(mechanisms):
         assert wrong.value.opening
 
 
-async def test_a_mechanism_we_do_not_have():
+async def test_unsupported_authentication_mechanisms_fail():
     async with Sink(Behaviour(users={"u": "p"}, mechanisms="GSSAPI")) as sink:
         with pytest.raises(AuthenticationFailed):
             await connect(peer(sink, user="u", password="p"))
@@ -309,7 +309,7 @@ async def test_a_mechanism_we_do_not_have():
 # Peers that fail us.
 
 
-async def test_nobody_there():
+async def test_unreachable_servers():
     with nobodys_port() as held, pytest.raises(Unreachable):
         await connect(Peer(host="127.0.0.1", port=held.getsockname()[1]))
     with pytest.raises(Unreachable):
@@ -333,7 +333,7 @@ async def test_nobody_there():
         (Behaviour(drip_seconds=0.05), ConnectionDropped),
     ],
 )
-async def test_bad_openings(behaviour, problem):
+async def test_invalid_greetings(behaviour, problem):
     async with Sink(behaviour) as sink:
         with pytest.raises(problem) as raised:
             is_silent = behaviour.stall_at or behaviour.drip_seconds
@@ -360,7 +360,7 @@ async def test_bad_openings(behaviour, problem):
         ({"replies": {"DOT": b"garbage"}}, True),
     ],
 )
-async def test_a_peer_that_fails_in_the_middle(pipelining, change, ambiguous):
+async def test_servers_that_fail_during_a_transaction(pipelining, change, ambiguous):
     async with Sink(Behaviour(pipelining=pipelining)) as sink:
         connection = await connect(peer(sink))
         for name, value in change.items():
@@ -376,7 +376,7 @@ async def test_a_peer_that_fails_in_the_middle(pipelining, change, ambiguous):
         assert not connection.usable
 
 
-async def test_a_message_that_never_left_whole_is_not_ambiguous():
+async def test_an_incomplete_transmission_is_not_ambiguous():
     """The peer reads nothing of a large message: the dot is still in our own memory."""
     async with Sink(Behaviour(deaf=True)) as sink:
         connection = await connect(peer(sink, patience=Timeouts(block=SHORT)))
@@ -411,7 +411,7 @@ async def test_a_connection_that_dies_during_the_hook_is_not_ambiguous():
         assert sink.messages == []
 
 
-async def test_a_cancelled_delivery_leaves_no_half_message():
+async def test_a_cancelled_delivery_leaves_no_partial_message():
     async with Sink() as sink:
         connection = await connect(peer(sink))
         waiting = asyncio.Event()
@@ -429,7 +429,7 @@ async def test_a_cancelled_delivery_leaves_no_half_message():
         assert sink.messages == []
 
 
-async def test_what_is_said_unasked_ends_the_connection():
+async def test_unsolicited_replies_end_the_connection():
     async with Sink() as sink:
         connection = await connect(peer(sink))
         (session,) = sink.present
@@ -438,7 +438,7 @@ async def test_what_is_said_unasked_ends_the_connection():
             await asyncio.sleep(0)
 
 
-async def test_the_dialogue_is_bounded():
+async def test_the_dialogue_is_limited():
     async with Sink(
         Behaviour(replies={"DOT": b"554-" + b"x" * 1000 + (b"\r\n554-" + b"x" * 1000) * 90 + b"\r\n554 x"})
     ) as sink:
@@ -447,7 +447,7 @@ async def test_the_dialogue_is_bounded():
         assert sum(len(said) for _, said in outcome.exchange) < LONGEST_DIALOGUE + 300_000
 
 
-async def test_hello_again():
+async def test_a_second_ehlo_after_starttls():
     async with Sink() as sink:
         connection = await connect(peer(sink))
         assert await connection.noop()

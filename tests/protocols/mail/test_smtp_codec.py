@@ -25,7 +25,7 @@ def octets(code: int, lines: list[str]) -> bytes:
 
 
 @given(REPLIES, st.data())
-def test_replies_survive_any_cut(replies, data):
+def test_replies_are_parsed_from_any_chunks(replies, data):
     whole = b"".join(octets(code, lines) for code, lines in replies)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=6)))
     reader = ReplyReader()
@@ -41,7 +41,7 @@ def test_replies_survive_any_cut(replies, data):
 
 
 @given(st.lists(st.binary(max_size=3000), max_size=8))
-def test_no_octets_break_the_reader_or_fill_it(pieces):
+def test_no_octets_crash_the_reader_or_exceed_its_limits(pieces):
     reader = ReplyReader()
     try:
         for piece in pieces:
@@ -86,7 +86,7 @@ def test_enhanced_codes(said, reply):
         "２５０ wide\r\n".encode(),
     ],
 )
-def test_nonsense(said):
+def test_invalid_replies(said):
     with pytest.raises(SmtpSyntaxError):
         ReplyReader().feed(said)
 
@@ -108,7 +108,7 @@ def test_addresses(address, smtputf8, expected):
 
 
 @given(st.text(max_size=60).map(lambda text: text + "@b.test") | st.text(max_size=60))
-def test_no_address_leaves_its_brackets(address):
+def test_no_address_can_escape_its_brackets(address):
     try:
         written = spelled(address, smtputf8=True)
     except ValueError:
@@ -123,7 +123,7 @@ LINES = st.lists(st.binary(max_size=20).map(lambda line: line.translate(None, b"
 
 
 @given(LINES | st.lists(st.sampled_from([b".", b"..", b"", b"a", b".a"]), max_size=10))
-def test_stuffing_can_be_undone_and_hides_every_dot(lines):
+def test_dot_stuffing_is_reversible_and_escapes_every_dot(lines):
     message = b"".join(line + b"\r\n" for line in lines)
     assert unfit(message) is None
     sent = dot_stuffed(message)

@@ -76,11 +76,11 @@ REPLIES = [
 
 
 @pytest.mark.parametrize(("code", "enhanced", "text", "kind", "reason"), REPLIES)
-def test_whose_fault_it_is(code, enhanced, text, kind, reason):
+def test_the_cause_of_a_rejection(code, enhanced, text, kind, reason):
     assert classify(code, enhanced, text) == FailureVerdict(FailureKind(kind), FailureReason(reason))
 
 
-def test_only_faults_of_the_recipient_suppress():
+def test_only_errors_of_the_recipient_suppress():
     suppressing = {row[2] for row in REPLIES if suppresses(classify(*row[:3]))}
     assert suppressing == {row[2] for row in REPLIES if row[3] == "hard"}
     counted = {row[4] for row in REPLIES if counts_towards_suppression(classify(*row[:3]))}
@@ -88,7 +88,7 @@ def test_only_faults_of_the_recipient_suppress():
 
 
 @given(st.integers(200, 599), st.from_regex(r"([245]\.\d{1,3}\.\d{1,3})?", fullmatch=True), st.text(max_size=200))
-def test_every_reply_has_a_verdict_and_4xx_never_suppresses(code, enhanced, text):
+def test_every_reply_is_classified_and_4xx_never_suppresses(code, enhanced, text):
     verdict = classify(code, enhanced, text)
     if not enhanced.startswith("5") and code < 500:
         assert not suppresses(verdict)
@@ -98,7 +98,7 @@ def half() -> float:
     return 0.5
 
 
-def test_the_waits_grow_until_the_horizon():
+def test_the_retry_delays_grow_until_the_horizon():
     moments, now = [], NOW
     for attempt in range(1, 30):
         following = next_retry(attempt, MailLane.MARKETING, accepted_at=NOW, now=now, chance=half)
@@ -118,7 +118,7 @@ def test_the_waits_grow_until_the_horizon():
     st.timedeltas(timedelta(), timedelta(days=4)),
     st.none() | st.timedeltas(timedelta(), timedelta(days=4)),
 )
-def test_never_after_the_end_and_never_in_the_past(attempt, lane, chance, spent, expiry):
+def test_retries_are_never_after_the_horizon_or_in_the_past(attempt, lane, chance, spent, expiry):
     now = NOW + spent
     expires_at = NOW + expiry if expiry is not None else None
     moment = next_retry(attempt, lane, accepted_at=NOW, now=now, expires_at=expires_at, chance=lambda: chance)
@@ -127,7 +127,7 @@ def test_never_after_the_end_and_never_in_the_past(attempt, lane, chance, spent,
         assert expires_at is None or moment < expires_at
 
 
-def test_what_failed_together_is_not_tried_together():
+def test_retries_are_spread_by_jitter():
     early = next_retry(3, MailLane.TRANSACTIONAL, accepted_at=NOW, now=NOW, chance=lambda: 0.0)
     late = next_retry(3, MailLane.TRANSACTIONAL, accepted_at=NOW, now=NOW, chance=lambda: 0.999)
     assert early == NOW + timedelta(minutes=24)

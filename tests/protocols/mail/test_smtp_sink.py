@@ -9,7 +9,7 @@ from postern.protocols.mail.transports.relay import RelayServer, RelayTransport
 from postern.protocols.mail.transports.transport import Accepted, Envelope
 
 
-async def test_a_killed_sink_has_on_disk_whatever_it_answered(tmp_path):
+async def test_a_killed_sink_has_stored_every_acknowledged_message(tmp_path):
     ledger = tmp_path / "ledger"
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "tests.peers.smtp_sink", "--ledger", ledger, stdout=asyncio.subprocess.PIPE

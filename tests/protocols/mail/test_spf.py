@@ -94,7 +94,7 @@ async def test_strings_are_joined_without_a_space(zone, resolver):
     assert (await check_host(resolver, "192.0.2.10", "example.org")).verdict is SpfVerdict.PASS
 
 
-async def test_two_records_are_an_error_and_none_is_none(zone, resolver):
+async def test_two_records_are_permerror_and_no_record_is_none(zone, resolver):
     zone.set("example.org", "TXT", "v=spf1 ip4:192.0.2.10 -all", "V=SPF1 -all")
     result = await check_host(resolver, "192.0.2.10", "example.org")
     assert (result.verdict, "2 SPF records" in result.reason) == (SpfVerdict.PERMERROR, True)
@@ -119,7 +119,7 @@ async def test_two_void_lookups_are_allowed_and_three_are_not(zone, resolver):
         assert (await check_host(resolver, "192.0.2.10", "example.org")).verdict is verdict
 
 
-async def test_eleven_exchangers_are_an_error(zone, resolver):
+async def test_eleven_mx_records_are_permerror(zone, resolver):
     zone.set("example.org", "TXT", "v=spf1 mx -all")
     zone.set("example.org", "MX", *(f"{n} mail.example.org." for n in range(11)))
     assert (await check_host(resolver, "192.0.2.10", "example.org")).verdict is SpfVerdict.PERMERROR
@@ -127,7 +127,7 @@ async def test_eleven_exchangers_are_an_error(zone, resolver):
 
 @pytest.mark.parametrize("fault", ["servfail", "silence", "refuse"])
 @pytest.mark.parametrize(("name", "kind"), [("example.org", "TXT"), ("mail.example.org", "A")])
-async def test_trouble_anywhere_is_a_temporary_error_never_a_missing_record(zone, resolver, fault, name, kind):
+async def test_dns_failures_are_temperror_and_never_none(zone, resolver, fault, name, kind):
     zone.set("example.org", "TXT", "v=spf1 a:mail.example.org -all")
     getattr(zone, fault)(name, kind)
     asking = hasty(zone) if fault == "silence" else resolver
@@ -160,7 +160,7 @@ MACROS = [
 
 
 @pytest.mark.parametrize(("spec", "name"), MACROS)
-async def test_macros_expand_as_in_the_examples(resolver, spec, name):
+async def test_macros_expand_as_in_rfc_7208(resolver, spec, name):
     from postern.protocols.mail.spf import _Evaluation
 
     evaluation = _Evaluation(resolver, "192.0.2.3", "strong-bad@email.example.com", "mx.example.org")
@@ -191,7 +191,7 @@ AUTHORISED = [
 
 
 @pytest.mark.parametrize(("record", "addresses", "include", "verdict"), AUTHORISED)
-async def test_whether_a_domain_lets_our_hosts_send(zone, resolver, record, addresses, include, verdict):
+async def test_whether_a_domain_authorises_the_server(zone, resolver, record, addresses, include, verdict):
     zone.set("example.org", "TXT", record)
     result = await authorises(resolver, "example.org", addresses=addresses, include=include)
     assert result.verdict.value == verdict, result
@@ -203,7 +203,7 @@ async def test_whether_a_domain_lets_our_hosts_send(zone, resolver, record, addr
 @example("v=spf1 a:%{d" + "9" * 5_000 + "}.example")
 @example("v=spf1 " + "a" * 5_000)
 @example("v=spf1 a:" + "a-" * 2_000)
-def test_any_text_is_a_record_or_broken_and_nothing_else(text):
+def test_any_text_is_a_record_or_a_permerror(text):
     try:
         record = parse(text)
     except SpfRecordBroken:

@@ -45,7 +45,7 @@ def render(source: str, kind: OutputFormat = OutputFormat.TEXT) -> str:
         ("{% if first in ('Ada', 'Bea') and (first or last) %}x{% endif %}", "x"),
     ],
 )
-def test_what_templates_make(source, made):
+def test_rendering(source, made):
     assert render(source) == made
 
 
@@ -83,7 +83,7 @@ def test_html_is_escaped_and_text_is_not():
         ("{{ " + "(" * 500 + "1" + ")" * 500 + " }}", "more than 100 nested operators"),
     ],
 )
-def test_what_is_refused_when_the_template_is_written(source, place):
+def test_syntax_errors_are_refused(source, place):
     with pytest.raises(TemplateInvalid) as refused:
         compile_template(source)
     assert place in str(refused.value)
@@ -105,7 +105,7 @@ def test_what_is_refused_when_the_template_is_written(source, place):
         ("{{ 1 / 0 }}", "line 1"),
     ],
 )
-def test_what_a_rendering_may_not_do(source, reason):
+def test_limits_of_rendering(source, reason):
     compiled = compile_template(source, OutputFormat.TEXT)
     with pytest.raises(RenderFailed) as failed:
         compiled.render(VALUES)
@@ -121,7 +121,7 @@ def test_values_that_are_not_json_fail_with_a_reason():
             compile_template("{{ x }}").render(values)
 
 
-def test_a_rendering_leaves_the_values_alone():
+def test_rendering_does_not_change_the_values():
     values = {"list": [1, None], "map": {"a": None}}
     compile_template("{{ list }}{{ map }}{% set list = 3 %}").render(values)
     assert values == {"list": [1, None], "map": {"a": None}}
@@ -173,7 +173,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=25))
-def test_any_text_compiles_or_is_refused_and_renders_or_fails(pieces):
+def test_any_text_compiles_and_renders_or_is_refused(pieces):
     try:
         compile_template("".join(pieces)).render({"a": ["x", "<"], "upper": 3})
     except (TemplateInvalid, RenderFailed):

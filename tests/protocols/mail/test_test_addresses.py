@@ -19,11 +19,11 @@ from postern.protocols.mail.transports.transport import Accepted, Deferred, Fixe
         ("", None),
     ],
 )
-def test_fate(address, expected):
+def test_the_outcome_of_test_addresses(address, expected):
     assert outcome_of(address) is expected
 
 
-def test_answers():
+def test_the_replies_of_test_addresses():
     said = {each: answer(each, "a@b.c") for each in FixedOutcome}
     assert {each: type(one) for each, one in said.items()} == {
         FixedOutcome.DELIVERED: Accepted,

@@ -61,7 +61,7 @@ def envelope(*recipients: str, **more) -> Envelope:
     return Envelope(mail_from="b@a.test", recipients=recipients or ("x@b.test",), message_id="<1@a.test>", **more)
 
 
-async def test_octets_arrive_unchanged(way):
+async def test_every_octet_arrives_unchanged(way):
     outcome = await way.transport.deliver(envelope(), MESSAGE)
     (accepted,) = outcome.results
     assert isinstance(accepted, Accepted)
@@ -81,7 +81,7 @@ async def test_fifty_recipients_in_order(way):
     "body",
     [b"a\n.\n", b"a\n.\r\nb", b"a\r.\rb", b"a\r\n.\nb", b"a\r\n.\rb", b"a\r\n\0.\r\nb", b"a\nb", b"a\rb", b"\r", b"\n"],
 )
-async def test_what_could_smuggle_is_refused(way, body):
+async def test_smuggling_is_refused(way, body):
     outcome = await way.transport.deliver(envelope(), b"Subject: x\r\n\r\n" + body + b"\r\n")
     (rejected,) = outcome.results
     assert isinstance(rejected, Rejected)
@@ -103,7 +103,7 @@ async def test_what_could_smuggle_is_refused(way, body):
         "a\0@b.c",
     ],
 )
-async def test_what_is_no_address_is_rejected_alone(way, address):
+async def test_an_invalid_address_is_rejected_alone(way, address):
     outcome = await way.transport.deliver(envelope(address, "good@b.test"), MESSAGE)
     bad, good = outcome.results
     assert isinstance(bad, Rejected)
@@ -112,7 +112,7 @@ async def test_what_is_no_address_is_rejected_alone(way, address):
     assert len(way.received) == 1
 
 
-async def test_the_hook_comes_before_the_message_is_theirs(way):
+async def test_the_hook_is_called_before_the_final_dot(way):
     seen = []
 
     async def before_dot():
@@ -124,7 +124,7 @@ async def test_the_hook_comes_before_the_message_is_theirs(way):
     assert len(way.received) == 1
 
 
-async def test_a_hook_that_fails_means_nothing_was_handed_over(way):
+async def test_a_failing_hook_prevents_the_transmission(way):
     async def before_dot():
         raise LookupError("the database is away")
 
@@ -135,7 +135,7 @@ async def test_a_hook_that_fails_means_nothing_was_handed_over(way):
     assert isinstance(outcome.results[0], Accepted)
 
 
-async def test_no_hook_without_a_recipient(way):
+async def test_the_hook_is_not_called_without_a_recipient(way):
     async def before_dot():
         raise AssertionError("nothing can be handed over")
 
@@ -143,7 +143,7 @@ async def test_no_hook_without_a_recipient(way):
     assert isinstance(outcome.results[0], Rejected)
 
 
-async def test_many_at_once(way):
+async def test_many_concurrent_messages(way):
     async def one(at):
         return await way.transport.deliver(envelope(f"r{at}@b.test", bulk=at % 2 == 0), MESSAGE)
 
@@ -152,13 +152,13 @@ async def test_many_at_once(way):
     assert len(way.received) == 200
 
 
-async def test_the_circuit_is_closed_and_closing_twice_is_fine(way):
+async def test_the_circuit_is_closed_and_aclose_is_idempotent(way):
     assert not way.transport.open
     await way.transport.aclose()
     await way.transport.aclose()
 
 
-async def test_unicode(way):
+async def test_internationalised_addresses(way):
     text = "Subject: Grüße\r\n\r\nÄ\r\n".encode()
     outcome = await way.transport.deliver(envelope("grün@müller.test", needs_smtputf8=True), text)
     assert isinstance(outcome.results[0], Accepted)

@@ -123,7 +123,7 @@ def arrived(server, agreed, binding: str):
 
 
 @pytest.mark.parametrize("binding", [BINDING_HTTP_REDIRECT, BINDING_HTTP_POST])
-def test_pysaml2_takes_our_requests(server, agreed, binding):
+def test_pysaml2_accepts_requests(server, agreed, binding):
     request = arrived(server, agreed, binding).message
     assert request.issuer.text == SP
     assert server.response_args(request)["destination"] == f"{SP}/acs"
@@ -162,7 +162,7 @@ def read(response: str, agreed):
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-def test_a_sign_on_with_pysaml2(server, agreed, way):
+def test_a_login_with_pysaml2(server, agreed, way):
     found = read(responded(server, agreed, **way), agreed)
     assert (found.name_id, found.format) == ("maria-1", NAMEID_FORMAT_PERSISTENT)
     assert found.attributes[found.friendly_names["mail"]] == ["maria@acme.example"]
@@ -170,7 +170,7 @@ def test_a_sign_on_with_pysaml2(server, agreed, way):
     assert found.in_response_to == "_asked"
 
 
-def test_an_assertion_that_xmlsec1_encrypted_is_opened(server, agreed, tmp_path):
+def test_an_assertion_that_xmlsec1_encrypted_is_decrypted(server, agreed, tmp_path):
     certificate = tmp_path / "sp.pem"
     certificate.write_text(PAIR.certificate)
     signed = server.create_authn_response(
@@ -212,7 +212,7 @@ def test_sha1_is_refused(server, agreed):
 
 
 @pytest.mark.parametrize("binding", Binding)
-def test_a_logout_that_pysaml2_begins(server, agreed, binding):
+def test_a_logout_initiated_by_pysaml2(server, agreed, binding):
     wire = BINDING_HTTP_REDIRECT if binding is Binding.REDIRECT else BINDING_HTTP_POST
     _, message = server.create_logout_request(
         f"{SP}/slo",
@@ -236,7 +236,7 @@ def test_a_logout_that_pysaml2_begins(server, agreed, binding):
 
 
 @pytest.mark.parametrize("binding", Binding)
-def test_a_logout_that_we_begin(server, agreed, binding):
+def test_a_logout_initiated_by_the_service_provider(server, agreed, binding):
     wire = BINDING_HTTP_REDIRECT if binding is Binding.REDIRECT else BINDING_HTTP_POST
     message = logout_request(
         agreed,

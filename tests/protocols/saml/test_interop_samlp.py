@@ -87,7 +87,7 @@ def agreed() -> SamlConnection:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_sign_on_with_samlp(way):
+def test_a_login_with_samlp(way):
     now = datetime.now(UTC)
     with serving(**WAYS[way]) as base:
         request = authn_request(agreed(), id="_asked", destination=f"{base}/login", now=now)
@@ -108,7 +108,7 @@ def test_a_sign_on_with_samlp(way):
     assert found.encrypted == ("encrypted" in WAYS[way])
 
 
-def test_samlp_refuses_a_request_that_we_did_not_sign():
+def test_samlp_refuses_an_unsigned_request():
     now = datetime.now(UTC)
     with serving(signAssertion=True) as base:
         request = authn_request(agreed(), id="_asked", destination=f"{base}/login", now=now)
@@ -118,7 +118,7 @@ def test_samlp_refuses_a_request_that_we_did_not_sign():
 
 
 @pytest.mark.parametrize("binding", Binding)
-def test_a_logout_that_we_begin_is_answered_by_samlp(binding):
+def test_a_logout_initiated_by_the_service_provider(binding):
     now = datetime.now(UTC)
     with serving(logoutBinding=REDIRECT if binding is Binding.REDIRECT else POST) as base:
         request = logout_request(
@@ -141,7 +141,7 @@ def test_a_logout_that_we_begin_is_answered_by_samlp(binding):
 
 
 @pytest.mark.parametrize("binding", Binding)
-def test_a_logout_that_samlp_begins_is_answered_by_us(binding):
+def test_a_logout_initiated_by_samlp(binding):
     with serving(logoutBinding=REDIRECT if binding is Binding.REDIRECT else POST) as base:
         asking = network.get(f"{base}/logout")
         raw = sent(asking, binding, "SAMLRequest")

@@ -57,7 +57,7 @@ def signed_by_xmlsec1(
 
 @pytest.mark.parametrize("prefixes", ["", "xs", "xs xsi saml", "#default xs"])
 @pytest.mark.parametrize("places", ["assertion", "response", "both"])
-def test_a_signature_that_names_prefixes_is_read(tmp_path, prefixes, places):
+def test_a_signature_with_inclusive_namespace_prefixes_is_verified(tmp_path, prefixes, places):
     idp = IdentityProvider(now=NOW, sign_assertion=False)
     raw = honest(idp).replace(f' xmlns:xs="{XS}"'.encode(), b"")
     root = etree.fromstring(raw.replace(b"<samlp:Response ", f'<samlp:Response xmlns:xs="{XS}" '.encode(), 1))

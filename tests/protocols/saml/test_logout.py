@@ -33,7 +33,7 @@ def form(idp, message: bytes, by=None) -> str:
     return base64.b64encode(etree.tostring(signed(etree.fromstring(message), by or idp.keys))).decode()
 
 
-def test_a_request_by_redirect_is_read(idp, agreed):
+def test_a_request_by_redirect_is_parsed(idp, agreed):
     message = idp.logout_request(SLO, id="_out")
     found = asked(idp.redirect("SAMLRequest", message, "go back"), agreed)
     assert (found.id, found.name_id, found.session_indexes) == ("_out", "maria@acme.example", ["_session-1"])
@@ -41,35 +41,35 @@ def test_a_request_by_redirect_is_read(idp, agreed):
     assert found.issuer == idp.entity_id
 
 
-def test_a_request_by_form_is_read(idp, agreed):
+def test_a_request_by_post_is_parsed(idp, agreed):
     found = asked(form(idp, idp.logout_request(SLO)), agreed, Binding.POST, relay_state="r")
     assert (found.name_id, found.relay_state) == ("maria@acme.example", "r")
 
 
-def test_an_answer_by_both_bindings_is_read(idp, agreed):
+def test_a_response_by_both_bindings_is_parsed(idp, agreed):
     message = idp.logout_response(SLO, "_asked")
     assert answered(idp.redirect("SAMLResponse", message), agreed).success
     assert answered(form(idp, message), agreed, Binding.POST).in_response_to == "_asked"
 
 
-def test_a_failed_answer_is_an_answer(idp, agreed):
+def test_a_response_with_a_failure_status_is_parsed(idp, agreed):
     message = idp.logout_response(SLO, "_asked", status="urn:oasis:names:tc:SAML:2.0:status:Responder")
     found = answered(idp.redirect("SAMLResponse", message), agreed)
     assert not found.success
     assert found.status.endswith("Responder")
 
 
-def test_a_message_that_was_on_its_way_for_some_minutes_is_read(idp, agreed):
+def test_a_message_that_is_some_minutes_old_is_accepted(idp, agreed):
     older = replace(idp, now=NOW - timedelta(minutes=10, seconds=59))
     assert asked(older.redirect("SAMLRequest", older.logout_request(SLO)), agreed).name_id == "maria@acme.example"
 
 
-def test_an_answer_to_nothing_is_refused(idp, agreed):
+def test_an_unsolicited_response_is_refused(idp, agreed):
     message = idp.redirect("SAMLResponse", idp.logout_response(SLO, "_other"))
     assert reason_of(answered, message, agreed) is SamlRefusalReason.WRONG_IN_RESPONSE_TO
 
 
-def test_our_own_answer_carries_their_identifier(agreed):
+def test_a_response_has_the_id_of_the_request(agreed):
     raw = logout_response(agreed, id="_a", destination="https://idp.example", now=NOW, in_response_to="_out")
     assert etree.fromstring(raw).get("InResponseTo") == "_out"
 
@@ -120,7 +120,7 @@ CASES = tuple(changed_queries(IdentityProvider(now=NOW)))
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_redirect_that_is_not_exactly_what_was_signed_is_refused(idp, agreed, case):
+def test_a_changed_redirect_is_refused(idp, agreed, case):
     query, reason = changed_queries(idp)[case]
     assert reason_of(asked, query, agreed) is reason
 
@@ -135,7 +135,7 @@ def test_a_form_must_be_signed_by_a_pinned_certificate(idp, agreed):
     assert reason_of(asked, altered, agreed, Binding.POST) is SamlRefusalReason.CONTENT_CHANGED
 
 
-def test_a_deflate_bomb_is_never_unpacked(idp, agreed):
+def test_a_deflate_bomb_is_not_decompressed(idp, agreed):
     bomb = idp.redirect("SAMLRequest", b"<a>" + b" " * 50_000_000 + b"</a>")
     assert len(bomb) < 100_000
     assert reason_of(asked, bomb, agreed) is SamlRefusalReason.TOO_LARGE

@@ -41,7 +41,7 @@ def described(**changes) -> ServiceProvider:
     return ServiceProvider(**(honest | changes))
 
 
-def test_our_metadata_is_valid_by_the_schema_and_says_everything(metadata_schema):
+def test_the_service_metadata_is_valid_and_complete(metadata_schema):
     provider = described()
     raw = sp_metadata(provider, valid_until=NOW + timedelta(days=7))
     metadata_schema.validate(raw)
@@ -56,18 +56,18 @@ def test_our_metadata_is_valid_by_the_schema_and_says_everything(metadata_schema
     assert {each.get("Location") for each in root.iter(f"{{{MD}}}SingleLogoutService")} == {f"{SP}/slo"}
 
 
-def test_the_least_metadata_is_valid_too(metadata_schema):
+def test_the_minimal_metadata_is_valid(metadata_schema):
     metadata_schema.validate(sp_metadata(described(slo_url=None, encryption_certificates=(), name_id_formats=())))
 
 
-def test_the_schema_would_notice_a_wrong_order(metadata_schema):
+def test_the_schema_rejects_a_wrong_order(metadata_schema):
     root = etree.fromstring(sp_metadata(described()))
     role = root[0]
     role.append(role[0])
     assert not metadata_schema.is_valid(etree.tostring(root))
 
 
-def test_a_providers_metadata_is_read():
+def test_the_metadata_of_a_provider_is_parsed():
     idp = IdentityProvider(now=NOW)
     found = read_metadata(idp.metadata(), now=NOW)
     assert found.entity_id == idp.entity_id
@@ -110,7 +110,7 @@ def written(
     ).encode()
 
 
-def test_several_certificates_are_kept_once_each_and_encryption_keys_are_not():
+def test_signing_certificates_are_deduplicated_and_encryption_keys_ignored():
     many = (
         key("\n" + bare(keys().pem) + "\n")
         + key(bare(keys().pem))
@@ -146,17 +146,17 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("raw", "word"), REFUSED.values(), ids=REFUSED)
-def test_metadata_that_cannot_be_used_is_refused_with_the_reason(raw, word):
+def test_unusable_metadata_is_refused_with_a_reason(raw, word):
     with pytest.raises(SamlMetadataRefused, match=word):
         read_metadata(raw, now=NOW)
 
 
-def test_http_is_taken_only_when_told_so():
+def test_http_urls_are_accepted_only_if_allowed():
     raw = written(url="http://127.0.0.1:8080/login")
     assert read_metadata(raw, now=NOW, allow_http=True).sso_redirect_url == "http://127.0.0.1:8080/login"
 
 
-def test_a_collection_needs_the_name_of_the_one_meant():
+def test_metadata_of_several_providers_needs_an_entity_id():
     both = written(entity_id="https://a.example") + written(entity_id="https://b.example")
     raw = f'<EntitiesDescriptor xmlns="{MD}">'.encode() + both + b"</EntitiesDescriptor>"
     with pytest.raises(SamlMetadataRefused, match="2 identity providers"):
@@ -164,13 +164,13 @@ def test_a_collection_needs_the_name_of_the_one_meant():
     assert read_metadata(raw, now=NOW, entity_id="https://b.example").entity_id == "https://b.example"
 
 
-def test_metadata_has_a_size():
+def test_metadata_is_limited_in_size():
     with pytest.raises(SamlMetadataTooLarge) as caught:
         read_metadata(written() + b" " * 100 * 1024, now=NOW)
     assert caught.value.status == 413
 
 
-def test_our_certificate_holds_for_ten_years():
+def test_the_service_certificate_is_valid_for_ten_years():
     pair = new_sp_certificate("mail.example", now=NOW)
     loaded = load_certificate(pair.certificate)
     assert isinstance(loaded.public_key(), rsa.RSAPublicKey)
@@ -179,7 +179,7 @@ def test_our_certificate_holds_for_ten_years():
     assert pair.not_after == loaded.not_valid_after_utc == NOW + timedelta(days=3650)
 
 
-def test_a_weak_or_broken_certificate_is_refused_as_a_problem():
+def test_weak_and_invalid_certificates_are_refused():
     assert issubclass(CertificateRefused, Problem)
     for text in ("", "hello", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----", "A" * 20_000):
         with pytest.raises(CertificateRefused):
@@ -193,7 +193,7 @@ def test_a_weak_or_broken_certificate_is_refused_as_a_problem():
         st.tuples(st.integers(0, 320), st.sampled_from([0, 1, 2, 3, 127, 128, 255])), min_size=1, max_size=3
     )
 )
-def test_a_changed_certificate_is_read_or_refused(changes):
+def test_a_mutated_certificate_is_parsed_or_refused(changes):
     der = bytearray(base64.b64decode(bare(keys().pem)))
     for at, byte in changes:
         der[at] = byte

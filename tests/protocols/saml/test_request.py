@@ -37,14 +37,14 @@ def messages(agreed) -> list[bytes]:
     ]
 
 
-def test_what_we_send_is_valid_by_the_schema_signed_or_not(agreed, protocol_schema):
+def test_requests_are_valid_by_the_schema(agreed, protocol_schema):
     for message in messages(agreed):
         protocol_schema.validate(message)
         fields = post_fields(message, field="SAMLRequest", private_key=PAIR.private_key, certificate=PAIR.certificate)
         protocol_schema.validate(base64.b64decode(fields["SAMLRequest"]))
 
 
-def test_a_request_says_who_asks_and_where_the_answer_goes(agreed):
+def test_a_request_has_its_issuer_and_the_acs_url(agreed):
     root = etree.fromstring(messages(agreed)[0])
     assert root.findtext(f"{{{SAML}}}Issuer") == SP
     assert root.get("AssertionConsumerServiceURL") == f"{SP}/acs"
@@ -54,7 +54,7 @@ def test_a_request_says_who_asks_and_where_the_answer_goes(agreed):
     assert root.find(f"{{{SAMLP}}}NameIDPolicy").get("Format") == PERSISTENT_NAME_ID
 
 
-def test_a_redirect_is_signed_over_the_query_as_sent(agreed):
+def test_a_redirect_signature_covers_the_query_as_sent(agreed):
     message = messages(agreed)[1]
     url = redirect_url(SSO, message, field="SAMLRequest", private_key=PAIR.private_key, relay_state="/inbox?a=1&b")
     query = urlsplit(url).query
@@ -70,7 +70,7 @@ def test_a_redirect_is_signed_over_the_query_as_sent(agreed):
         key.verify(raw, signed.replace("inbox", "outbox").encode(), padding.PKCS1v15(), hashes.SHA256())
 
 
-def test_a_form_is_signed_inside(agreed):
+def test_a_post_request_has_an_enveloped_signature(agreed):
     fields = post_fields(
         messages(agreed)[1],
         field="SAMLRequest",
@@ -88,14 +88,14 @@ def test_a_form_is_signed_inside(agreed):
     assert found.signed_xml.get("ID") == "_2"
 
 
-def test_a_relay_state_has_eighty_bytes(agreed):
+def test_a_relay_state_has_at_most_eighty_bytes(agreed):
     message = messages(agreed)[1]
     redirect_url(SSO, message, field="SAMLRequest", private_key=PAIR.private_key, relay_state="x" * 80)
     with pytest.raises(ValueError, match="80"):
         redirect_url(SSO, message, field="SAMLRequest", private_key=PAIR.private_key, relay_state="ä" * 41)
 
 
-def test_identifiers_are_new_and_begin_with_no_digit():
+def test_ids_are_unique_and_do_not_begin_with_a_digit():
     some = {new_message_id() for _ in range(100)}
     assert len(some) == 100
     assert all(each.startswith("_") and len(each) == 41 for each in some)

@@ -14,7 +14,7 @@ from tests.peers.identity_provider import IdentityProvider, posted
 from tests.protocols.saml.conftest import SP, agreed_with
 
 
-def test_metadata_then_sign_on_then_sign_out():
+def test_metadata_login_and_logout():
     idp, pair, now = IdentityProvider(), new_sp_certificate("mail.example", now=datetime.now(UTC)), datetime.now(UTC)
     idp.service_urls[SP] = f"{SP}/slo"
     with idp.serving() as base:
