@@ -1,1 +1,1 @@
-"""Proving who somebody is, for developers and for customers alike: attempts that are counted before they are judged."""
+"""Authentication of developers and customers: passwords, passkeys, second factors, challenges, sessions, lockout."""

@@ -9,7 +9,7 @@ from postern.kernel.values import Record
 
 
 class AttemptCount(Record):
-    """The counts after one more attempt."""
+    """The counts after an attempt was added."""
 
     failures: int
     locked_until: Moment | None
@@ -17,7 +17,7 @@ class AttemptCount(Record):
     """Failures of this identifier from all networks within the window."""
 
 
-# A new window begins when the last one, or a lock, is over.
+# Counting starts again at 1 when the window, or a lock, has ended.
 @statement("""
     insert into sign_in_attempts as f (project_id, id, identifier, ip_address, failures, since, due_at)
     values (%(project_id)s, %(id)s, %(identifier)s, %(ip_address)s, 1, %(now)s,
@@ -56,7 +56,7 @@ async def count_attempt(
 async def count_failures(db: Queries, *, project_id: UUID, identifier: bytes, since: datetime) -> int: ...
 
 
-# Doubles with every lock: 15 minutes, 30 minutes, an hour.
+# Each lock lasts twice as long as the one before, up to %(most)s.
 @statement("""
     update sign_in_attempts set locks = locks + 1,
         locked_until = %(now)s::timestamptz + least(%(first)s::interval * (1 << least(locks, 10)), %(most)s::interval)

@@ -1,7 +1,8 @@
-"""Passwords that are known from breaches elsewhere (ASVS 5.0 6.2.12): asked of a service that an operator names.
+"""Check new passwords against known data breaches (ASVS 5.0 6.2.12), with a service that the operator configures.
 
-The service speaks the range protocol of Have I Been Pwned: it learns five of the forty digits of a SHA-1, shared by
-some thousand passwords, and answers the rest of each. Off unless it is configured, and no obstacle when it is away.
+The service implements the range API of Have I Been Pwned (k-anonymity): it receives the first five of the 40 hex digits
+of the password's SHA-1, which about a thousand breached passwords share, and returns the other digits of each. Off
+unless configured. If the service is unavailable, the password is accepted.
 """
 
 import asyncio
@@ -20,49 +21,49 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 PREFIX = 5
-"""Digits of the hash that the service learns."""
+"""Number of hex digits of the hash that are sent to the service."""
 RANGE_LIMIT = 262_144
-"""Bytes of an answer; a range has some thousand lines of 40 bytes."""
-PATIENCE = timedelta(seconds=2)
-"""How long somebody who chooses a password waits for the service."""
+"""Maximum bytes of a response; a range has about a thousand lines of 40 bytes."""
+TIMEOUT = timedelta(seconds=2)
+"""How long to wait for the service before the password is accepted without the check."""
 
 
 class PasswordBreached(BadRequest):
-    """This password is known from a breach elsewhere; choose another."""
+    """This password has appeared in a data breach. Choose another one."""
 
 
 async def require_unbreached(world: "World", password: str, *, path: str = "/password") -> None:
-    """Raises PasswordBreached, at the JSON pointer `path`.
+    """Raise PasswordBreached, at the JSON pointer `path`, if the password is in a known data breach.
 
-    Takes any password where no service is configured, or none answers in time.
+    Accepts any password if no service is configured, or if the service does not respond within TIMEOUT.
     """
     service = world.settings.breached_passwords
     if service is None:
         return
-    # Not for secrecy: it is what the ranges are of.
+    # The API of the service is defined on SHA-1; its strength does not matter here.
     digest = hashlib.sha1(password.encode(), usedforsecurity=False).hexdigest().upper()
-    head, rest = digest[:PREFIX], digest[PREFIX:]
+    prefix, suffix = digest[:PREFIX], digest[PREFIX:]
     try:
-        async with asyncio.timeout(PATIENCE.total_seconds()):
-            # Padding hides from whoever watches the line how many passwords a range has.
-            answered = await world.outbound.get(
-                f"{service.rstrip('/')}/{head}", headers={"Add-Padding": "true"}, keep=RANGE_LIMIT
+        async with asyncio.timeout(TIMEOUT.total_seconds()):
+            # Padding hides the size of the range, and so the prefix, from someone who observes the network.
+            outcome = await world.outbound.get(
+                f"{service.rstrip('/')}/{prefix}", headers={"Add-Padding": "true"}, keep=RANGE_LIMIT
             )
     except TimeoutError:
-        log.warning("breaches_not_looked_up", reason="no answer in time")
+        log.warning("breaches_not_looked_up", reason="no response in time")
         return
-    if not isinstance(answered, OutboundResponse) or not answered.ok:
-        reason = f"status {answered.status}" if isinstance(answered, OutboundResponse) else answered.reason
+    if not isinstance(outcome, OutboundResponse) or not outcome.ok:
+        reason = f"status {outcome.status}" if isinstance(outcome, OutboundResponse) else outcome.reason
         log.warning("breaches_not_looked_up", reason=reason)
         return
-    if _is_among(rest, answered.body.decode("ascii", "replace")):
+    if _is_in_range(suffix, outcome.body.decode("ascii", "replace")):
         raise PasswordBreached.of_value(path)
 
 
-def _is_among(rest: str, lines: str) -> bool:
-    """Whether a range has a password, and not just as padding, whose count is 0."""
+def _is_in_range(suffix: str, lines: str) -> bool:
+    """Whether the lines `SUFFIX:COUNT` of a range contain a suffix. Lines with the count 0 are padding."""
     for line in lines.splitlines():
-        found, _, count = line.strip().partition(":")
-        if found.upper() == rest:
+        line_suffix, _, count = line.strip().partition(":")
+        if line_suffix.upper() == suffix:
             return count.strip() != "0"
     return False

@@ -8,7 +8,7 @@ from postern.kernel.values import Record
 
 
 class ChallengeRow(Record):
-    """A challenge as the database keeps it."""
+    """The stored row of a challenge."""
 
     project_id: UUID
     id: UUID
@@ -40,7 +40,7 @@ async def insert(
 ) -> None: ...
 
 
-# The try is counted before the answer is compared: parallel guesses cannot share one.
+# Counts the try before the answer is compared, so that concurrent guesses cannot exceed the limit.
 @statement("""
     update challenges set tries = tries + 1
     where project_id = %(project_id)s and id = %(id)s and purpose = %(purpose)s and tries < %(most)s
@@ -59,7 +59,7 @@ async def count_try(
 async def get(db: Queries, *, project_id: UUID, id: UUID, purpose: str, now: Moment) -> ChallengeRow | None: ...
 
 
-# Whoever deletes the row has used the challenge: exactly one transaction can.
+# Deleting the row is what uses the challenge: only one transaction can succeed.
 @statement("delete from challenges where project_id = %(project_id)s and id = %(id)s")
 async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 

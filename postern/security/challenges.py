@@ -23,15 +23,15 @@ from postern.security.challenge_store import ChallengeRow
 from postern.security.secrets import Secrets, new_token
 
 CODE_TRIES = 5
-"""Answers that one challenge takes, right or wrong, unless its caller says otherwise."""
+"""Default maximum number of answers to one challenge, right or wrong."""
 
 
 class CodeInvalid(Unauthenticated):
-    """This code or link is wrong, used, or too old; ask for a new one."""
+    """This code or link is invalid, was used already, or has expired. Request a new one."""
 
 
 class Payload(Record, tag_field="purpose"):
-    """What a challenge is about. A subclass for each purpose sets `tag`, which its row keeps as `purpose`."""
+    """The data of a challenge. Each purpose has a subclass; its `tag` is stored in the row as `purpose`."""
 
 
 P = TypeVar("P", bound=Payload)
@@ -39,15 +39,15 @@ P = TypeVar("P", bound=Payload)
 
 @dataclass(frozen=True)
 class Challenge(Generic[P]):
-    """A challenge that was answered rightly, or is looked at."""
+    """An open challenge: one that was answered correctly, or one that `get` returned without an answer."""
 
     project_id: UUID
     """NO_ID for challenges of developers."""
     id: UUID
     subject_id: UUID | None
-    """Whom it is about; null where that is nobody yet, as for a sign-up."""
+    """The developer or customer whom it concerns; None if there is none yet, as for a sign-up."""
     identifier: bytes | None
-    """Keyed hash of the address that it was mailed to."""
+    """Keyed hash of the address to which it was mailed."""
     tries: int
     payload: P
 
@@ -62,7 +62,7 @@ async def issue(
     subject_id: UUID | None = None,
     identifier: bytes | None = None,
 ) -> tuple[UUID, Moment]:
-    """Store a challenge that `secret` answers. Returns its id and when it expires."""
+    """Store a challenge whose answer is `secret`. Returns its id and expiry time."""
     challenge_id, expires_at = new_id(), call.now + life
     await challenge_store.insert(
         db,
@@ -88,7 +88,7 @@ async def issue_token(
     subject_id: UUID | None = None,
     identifier: bytes | None = None,
 ) -> tuple[str, Moment]:
-    """Store a challenge that only a token answers, which names it. Returns the token and when it expires."""
+    """Store a challenge that is answered by a token of its id and secret. Returns the token and its expiry time."""
     secret = new_token(32)
     challenge_id, expires_at = await issue(
         db, call, payload, life, secret, subject_id=subject_id, identifier=identifier
@@ -97,12 +97,12 @@ async def issue_token(
 
 
 def token_of(challenge_id: UUID, secret: str) -> str:
-    """The token that names a challenge and answers it."""
+    """The token that contains the id of a challenge and its secret."""
     return f"{challenge_id.hex}{secret}"
 
 
 def split_token(token: str) -> tuple[UUID, str]:
-    """The challenge that a token names, and its secret. Raises CodeInvalid."""
+    """Split a token into the id of its challenge and the secret. Raises CodeInvalid if it is malformed."""
     try:
         return UUID(hex=token[:32]), token[32:]
     except ValueError:
@@ -112,9 +112,9 @@ def split_token(token: str) -> tuple[UUID, str]:
 async def answer(
     call: Call, kind: type[P], challenge_id: UUID, secret: str, *, most: int = CODE_TRIES
 ) -> Challenge[P] | None:
-    """The challenge, if it is of this kind and `secret` answers it; None otherwise.
+    """Return the challenge if it is of this kind and `secret` is its answer; None otherwise.
 
-    Each call counts one try of at most `most`. The challenge stays until `consume`.
+    Each call counts as one of at most `most` tries. The challenge stays open until `consume`.
     """
     row = await challenge_store.count_try(
         call.db, project_id=call.project_id, id=challenge_id, purpose=purpose_of(kind), most=most, now=call.now
@@ -126,7 +126,7 @@ async def answer(
 
 
 async def answer_token(call: Call, kind: type[P], token: str, *, most: int = CODE_TRIES) -> Challenge[P]:
-    """The challenge that a token answers; counts one try of at most `most`. Raises CodeInvalid."""
+    """Return the challenge that a token answers. Counts as one of at most `most` tries. Raises CodeInvalid."""
     challenge = await answer(call, kind, *split_token(token), most=most)
     if challenge is None:
         raise CodeInvalid
@@ -134,7 +134,7 @@ async def answer_token(call: Call, kind: type[P], token: str, *, most: int = COD
 
 
 async def get(call: Call, kind: type[P], challenge_id: UUID) -> Challenge[P] | None:
-    """The open challenge of this kind, without an answer: counts no try and proves nothing."""
+    """Return an open challenge of this kind without an answer. Counts no try, and authenticates nobody."""
     row = await challenge_store.get(
         call.db, project_id=call.project_id, id=challenge_id, purpose=purpose_of(kind), now=call.now
     )
@@ -142,20 +142,20 @@ async def get(call: Call, kind: type[P], challenge_id: UUID) -> Challenge[P] | N
 
 
 async def consume(tx: Transaction, challenge: Challenge[P]) -> P:
-    """Use a challenge up and return its payload. Of parallel callers one can; the others get CodeInvalid."""
+    """Use a challenge and return its payload. Of concurrent callers only one succeeds; others raise CodeInvalid."""
     if not await challenge_store.delete(tx, project_id=challenge.project_id, id=challenge.id):
         raise CodeInvalid
     return challenge.payload
 
 
 async def revoke(tx: Transaction, project_id: UUID, subject_id: UUID, kinds: Sequence[type[Payload]] = ()) -> None:
-    """Delete open challenges about somebody: those of `kinds`, or all if there are none."""
+    """Delete the open challenges of a subject: those of `kinds`, or all if `kinds` is empty."""
     purposes = [purpose_of(kind) for kind in kinds]
     await challenge_store.delete_of_subject(tx, project_id=project_id, subject_id=subject_id, purposes=purposes)
 
 
 async def revoke_mailed(tx: Transaction, project_id: UUID, identifier: bytes) -> None:
-    """Delete open challenges that were mailed to an address, given its identifier."""
+    """Delete the open challenges that were mailed to an address, given its identifier."""
     await challenge_store.delete_of_identifier(tx, project_id=project_id, identifier=identifier)
 
 
@@ -167,7 +167,7 @@ def purpose_of(kind: type[Payload]) -> str:
 def _opened(call: Call, kind: type[P], row: ChallengeRow) -> Challenge[P] | None:
     try:
         payload = msgspec.json.decode(call.world.secrets.open(row.data, _context(row.id)), type=kind)
-    except msgspec.ValidationError:  # A release with another payload issued it: it is as good as expired.
+    except msgspec.ValidationError:  # Another release, with another payload, issued it: treat it as expired.
         return None
     return Challenge(
         project_id=row.project_id,
@@ -180,7 +180,7 @@ def _opened(call: Call, kind: type[P], row: ChallengeRow) -> Challenge[P] | None
 
 
 def _hash(secrets: Secrets, project_id: UUID, challenge_id: UUID, secret: str) -> bytes:
-    # The name stays although developers have challenges too: it decides whether links that were mailed still work.
+    # Developers' challenges use this name too: with another one, links that were already mailed would stop working.
     return secrets.digest("customer-challenge", f"{project_id}|{challenge_id}|{secret}")
 
 

@@ -8,13 +8,13 @@ from postern.kernel.values import Record
 
 
 class PasskeyRow(Record):
-    """A passkey as the database keeps it."""
+    """The stored row of a passkey."""
 
     id: UUID
     subject_id: UUID
     credential_id: bytes
     user_handle: bytes | None
-    """The id that the authenticator keeps; null for passkeys whose owner was merged before it was stored."""
+    """The user handle that the authenticator stores; None for passkeys of customers merged before it was recorded."""
     public_key: bytes
     sign_count: int
     backed_up: bool
@@ -57,7 +57,7 @@ async def by_credential(db: Queries, *, project_id: UUID, credential_id: bytes) 
 async def of_subject(db: Queries, *, project_id: UUID, subject_id: UUID) -> list[PasskeyRow]: ...
 
 
-# A counter that did not grow means a copied authenticator (WebAuthn §7.2, step 22).
+# A signature counter that did not increase may mean a cloned authenticator (WebAuthn §7.2, step 22).
 @statement("""
     update passkeys set sign_count = %(sign_count)s, backed_up = %(backed_up)s, last_used_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s and (sign_count = 0 or sign_count < %(sign_count)s)

@@ -1,4 +1,4 @@
-"""Passkeys (WebAuthn Level 3) of developers and customers: registering them, and signing in with them."""
+"""Passkeys (WebAuthn Level 3) of developers and customers: registration and sign-in."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,12 +31,12 @@ from postern.security.subjects import Subject
 
 PASSKEYS_LIMIT = 20
 PASSKEY_LIFE = timedelta(minutes=5)
-"""How long a browser may take to answer."""
+"""How long a browser may take to respond to a challenge."""
 CREDENTIAL_LIMIT = 16_384
-"""Bytes of a browser's answer as JSON."""
+"""Maximum bytes of the browser's response as JSON."""
 PasskeyName = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
 REFUSED = (WebAuthnException, ValueError, KeyError, TypeError, AttributeError)
-"""What the library raises for answers that are wrong or malformed."""
+"""Exceptions that the library raises for invalid or malformed responses."""
 
 A_CHALLENGE = "01980f6e-9d3a-7c41-9d5b-0f0e5a3b2c1d"
 NEW_PASSKEY_EXAMPLE = {
@@ -70,17 +70,17 @@ class PasskeyMissing(Missing):
 
 
 class TooManyPasskeys(Unprocessable):
-    """There are 20 passkeys already; remove one first."""
+    """There are 20 passkeys already. Remove one first."""
 
 
 class PasskeyRegistration(Payload, tag="PASSKEY_NEW"):
-    """What a new passkey has to sign."""
+    """The challenge that a new passkey must sign."""
 
     challenge: str
 
 
 class PasskeyAssertion(Payload, tag="PASSKEY"):
-    """What a passkey has to sign to sign in."""
+    """The challenge that a passkey must sign to sign in."""
 
     challenge: str
 
@@ -89,7 +89,7 @@ P = TypeVar("P", PasskeyRegistration, PasskeyAssertion)
 
 
 class PasskeyOptions(Record):
-    """What to hand to `navigator.credentials` as `publicKey` (binary values in base64url)."""
+    """The options to pass to `navigator.credentials` as `publicKey`, with binary values in base64url."""
 
     challenge_id: UUID
     expires_at: Moment
@@ -107,7 +107,7 @@ class Passkey(Record):
 
 
 class NewPasskey(Body):
-    """What the browser answered, and a name to tell passkeys apart."""
+    """The credential that the browser created, and a name for the passkey."""
 
     challenge_id: str
     credential: dict[str, Any]
@@ -115,22 +115,22 @@ class NewPasskey(Body):
 
 
 class PasskeySignIn(Body):
-    """What the browser answered."""
+    """The assertion that the browser returned."""
 
     challenge_id: str
     credential: dict[str, Any]
 
 
 class RelyingParty(Record):
-    """Who asks for passkeys, and what it asks of them."""
+    """The WebAuthn relying party: the domain and origins of its pages, and whether it requires user verification."""
 
     id: str
-    """The domain that the passkeys belong to."""
+    """The relying party id: the domain to which passkeys are bound."""
     name: str
     origins: list[str]
-    """Origins of the pages that may ask for them."""
+    """Origins of the pages that may use the passkeys."""
     needs_user_verification: bool = False
-    """Whether the authenticator has to verify its user (PIN, fingerprint, face), so that a passkey is two factors."""
+    """Whether the authenticator must verify its user (PIN, fingerprint, face), which makes a passkey two factors."""
 
     @property
     def user_verification(self) -> UserVerificationRequirement:
@@ -143,7 +143,7 @@ class RelyingParty(Record):
 
 @dataclass(frozen=True)
 class VerifiedPasskey:
-    """A new passkey that answered its challenge."""
+    """A new passkey with a valid response to its challenge."""
 
     challenge: Challenge[PasskeyRegistration]
     verified: VerifiedRegistration
@@ -152,7 +152,7 @@ class VerifiedPasskey:
 
 @dataclass(frozen=True)
 class VerifiedAssertion:
-    """A passkey that answered the challenge of a sign-in."""
+    """A valid response of a passkey to the challenge of a sign-in."""
 
     challenge: Challenge[PasskeyAssertion]
     row: PasskeyRow
@@ -160,7 +160,7 @@ class VerifiedAssertion:
 
     @property
     def subject_id(self) -> UUID:
-        """Whose passkey it is."""
+        """Id of the owner of the passkey."""
         return self.row.subject_id
 
     @property
@@ -172,8 +172,8 @@ class VerifiedAssertion:
 async def begin_registration(
     tx: Transaction, call: Call, subject: Subject, party: RelyingParty, *, account: str, display_name: str
 ) -> PasskeyOptions:
-    """Begin to add a passkey; `account` and `display_name` are what the browser shows. Raises TooManyPasskeys."""
-    present = await _within_limit(tx, subject)
+    """Start to add a passkey. The browser shows `account` and `display_name`. Raises TooManyPasskeys."""
+    passkeys = await _require_room(tx, subject)
     challenge = new_token(43)
     options = webauthn.generate_registration_options(
         rp_id=party.id,
@@ -186,7 +186,7 @@ async def begin_registration(
         authenticator_selection=AuthenticatorSelectionCriteria(
             resident_key=ResidentKeyRequirement.REQUIRED, user_verification=party.user_verification
         ),
-        exclude_credentials=[PublicKeyCredentialDescriptor(id=row.credential_id) for row in present],
+        exclude_credentials=[PublicKeyCredentialDescriptor(id=row.credential_id) for row in passkeys],
     )
     issued = await challenges.issue(
         tx, call, PasskeyRegistration(challenge=challenge), PASSKEY_LIFE, "", subject_id=subject.id
@@ -195,8 +195,8 @@ async def begin_registration(
 
 
 async def verify_registration(call: Call, subject_id: UUID, party: RelyingParty, data: NewPasskey) -> VerifiedPasskey:
-    """Check what the browser made. Raises CodeInvalid for a challenge that is over or another's, and Invalid."""
-    challenge = await _answered(call, PasskeyRegistration, data.challenge_id, data.credential)
+    """Verify a new passkey. Raises CodeInvalid for an expired challenge or that of another subject, and Invalid."""
+    challenge = await _take_challenge(call, PasskeyRegistration, data.challenge_id, data.credential)
     if challenge.subject_id != subject_id:
         raise CodeInvalid
     try:
@@ -208,34 +208,34 @@ async def verify_registration(call: Call, subject_id: UUID, party: RelyingParty,
             require_user_verification=party.needs_user_verification,
         )
     except REFUSED:
-        raise Invalid.at("/credential", "This is not the answer to that challenge.", "passkey_invalid") from None
+        raise Invalid.at("/credential", "This is not a valid response to the challenge.", "passkey_invalid") from None
     return VerifiedPasskey(challenge, verified, data.name)
 
 
-async def add(tx: Transaction, call: Call, subject: Subject, made: VerifiedPasskey) -> Passkey:
-    """Store a new passkey and use its challenge up. Raises CodeInvalid, TooManyPasskeys, and Invalid if it is known."""
-    await challenges.consume(tx, made.challenge)
-    await _within_limit(tx, subject)
+async def add(tx: Transaction, call: Call, subject: Subject, passkey: VerifiedPasskey) -> Passkey:
+    """Store a new passkey and use its challenge. Raises CodeInvalid, TooManyPasskeys, and Invalid if it exists."""
+    await challenges.consume(tx, passkey.challenge)
+    await _require_room(tx, subject)
     row = await passkey_store.insert(
         tx,
         project_id=subject.project_id,
         id=new_id(),
         subject_id=subject.id,
-        credential_id=made.verified.credential_id,
+        credential_id=passkey.verified.credential_id,
         user_handle=subject.id.bytes,
-        public_key=made.verified.credential_public_key,
-        sign_count=made.verified.sign_count,
-        backed_up=made.verified.credential_backed_up,
-        name=made.name,
+        public_key=passkey.verified.credential_public_key,
+        sign_count=passkey.verified.sign_count,
+        backed_up=passkey.verified.credential_backed_up,
+        name=passkey.name,
         now=call.now,
     )
     if row is None:
-        raise Invalid.at("/credential", "This passkey was added before.", "passkey_known")
+        raise Invalid.at("/credential", "This passkey was added already.", "passkey_known")
     return as_seen(Passkey, row)
 
 
 async def begin_sign_in(call: Call, party: RelyingParty) -> PasskeyOptions:
-    """Begin to sign in with a passkey of anybody under `call.project_id`."""
+    """Start a sign-in with a passkey of any customer of `call.project_id`, or of any developer."""
     challenge = new_token(43)
     options = webauthn.generate_authentication_options(
         rp_id=party.id,
@@ -248,11 +248,11 @@ async def begin_sign_in(call: Call, party: RelyingParty) -> PasskeyOptions:
 
 
 async def verify_sign_in(call: Call, party: RelyingParty, data: PasskeySignIn) -> VerifiedAssertion | None:
-    """Check what a passkey signed. Returns None for an unknown passkey or a wrong signature.
+    """Verify the response of a passkey. Returns None for an unknown passkey or an invalid response.
 
-    Raises CodeInvalid for a challenge that is over. The passkey counts as used only after `use`.
+    Raises CodeInvalid if the challenge has expired or was used. Call `use` to complete the sign-in.
     """
-    challenge = await _answered(call, PasskeyAssertion, data.challenge_id, data.credential)
+    challenge = await _take_challenge(call, PasskeyAssertion, data.challenge_id, data.credential)
     row = await _row_of(call, data.credential)
     if row is None:
         return None
@@ -272,7 +272,8 @@ async def verify_sign_in(call: Call, party: RelyingParty, data: PasskeySignIn) -
 
 
 async def use(tx: Transaction, call: Call, assertion: VerifiedAssertion) -> bool:
-    """Use the challenge up and note the use of the passkey. False for a copied one. Raises CodeInvalid if used up."""
+    """Use the challenge and record the use of the passkey. Returns False if its signature counter did not increase,
+    which may mean a cloned authenticator. Raises CodeInvalid if the challenge was used already."""
     await challenges.consume(tx, assertion.challenge)
     return await passkey_store.use(
         tx,
@@ -306,16 +307,17 @@ async def move(tx: Transaction, survivor: Subject, loser: Subject) -> None:
     await passkey_store.move(tx, project_id=survivor.project_id, survivor=survivor.id, loser=loser.id)
 
 
-async def _within_limit(tx: Transaction, subject: Subject) -> Sequence[PasskeyRow]:
+async def _require_room(tx: Transaction, subject: Subject) -> Sequence[PasskeyRow]:
+    """Return the subject's passkeys. Raises TooManyPasskeys if there are PASSKEYS_LIMIT."""
     rows = await passkey_store.of_subject(tx, project_id=subject.project_id, subject_id=subject.id)
     if len(rows) >= PASSKEYS_LIMIT:
         raise TooManyPasskeys
     return rows
 
 
-async def _answered(call: Call, kind: type[P], challenge_id: str, credential: dict[str, Any]) -> Challenge[P]:
+async def _take_challenge(call: Call, kind: type[P], challenge_id: str, credential: dict[str, Any]) -> Challenge[P]:
     if len(msgspec.json.encode(credential)) > CREDENTIAL_LIMIT:
-        raise Invalid.at("/credential", "This takes more than 16 KiB.", "too_large")
+        raise Invalid.at("/credential", "`credential` is larger than 16 KiB as JSON.", "too_large")
     challenge = await challenges.answer(call, kind, as_id(challenge_id), "")
     if challenge is None:
         raise CodeInvalid
@@ -323,16 +325,16 @@ async def _answered(call: Call, kind: type[P], challenge_id: str, credential: di
 
 
 async def _row_of(call: Call, credential: dict[str, Any]) -> PasskeyRow | None:
-    """The passkey that a browser names, if the user handle that it shows is that of the passkey."""
+    """Return the passkey with the credential id in a response, unless the response's user handle is another one."""
     response = credential.get("response")
     handle = response.get("userHandle") if isinstance(response, dict) else None  # pyright: ignore[reportUnknownMemberType]
     try:
         credential_id = webauthn.base64url_to_bytes(str(credential.get("rawId", "")))
-        shown = None if handle is None else webauthn.base64url_to_bytes(str(handle))
+        user_handle = None if handle is None else webauthn.base64url_to_bytes(str(handle))
     except ValueError:
         return None
     row = await passkey_store.by_credential(call.db, project_id=call.project_id, credential_id=credential_id)
-    if row is None or shown is None or row.user_handle is None or shown == row.user_handle:
+    if row is None or user_handle is None or row.user_handle is None or user_handle == row.user_handle:
         return row
     return None
 

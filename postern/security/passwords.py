@@ -1,7 +1,7 @@
-"""Passwords: argon2id with OWASP's minimum parameters, computed in a bounded number of threads beside the event loop.
+"""Passwords: hashing with argon2id and OWASP's minimum parameters, in a thread pool, and rejection of common passwords.
 
-The most common passwords of at least the shortest length are refused (ASVS 5.0 6.2.4). Their list is the union of the
-frequency lists of zxcvbn (MIT) and Django (BSD-3-Clause), in lower case.
+The list of common passwords (ASVS 5.0 6.2.4) is the union of the frequency lists of zxcvbn (MIT) and Django
+(BSD-3-Clause) with at least PASSWORD_MIN characters, in lower case.
 """
 
 import asyncio
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from postern.world import World
 
 PASSWORD_MIN, PASSWORD_MAX = 8, 256
-"""Characters (ASVS 5.0 6.2.1, 6.2.9); no rules about their kinds (6.2.5)."""
+"""Characters of a password (ASVS 5.0 6.2.1, 6.2.9). There are no composition rules (6.2.5)."""
 SHORTEST_WORD = 4
 REHASHES = 3
-"""How often a sign-in looks again at a hash that others replace at the same moment."""
+"""How often a sign-in checks the stored hash again if a concurrent request has replaced it."""
 
 OWN_SCHEME = "$argon2id$v=19$m=19456,t=2,p=1"
-"""How our own hashes begin. The index `customers_imported_hashes` has those that begin otherwise."""
+"""Prefix of the hashes that Postern creates. The index `customers_imported_hashes` contains the others."""
 
 _hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1, type=Type.ID)
 _threads = ThreadPoolExecutor(max_workers=max(2, os.cpu_count() or 2), thread_name_prefix="password")
@@ -38,16 +38,16 @@ _of_nobody = _hasher.hash(os.urandom(16).hex())
 
 
 class PasswordCommon(BadRequest):
-    """This password is among the most common ones; choose another."""
+    """This password is among the most common ones. Choose another one."""
 
 
 async def hash_password(password: str) -> str:
-    """The argon2id hash to keep."""
+    """Return the argon2id hash of a password."""
     return await asyncio.get_running_loop().run_in_executor(_threads, _hasher.hash, password)
 
 
 async def check_password(password: str, hashed: str | None) -> bool:
-    """Whether the password is right. Takes as long for nobody (`hashed` None) as for somebody."""
+    """Whether the password matches the hash. Takes as long if there is no account (`hashed` None)."""
 
     def check() -> bool:
         try:
@@ -66,12 +66,12 @@ async def check_and_rehash(
     replace: Callable[[str, str], Awaitable[bool]],
     read: Callable[[], Awaitable[str | None]],
 ) -> str | None:
-    """The stored hash of a right password, renewed if it is outdated; None if the password is wrong.
+    """Check a password; returns the stored hash, replaced by a new one if it was outdated, or None if it is wrong.
 
-    Whoever acts on it locks the person's row and compares: a hash that is another one by then was changed, or reset.
-    `replace` takes the hash that was checked and the new one, and stores the new one only where the first is still
-    stored. Where it is not, a sign-in at the same moment renewed it, or somebody chose another password: `read` says
-    which hash is stored now, and that one is checked. Takes as long for nobody (`hashed` None) as for somebody.
+    Before the caller acts on the result, it must lock the subject's row and compare the hash with the stored one,
+    which differs if the password was changed or reset in between. `replace(old, new)` stores a new hash if `old` is
+    still stored. If it is not, a concurrent request has rehashed or changed the password: `read` returns the hash that
+    is stored now, which is checked instead. Takes as long if there is no account (`hashed` None).
     """
     for _ in range(REHASHES):
         if not await check(password, hashed) or hashed is None:
@@ -86,7 +86,7 @@ async def check_and_rehash(
 
 
 def is_outdated(hashed: str) -> bool:
-    """Whether the hash was made with other parameters and should be made anew at the next sign-in."""
+    """Whether the hash has other parameters than new ones, and should be replaced at the next sign-in."""
     try:
         return _hasher.check_needs_rehash(hashed)
     except InvalidHashError:
@@ -95,31 +95,32 @@ def is_outdated(hashed: str) -> bool:
 
 @cache
 def common_passwords() -> frozenset[str]:
-    """Some 16,000 passwords that everybody tries first."""
+    """The list of about 16,000 common passwords, in lower case."""
     packed = files("postern.security").joinpath("common_passwords.txt.gz").read_bytes()
     return frozenset(gzip.decompress(packed).decode().splitlines())
 
 
 async def require_acceptable(world: "World", password: str, *words: str | None, path: str = "/password") -> None:
-    """What is asked of every new password: raises PasswordCommon (see `require_uncommon`) and PasswordBreached."""
+    """Check a new password. Raises PasswordCommon (see `require_uncommon`) and PasswordBreached."""
     require_uncommon(password, *words, path=path)
     await require_unbreached(world, password, path=path)
 
 
 def require_uncommon(password: str, *words: str | None, path: str = "/password") -> None:
-    """Raises PasswordCommon; also for what is just one of `words` (an address, the app's name) with digits around.
+    """Raise PasswordCommon for a common password, or one of `words` (an address, the app's name) with digits or signs.
 
     `path` is the JSON pointer of the password in the body.
     """
     if password.casefold() in common_passwords():
         raise PasswordCommon.of_value(path)
-    bare = _letters(password)
-    if len(bare) >= SHORTEST_WORD and bare in {_letters(part) for word in words if word for part in _parts(word)}:
-        raise PasswordCommon.of_value(path, "This password is the address or the name of this app; choose another.")
+    letters = _letters(password)
+    if len(letters) >= SHORTEST_WORD and letters in {_letters(part) for word in words if word for part in _parts(word)}:
+        message = "This password is the email address or the name of this app. Choose another one."
+        raise PasswordCommon.of_value(path, message)
 
 
 def _parts(word: str) -> list[str]:
-    """What people make passwords of: an address, the part before its `@`, the domain, a name."""
+    """The parts of a name or address that are guessable as passwords: all, local part, domain, first domain label."""
     local, _, domain = word.partition("@")
     return [word, local, domain, domain.partition(".")[0]]
 

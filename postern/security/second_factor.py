@@ -1,6 +1,7 @@
 """The second factor of a developer or a customer: codes of an authenticator app (TOTP, RFC 6238) and recovery codes.
 
-Callers count the attempt before `use`, and note on their own record when the second factor was turned on or off.
+Callers count the attempt before they call `use`, and record in their own tables when a second factor was turned on or
+off.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ UsedFactor = Literal["totp", "recovery"]
 
 
 async def enrol(tx: Transaction, call: Call, subject: Subject) -> bytes | None:
-    """Begin to set up an authenticator app. Returns its secret; None if a second factor is on already."""
+    """Start to set up an authenticator app. Returns its secret; None if a second factor is on already."""
     secret = new_totp_secret()
     sealed = call.world.secrets.seal(secret, _context(subject))
     enrolled = await second_factor_store.enrol(
@@ -35,19 +36,20 @@ async def enrol(tx: Transaction, call: Call, subject: Subject) -> bytes | None:
 
 
 async def get(db: Queries, subject: Subject) -> SecondFactor | None:
-    """The second factor that is on, or whose set-up has begun."""
+    """Return the second factor, which is on or being set up."""
     return await second_factor_store.get(db, project_id=subject.project_id, subject_id=subject.id)
 
 
 async def use(
     tx: Transaction, call: Call, subject: Subject, code: str, *, former_ids: Sequence[UUID] = ()
 ) -> UsedFactor | None:
-    """Use up a code of the app or a recovery code. Returns which it was; None if it is wrong or was used before.
+    """Use a code of the app or a recovery code. Returns which it was; None if it is wrong or was used before.
 
-    Recovery codes that came with a merged customer are hashed with that customer's id: `former_ids`.
+    The hashes of recovery codes contain the customer's id. `former_ids` are those of merged customers, whose codes the
+    subject has taken over.
     """
     if looks_like_recovery_code(code):
-        hashes = [_recovery_hash(call.world.secrets, subject, each, code) for each in (subject.id, *former_ids)]
+        hashes = [_recovery_hash(call.world.secrets, subject, owner_id, code) for owner_id in (subject.id, *former_ids)]
         used = await second_factor_store.use_recovery_code(
             tx, project_id=subject.project_id, subject_id=subject.id, hashes=hashes
         )
@@ -65,9 +67,9 @@ async def use(
 
 
 async def confirm(tx: Transaction, call: Call, subject: Subject, enrolled: SecondFactor) -> list[str] | None:
-    """Turn the second factor on after a code of it was used. Returns new recovery codes.
+    """Turn the second factor on after its first code was used. Returns new recovery codes.
 
-    None if it is on already, or if another set-up has begun since `enrolled` was read.
+    None if it is on already, or if another set-up was started since `enrolled` was read.
     """
     if not await second_factor_store.confirm(
         tx, project_id=subject.project_id, subject_id=subject.id, secret=enrolled.secret, now=call.now
@@ -77,7 +79,7 @@ async def confirm(tx: Transaction, call: Call, subject: Subject, enrolled: Secon
 
 
 async def turn_on(tx: Transaction, call: Call, subject: Subject, secret: bytes, step: int) -> list[str] | None:
-    """Turn on a second factor whose secret was kept elsewhere until its first code, that of `step`, was seen.
+    """Turn on a second factor whose secret is not stored here yet. `step` is the time step of its first code.
 
     Returns new recovery codes; None if a second factor is on already.
     """
@@ -100,7 +102,7 @@ async def renew_recovery_codes(tx: Transaction, call: Call, subject: Subject) ->
 
 
 async def recovery_codes_left(db: Queries, subject: Subject) -> int:
-    """How many recovery codes were not used yet."""
+    """The number of unused recovery codes."""
     return await second_factor_store.count_recovery_codes(db, project_id=subject.project_id, subject_id=subject.id)
 
 
@@ -110,7 +112,7 @@ async def delete(tx: Transaction, subject: Subject) -> None:
 
 
 async def move(tx: Transaction, call: Call, survivor: Subject, loser: Subject) -> bool:
-    """Replace what `survivor` has by the second factor and the recovery codes of `loser`.
+    """Replace the second factor and recovery codes of `survivor` by those of `loser`.
 
     Returns False, and changes nothing, if `loser` has no second factor on.
     """
@@ -129,7 +131,7 @@ async def move(tx: Transaction, call: Call, survivor: Subject, loser: Subject) -
     return True
 
 
-# Developers and customers had tables of their own before. What those tables held stays readable.
+# Developers and customers once had separate tables. Their different contexts stay, so that rows from then can be read.
 
 
 def _context(subject: Subject) -> str:

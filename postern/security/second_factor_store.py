@@ -8,14 +8,14 @@ from postern.kernel.values import Record
 
 
 class SecondFactor(Record):
-    """An authenticator app of a subject. It counts as on when it is confirmed."""
+    """The authenticator app of a subject. It is on once `confirmed_at` is set."""
 
     project_id: UUID
     subject_id: UUID
     secret: bytes
     confirmed_at: Moment | None
     used_step: int
-    """The newest step of 30 seconds whose code was used (RFC 6238); 0 for none."""
+    """The latest 30-second time step whose code was used (RFC 6238 §4.2); 0 if none was."""
 
 
 @statement("""
@@ -32,7 +32,7 @@ async def enrol(tx: Transaction, *, project_id: UUID, subject_id: UUID, secret: 
 async def get(db: Queries, *, project_id: UUID, subject_id: UUID) -> SecondFactor | None: ...
 
 
-# Touches nothing if this step or a later one was used: a code that is replayed fails here.
+# Updates nothing if the code of this step or a later one was used, so that a replayed code fails.
 @statement("""
     update second_factors set used_step = %(step)s
     where project_id = %(project_id)s and subject_id = %(subject_id)s and used_step < %(step)s
@@ -40,7 +40,7 @@ async def get(db: Queries, *, project_id: UUID, subject_id: UUID) -> SecondFacto
 async def use_step(tx: Transaction, *, project_id: UUID, subject_id: UUID, step: int) -> bool: ...
 
 
-# Only the secret whose code was checked: another enrolment may have begun meanwhile.
+# Confirms only the secret whose code was checked: another set-up may have replaced it in between.
 @statement("""
     update second_factors set confirmed_at = %(now)s
     where project_id = %(project_id)s and subject_id = %(subject_id)s and confirmed_at is null

@@ -24,7 +24,7 @@ KEY_FILE = "master.key"
 
 
 class SealBroken(Exception):
-    """Something sealed does not open: wrong master key, wrong place, or altered."""
+    """Encrypted data cannot be decrypted: another master key, another context, or altered data."""
 
 
 class WrongMasterKey(Exception):
@@ -33,115 +33,119 @@ class WrongMasterKey(Exception):
     def __init__(self, message: str | None = None) -> None:
         super().__init__(
             message
-            or "This database was begun with another master key. Set POSTERN_SECRET, or bring back master.key in the "
-            "data folder: without it DKIM keys and tokens in the database cannot be read."
+            or "This database was created with another master key. Set POSTERN_SECRET to that key, or restore "
+            "master.key in the data folder: without it, DKIM keys and tokens in the database cannot be decrypted."
         )
 
 
 class Secrets:
-    """Everything derived from the master key. Purposes and contexts keep uses apart."""
+    """Keyed hashes, signatures and encryption with keys derived from the master key, one per purpose."""
 
     def __init__(self, master: bytes) -> None:
         if len(master) < MASTER_KEY_BYTES:
-            raise ValueError(f"The master key has at least {MASTER_KEY_BYTES} bytes.")
+            raise ValueError(f"The master key must have at least {MASTER_KEY_BYTES} bytes.")
         self._master = master
         self._keys: dict[str, bytes] = {}
 
     def key(self, purpose: str) -> bytes:
         """The 32-byte key for one purpose (HKDF-SHA-256, RFC 5869)."""
-        found = self._keys.get(purpose)
-        if found is None:
+        derived = self._keys.get(purpose)
+        if derived is None:
             derived = HKDF(SHA256(), 32, salt=None, info=b"postern:" + purpose.encode()).derive(self._master)
-            found = self._keys[purpose] = derived
-        return found
+            self._keys[purpose] = derived
+        return derived
 
     def digest(self, purpose: str, text: str) -> bytes:
-        """A keyed hash (HMAC-SHA-256) to look something secret up by."""
+        """A keyed hash (HMAC-SHA-256), by which a secret can be looked up in the database."""
         return hmac.digest(self.key(purpose), text.encode(), "sha256")
 
     def key_check(self) -> bytes:
-        """What the database keeps of the master key, to tell another one."""
+        """A hash of the master key that the database stores, to detect another master key."""
         return self.digest("instance", "key-check")
 
     def sign(self, purpose: str, data: bytes) -> str:
-        """A signature of 27 URL-safe characters (160 bits)."""
+        """A signature (truncated HMAC-SHA-256, 160 bits) as 27 URL-safe characters."""
         return _base64url(hmac.digest(self.key(purpose), data, "sha256")[:20])
 
     def verify(self, purpose: str, data: bytes, signature: str) -> bool:
+        """Whether `signature` is that of `sign`, compared in constant time."""
         return hmac.compare_digest(self.sign(purpose, data).encode(), signature.encode())
 
     def seal(self, plain: bytes, context: str) -> bytes:
-        """Encrypt (AES-256-GCM) under a fresh data key that the master key wraps; opens only in `context`."""
+        """Encrypt with AES-256-GCM and a new data key, which is encrypted with a key derived from the master key.
+
+        `context` is authenticated: `open` needs the same one.
+        """
         data_key, nonce, wrap_nonce = AESGCM.generate_key(256), os.urandom(12), os.urandom(12)
         wrapped = AESGCM(self.key("seal")).encrypt(wrap_nonce, data_key, context.encode())
         return SEAL_VERSION + wrap_nonce + wrapped + nonce + AESGCM(data_key).encrypt(nonce, plain, context.encode())
 
     def open(self, sealed: bytes, context: str) -> bytes:
-        """What was sealed in `context`. Raises SealBroken."""
+        """Decrypt what `seal` encrypted with this `context`. Raises SealBroken."""
         wrap_nonce, wrapped, nonce, rest = sealed[1:13], sealed[13:61], sealed[61:73], sealed[73:]
         try:
             if sealed[:1] != SEAL_VERSION:
-                raise SealBroken("Sealed by a version of Postern that this one does not know.")
+                raise SealBroken("The data was encrypted by a newer version of Postern.")
             data_key = AESGCM(self.key("seal")).decrypt(wrap_nonce, wrapped, context.encode())
             return AESGCM(data_key).decrypt(nonce, rest, context.encode())
         except InvalidTag:
-            raise SealBroken(f"{context} does not open with this master key.") from None
+            raise SealBroken(f"{context} cannot be decrypted with this master key.") from None
 
 
 def load_master_key(text: str | None, folder: Path) -> bytes:
-    """The master key: from `text` (the setting, any secret of 32 characters or more), else a file kept in `folder`.
+    """Return the master key: from `text` (POSTERN_SECRET, 32 characters or more), or from `master.key` in `folder`.
 
-    Raises WrongMasterKey for a text that is too short and a file that holds no key.
+    Creates the file if it does not exist. Raises WrongMasterKey if the text is too short or the file has no valid key.
     """
     if text:
         if len(text) < MASTER_KEY_BYTES:
-            raise WrongMasterKey(
-                f"POSTERN_SECRET is too short: a master key has {MASTER_KEY_BYTES} characters or more."
-            )
+            raise WrongMasterKey(f"POSTERN_SECRET is too short: it must have {MASTER_KEY_BYTES} characters or more.")
         return hashlib.sha256(text.encode()).digest()
     file = folder / KEY_FILE
     if not file.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        # Written whole beside its place first: API and worker start together, and one must not read half a key.
-        descriptor, fresh = tempfile.mkstemp(dir=folder, prefix="master.")
+        # Written to a temporary file and linked: API and worker start together, and must not read a partial key.
+        descriptor, temporary = tempfile.mkstemp(dir=folder, prefix="master.")
         with os.fdopen(descriptor, "w") as target:
             target.write(base64.b64encode(os.urandom(MASTER_KEY_BYTES)).decode())
             target.flush()
             os.fsync(target.fileno())
         with suppress(FileExistsError):
-            os.link(fresh, file)
-        Path(fresh).unlink()
+            os.link(temporary, file)
+        Path(temporary).unlink()
     try:
         key = base64.b64decode(file.read_text(), validate=False)
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not base64"
-        raise WrongMasterKey(f"The master key in {file} cannot be read: {why}.") from None
+        reason = error.strerror if isinstance(error, OSError) else "it is not base64"
+        raise WrongMasterKey(f"The master key in {file} cannot be read: {reason}.") from None
     if len(key) < MASTER_KEY_BYTES:
-        raise WrongMasterKey(f"{file} does not hold a master key: it has {len(key)} bytes of {MASTER_KEY_BYTES}.")
+        raise WrongMasterKey(
+            f"{file} does not hold a master key: it has {len(key)} bytes instead of {MASTER_KEY_BYTES}."
+        )
     return key
 
 
 def check_master_key_of(url: str, secrets: Secrets) -> None:
     """Compare the master key with that of the migrated database at `url`. Raises WrongMasterKey."""
     with psycopg.connect(url, autocommit=True) as connection:
-        found = connection.execute("select key_check from instance").fetchone()
-    if found is not None and not hmac.compare_digest(found[0], secrets.key_check()):
+        row = connection.execute("select key_check from instance").fetchone()
+    if row is not None and not hmac.compare_digest(row[0], secrets.key_check()):
         raise WrongMasterKey
 
 
 def new_token(length: int = 40) -> str:
-    """`length` base62 characters from the operating system: 40 carry 238 bits."""
+    """Return `length` random base62 characters; 40 have 238 bits of entropy."""
     return "".join(secrets.choice(BASE62) for _ in range(length))
 
 
 def new_key(prefix: str) -> str:
-    """A key as people handle it: prefix, 40 base62 characters, and a CRC32 in 6 that makes typos cheap to see."""
+    """Return a new key: the prefix, 40 random base62 characters, and 6 with a CRC32, which detects typing errors."""
     body = prefix + new_token(40)
     return body + _checksum(body)
 
 
 def key_of(prefix: str, seed: bytes) -> str:
-    """Like `new_key`, and always the same for the same secret of 32 bytes."""
+    """Like `new_key`, but derived from a secret seed of 32 bytes: the same seed gives the same key."""
     number, text = int.from_bytes(seed), ""
     for _ in range(40):
         number, digit = divmod(number, 62)
@@ -150,7 +154,7 @@ def key_of(prefix: str, seed: bytes) -> str:
 
 
 def looks_like_key(key: str) -> bool:
-    """Whether the checksum fits: false for typos and guesses, without asking the database."""
+    """Whether the checksum of a key is correct, which rejects typing errors and guesses without a database query."""
     return len(key) > 46 and key[-6:] == _checksum(key[:-6])
 
 

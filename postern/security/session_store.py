@@ -11,16 +11,16 @@ from postern.kernel.values import Record
 
 
 class SessionRow(Record):
-    """A session as it lies in the database."""
+    """The stored row of a session."""
 
     project_id: UUID
     id: UUID
     subject_id: UUID
     generation: int
-    """The number of its newest refresh token."""
+    """The number of its current refresh token, from 1."""
     rotated_at: Moment | None
     methods: list[str]
-    """How the person signed in, as `amr` names it (RFC 8176)."""
+    """Authentication methods, as `amr` values (RFC 8176)."""
     authenticated_at: Moment
     user_agent: str
     ip_address: str
@@ -30,13 +30,13 @@ class SessionRow(Record):
     idle_expires_at: Moment
     revoked_at: Moment | None
     access_expires_at: Moment | None
-    """Of its newest access token, where that is looked up by its hash."""
+    """Expiry of its current access token, if access tokens are looked up by their hash."""
     sso_organization_id: UUID | None
-    """The organization whose connection began it; none if it began in another way."""
+    """The organization by whose single sign-on the session was started; None for other sign-in methods."""
 
     @property
     def ends_at(self) -> Moment:
-        """When the session ends if nobody uses it until then: what every operation calls `expiresAt`."""
+        """When the session ends if it is not refreshed: the `expiresAt` of the API."""
         return min(self.expires_at, self.idle_expires_at)
 
     def is_live(self, now: Moment) -> bool:
@@ -44,20 +44,21 @@ class SessionRow(Record):
 
 
 class RefreshedSession(SessionRow):
-    """A session whose tokens are made anew, and what they say of the person."""
+    """A session that was refreshed, with the data of its subject for the new tokens."""
 
     subject: Any
-    """What `SessionPolicy.subject` reads; None if the person may not sign in."""
+    """The result of the SQL in `SessionPolicy.subject`; None if the subject may not sign in."""
 
 
 class KnownDevice(Record):
-    """Whether a person was seen with this kind of device, or at all."""
+    """Whether the subject has had a session with this user agent (`known`), or any session."""
 
     known: bool
     any: bool
 
 
-# One more than the limit ends the oldest. The row of the person is locked, so that two sign-ins cannot both fit in.
+# Beyond the limit, the oldest session is revoked. The caller has locked the subject's row, so that concurrent sign-ins
+# cannot exceed the limit.
 @statement("""
     with too_many as (
         update sessions set revoked_at = %(now)s
@@ -92,8 +93,9 @@ async def insert_session(
 ) -> SessionRow: ...
 
 
-# One statement renews the sessions of all requests that come together, where everything is in order; a request that
-# finds no row looks for the reason. Rows are locked in one order, so that groups of two processes cannot deadlock.
+# Refreshes the sessions of a batch of requests in one statement. It returns no row for a request that must be refused;
+# the caller then finds the reason. Rows are locked in the order of their keys, so that batches of two processes cannot
+# deadlock.
 @statement("""
     with good as materialized (
         select s.project_id, s.id, asked.access_hash, {subject} as subject

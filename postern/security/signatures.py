@@ -1,7 +1,7 @@
-"""Signatures on what we send, as Standard Webhooks 1.0.0 defines them (symmetric, `v1`).
+"""Signatures of webhook requests as Standard Webhooks 1.0.0 defines them (symmetric, `v1`).
 
-The receiver computes HMAC-SHA256 over `id.timestamp.body` with the shared secret and compares. During a
-rotation the header carries one signature per live secret, so the receiver may know either.
+The receiver computes the HMAC-SHA256 of `id.timestamp.body` with the shared secret and compares. During a rotation the
+header contains a signature for each valid secret, so the receiver may use either.
 """
 
 import base64
@@ -16,18 +16,18 @@ SECRET_BYTES = 32
 
 
 def new_webhook_secret() -> str:
-    """A fresh secret, `whsec_` and 32 random bytes in base64."""
+    """Return a new secret: `whsec_` and 32 random bytes in base64."""
     return SECRET_PREFIX + base64.b64encode(os.urandom(SECRET_BYTES)).decode()
 
 
 def webhook_headers(id: str, at: datetime, body: bytes, secrets: Sequence[str]) -> dict[str, str]:
-    """The three headers that let the receiver check `body`.
+    """Return the headers `webhook-id`, `webhook-timestamp` and `webhook-signature` of a request with `body`.
 
-    `id` is the same on every attempt, `at` is the moment of this one, `secrets` are those alive now, the
-    newest first.
+    `id` is the same for all attempts, `at` is the time of this attempt, and `secrets` are all valid ones, the newest
+    first. Raises ValueError if `id` contains a dot or there is no secret.
     """
     if "." in id or not secrets:
-        raise ValueError("A webhook id has no dot, and at least one secret signs.")
+        raise ValueError("A webhook id must not contain a dot, and at least one secret is required.")
     seconds = int(at.timestamp())
     signed = b"%s.%d.%s" % (id.encode(), seconds, body)
     return {
@@ -39,6 +39,6 @@ def webhook_headers(id: str, at: datetime, body: bytes, secrets: Sequence[str]) 
 
 def _signature(secret: str, signed: bytes) -> str:
     text = secret.removeprefix(SECRET_PREFIX)
-    # Some libraries hand out secrets without the padding that base64 asks for.
+    # Some libraries omit the padding of base64 in secrets.
     key = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     return base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()

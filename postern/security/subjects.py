@@ -1,4 +1,4 @@
-"""Whose credentials, sessions and attempts a row holds: a developer's or a customer's."""
+"""Subjects: the developers and customers to whom credentials, sessions and attempts belong."""
 
 from typing import Literal
 from uuid import UUID
@@ -7,7 +7,7 @@ from postern.kernel.values import NO_ID, Record
 
 
 class Subject(Record):
-    """Somebody who signs in. The rows of both kinds stand in the same tables."""
+    """A developer or customer who signs in. Rows of both are stored in the same tables."""
 
     project_id: UUID
     """The project of a customer; NO_ID for developers, who belong to the server."""

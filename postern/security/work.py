@@ -1,4 +1,4 @@
-"""Due work on the tables of authentication: rows that have expired are deleted."""
+"""Background work: deletion of expired attempts, sessions and challenges."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 DELETE_LEASE = timedelta(minutes=10)
 UNTOUCHED = timedelta(hours=1)
-"""A count that began anew within this time is still needed, although it was found due."""
+"""A count that was started again within this time is not deleted, although the worker has claimed its row."""
 
 
 class ExpiredRow(Record):
@@ -26,7 +26,7 @@ class ExpiredRow(Record):
 
 
 async def delete_expired_attempts(world: "World", share: list[ExpiredRow]) -> None:
-    """Delete counts of attempts to which nothing was added for as long as they are kept."""
+    """Delete counts of attempts whose retention has ended."""
     now = world.clock()
     await attempt_store.delete_expired(
         world.db, project_id=share[0].project_id, ids=[row.id for row in share], now=now, before=now - UNTOUCHED
@@ -41,7 +41,7 @@ async def delete_expired_sessions(world: "World", share: list[ExpiredRow]) -> No
 
 
 async def delete_expired_challenges(world: "World", share: list[ExpiredRow]) -> None:
-    """Delete challenges that nobody can answer any more."""
+    """Delete challenges that have expired."""
     ids = [row.id for row in share]
     await challenge_store.delete_expired(world.db, project_id=share[0].project_id, ids=ids, now=world.clock())
 

@@ -82,6 +82,6 @@ async def test_passwords_are_accepted_while_the_breach_service_fails(door, servi
 
 
 async def test_a_slow_breach_service_delays_a_request_only_briefly(door, service, monkeypatch):
-    monkeypatch.setattr("postern.security.breaches.PATIENCE", timedelta(milliseconds=50))
+    monkeypatch.setattr("postern.security.breaches.TIMEOUT", timedelta(milliseconds=50))
     service.script("/range/" + digest(LEAKED)[:5], Reply(mode="silent"))
     await door.signed_up(password=LEAKED)
