@@ -23,7 +23,7 @@ from postern.kernel.database.embedded import run_embedded
 from postern.kernel.database.migrations import migrate
 from postern.world import open_world
 from tests.conftest import Client
-from tests.identity.organizations.conftest import People
+from tests.identity.organizations.conftest import Directory
 from tests.identity.sso.conftest import BACK, VERIFIER, Acme, query_of
 from tests.peers.dns_zone import dns_zone
 from tests.peers.identity_provider import IdentityProvider
@@ -62,7 +62,7 @@ async def sign_on(world, zone, count: int) -> None:
     async def nothing() -> int:
         return 0
 
-    people = People(Project(), zone, nothing)
+    people = Directory(Project(), zone, nothing)
     organization = await people.organization("Acme")
     domain = await people.proved(organization, "acme-at-the-bench.example", auto_join=False)
     acme = Acme(people, IdentityProvider(now=world.clock()), organization, domain, app, world.clock)

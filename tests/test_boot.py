@@ -124,18 +124,18 @@ def start(folder: Path, *words: str, **more: str) -> Started:
 
 
 @pytest.fixture(scope="module")
-def place() -> Iterator[Path]:
+def base_folder() -> Iterator[Path]:
     """A folder for what the tests here leave on disk."""
-    place = Path(tempfile.mkdtemp(prefix="boot-", dir=embedded.reachable_temporary_folder()))
-    place.chmod(0o755)
-    yield place
-    shutil.rmtree(place)
+    base_folder = Path(tempfile.mkdtemp(prefix="boot-", dir=embedded.reachable_temporary_folder()))
+    base_folder.chmod(0o755)
+    yield base_folder
+    shutil.rmtree(base_folder)
 
 
 @pytest.fixture(scope="module")
-def first(place: Path) -> Iterator[Started]:
+def first(base_folder: Path) -> Iterator[Started]:
     """The first start on a fresh folder; it keeps running for the tests that only look."""
-    server = start(place / "first")
+    server = start(base_folder / "first")
     server.wait_until_ready()
     yield server
     server.stop()
@@ -164,10 +164,10 @@ def victims() -> Iterator[list[Started]]:
 
 
 @pytest.fixture
-def server(victims: list[Started], place: Path, port_of_victims: str) -> Started:
+def server(victims: list[Started], base_folder: Path, port_of_victims: str) -> Started:
     """A server that the test may kill; one that survived its test serves the next."""
     if not victims or victims[-1].process.poll() is not None:
-        victims.append(start(place / "killed", POSTERN_PORT=port_of_victims, POSTERN_DRAIN=str(WAIT_SECONDS)))
+        victims.append(start(base_folder / "killed", POSTERN_PORT=port_of_victims, POSTERN_DRAIN=str(WAIT_SECONDS)))
         victims[-1].wait_until_ready()
     return victims[-1]
 
@@ -252,9 +252,9 @@ def test_a_second_start_on_the_folder_is_refused(first: Started) -> None:
     assert first.ready()
 
 
-def test_a_taken_port_is_a_clear_message(first: Started, place: Path) -> None:
+def test_a_taken_port_is_a_clear_message(first: Started, base_folder: Path) -> None:
     port = first.url.rpartition(":")[2]
-    second = start(place / "other", POSTERN_PORT=port)
+    second = start(base_folder / "other", POSTERN_PORT=port)
     assert second.process.wait(WAIT_SECONDS) == 78
     assert f"Cannot listen on 127.0.0.1:{port}" in second.printed()
     assert "Traceback" not in second.printed()
@@ -311,8 +311,8 @@ def test_bootstrap_beside_a_running_server(first: Started) -> None:
     assert one["projectId"] != other["projectId"]
 
 
-def test_bootstrap_and_migrate_without_a_server(place: Path) -> None:
-    folder = place / "alone"
+def test_bootstrap_and_migrate_without_a_server(base_folder: Path) -> None:
+    folder = base_folder / "alone"
     server = start(folder)
     try:
         server.wait_until_ready()
@@ -407,12 +407,12 @@ BAD = {
 
 
 @pytest.mark.parametrize(("settings", "named"), BAD.values(), ids=BAD)
-def test_a_bad_setting_is_one_sentence_of_the_server(place: Path, settings: dict[str, str], named: str) -> None:
+def test_a_bad_setting_is_one_sentence_of_the_server(base_folder: Path, settings: dict[str, str], named: str) -> None:
     """`postern serve` ends with 78 and one sentence, and has made no database.
 
     Defects: N3, N4
     """
-    folder = place / f"bad-{uuid4().hex}"
+    folder = base_folder / f"bad-{uuid4().hex}"
     server = start(folder, **settings)
     assert server.process.wait(WAIT_SECONDS) == 78
     said = server.printed()
@@ -420,13 +420,13 @@ def test_a_bad_setting_is_one_sentence_of_the_server(place: Path, settings: dict
     assert not (folder / "postgres").exists()
 
 
-def test_a_master_key_that_is_none_is_refused(place: Path) -> None:
+def test_a_master_key_that_is_none_is_refused(base_folder: Path) -> None:
     """A damaged master key file is one sentence too.
 
     Defects: N4
     """
     for number, text in enumerate(("nonsense!", "", "AAAA")):
-        folder = place / f"damaged-{number}"
+        folder = base_folder / f"damaged-{number}"
         folder.mkdir()
         (folder / "master.key").write_text(text)
         server = start(folder)
@@ -434,8 +434,8 @@ def test_a_master_key_that_is_none_is_refused(place: Path) -> None:
         assert (server.printed().count("\n"), "master" in server.printed()) == (1, True), server.printed()
 
 
-def test_another_master_key_is_refused(place: Path) -> None:
-    folder = place / "keyed"
+def test_another_master_key_is_refused(base_folder: Path) -> None:
+    folder = base_folder / "keyed"
     server = start(folder)
     try:
         server.wait_until_ready()
@@ -447,11 +447,13 @@ def test_another_master_key_is_refused(place: Path) -> None:
     assert (said.count("\n"), "another master key" in said, "Traceback" in said) == (1, True, False), said
 
 
-def test_without_a_database_the_parts_say_what_to_do(place: Path) -> None:
-    nothing = command(place / "nothing", "worker")
+def test_without_a_database_the_parts_say_what_to_do(base_folder: Path) -> None:
+    nothing = command(base_folder / "nothing", "worker")
     assert nothing.returncode == 78
     assert "Set DATABASE_URL" in nothing.stderr
-    away = command(place / "nothing", "api", DATABASE_URL="postgresql://127.0.0.1:1/none", POSTERN_DATABASE_WAIT="0")
+    away = command(
+        base_folder / "nothing", "api", DATABASE_URL="postgresql://127.0.0.1:1/none", POSTERN_DATABASE_WAIT="0"
+    )
     assert away.returncode == 78
     assert "Traceback" not in away.stderr
 
@@ -466,9 +468,9 @@ def empty_database() -> Iterator[str]:
         connection.execute(f'drop database "{name}" with (force)')
 
 
-def test_a_part_waits_for_a_database_that_is_not_there_yet(place: Path) -> None:
+def test_a_part_waits_for_a_database_that_is_not_there_yet(base_folder: Path) -> None:
     server, name = os.environ["POSTERN_TEST_SERVER"], f"boot_{uuid4().hex}"
-    environ = environment(place / "early", DATABASE_URL=server.replace("%7Bdatabase%7D", name))
+    environ = environment(base_folder / "early", DATABASE_URL=server.replace("%7Bdatabase%7D", name))
     command = [sys.executable, "-m", "postern", "migrate"]
     with subprocess.Popen(command, env=environ, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as early:
         try:
@@ -485,8 +487,8 @@ def test_a_part_waits_for_a_database_that_is_not_there_yet(place: Path) -> None:
             early.kill()
 
 
-def test_the_parts_run_apart_on_a_database_of_ones_own(place: Path, port: str, empty_database: str) -> None:
-    folder = place / "apart"
+def test_the_parts_run_apart_on_a_database_of_ones_own(base_folder: Path, port: str, empty_database: str) -> None:
+    folder = base_folder / "apart"
     secret = "a secret that these processes have in common"
     own = {"DATABASE_URL": empty_database, "POSTERN_PORT": port, "POSTERN_SECRET": secret}
     early = command(folder, "api", **own)
@@ -510,8 +512,8 @@ def test_the_parts_run_apart_on_a_database_of_ones_own(place: Path, port: str, e
     assert codes == [0, 0, 0]
 
 
-def test_serve_takes_a_database_of_ones_own(place: Path, empty_database: str) -> None:
-    server = start(place / "own", "--api-processes", "2", "--workers", "2", DATABASE_URL=empty_database)
+def test_serve_takes_a_database_of_ones_own(base_folder: Path, empty_database: str) -> None:
+    server = start(base_folder / "own", "--api-processes", "2", "--workers", "2", DATABASE_URL=empty_database)
     try:
         server.wait_until_ready()
         assert len(server.children()) == 4, "No database of ours beside two and two."

@@ -32,13 +32,13 @@ from postern.messaging.emails.redaction import REMOVED, SecretInSubject, redact,
 from postern.messaging.emails.system_mail import captured_system_mail
 from postern.platform.projects.permissions import KEY_PERMISSIONS, PERMISSIONS, ROLE_PERMISSIONS
 from tests.conftest import PASSWORD, Client
-from tests.identity.customers.conftest import GOOD, Door, door, new_address
+from tests.identity.customers.conftest import GOOD, AuthClient, auth, new_address
 from tests.messaging.domains.test_domains import publish
 from tests.peers.http_receiver import http_receiver
 from tests.peers.smtp_sink import Sink
 from tests.platform.accounts.members import House
 
-__all__ = ["door"]
+__all__ = ["auth"]
 
 IMPERSONATE = "customers:impersonate"
 ALL_BUT_IMPERSONATE = sorted(set(PERMISSIONS) - {IMPERSONATE, "account:own"})
@@ -126,15 +126,15 @@ class Scene:
         return shown
 
 
-async def mail_everything(project, door: Door, house: House) -> None:
+async def mail_everything(project, auth: AuthClient, house: House) -> None:
     """Every mail with a code or a link, to customers and to developers."""
-    await door.settings(methods=["PASSWORD", "EMAIL_CODE", "EMAIL_LINK"], redirectUrls=[PAGE])
+    await auth.settings(methods=["PASSWORD", "EMAIL_CODE", "EMAIL_LINK"], redirectUrls=[PAGE])
     known = (await project.client.post("/customers", {"email": new_address(), "password": GOOD})).json()
-    assert (await door.post("/sign-up", {"email": new_address(), "password": GOOD})).status_code == 201
-    assert (await door.post("/sign-in/code", {"email": known["email"]})).status_code == 200
-    assert (await door.post("/sign-in/link", {"email": known["email"]})).status_code == 204
-    assert (await door.post("/password/forgot", {"email": known["email"]})).status_code == 204
-    ada = door.as_((await door.unverified())["accessToken"])
+    assert (await auth.post("/sign-up", {"email": new_address(), "password": GOOD})).status_code == 201
+    assert (await auth.post("/sign-in/code", {"email": known["email"]})).status_code == 200
+    assert (await auth.post("/sign-in/link", {"email": known["email"]})).status_code == 204
+    assert (await auth.post("/password/forgot", {"email": known["email"]})).status_code == 204
+    ada = auth.as_((await auth.unverified())["accessToken"])
     assert (await ada.post("/verify-email/send")).status_code == 200
     assert (await ada.post("/email/change", {"email": new_address()})).status_code == 200
     organization = (await project.client.post("/b2b/organizations", {"name": "Acme"})).json()
@@ -230,16 +230,16 @@ def lines(request):
 
 
 @pytest.fixture
-async def scene(request, project, door, zone, sink, stranger, work_off, world, receiver, lines) -> Scene:
+async def scene(request, project, auth, zone, sink, stranger, work_off, world, receiver, lines) -> Scene:
     house = House(project, stranger, work_off, world)
     captured = request.node.callspec.params.get("transport") == "capture"
     domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
     publish(zone, domain)
     assert (await project.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
-    await door.settings(mailFrom="door@example.com")
+    await auth.settings(mailFrom="auth@example.com")
     subscribed = await project.client.post("/webhooks", {"url": receiver.url("/hook"), "events": ["*"]})
     assert subscribed.status_code == 201, subscribed.text
-    await mail_everything(project, door, house)
+    await mail_everything(project, auth, house)
     scene = Scene(project, house, world)
     for role in ("DEVELOPER", "VIEWER"):
         scene.members[role] = await member(house, role, sink, captured=captured)
@@ -391,19 +391,19 @@ async def inbox_cookie(scene: Scene, client: Client) -> str:
 
 
 @pytest.mark.parametrize("transport", ["capture"])
-async def test_who_may_act_for_a_customer_reads_codes_in_the_inbox(project, door, world, transport):
+async def test_who_may_act_for_a_customer_reads_codes_in_the_inbox(project, auth, world, transport):
     """So that end-to-end tests can: the owner, and a key where the permission is named.
 
     Defects: I1
     """
     address = new_address()
-    assert (await door.post("/sign-up", {"email": address, "password": GOOD})).status_code == 201
-    await door.work_off()
+    assert (await auth.post("/sign-up", {"email": address, "password": GOOD})).status_code == 201
+    await auth.work_off()
     await tried(world, project)
     named = await project.key("inbox:read", IMPERSONATE)
     blind = await project.key("inbox:read")
     (row,) = (await named.get(f"/inbox?q={address}")).json()["data"]
-    code = await door.code(address)
+    code = await auth.code(address)
     for client in (named, project.developer):
         shown = (await client.get(f"/inbox/{row['id']}")).json()
         assert (code in shown["text"], code in shown["html"], shown["redacted"]) == (True, True, False)
@@ -428,7 +428,7 @@ async def test_no_wildcard_and_no_lesser_creator_grants_impersonation(project, s
 
 @TRANSPORTS
 async def test_secrets_are_encrypted_until_the_hand_over_is_settled_and_then_erased(
-    project, door, sink, zone, world, clock, transport
+    project, auth, sink, zone, world, clock, transport
 ):
     """While a server is busy the code waits encrypted; once settled it is gone, and a retry cannot bring it back.
 
@@ -437,17 +437,17 @@ async def test_secrets_are_encrypted_until_the_hand_over_is_settled_and_then_era
     domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
     publish(zone, domain)
     assert (await project.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
-    await door.settings(mailFrom="door@example.com")
+    await auth.settings(mailFrom="auth@example.com")
     address = new_address()
     sink.behaviour.replies["DOT"] = b"451 4.2.0 Mailbox busy"
-    assert (await door.post("/sign-in/code", {"email": address})).status_code == 200
-    await door.work_off()
+    assert (await auth.post("/sign-in/code", {"email": address})).status_code == 200
+    await auth.work_off()
     await tried(world, project)
     if transport == "relay":
         assert [await stored(world, project, address)] == [("DELAYED", True, True)]
         sink.behaviour.replies["DOT"] = b"550 5.7.1 no"
         clock.move(DELAY)
-        await door.work_off()
+        await auth.work_off()
         assert await stored(world, project, address) == ("BOUNCED", True, False)
         (row,) = (await project.client.get(f"/emails/logs?q={address}")).json()["data"]
         refused = await project.client.post(f"/emails/{row['id']}/retry")
@@ -458,19 +458,19 @@ async def test_secrets_are_encrypted_until_the_hand_over_is_settled_and_then_era
 
 @pytest.mark.parametrize("transport", ["relay"])
 async def test_a_server_that_quotes_the_message_does_not_bring_the_secret_into_the_log(
-    project, door, sink, zone, world, transport
+    project, auth, sink, zone, world, transport
 ):
     """Defects: S5"""
     domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
     publish(zone, domain)
     assert (await project.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
-    await door.settings(mailFrom="door@example.com")
+    await auth.settings(mailFrom="auth@example.com")
     address = new_address()
     world.random.randrange, before = lambda *_: 424_242, world.random.randrange
     try:
         sink.behaviour.replies["DOT"] = b"554 5.7.1 Refused: 424242 looks like a code"
-        assert (await door.post("/sign-in/code", {"email": address})).status_code == 200
-        await door.work_off()
+        assert (await auth.post("/sign-in/code", {"email": address})).status_code == 200
+        await auth.work_off()
         await tried(world, project)
     finally:
         world.random.randrange = before

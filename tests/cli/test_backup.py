@@ -10,19 +10,19 @@ import psycopg
 import pytest
 
 from tests.peers.postgres_server import INSTALL, installed, postgres_server
-from tests.test_boot import WAIT_SECONDS, Started, assert_bootstrapped, command, first, place, start
+from tests.test_boot import WAIT_SECONDS, Started, assert_bootstrapped, base_folder, command, first, start
 
-__all__ = ["first", "place"]
+__all__ = ["base_folder", "first"]
 
 
-def test_what_was_backed_up_is_there_after_a_restore(first: Started, place: Path) -> None:
+def test_what_was_backed_up_is_there_after_a_restore(first: Started, base_folder: Path) -> None:
     made = json.loads(command(first.folder, "bootstrap", "--json").stdout)
     project = f"/projects/{made['projectId']}"
     bearer = {"Authorization": f"Bearer {made['secretKey']}"}
     contacts = f"{first.url}{project}/contacts"
     contact = httpx.post(contacts, json={"email": "ada@example.com"}, headers=bearer, timeout=WAIT_SECONDS)
     assert contact.status_code == 201, contact.text
-    file = place / "postern.dump"
+    file = base_folder / "postern.dump"
     written = command(first.folder, "backup", str(file))
     assert written.returncode == 0, written.stderr
     assert file.stat().st_mode & 0o777 == 0o600
@@ -30,7 +30,7 @@ def test_what_was_backed_up_is_there_after_a_restore(first: Started, place: Path
     assert (again.returncode, "exists already" in again.stderr) == (78, True)
     taken = command(first.folder, "restore", str(file))
     assert (taken.returncode, "not empty" in taken.stderr) == (78, True)
-    folder = place / "restored"
+    folder = base_folder / "restored"
     folder.mkdir()
     shutil.copy(first.folder / "master.key", folder / "master.key")
     restored = command(folder, "restore", str(file))
@@ -48,12 +48,12 @@ def test_what_was_backed_up_is_there_after_a_restore(first: Started, place: Path
         server.stop()
 
 
-def test_what_is_no_backup_is_refused(place: Path) -> None:
-    nothing = place / "nothing.dump"
-    missing = command(place / "empty", "restore", str(nothing))
+def test_what_is_no_backup_is_refused(base_folder: Path) -> None:
+    nothing = base_folder / "nothing.dump"
+    missing = command(base_folder / "empty", "restore", str(nothing))
     assert (missing.returncode, "There is no file" in missing.stderr) == (78, True)
     nothing.write_text("this is not a dump")
-    wrong = command(place / "empty", "restore", str(nothing))
+    wrong = command(base_folder / "empty", "restore", str(nothing))
     assert wrong.returncode == 78
     assert "pg_restore failed" in wrong.stderr
     assert "Traceback" not in wrong.stderr
@@ -72,12 +72,16 @@ VERSIONS = [
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_backup_is_restored_on_every_supported_server(first: Started, place: Path, version: str) -> None:
+def test_a_backup_is_restored_on_every_supported_server(first: Started, base_folder: Path, version: str) -> None:
     """A dump of the embedded server restores on each major version, which migrates and dumps as well.
 
     Defects: N12
     """
-    name, file, again = f"ada-{uuid4().hex}@example.com", place / f"{version}.dump", place / f"{version}-again.dump"
+    name, file, again = (
+        f"ada-{uuid4().hex}@example.com",
+        base_folder / f"{version}.dump",
+        base_folder / f"{version}-again.dump",
+    )
     made = json.loads(command(first.folder, "bootstrap", "--json").stdout)
     bearer = {"Authorization": f"Bearer {made['secretKey']}"}
     contacts = f"{first.url}/projects/{made['projectId']}/contacts"
@@ -85,7 +89,7 @@ def test_a_backup_is_restored_on_every_supported_server(first: Started, place: P
     words = {"email": name, "attributes": {"note": "x\nSET transaction_timeout = 0;\n\\."}}
     assert httpx.post(contacts, json=words, headers=bearer, timeout=WAIT_SECONDS).status_code == 201
     assert command(first.folder, "backup", str(file)).returncode == 0
-    folder = place / f"server-{version}"
+    folder = base_folder / f"server-{version}"
     with postgres_server(version) as url:
         restored = command(folder, "restore", str(file), DATABASE_URL=url)
         assert restored.returncode == 0, restored.stderr
@@ -105,19 +109,19 @@ def test_a_backup_is_restored_on_every_supported_server(first: Started, place: P
 
 
 @pytest.mark.parametrize("version", [VERSIONS[0], VERSIONS[-1]])
-def test_a_backup_that_was_cut_off_restores_nothing(first: Started, place: Path, version: str) -> None:
+def test_a_backup_that_was_cut_off_restores_nothing(first: Started, base_folder: Path, version: str) -> None:
     """A restore is whole or does not happen, whatever the version of the server.
 
     Defects: N12
     """
-    file = place / f"cut-{version}.dump"
+    file = base_folder / f"cut-{version}.dump"
     assert command(first.folder, "backup", str(file)).returncode == 0
     with file.open("r+b") as cut:
         cut.truncate(file.stat().st_size - 2_000)
     with postgres_server(version) as url:
-        empty = command(place, "backup", str(place / "none.dump"), DATABASE_URL=url)
+        empty = command(base_folder, "backup", str(base_folder / "none.dump"), DATABASE_URL=url)
         assert (empty.returncode, "This database is empty" in empty.stderr) == (78, True)
-        failed = command(place, "restore", str(file), DATABASE_URL=url)
+        failed = command(base_folder, "restore", str(file), DATABASE_URL=url)
         assert failed.returncode == 78
         assert "pg_restore failed" in failed.stderr
         with psycopg.connect(url) as connection:

@@ -16,9 +16,9 @@ import pytest
 
 from postern.cli.client import describe_event
 from postern.cli.demo import contacts_csv, find_link, recipients_csv
-from tests.test_boot import ROOT, WAIT_SECONDS, Started, command, environment, first, place
+from tests.test_boot import ROOT, WAIT_SECONDS, Started, base_folder, command, environment, first
 
-__all__ = ["first", "place"]
+__all__ = ["base_folder", "first"]
 
 
 @pytest.fixture(scope="module")

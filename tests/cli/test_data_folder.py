@@ -16,15 +16,15 @@ from tests.test_boot import (
     WAIT_SECONDS,
     Started,
     assert_bootstrapped,
+    base_folder,
     command,
     environment,
     eventually,
     first,
     is_ready,
-    place,
 )
 
-__all__ = ["first", "place"]
+__all__ = ["base_folder", "first"]
 
 
 @dataclass
@@ -55,8 +55,8 @@ class Installation:
 
 
 @pytest.fixture
-def installation(place: Path) -> Iterator[Installation]:
-    root, elsewhere = place / "installation", place / "elsewhere"
+def installation(base_folder: Path) -> Iterator[Installation]:
+    root, elsewhere = base_folder / "installation", base_folder / "elsewhere"
     for folder in ("postern", "migrations"):
         shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", root)
@@ -137,12 +137,12 @@ def test_where_no_server_was_a_command_refuses_and_makes_nothing(words: str, fir
         assert not list(folder.iterdir())
 
 
-def test_a_restore_that_fails_leaves_no_database(first: Started, place: Path) -> None:
+def test_a_restore_that_fails_leaves_no_database(first: Started, base_folder: Path) -> None:
     """A new database that could not be filled is taken away, and the next `serve` does not begin on it.
 
     Defects: N1
     """
-    dump, folder = place / "whole.dump", place / "half"
+    dump, folder = base_folder / "whole.dump", base_folder / "half"
     assert command(first.folder, "backup", str(dump)).returncode == 0
     folder.mkdir()
     shutil.copy(first.folder / "master.key", folder)

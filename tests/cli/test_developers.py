@@ -7,9 +7,9 @@ import time
 import httpx
 import pytest
 
-from tests.test_boot import WAIT_SECONDS, Started, command, first, place, start
+from tests.test_boot import WAIT_SECONDS, Started, base_folder, command, first, start
 
-__all__ = ["first", "place"]
+__all__ = ["base_folder", "first"]
 
 NEW = "an entirely new password"
 

@@ -76,7 +76,7 @@ async def make_customer(house: House) -> Person:
     made = await project.client.post("/customers", body)
     assert made.status_code == 201, made.text
 
-    def door(access: str | None = None, ip: str = "127.0.0.1") -> Client:
+    def auth(access: str | None = None, ip: str = "127.0.0.1") -> Client:
         return Client(house.stranger.app, access, f"/projects/{project.id}/auth", ip=ip)
 
     return Person(
@@ -86,12 +86,12 @@ async def make_customer(house: House) -> Person:
         password=PASSWORD,
         password_check=(customer_sign_in, "check_any_password"),
         policy=customer_sessions,
-        sign_in=lambda password, ip="127.0.0.1": door(ip=ip).post("/sign-in", {"email": email, "password": password}),
-        refresh=lambda token: door().post("/token/refresh", {"refreshToken": token}),
-        sessions=lambda access: door(access).get("/sessions"),
-        end_session=lambda access, session: door(access).delete(f"/sessions/{session}"),
-        end_others=lambda access: door(access).post("/sessions/revoke-others"),
-        change_password=lambda access, old, new: door(access).post(
+        sign_in=lambda password, ip="127.0.0.1": auth(ip=ip).post("/sign-in", {"email": email, "password": password}),
+        refresh=lambda token: auth().post("/token/refresh", {"refreshToken": token}),
+        sessions=lambda access: auth(access).get("/sessions"),
+        end_session=lambda access, session: auth(access).delete(f"/sessions/{session}"),
+        end_others=lambda access: auth(access).post("/sessions/revoke-others"),
+        change_password=lambda access, old, new: auth(access).post(
             "/password/change", {"currentPassword": old, "newPassword": new}
         ),
     )

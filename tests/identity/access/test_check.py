@@ -9,10 +9,10 @@ import pytest
 
 from postern.identity.access.model import CHECKS_AT_ONCE, AccessFacts
 from postern.identity.access.rules import decide
-from tests.identity.customers.conftest import door
-from tests.identity.organizations.conftest import people
+from tests.identity.customers.conftest import auth
+from tests.identity.organizations.conftest import directory
 
-__all__ = ["door", "people"]
+__all__ = ["auth", "directory"]
 
 IN_PROJECT = ["PERMISSION_DECLARED", "CUSTOMER_GIVEN", "CUSTOMER_NOT_BANNED", "PROJECT_ROLE"]
 IN_ORGANIZATION = [
@@ -43,10 +43,10 @@ async def check(project, permission: str, customer=None, organization=None):
     return answer.json()
 
 
-async def test_a_project_role_grants_its_permissions(project, people):
+async def test_a_project_role_grants_its_permissions(project, directory):
     await declare(project, "posts:write", "posts:read")
     await make_role(project, "editor", "posts:*")
-    ada = await people.customer(roles=["editor", "MEMBER"])
+    ada = await directory.customer(roles=["editor", "MEMBER"])
     answer = await check(project, "posts:write", ada)
     assert answer == {
         "allowed": True,
@@ -68,8 +68,8 @@ async def test_a_project_role_grants_its_permissions(project, people):
     assert (refused["allowed"], refused["reason"]) == (False, "NO_ROLE_GRANTS_PERMISSION")
 
 
-async def test_an_undeclared_permission_is_denied_even_to_owners(project, people):
-    owner = await people.customer(roles=["OWNER"])
+async def test_an_undeclared_permission_is_denied_even_to_owners(project, directory):
+    owner = await directory.customer(roles=["OWNER"])
     for permission in ("posts:wirte", "*", "nonsense", "a:b:c:d:e", "'; drop table x; --", '{"x"}'):
         answer = await check(project, permission, owner)
         assert (answer["allowed"], answer["reason"]) == (False, "UNKNOWN_PERMISSION")
@@ -79,31 +79,31 @@ async def test_an_undeclared_permission_is_denied_even_to_owners(project, people
     assert (await check(project, "posts:write", owner))["reason"] == "UNKNOWN_PERMISSION"
 
 
-async def test_roles_apply_only_where_they_are_assigned(project, people):
+async def test_roles_apply_only_where_they_are_assigned(project, directory):
     await declare(project, "invoices:pay")
     await make_role(project, "buyer", "invoices:pay", scope="ORGANIZATION")
     await make_role(project, "clerk", "invoices:pay")
-    acme, other = await people.organization(), await people.organization("Other")
-    ada = await people.member(acme, "buyer", roles=["clerk"])
+    acme, other = await directory.organization(), await directory.organization("Other")
+    ada = await directory.member(acme, "buyer", roles=["clerk"])
     inside = await check(project, "invoices:pay", ada, acme)
     assert (inside["reason"], inside["scope"], inside["roles"]) == ("ORGANIZATION_ROLE", "ORGANIZATION", ["buyer"])
     assert [each["step"] for each in inside["explanation"]] == IN_ORGANIZATION
     assert (await check(project, "invoices:pay", ada))["reason"] == "PROJECT_ROLE"
     assert (await check(project, "invoices:pay", ada, other))["reason"] == "NOT_A_MEMBER"
-    plain = await people.member(acme)
+    plain = await directory.member(acme)
     assert (await check(project, "invoices:pay", plain, acme))["reason"] == "NO_ROLE_GRANTS_PERMISSION"
-    owner = await people.member(other, "OWNER")
+    owner = await directory.member(other, "OWNER")
     assert (await check(project, "invoices:pay", owner, other))["reason"] == "ORGANIZATION_ROLE"
     assert (await check(project, "invoices:pay", owner, acme))["reason"] == "NOT_A_MEMBER"
 
 
-async def test_a_role_for_all_organizations_applies_in_each(project, people):
+async def test_a_role_for_all_organizations_applies_in_each(project, directory):
     await declare(project, "tickets:read")
     await make_role(project, "support", "tickets:*", appliesToAllOrganizations=True)
     await make_role(project, "agent", "tickets:*", scope="ORGANIZATION", appliesToAllOrganizations=True)
-    acme = await people.organization()
+    acme = await directory.organization()
     for role, in_project in (("support", "PROJECT_ROLE"), ("agent", "NO_ROLE_GRANTS_PERMISSION")):
-        ada = await people.customer(roles=[role])
+        ada = await directory.customer(roles=[role])
         answer = await check(project, "tickets:read", ada, acme)
         assert (answer["allowed"], answer["reason"]) == (True, "ALL_ORGANIZATIONS_ROLE")
         assert {"step": "MEMBER", "ok": False, "roles": []} in answer["explanation"]
@@ -112,10 +112,10 @@ async def test_a_role_for_all_organizations_applies_in_each(project, people):
         assert (await check(project, "tickets:read", ada, acme))["reason"] == "NOT_A_MEMBER"
 
 
-async def test_bans_and_suspensions_deny_whatever_the_roles(project, people, clock):
+async def test_bans_and_suspensions_deny_whatever_the_roles(project, directory, clock):
     await declare(project, "posts:write")
-    acme = await people.organization()
-    ada = await people.member(acme, "OWNER", roles=["ADMIN"])
+    acme = await directory.organization()
+    ada = await directory.member(acme, "OWNER", roles=["ADMIN"])
     await project.client.patch(f"/b2b/organizations/{acme['id']}", {"status": "SUSPENDED"})
     suspended = await check(project, "posts:write", ada, acme)
     assert (suspended["allowed"], suspended["reason"]) == (False, "ORGANIZATION_SUSPENDED")
@@ -128,11 +128,11 @@ async def test_bans_and_suspensions_deny_whatever_the_roles(project, people, clo
     assert (await check(project, "posts:write", ada))["reason"] == "PROJECT_ROLE"
 
 
-async def test_a_customer_token_checks_only_that_customer(project, people, door):
+async def test_a_customer_token_checks_only_that_customer(project, directory, auth):
     await declare(project, "posts:write")
     await make_role(project, "editor", "posts:write")
-    ada, bob = await people.customer(roles=["editor"]), await people.customer()
-    me = door.as_((await door.sign_in(ada["email"])).json()["accessToken"]).client
+    ada, bob = await directory.customer(roles=["editor"]), await directory.customer()
+    me = auth.as_((await auth.sign_in(ada["email"])).json()["accessToken"]).client
     path = f"/projects/{project.id}/access/check"
     mine = await me.post(path, {"permission": "posts:write"})
     assert (mine.json()["allowed"], mine.json()["customerId"]) == (True, ada["id"])
@@ -152,11 +152,11 @@ async def test_a_check_without_a_customer_is_denied_with_the_reason(project):
     assert answer["explanation"][1]["ok"] is False
 
 
-async def test_unknown_and_foreign_customers_are_404(project, people, new_project):
+async def test_unknown_and_foreign_customers_are_404(project, directory, new_project):
     elsewhere = await new_project()
     theirs = (await elsewhere.client.post("/customers", {"email": "a@example.com"})).json()
     acme = (await elsewhere.client.post("/b2b/organizations", {"name": "Acme"})).json()
-    ada = await people.customer()
+    ada = await directory.customer()
     for body, path in (
         ({"customerId": theirs["id"]}, "/customerId"),
         ({"customerId": "nobody"}, "/customerId"),
@@ -170,10 +170,10 @@ async def test_unknown_and_foreign_customers_are_404(project, people, new_projec
         assert (answer.status_code, answer.json()["errors"][0]["path"]) == (404, "/checks/1" + path)
 
 
-async def test_batch_results_are_in_order_and_limited(project, people):
+async def test_batch_results_are_in_order_and_limited(project, directory):
     await declare(project, *(f"area{number}:read" for number in range(5)))
     await make_role(project, "odd", "area1:read", "area3:read")
-    ada = await people.customer(roles=["odd"])
+    ada = await directory.customer(roles=["odd"])
     checks = [{"permission": f"area{number}:read", "customerId": ada["id"]} for number in range(5)]
     answer = await project.client.post("/access/check/batch", {"checks": checks})
     assert [each["allowed"] for each in answer.json()["results"]] == [False, True, False, True, False]
@@ -184,12 +184,12 @@ async def test_batch_results_are_in_order_and_limited(project, people):
     assert (await project.client.post("/access/check/batch", {"checks": []})).status_code == 400
 
 
-async def test_an_assigned_role_cannot_be_deleted(project, people):
+async def test_an_assigned_role_cannot_be_deleted(project, directory):
     await make_role(project, "editor")
     await make_role(project, "buyer", scope="ORGANIZATION")
     await make_role(project, "guest", scope="ORGANIZATION")
-    acme = await people.organization()
-    ada = await people.member(acme, "buyer", roles=["editor"])
+    acme = await directory.organization()
+    ada = await directory.member(acme, "buyer", roles=["editor"])
     invited = await project.client.post(
         f"/b2b/organizations/{acme['id']}/invitations", {"email": "x@example.com", "role": "guest"}
     )
@@ -242,13 +242,13 @@ def test_every_combination_of_a_check(declared, banned, suspended, member, by_ro
     assert in_project.allowed is (declared and not banned and by_role)
 
 
-async def test_batched_checks_do_not_mix_up_results(project, people, new_project):
+async def test_batched_checks_do_not_mix_up_results(project, directory, new_project):
     """Checks of two projects in one statement, of customers that exist, do not exist, or belong to the other one."""
     other = await new_project()
     for each, allowed in ((project, "posts:write"), (other, "posts:read")):
         await declare(each, "posts:read", "posts:write")
         await make_role(each, "writer", allowed)
-    ada = await people.customer(roles=["writer"])
+    ada = await directory.customer(roles=["writer"])
     bob = (await other.client.post("/customers", {"email": "bob@example.com", "roles": ["writer"]})).json()
     unknown = {"id": str(uuid4())}
     asked = [

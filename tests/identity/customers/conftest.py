@@ -1,4 +1,4 @@
-"""People at the door of a project, and the mail they get."""
+"""Clients of the sign-in operations of a project, and the mail that customers receive."""
 
 import asyncio
 import re
@@ -24,7 +24,7 @@ def new_address() -> str:
 
 
 @dataclass
-class Door:
+class AuthClient:
     """A project's sign-in operations, seen from a browser; `as_` is the same with a customer's token."""
 
     app: Any
@@ -39,11 +39,11 @@ class Door:
     def __post_init__(self) -> None:
         self.client = Client(self.app, self.token, f"/projects/{self.project.id}/auth", ip=self.ip)
 
-    def as_(self, token: str | None) -> "Door":
-        return Door(self.app, self.project, self.work_off, self.read_mail, self.ip, self.agent, token)
+    def as_(self, token: str | None) -> "AuthClient":
+        return AuthClient(self.app, self.project, self.work_off, self.read_mail, self.ip, self.agent, token)
 
-    def at(self, *, ip: str | None = None, agent: str | None = None) -> "Door":
-        return Door(
+    def at(self, *, ip: str | None = None, agent: str | None = None) -> "AuthClient":
+        return AuthClient(
             self.app, self.project, self.work_off, self.read_mail, ip or self.ip, agent or self.agent, self.token
         )
 
@@ -102,7 +102,7 @@ def _as_received(world: Any, send_id: UUID, subject: str, body: Any, sealed: byt
 
 
 @pytest.fixture
-def door(app: Any, project: Any, work_off: Any, world: Any) -> Door:
+def auth(app: Any, project: Any, work_off: Any, world: Any) -> AuthClient:
     async def read_mail(address: str) -> list[dict[str, Any]]:
         """As the recipient reads them: captured messages complete, others as they are stored."""
         waiting = "select 1 from sends where project_id = %s and recipient = %s and status = 'QUEUED'"
@@ -118,4 +118,4 @@ def door(app: Any, project: Any, work_off: Any, world: Any) -> Door:
             )
             return [_as_received(world, *row) for row in await rows.fetchall()]
 
-    return Door(app, project, work_off, read_mail)
+    return AuthClient(app, project, work_off, read_mail)

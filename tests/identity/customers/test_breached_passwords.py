@@ -41,16 +41,16 @@ def settings(tmp_path, service):
     )
 
 
-async def test_breached_passwords_are_rejected_in_every_operation(door, project, stranger, service):
+async def test_breached_passwords_are_rejected_in_every_operation(auth, project, stranger, service):
     address = new_address()
-    up = await door.signed_up(address)
-    ada = door.as_(up["accessToken"])
-    await door.post("/password/forgot", {"email": address})
-    reset = {"token": await door.link_token(address), "password": LEAKED}
+    up = await auth.signed_up(address)
+    ada = auth.as_(up["accessToken"])
+    await auth.post("/password/forgot", {"email": address})
+    reset = {"token": await auth.link_token(address), "password": LEAKED}
     refused = [
-        await door.post("/sign-up", {"email": new_address(), "password": LEAKED}),
-        await door.post("/sign-up", {"email": address, "password": LEAKED}),
-        await door.post("/password/reset", reset),
+        await auth.post("/sign-up", {"email": new_address(), "password": LEAKED}),
+        await auth.post("/sign-up", {"email": address, "password": LEAKED}),
+        await auth.post("/password/reset", reset),
         await ada.post("/password/change", {"currentPassword": GOOD, "newPassword": LEAKED}),
         await project.client.post("/customers", {"email": new_address(), "password": LEAKED}),
         await stranger.post("/auth/sign-up", {"email": new_address(), "password": LEAKED, "name": "Ada"}),
@@ -58,8 +58,8 @@ async def test_breached_passwords_are_rejected_in_every_operation(door, project,
         await project.developer.patch("/account/password", {"currentPassword": PASSWORD, "newPassword": LEAKED}),
     ]
     assert [(each.status_code, each.json()["code"]) for each in refused] == [(400, "password_breached")] * 8
-    assert (await door.sign_in(address)).status_code == 200
-    assert (await door.post("/password/reset", {**reset, "password": PADDED})).status_code == 204
+    assert (await auth.sign_in(address)).status_code == 200
+    assert (await auth.post("/password/reset", {**reset, "password": PADDED})).status_code == 204
     asked = [each for each in service.requests if each.path.endswith(digest(LEAKED)[:5])]
     assert len(asked) == 8
     assert {each.headers["add-padding"] for each in service.requests} == {"true"}
@@ -76,12 +76,12 @@ async def test_breached_passwords_are_rejected_in_every_operation(door, project,
     ],
     ids=["503", "elsewhere", "hangs up", "nonsense"],
 )
-async def test_passwords_are_accepted_while_the_breach_service_fails(door, service, reply):
+async def test_passwords_are_accepted_while_the_breach_service_fails(auth, service, reply):
     service.script("/range/" + digest(LEAKED)[:5], reply)
-    await door.signed_up(password=LEAKED)
+    await auth.signed_up(password=LEAKED)
 
 
-async def test_a_slow_breach_service_delays_a_request_only_briefly(door, service, monkeypatch):
+async def test_a_slow_breach_service_delays_a_request_only_briefly(auth, service, monkeypatch):
     monkeypatch.setattr("postern.security.breaches.TIMEOUT", timedelta(milliseconds=50))
     service.script("/range/" + digest(LEAKED)[:5], Reply(mode="silent"))
-    await door.signed_up(password=LEAKED)
+    await auth.signed_up(password=LEAKED)

@@ -29,29 +29,29 @@ async def places(world, words):
     return found
 
 
-async def test_erasure_removes_address_name_and_metadata_from_all_tables(door, project, world, work_off):
+async def test_erasure_removes_address_name_and_metadata_from_all_tables(auth, project, world, work_off):
     unique = uuid4().hex[:10]
     address, name, secret = f"ada-{unique}@example.com", f"Ada{unique} Lovelace", f"favourite-{unique}"
     await project.developer.post("/webhooks", {"url": "http://127.0.0.1:9/hook", "events": ["*"]})
-    await door.settings(contacts="CREATE", redirectUrls=["https://app.example.com/in"])
-    up = await door.signed_up(address)
+    await auth.settings(contacts="CREATE", redirectUrls=["https://app.example.com/in"])
+    up = await auth.signed_up(address)
     customer = up["customer"]["id"]
-    ada = door.as_(up["accessToken"])
+    ada = auth.as_(up["accessToken"])
     await ada.client.patch("/me", {"name": name})
     change = {"metadata": {"colour": secret, secret: 1}}
     assert (await project.client.patch(f"/customers/{customer}/metadata", change)).status_code == 200
     await project.client.post("/customers/link", {"customerId": customer, "externalUserId": f"crm-{unique}"})
     await project.client.patch(f"/customers/{customer}/roles", {"roles": ["MEMBER"]})
-    await door.at(agent=f"Browser of {name}").sign_in(address)
-    await door.sign_in(address, "wrong password")
-    await door.post("/sign-in/code", {"email": address})
-    await door.post("/sign-in/link", {"email": address})
-    await door.post("/password/forgot", {"email": address})
+    await auth.at(agent=f"Browser of {name}").sign_in(address)
+    await auth.sign_in(address, "wrong password")
+    await auth.post("/sign-in/code", {"email": address})
+    await auth.post("/sign-in/link", {"email": address})
+    await auth.post("/password/forgot", {"email": address})
     await ada.post("/verify-email/send")
     await work_off()
     mail = {"to": [address], "from": "shop@postern.test", "subject": f"Hello {name}", "text": secret}
     assert (await project.client.post("/emails", mail, headers={"idempotency-key": unique})).status_code == 201
-    await door.post("/sign-in/code", {"email": address})
+    await auth.post("/sign-in/code", {"email": address})
     ban = {"reason": f"{name} was rude"}
     assert (await project.client.post(f"/customers/{customer}/ban", ban)).status_code == 200
     await project.client.post(f"/customers/{customer}/unban")
@@ -66,20 +66,20 @@ async def test_erasure_removes_address_name_and_metadata_from_all_tables(door, p
     report = await verify_chain(world.db, project.id)
     assert report.intact
     assert report.entries > 3
-    assert (await door.sign_in(address)).status_code == 401
+    assert (await auth.sign_in(address)).status_code == 401
     assert (await ada.get("/me")).status_code == 401
     events = (await project.client.get(f"/customers/{customer}/events")).json()["data"]
     assert {"customer.signed_up", "customer.signed_in", "customer.deleted"} <= {each["type"] for each in events}
     assert all(each["erasedAt"] and not each["metadata"] and not each["actorLabel"] for each in events)
 
 
-async def test_erasing_a_customer_does_not_affect_other_customers(door, project, world):
+async def test_erasing_a_customer_does_not_affect_other_customers(auth, project, world):
     one, other = f"one-{uuid4().hex[:8]}@example.com", f"other-{uuid4().hex[:8]}@example.com"
-    first, second = await door.signed_up(one), await door.signed_up(other)
+    first, second = await auth.signed_up(one), await auth.signed_up(other)
     before = await places(world, [other])
     assert (await project.client.delete(f"/customers/{first['customer']['id']}")).status_code == 200
     assert await places(world, [other]) == before
-    assert (await door.sign_in(other, GOOD)).status_code == 200
+    assert (await auth.sign_in(other, GOOD)).status_code == 200
     read = (await project.client.get(f"/customers/{second['customer']['id']}/timeline")).json()
     assert {"EVENT", "SESSION", "EMAIL"} <= {each["kind"] for each in read["data"]}
 

@@ -53,12 +53,12 @@ async def visit(stranger, message, agent):
         await stranger.get(path, headers={"user-agent": agent})
 
 
-async def test_erasure_covers_every_table_with_personal_data(door, project, world, work_off, clock, stranger):
+async def test_erasure_covers_every_table_with_personal_data(auth, project, world, work_off, clock, stranger):
     unique = uuid4().hex[:10]
     address, old = f"ada-{unique}@example.com", f"former-{unique}@example.com"
     name, secret, given = f"Ada{unique}", f"favourite-{unique}", f"crm-{unique}"
     words = [address, old, name, secret, given, IP]
-    here, client = door.at(ip=IP, agent=f"Browser of {name}"), project.client
+    here, client = auth.at(ip=IP, agent=f"Browser of {name}"), project.client
     stranger.http._transport.client = (IP, 40_000)
     async with http_receiver() as receiver:
         said = Reply(body=f"Thank you {name} <{address}>, {secret}".encode())
@@ -67,7 +67,7 @@ async def test_erasure_covers_every_table_with_personal_data(door, project, worl
         about = ["customer.signed_in", "customer.banned", "contact.created", "contact.updated", "email.*"]
         await ok(client.post("/webhooks", {"url": receiver.url("/hook"), "events": about}))
         await ok(client.post("/webhooks", {"url": receiver.url("/all"), "events": ["*"]}))
-        await door.settings(contacts="CREATE", redirectUrls=["https://app.example.com/in"])
+        await auth.settings(contacts="CREATE", redirectUrls=["https://app.example.com/in"])
 
         # A customer, with another address at first, who is a contact too.
         up = await here.signed_up(old)
@@ -75,7 +75,7 @@ async def test_erasure_covers_every_table_with_personal_data(door, project, worl
         ada = here.as_(up["accessToken"])
         await ok(ada.client.patch("/me", {"name": name}))
         asked = await ok(ada.post("/email/change", {"email": address}))
-        await ok(ada.post("/verify-email", {"challengeId": asked["challengeId"], "code": await door.code(address)}))
+        await ok(ada.post("/verify-email", {"challengeId": asked["challengeId"], "code": await auth.code(address)}))
         await ok(client.patch(f"/customers/{customer}/metadata", {"metadata": {secret: secret}}))
         await ok(client.post("/customers/link", {"customerId": customer, "externalUserId": given}))
         await ok(client.patch(f"/customers/{customer}/roles", {"roles": ["MEMBER"]}))

@@ -11,78 +11,78 @@ from tests.identity.customers.test_providers import (
     BACK,
     CHALLENGE,
     VERIFIER,
-    Elsewhere,
-    elsewhere,
+    ProviderBrowser,
     provider,
+    provider_browser,
     put,
     query_of,
     settings,
 )
 
-__all__ = ["elsewhere", "provider", "settings"]
+__all__ = ["provider", "provider_browser", "settings"]
 
 
-async def begun(door, key="ACME"):
+async def begun(auth, key="ACME"):
     """The answer of our own address that the browser is sent to."""
     body = {"redirectUrl": BACK, "codeChallenge": CHALLENGE, "state": "mine"}
-    asked = await door.post(f"/identities/{key}/link", body)
+    asked = await auth.post(f"/identities/{key}/link", body)
     assert asked.status_code == 200, asked.text
     url = urlsplit(asked.json()["url"])
-    return await door.client.request("GET", f"{url.path}?{url.query}")
+    return await auth.client.request("GET", f"{url.path}?{url.query}")
 
 
-async def come_back(door, elsewhere, **claims):
-    elsewhere.provider.claims = claims
-    back = query_of(await elsewhere.come_back(await begun(door)))
+async def come_back(auth, provider_browser, **claims):
+    provider_browser.provider.claims = claims
+    back = query_of(await provider_browser.come_back(await begun(auth)))
     assert back["state"] == "mine"
     return back["code"]
 
 
-async def finish(door, code, verifier=VERIFIER):
-    return await door.post("/identities", {"code": code, "codeVerifier": verifier})
+async def finish(auth, code, verifier=VERIFIER):
+    return await auth.post("/identities", {"code": code, "codeVerifier": verifier})
 
 
-async def test_a_provider_account_is_linked_and_can_then_sign_in(elsewhere, door, project):
+async def test_a_provider_account_is_linked_and_can_then_sign_in(provider_browser, auth, project):
     address = new_address()
-    up = await door.signed_up(address)
-    ada = door.as_(up["accessToken"])
+    up = await auth.signed_up(address)
+    ada = auth.as_(up["accessToken"])
     # Whatever address the account elsewhere has, verified or not: the person proves both accounts.
-    code = await come_back(ada, elsewhere, sub="42", email=new_address(), email_verified=False)
+    code = await come_back(ada, provider_browser, sub="42", email=new_address(), email_verified=False)
     assert (await ada.get("/me")).json()["identities"] == ["PASSWORD"], "coming back links nothing by itself"
     linked = await finish(ada, code)
     assert (linked.status_code, linked.json()["identities"]) == (200, ["ACME", "PASSWORD"])
     assert linked.json()["email"] == address
     assert (await finish(ada, code)).status_code == 401, "it works once"
-    into = await elsewhere.sign_in(sub="42")
+    into = await provider_browser.sign_in(sub="42")
     assert into["customer"]["id"] == up["customer"]["id"]
     events = (await project.client.get(f"/customers/{up['customer']['id']}/events")).json()["data"]
     assert any(each["type"] == "customer.linked" and each["metadata"]["provider"] == "ACME" for each in events)
-    assert any("How you sign in" in mail["subject"] for mail in await door.mails(address))
-    again = await come_back(ada, elsewhere, sub="42")
+    assert any("How you sign in" in mail["subject"] for mail in await auth.mails(address))
+    again = await come_back(ada, provider_browser, sub="42")
     assert (await finish(ada, again)).json()["identities"] == ["ACME", "PASSWORD"]
 
 
-async def test_only_the_session_that_began_a_link_can_finish_it(elsewhere, door):
-    ada = door.as_((await door.signed_up())["accessToken"])
+async def test_only_the_session_that_began_a_link_can_finish_it(provider_browser, auth):
+    ada = auth.as_((await auth.signed_up())["accessToken"])
     mallory_address = new_address()
-    mallory = door.as_((await door.signed_up(mallory_address))["accessToken"])
-    code = await come_back(mallory, elsewhere, sub="ada elsewhere")
+    mallory = auth.as_((await auth.signed_up(mallory_address))["accessToken"])
+    code = await come_back(mallory, provider_browser, sub="ada elsewhere")
     # Ada was lured into opening Mallory's address, and her app is given what came back.
     assert (await finish(ada, code)).status_code == 401
     assert (await finish(mallory, code, "w" * 50)).status_code == 401, "another app's verifier"
-    second = door.as_((await door.sign_in(mallory_address)).json()["accessToken"])
+    second = auth.as_((await auth.sign_in(mallory_address)).json()["accessToken"])
     assert (await finish(second, code)).status_code == 401, "another session"
-    grant = await door.post("/token", {"code": code, "codeVerifier": VERIFIER})
+    grant = await auth.post("/token", {"code": code, "codeVerifier": VERIFIER})
     assert grant.status_code == 401, "a code that links does not sign in"
-    signed = query_of(await elsewhere.come_back(await elsewhere.start()))["code"]
+    signed = query_of(await provider_browser.come_back(await provider_browser.start()))["code"]
     assert (await finish(mallory, signed)).status_code == 401, "a code that signs in does not link"
     await mallory.post("/sign-out")
     assert (await finish(mallory, code)).status_code == 401
 
 
-async def test_a_link_url_works_once_and_only_for_its_provider(elsewhere, door, provider):
-    await put(door, "OTHER", provider.issuer)
-    ada = door.as_((await door.signed_up())["accessToken"])
+async def test_a_link_url_works_once_and_only_for_its_provider(provider_browser, auth, provider):
+    await put(auth, "OTHER", provider.issuer)
+    ada = auth.as_((await auth.signed_up())["accessToken"])
     body = {"redirectUrl": BACK, "codeChallenge": CHALLENGE}
     url = (await ada.post("/identities/ACME/link", body)).json()["url"]
     path = urlsplit(url)._replace(scheme="", netloc="").geturl()
@@ -95,67 +95,69 @@ async def test_a_link_url_works_once_and_only_for_its_provider(elsewhere, door, 
     assert evil.status_code == 400
 
 
-async def test_a_provider_account_of_another_customer_cannot_be_linked(elsewhere, door):
-    held = await elsewhere.sign_in(sub="42", email=new_address(), email_verified=True)
-    ada = door.as_((await door.signed_up())["accessToken"])
-    refused = await finish(ada, await come_back(ada, elsewhere, sub="42"))
+async def test_a_provider_account_of_another_customer_cannot_be_linked(provider_browser, auth):
+    held = await provider_browser.sign_in(sub="42", email=new_address(), email_verified=True)
+    ada = auth.as_((await auth.signed_up())["accessToken"])
+    refused = await finish(ada, await come_back(ada, provider_browser, sub="42"))
     assert (refused.status_code, refused.json()["code"]) == (409, "identity_taken")
-    assert (await elsewhere.sign_in(sub="42"))["customer"]["id"] == held["customer"]["id"]
+    assert (await provider_browser.sign_in(sub="42"))["customer"]["id"] == held["customer"]["id"]
 
 
-async def test_concurrent_links_of_one_account_to_two_customers_one_wins(elsewhere, door):
-    people = [door.as_((await door.signed_up())["accessToken"]) for _ in range(3)]
-    codes = [await come_back(each, elsewhere, sub="42") for each in people]
+async def test_concurrent_links_of_one_account_to_two_customers_one_wins(provider_browser, auth):
+    people = [auth.as_((await auth.signed_up())["accessToken"]) for _ in range(3)]
+    codes = [await come_back(each, provider_browser, sub="42") for each in people]
     answers = await asyncio.gather(*(finish(each, code) for each, code in zip(people, codes, strict=True)))
     assert sorted(each.status_code for each in answers) == [200, 409, 409]
 
 
-async def test_linking_and_unlinking_require_a_recent_sign_in(elsewhere, door, clock):
-    up = await door.signed_up()
-    ada = door.as_(up["accessToken"])
-    await finish(ada, await come_back(ada, elsewhere, sub="42"))
+async def test_linking_and_unlinking_require_a_recent_sign_in(provider_browser, auth, clock):
+    up = await auth.signed_up()
+    ada = auth.as_(up["accessToken"])
+    await finish(ada, await come_back(ada, provider_browser, sub="42"))
     clock.move(timedelta(hours=1, minutes=1))
-    renewed = (await door.post("/token/refresh", {"refreshToken": up["refreshToken"]})).json()
-    late = door.as_(renewed["accessToken"])
+    renewed = (await auth.post("/token/refresh", {"refreshToken": up["refreshToken"]})).json()
+    late = auth.as_(renewed["accessToken"])
     body = {"redirectUrl": BACK, "codeChallenge": CHALLENGE}
     for answer in (await late.post("/identities/ACME/link", body), await late.client.delete("/identities/ACME")):
         assert (answer.status_code, answer.json()["code"]) == (403, "not_fresh")
 
 
-async def test_an_account_is_unlinked_unless_it_is_the_last_sign_in_method(elsewhere, door, project):
+async def test_an_account_is_unlinked_unless_it_is_the_last_sign_in_method(provider_browser, auth, project):
     address = new_address()
-    ada = door.as_((await door.signed_up(address))["accessToken"])
-    await finish(ada, await come_back(ada, elsewhere, sub="42"))
+    ada = auth.as_((await auth.signed_up(address))["accessToken"])
+    await finish(ada, await come_back(ada, provider_browser, sub="42"))
     assert (await ada.client.delete("/identities/PASSWORD")).status_code == 404
     assert (await ada.client.delete("/identities/ACME")).status_code == 204
     assert (await ada.client.delete("/identities/ACME")).status_code == 404
     assert (await ada.get("/me")).json()["identities"] == ["PASSWORD"]
-    somebody = await elsewhere.sign_in(sub="42")
+    somebody = await provider_browser.sign_in(sub="42")
     assert somebody["customer"]["email"] is None, "whoever comes by it now is somebody new"
-    only = door.as_(somebody["accessToken"])
+    only = auth.as_(somebody["accessToken"])
     refused = await only.client.delete("/identities/ACME")
     assert (refused.status_code, refused.json()["code"]) == (409, "last_way_in")
-    assert (await door.sign_in(address, GOOD)).status_code == 200
+    assert (await auth.sign_in(address, GOOD)).status_code == 200
 
 
-async def test_concurrent_first_sign_ins_of_a_provider_account_create_one_customer(elsewhere, project):
-    elsewhere.provider.claims = {"sub": "42"}
-    started = [await elsewhere.start() for _ in range(4)]
-    answers = [query_of(each) for each in await asyncio.gather(*(elsewhere.come_back(each) for each in started))]
+async def test_concurrent_first_sign_ins_of_a_provider_account_create_one_customer(provider_browser, project):
+    provider_browser.provider.claims = {"sub": "42"}
+    started = [await provider_browser.start() for _ in range(4)]
+    answers = [query_of(each) for each in await asyncio.gather(*(provider_browser.come_back(each) for each in started))]
     assert any("code" in each for each in answers)
     assert (await project.client.get("/customers/stats")).json()["total"] == 1
-    assert (await elsewhere.sign_in(sub="42"))["customer"]["identities"] == ["ACME"]
+    assert (await provider_browser.sign_in(sub="42"))["customer"]["identities"] == ["ACME"]
 
 
 @pytest.mark.parametrize("who", ["somebody banned", "a provider switched off"])
-async def test_linking_fails_after_a_ban_or_when_the_provider_was_disabled(elsewhere, door, project, provider, who):
-    up = await door.signed_up()
-    ada = door.as_(up["accessToken"])
+async def test_linking_fails_after_a_ban_or_when_the_provider_was_disabled(
+    provider_browser, auth, project, provider, who
+):
+    up = await auth.signed_up()
+    ada = auth.as_(up["accessToken"])
     if who == "somebody banned":
-        code = await come_back(ada, elsewhere, sub="42")
+        code = await come_back(ada, provider_browser, sub="42")
         await project.client.post(f"/customers/{up['customer']['id']}/ban")
         assert (await finish(ada, code)).status_code == 401
     else:
         started = await begun(ada)
-        await put(door, "ACME", provider.issuer, enabled=False)
-        assert query_of(await Elsewhere(door, provider).come_back(started))["error"] == "provider_error"
+        await put(auth, "ACME", provider.issuer, enabled=False)
+        assert query_of(await ProviderBrowser(auth, provider).come_back(started))["error"] == "provider_error"

@@ -286,15 +286,15 @@ async def test_the_timeline_is_paged_without_gaps(project):
     assert seen.json()["total"] == 6
 
 
-async def test_all_mails_to_a_customer_are_in_the_timeline(door, project, work_off):
+async def test_all_mails_to_a_customer_are_in_the_timeline(auth, project, work_off):
     campaign, (address,) = await prepared(project, 1)
-    up = await door.signed_up(address)
-    customer, ada = up["customer"]["id"], door.as_(up["accessToken"])
+    up = await auth.signed_up(address)
+    customer, ada = up["customer"]["id"], auth.as_(up["accessToken"])
     await project.client.post(f"/campaigns/{campaign['id']}/send")
     await work_off()
     new = new_address()
     asked = (await ada.post("/email/change", {"email": new})).json()
-    body = {"challengeId": asked["challengeId"], "code": await door.code(new)}
+    body = {"challengeId": asked["challengeId"], "code": await auth.code(new)}
     assert (await ada.post("/verify-email", body)).status_code == 200
     await work_off()
     seen, cursor = [], ""

@@ -15,11 +15,11 @@ import postern.app
 from postern.security.totp import code_at
 from tests.conftest import Client
 from tests.identity.customers.conftest import GOOD, new_address
-from tests.identity.customers.test_providers import BACK, CHALLENGE, VERIFIER, elsewhere, provider, put, settings
+from tests.identity.customers.test_providers import BACK, CHALLENGE, VERIFIER, provider, provider_browser, put, settings
 from tests.identity.customers.test_second_factor import ORIGIN, answer_of, decoded, with_totp
 from tests.peers.chromium import CHROMIUM, chromium
 
-__all__ = ["elsewhere", "provider", "settings"]
+__all__ = ["provider", "provider_browser", "settings"]
 
 FLOW = {"redirectUrl": BACK, "codeChallenge": CHALLENGE, "state": "mine"}
 
@@ -58,72 +58,72 @@ class Page(HTMLParser):
 
 
 @pytest.fixture
-async def browser(door):
-    await door.settings(redirectUrls=[BACK], appName='Ada & "Sons"', accentColor="#ffee00")
+async def browser(auth):
+    await auth.settings(redirectUrls=[BACK], appName='Ada & "Sons"', accentColor="#ffee00")
 
     class Browser:
-        base = f"/projects/{door.project.id}/auth/pages"
+        base = f"/projects/{auth.project.id}/auth/pages"
 
         async def open(self, path, **query):
-            return Page(await door.client.get(f"{self.base}/{path}?{urlencode(query)}"))
+            return Page(await auth.client.get(f"{self.base}/{path}?{urlencode(query)}"))
 
         async def submit(self, page, path=None, **fields):
             path = path or page.actions[0]
             body = urlencode({**page.hidden(), **fields})
             kind = {"content-type": "application/x-www-form-urlencoded", "user-agent": "Browser"}
-            answer = await door.client.request("POST", path, content=body, headers=kind)
+            answer = await auth.client.request("POST", path, content=body, headers=kind)
             return answer if answer.status_code == 303 else Page(answer)
 
     return Browser()
 
 
-async def redeemed(door, answer):
+async def redeemed(auth, answer):
     assert answer.status_code == 303
     location = answer.headers["location"]
     assert location.startswith(BACK + "?")
     back = dict(parse_qsl(urlsplit(location).query))
     assert back["state"] == "mine"
-    done = await door.post("/token", {"code": back["code"], "codeVerifier": VERIFIER})
+    done = await auth.post("/token", {"code": back["code"], "codeVerifier": VERIFIER})
     assert done.status_code == 200, done.text
-    again = await door.post("/token", {"code": back["code"], "codeVerifier": VERIFIER})
+    again = await auth.post("/token", {"code": back["code"], "codeVerifier": VERIFIER})
     assert again.status_code == 401
     return done.json()
 
 
-async def test_an_app_signs_up_and_signs_in_a_customer_on_the_pages(door, browser):
+async def test_an_app_signs_up_and_signs_in_a_customer_on_the_pages(auth, browser):
     address = new_address()
     page = await browser.open("sign-up", **FLOW)
     code_page = await browser.submit(page, email=address, password=GOOD, name="Ada")
     assert "six digits" in code_page.text
-    wrong = await browser.submit(code_page, code="000000" if await door.code(address) != "000000" else "111111")
+    wrong = await browser.submit(code_page, code="000000" if await auth.code(address) != "000000" else "111111")
     assert 'role="alert"' in wrong.text
     assert wrong.answer.status_code == 401
-    up = await redeemed(door, await browser.submit(wrong, code=await door.code(address)))
+    up = await redeemed(auth, await browser.submit(wrong, code=await auth.code(address)))
     assert up["customer"]["name"] == "Ada"
     page = await browser.open("sign-in", **FLOW)
     refused = await browser.submit(page, email=address, password="wrong password")
     assert refused.answer.status_code == 401
     assert f'value="{address}"' in refused.text
     assert "wrong password" not in refused.text
-    into = await redeemed(door, await browser.submit(refused, email=address, password=GOOD))
-    assert (await door.as_(into["accessToken"]).get("/me")).status_code == 200
+    into = await redeemed(auth, await browser.submit(refused, email=address, password=GOOD))
+    assert (await auth.as_(into["accessToken"]).get("/me")).status_code == 200
     assert into["sessionId"] != up["sessionId"]
 
 
-async def test_a_code_by_mail_signs_in(door, browser):
+async def test_a_code_by_mail_signs_in(auth, browser):
     address = new_address()
-    await door.signed_up(address)
+    await auth.signed_up(address)
     page = await browser.open("sign-in", **FLOW)
     code_page = await browser.submit(page, f"{browser.base}/code", email=address)
-    await redeemed(door, await browser.submit(code_page, code=await door.code(address)))
+    await redeemed(auth, await browser.submit(code_page, code=await auth.code(address)))
 
 
-async def test_the_pages_ask_for_the_second_factor(door, browser, clock):
+async def test_the_pages_ask_for_the_second_factor(auth, browser, clock):
     import base64
 
     address = new_address()
-    up = await door.signed_up(address)
-    ada = door.as_(up["accessToken"])
+    up = await auth.signed_up(address)
+    ada = auth.as_(up["accessToken"])
     secret = base64.b32decode((await ada.post("/mfa/totp/enroll")).json()["secret"])
     step = int(clock().timestamp()) // 30
     codes = (await ada.post("/mfa/totp/confirm", {"code": code_at(secret, step)})).json()["codes"]
@@ -132,56 +132,58 @@ async def test_the_pages_ask_for_the_second_factor(door, browser, clock):
     assert "authenticator app" in factor.text
     refused = await browser.submit(factor, code="000000")
     assert refused.answer.status_code == 401
-    await redeemed(door, await browser.submit(refused, code=codes[0]))
+    await redeemed(auth, await browser.submit(refused, code=codes[0]))
 
 
 @pytest.mark.parametrize("factor", [True, False], ids=["with", "without"])
-async def test_a_provider_sign_in_from_the_pages_asks_for_the_second_factor(door, browser, clock, elsewhere, factor):
+async def test_a_provider_sign_in_from_the_pages_asks_for_the_second_factor(
+    auth, browser, clock, provider_browser, factor
+):
     address = new_address()
-    codes = (await with_totp(door, clock, address))[3] if factor else []
-    elsewhere.provider.claims = {"email": address, "email_verified": True}
+    codes = (await with_totp(auth, clock, address))[3] if factor else []
+    provider_browser.provider.claims = {"email": address, "email_verified": True}
     page = await browser.open("sign-in", **FLOW)
-    there = await door.client.get(next(each for each in page.links if "/providers/ACME/start" in each))
-    back = await elsewhere.come_back(there)
+    there = await auth.client.get(next(each for each in page.links if "/providers/ACME/start" in each))
+    back = await provider_browser.come_back(there)
     path = urlsplit(back.headers["location"])
     assert path.path == f"{browser.base}/continue"
     nowhere = f"{path.path}?{path.query.replace(CHALLENGE, 'x' * 43)}"
-    assert (await door.client.get(nowhere)).status_code == 401, "a grant is of its own flow"
-    answer = await door.client.get(f"{path.path}?{path.query}")
+    assert (await auth.client.get(nowhere)).status_code == 401, "a grant is of its own flow"
+    answer = await auth.client.get(f"{path.path}?{path.query}")
     if factor:
         assert answer.status_code == 200
         answer = await browser.submit(Page(answer), code=codes[0])
-    into = await redeemed(door, answer)
+    into = await redeemed(auth, answer)
     assert into["customer"]["email"] == address
-    assert (await door.client.get(f"{path.path}?{path.query}")).status_code == 401, "it works once"
+    assert (await auth.client.get(f"{path.path}?{path.query}")).status_code == 401, "it works once"
 
 
-async def test_the_mfa_page_finishes_a_sign_in_that_began_elsewhere(door, browser, clock):
+async def test_the_mfa_page_finishes_a_sign_in_that_began_elsewhere(auth, browser, clock):
     address = new_address()
-    _, _, app, _ = await with_totp(door, clock, address)
-    token = (await door.sign_in(address)).json()["mfaToken"]
+    _, _, app, _ = await with_totp(auth, clock, address)
+    token = (await auth.sign_in(address)).json()["mfaToken"]
     page = await browser.open("mfa", **FLOW, mfaToken=token)
     assert page.answer.status_code == 200
-    into = await redeemed(door, await browser.submit(page, code=app.code()))
+    into = await redeemed(auth, await browser.submit(page, code=app.code()))
     assert into["customer"]["email"] == address
     evil = await browser.open("mfa", **{**FLOW, "redirectUrl": "https://evil.example"}, mfaToken=token)
     assert evil.answer.status_code == 400
 
 
-async def asked_by_script(door, page):
+async def asked_by_script(auth, page):
     """What the script of a page does first: it sends the page's form and reads options for the browser."""
     kind = {"content-type": "application/x-www-form-urlencoded", "user-agent": "Browser"}
-    answer = await door.client.request("POST", page.options, content=urlencode(page.hidden()), headers=kind)
+    answer = await auth.client.request("POST", page.options, content=urlencode(page.hidden()), headers=kind)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
 
-async def with_passkey_of_page(door, browser, address):
+async def with_passkey_of_page(auth, browser, address):
     """Sign in on the page to add a passkey; the authenticator that has it, and the page that made it."""
     page = await browser.open("sign-in", **FLOW, then="passkey")
     adding = await browser.submit(page, email=address, password=GOOD)
     assert "Add a passkey" in adding.text
-    begun = await asked_by_script(door, adding)
+    begun = await asked_by_script(auth, adding)
     device = SoftWebauthnDevice()
     made = device.create(decoded({**begun["options"], "attestation": "none"}), ORIGIN)
     answered = {"challengeId": begun["challengeId"], "credential": json.dumps(answer_of(made)), "name": "Laptop"}
@@ -189,34 +191,34 @@ async def with_passkey_of_page(door, browser, address):
     return device, adding, answered, done
 
 
-async def test_a_passkey_is_added_and_used_on_the_pages(door, browser):
+async def test_a_passkey_is_added_and_used_on_the_pages(auth, browser):
     address = new_address()
-    up = await door.signed_up(address)
-    device, _, _, done = await with_passkey_of_page(door, browser, address)
-    into = await redeemed(door, done)
-    ada = door.as_(into["accessToken"])
+    up = await auth.signed_up(address)
+    device, _, _, done = await with_passkey_of_page(auth, browser, address)
+    into = await redeemed(auth, done)
+    ada = auth.as_(into["accessToken"])
     assert [each["name"] for each in (await ada.get("/passkeys")).json()] == ["Laptop"]
     page = await browser.open("sign-in", **FLOW)
     assert page.scripts == ["/assets/passkey.js"]
-    begun = await asked_by_script(door, page)
+    begun = await asked_by_script(auth, page)
     proof = answer_of(device.get(decoded(begun["options"]), ORIGIN))
     answered = {"challengeId": begun["challengeId"], "credential": json.dumps(proof)}
-    again = await redeemed(door, await browser.submit(page, f"{browser.base}/passkey", **answered))
+    again = await redeemed(auth, await browser.submit(page, f"{browser.base}/passkey", **answered))
     assert again["customer"]["id"] == up["customer"]["id"]
     used = await browser.submit(page, f"{browser.base}/passkey", **answered)
     assert (used.answer.status_code, 'role="alert"' in used.text) == (401, True)
 
 
-async def test_a_passkey_response_is_bound_to_its_page_and_customer(door, browser):
+async def test_a_passkey_response_is_bound_to_its_page_and_customer(auth, browser):
     address = new_address()
-    await door.signed_up(address)
-    device, adding, answered, done = await with_passkey_of_page(door, browser, address)
+    await auth.signed_up(address)
+    device, adding, answered, done = await with_passkey_of_page(auth, browser, address)
     assert done.status_code == 303
     for path in ("add", "skip"):
         again = await browser.submit(adding, f"{browser.base}/passkey/{path}", **answered)
         assert again.answer.status_code == 401, "the page was left"
     page = await browser.open("sign-in", **FLOW)
-    begun = await asked_by_script(door, page)
+    begun = await asked_by_script(auth, page)
     proof = answer_of(device.get(decoded(begun["options"]), "https://evil.example"))
     answered = {"challengeId": begun["challengeId"], "credential": json.dumps(proof)}
     refused = await browser.submit(page, f"{browser.base}/passkey", **answered)
@@ -228,9 +230,9 @@ async def test_a_passkey_response_is_bound_to_its_page_and_customer(door, browse
     assert forged.answer.status_code == 401
 
 
-async def test_an_ended_session_cannot_add_a_passkey_on_the_page(door, browser, project):
+async def test_an_ended_session_cannot_add_a_passkey_on_the_page(auth, browser, project):
     address = new_address()
-    up = await door.signed_up(address)
+    up = await auth.signed_up(address)
     page = await browser.open("sign-in", **FLOW, then="passkey")
     adding = await browser.submit(page, email=address, password=GOOD)
     await project.client.post(f"/customers/{up['customer']['id']}/sessions/revoke-all")
@@ -238,56 +240,56 @@ async def test_an_ended_session_cannot_add_a_passkey_on_the_page(door, browser, 
     assert late.answer.status_code == 401
 
 
-async def test_without_javascript_the_page_continues_without_a_passkey(door, browser):
+async def test_without_javascript_the_page_continues_without_a_passkey(auth, browser):
     address = new_address()
-    await door.signed_up(address)
+    await auth.signed_up(address)
     page = await browser.open("sign-in", **FLOW, then="passkey")
     adding = await browser.submit(page, email=address, password=GOOD)
     assert '<div id="passkeys" hidden>' in adding.text
     assert "<noscript>" in adding.text
-    into = await redeemed(door, await browser.submit(adding, f"{browser.base}/passkey/skip"))
-    assert (await door.as_(into["accessToken"]).get("/passkeys")).json() == []
+    into = await redeemed(auth, await browser.submit(adding, f"{browser.base}/passkey/skip"))
+    assert (await auth.as_(into["accessToken"]).get("/passkeys")).json() == []
 
 
 @pytest.mark.parametrize("given", [{"passkeyDomain": "acme.example"}, {"methods": ["PASSWORD"]}])
-async def test_pages_offer_passkeys_only_if_the_domain_allows_them(door, browser, given):
-    await door.settings(**given)
+async def test_pages_offer_passkeys_only_if_the_domain_allows_them(auth, browser, given):
+    await auth.settings(**given)
     page = await browser.open("sign-in", **FLOW, then="passkey")
     assert not page.scripts
     assert "passkey" not in page.text
     address = new_address()
-    await door.signed_up(address)
-    await redeemed(door, await browser.submit(page, email=address, password=GOOD))
+    await auth.signed_up(address)
+    await redeemed(auth, await browser.submit(page, email=address, password=GOOD))
 
 
-async def test_the_passkey_script_is_served_with_a_javascript_type(door):
-    script = await Client(door.app).get("/assets/passkey.js")
+async def test_the_passkey_script_is_served_with_a_javascript_type(auth):
+    script = await Client(auth.app).get("/assets/passkey.js")
     assert script.status_code == 200
     assert "javascript" in script.headers["content-type"]
     assert script.headers["x-content-type-options"] == "nosniff"
 
 
-async def test_a_forgotten_password_is_reset(door, browser):
+async def test_a_forgotten_password_is_reset(auth, browser):
     address = new_address()
-    await door.signed_up(address)
+    await auth.signed_up(address)
     asked = await browser.submit(await browser.open("forgot"), email=address)
     unknown = await browser.submit(await browser.open("forgot"), email=new_address())
     assert asked.text == unknown.text
-    mail = (await door.mails(address))[-1]
+    mail = (await auth.mails(address))[-1]
     path = urlsplit(re.search(r"http\S+", mail["text"])[0])
-    page = Page(await door.client.get(f"{path.path}?{path.query}"))
+    page = Page(await auth.client.get(f"{path.path}?{path.query}"))
     common = await browser.submit(page, password="password1")
     assert common.answer.status_code == 400
     done = await browser.submit(common, password="an entirely different one")
     assert done.answer.status_code == 200
-    assert (await door.sign_in(address, "an entirely different one")).status_code == 200
+    assert (await auth.sign_in(address, "an entirely different one")).status_code == 200
 
 
-async def test_the_reset_pages_link_back_to_sign_in(door, browser):
-    path = f"/projects/{door.project.id}/auth/pages"
+async def test_the_reset_pages_link_back_to_sign_in(auth, browser):
+    path = f"/projects/{auth.project.id}/auth/pages"
     way_in = f"{path}/sign-in?{urlencode(FLOW)}"
     first = await browser.open("sign-in", **FLOW)
-    forgot = Page(await door.client.get(next(each for each in first.links if each.startswith(f"{path}/forgot"))))
+    forgot = Page(await auth.client.get(next(each for each in first.links if each.startswith(f"{path}/forgot"))))
     assert way_in in forgot.links
     sent = await browser.submit(forgot, email=new_address())
     assert way_in in sent.links
@@ -296,7 +298,7 @@ async def test_the_reset_pages_link_back_to_sign_in(door, browser):
     assert not lost.links, "nobody said where from"
 
 
-async def test_pages_are_accessible_and_have_a_strict_csp_and_the_project_colours(door, browser):
+async def test_pages_are_accessible_and_have_a_strict_csp_and_the_project_colours(auth, browser):
     for name in ("sign-in", "sign-up", "forgot", "reset"):
         page = await browser.open(name, **FLOW)
         assert page.answer.status_code == 200
@@ -312,64 +314,64 @@ async def test_pages_are_accessible_and_have_a_strict_csp_and_the_project_colour
         assert page.answer.headers["content-type"] == "text/html; charset=utf-8"
         assert "Ada &amp; &quot;Sons&quot;" in page.text
     assert "form-action 'self' https://app.example.com;" in policy or name == "reset"
-    style = await door.client.get(f"{browser.base}/style.css")
+    style = await auth.client.get(f"{browser.base}/style.css")
     assert "--accent:#ffee00;--on-accent:#000000" in style.text
     assert style.headers["content-type"].startswith("text/css")
 
 
-async def test_pages_redirect_only_to_listed_redirect_urls(door, browser):
+async def test_pages_redirect_only_to_listed_redirect_urls(auth, browser):
     evil = {**FLOW, "redirectUrl": "https://evil.example/"}
     assert (await browser.open("sign-in", **evil)).answer.status_code == 400
     page = await browser.open("sign-in", **FLOW)
     address = new_address()
-    await door.signed_up(address)
+    await auth.signed_up(address)
     forged = await browser.submit(page, email=address, password=GOOD, redirectUrl="https://evil.example/")
     assert forged.answer.status_code == 400
     assert (await browser.open("sign-in", redirectUrl=BACK)).answer.status_code == 400
 
 
-async def test_errors_are_html_for_browsers_and_json_for_programs(door, browser):
+async def test_errors_are_html_for_browsers_and_json_for_programs(auth, browser):
     evil = urlencode({**FLOW, "redirectUrl": "https://evil.example/"})
-    gone = f"/projects/{door.project.id}/auth/providers/callback?state={'0' * 64}&code=x"
+    gone = f"/projects/{auth.project.id}/auth/providers/callback?state={'0' * 64}&code=x"
     for path, status in ((f"{browser.base}/sign-in?{evil}", 400), (gone, 400)):
-        program = await door.client.get(path)
+        program = await auth.client.get(path)
         assert (program.status_code, program.headers["content-type"]) == (status, "application/problem+json")
-        person = await door.client.get(path, headers={"accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"})
+        person = await auth.client.get(path, headers={"accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"})
         assert (person.status_code, person.headers["content-type"]) == (status, "text/html; charset=utf-8")
         assert html.escape(program.json()["detail"]) in person.text
         assert person.headers["x-request-id"] in person.text
         assert person.headers["content-security-policy"].startswith("default-src 'none'")
-    api = await door.client.get("/me", headers={"accept": "text/html"})
+    api = await auth.client.get("/me", headers={"accept": "text/html"})
     assert api.headers["content-type"] == "application/problem+json", "there is no page"
 
 
-async def test_forms_from_another_site_are_rejected(door, browser):
+async def test_forms_from_another_site_are_rejected(auth, browser):
     page = await browser.open("sign-in", **FLOW)
     address = new_address()
-    await door.signed_up(address)
+    await auth.signed_up(address)
     body = {**page.hidden(), "email": address, "password": GOOD}
     for site, status in (("cross-site", 403), ("same-origin", 303)):
-        answer = await door.client.request("POST", page.actions[0], data=body, headers={"sec-fetch-site": site})
+        answer = await auth.client.request("POST", page.actions[0], data=body, headers={"sec-fetch-site": site})
         assert answer.status_code == status
 
 
-async def test_responses_with_tokens_or_personal_data_are_not_cached(door, project):
+async def test_responses_with_tokens_or_personal_data_are_not_cached(auth, project):
     address = new_address()
-    await door.signed_up(address)
-    into = await door.sign_in(address)
-    ada = door.as_(into.json()["accessToken"])
-    renewed = await door.post("/token/refresh", {"refreshToken": into.json()["refreshToken"]})
+    await auth.signed_up(address)
+    into = await auth.sign_in(address)
+    ada = auth.as_(into.json()["accessToken"])
+    renewed = await auth.post("/token/refresh", {"refreshToken": into.json()["refreshToken"]})
     for answer in (into, renewed, await ada.get("/me"), await project.client.get("/customers/export")):
         assert answer.status_code == 200
         assert answer.headers["cache-control"] == "no-store"
-    jwks = await door.client.get(f"/projects/{project.id}/.well-known/jwks.json")
+    jwks = await auth.client.get(f"/projects/{project.id}/.well-known/jwks.json")
     assert jwks.headers["cache-control"] == "public, max-age=300", "what may be kept says so"
 
 
-async def test_allowed_origins_are_normalized_as_browsers_send_them(door):
-    await door.settings(allowedOrigins=["https://App.Example.com:443", "http://localhost:80", "http://localhost:3000"])
+async def test_allowed_origins_are_normalized_as_browsers_send_them(auth):
+    await auth.settings(allowedOrigins=["https://App.Example.com:443", "http://localhost:80", "http://localhost:3000"])
     for origin in ("https://app.example.com", "http://localhost", "http://localhost:3000"):
-        answer = await door.client.post("/sign-in", {"email": "a", "password": "b"}, headers={"origin": origin})
+        answer = await auth.client.post("/sign-in", {"email": "a", "password": "b"}, headers={"origin": origin})
         assert answer.headers["access-control-allow-origin"] == origin
 
 
@@ -404,19 +406,19 @@ async def test_submitted_values_are_escaped_in_pages(browser):
     assert "<img src=x>" not in refused.text
 
 
-async def test_cors_allows_only_listed_origins(door, project):
-    await door.settings(allowedOrigins=["https://app.example.com"])
+async def test_cors_allows_only_listed_origins(auth, project):
+    await auth.settings(allowedOrigins=["https://app.example.com"])
     path = f"/projects/{project.id}/auth/sign-in"
     asking = {"access-control-request-method": "POST", "access-control-request-headers": "content-type"}
-    mine = await door.client.request("OPTIONS", path, headers={"origin": "https://app.example.com", **asking})
+    mine = await auth.client.request("OPTIONS", path, headers={"origin": "https://app.example.com", **asking})
     assert mine.status_code == 204
     assert mine.headers["access-control-allow-origin"] == "https://app.example.com"
     assert "content-type" in mine.headers["access-control-allow-headers"]
-    theirs = await door.client.request("OPTIONS", path, headers={"origin": "https://evil.example", **asking})
+    theirs = await auth.client.request("OPTIONS", path, headers={"origin": "https://evil.example", **asking})
     assert "access-control-allow-origin" not in theirs.headers
     body = {"email": new_address(), "password": GOOD}
     for origin, allowed in (("https://app.example.com", True), ("https://evil.example", False), ("null", False)):
-        answer = await door.client.post(path, body, headers={"origin": origin})
+        answer = await auth.client.post(path, body, headers={"origin": origin})
         assert answer.status_code == 401
         assert ("access-control-allow-origin" in answer.headers) is allowed
         assert "access-control-allow-credentials" not in answer.headers
@@ -425,118 +427,118 @@ async def test_cors_allows_only_listed_origins(door, project):
     assert "access-control-allow-origin" not in managed.headers
 
 
-async def test_pages_show_the_app_name_and_plain_messages(door, browser):
+async def test_pages_show_the_app_name_and_plain_messages(auth, browser):
     """Defects: I12"""
-    await door.settings(redirectUrls=["https://app.example.com/back"], appName="Acme")
-    style = await door.get("/pages/style.css")
+    await auth.settings(redirectUrls=["https://app.example.com/back"], appName="Acme")
+    style = await auth.get("/pages/style.css")
     assert "prefers-color-scheme:dark" in style.text
     address = new_address()
-    await door.signed_up(address)
-    forgot = await door.get("/pages/forgot")
+    await auth.signed_up(address)
+    forgot = await auth.get("/pages/forgot")
     assert '<p class="app">Acme</p>' in forgot.text
-    await door.post("/password/forgot", {"email": address})
-    token = await door.link_token(address)
-    assert 'name="password"' in (await door.get(f"/pages/reset?token={token}")).text
-    done = await door.client.request("POST", "/pages/reset", data={"token": token, "password": "another password here"})
+    await auth.post("/password/forgot", {"email": address})
+    token = await auth.link_token(address)
+    assert 'name="password"' in (await auth.get(f"/pages/reset?token={token}")).text
+    done = await auth.client.request("POST", "/pages/reset", data={"token": token, "password": "another password here"})
     assert done.status_code == 200
     assert 'class="button"' in done.text, "there is a way on"
-    again = await door.get(f"/pages/reset?token={token}")
+    again = await auth.get(f"/pages/reset?token={token}")
     assert "already used or has expired" in again.text
     assert 'name="password"' not in again.text
     assert "Send a new link" in again.text
-    incomplete = await door.client.get("/pages/sign-in", headers={"accept": "text/html"})
+    incomplete = await auth.client.get("/pages/sign-in", headers={"accept": "text/html"})
     assert "RFC" not in incomplete.text
 
 
-async def test_the_code_page_can_send_a_new_code(door, browser):
+async def test_the_code_page_can_send_a_new_code(auth, browser):
     """Defects: I12"""
-    await door.settings(redirectUrls=["https://app.example.com/back"])
+    await auth.settings(redirectUrls=["https://app.example.com/back"])
     address = new_address()
-    await door.signed_up(address)
+    await auth.signed_up(address)
     query = {"redirectUrl": "https://app.example.com/back", "codeChallenge": "E" * 43, "state": ""}
-    asked = await door.client.request("POST", "/pages/code", data={**query, "email": address})
+    asked = await auth.client.request("POST", "/pages/code", data={**query, "email": address})
     assert "Send a new code" in asked.text
-    again = await door.client.request("POST", "/pages/code", data={**query, "email": address, "resent": "1"})
+    again = await auth.client.request("POST", "/pages/code", data={**query, "email": address, "resent": "1"})
     assert "We sent a new code" in again.text
-    wrong = await door.client.request(
+    wrong = await auth.client.request(
         "POST", "/pages/sign-in", data={**query, "email": address, "password": "wrong password"}
     )
     assert "Wrong email or password." in wrong.text
     for _ in range(10):
-        wrong = await door.client.request(
+        wrong = await auth.client.request(
             "POST", "/pages/sign-in", data={**query, "email": address, "password": "wrong password"}
         )
     assert "Try again in 15 minutes." in wrong.text
 
 
-async def test_the_sign_up_page_can_send_a_new_code(door, browser):
+async def test_the_sign_up_page_can_send_a_new_code(auth, browser):
     """Defects: I12"""
     address = new_address()
     page = await browser.submit(await browser.open("sign-up", **FLOW), email=address, password=GOOD, name="Ada")
-    first = await door.code(address)
+    first = await auth.code(address)
     resend = f"{browser.base}/sign-up/resend"
     assert resend in page.actions
     again = await browser.submit(page, resend)
     assert "We sent a new code" in again.text
     assert again.hidden()["challengeId"] != page.hidden()["challengeId"]
     assert "password" not in again.text.lower(), "no page carries it along"
-    assert len([mail for mail in await door.mails(address) if "sign-up code" in mail["subject"]]) == 2
-    up = await redeemed(door, await browser.submit(again, code=await door.code(address)))
+    assert len([mail for mail in await auth.mails(address) if "sign-up code" in mail["subject"]]) == 2
+    up = await redeemed(auth, await browser.submit(again, code=await auth.code(address)))
     assert up["customer"]["name"] == "Ada"
-    assert (await door.sign_in(address)).status_code == 200, "the password is the one that was chosen at first"
+    assert (await auth.sign_in(address)).status_code == 200, "the password is the one that was chosen at first"
     late = await browser.submit(page, code=first)
     assert late.answer.status_code == 401, "the address has an account now"
 
 
-async def test_resent_sign_up_codes_count_toward_the_same_limits(door, new_project, clock):
+async def test_resent_sign_up_codes_count_toward_the_same_limits(auth, new_project, clock):
     """Defects: I12"""
     address = new_address()
-    begun = (await door.post("/sign-up", {"email": address, "password": GOOD})).json()
+    begun = (await auth.post("/sign-up", {"email": address, "password": GOOD})).json()
     body = {"challengeId": begun["challengeId"]}
-    sent = [(await door.post("/sign-up/resend", body)).status_code for _ in range(10)]
+    sent = [(await auth.post("/sign-up/resend", body)).status_code for _ in range(10)]
     assert sent == [200] * 9 + [429], "ten mails of a kind for one address and network in half an hour"
     theirs = await new_project()
-    foreign = await door.client.post(f"/projects/{theirs.id}/auth/sign-up/resend", body)
+    foreign = await auth.client.post(f"/projects/{theirs.id}/auth/sign-up/resend", body)
     assert (foreign.status_code, foreign.json()["code"]) == (401, "code_invalid")
     for wrong in ("nonsense", "01990000-0000-7000-8000-000000000000"):
-        assert (await door.post("/sign-up/resend", {"challengeId": wrong})).status_code == 401
-    other = (await door.post("/sign-up", {"email": new_address(), "password": GOOD})).json()
+        assert (await auth.post("/sign-up/resend", {"challengeId": wrong})).status_code == 401
+    other = (await auth.post("/sign-up", {"email": new_address(), "password": GOOD})).json()
     clock.move(timedelta(minutes=10, seconds=1))
-    late = await door.post("/sign-up/resend", {"challengeId": other["challengeId"]})
+    late = await auth.post("/sign-up/resend", {"challengeId": other["challengeId"]})
     assert late.status_code == 401
 
 
-async def test_resending_a_code_does_not_reveal_accounts(door):
+async def test_resending_a_code_does_not_reveal_accounts(auth):
     """Defects: I12"""
     known, unknown = new_address(), new_address()
-    await door.signed_up(known)
+    await auth.signed_up(known)
     for address in (known, unknown):
-        begun = (await door.post("/sign-up", {"email": address, "password": GOOD})).json()
-        again = await door.post("/sign-up/resend", {"challengeId": begun["challengeId"]})
+        begun = (await auth.post("/sign-up", {"email": address, "password": GOOD})).json()
+        again = await auth.post("/sign-up/resend", {"challengeId": begun["challengeId"]})
         assert (again.status_code, sorted(again.json())) == (200, ["challengeId", "expiresAt"])
-    assert "already have an account" in (await door.mails(known))[-1]["subject"]
-    assert "sign-up code" in (await door.mails(unknown))[-1]["subject"]
-    await door.settings(signUp=False)
-    closed = await door.post("/sign-up/resend", {"challengeId": begun["challengeId"]})
+    assert "already have an account" in (await auth.mails(known))[-1]["subject"]
+    assert "sign-up code" in (await auth.mails(unknown))[-1]["subject"]
+    await auth.settings(signUp=False)
+    closed = await auth.post("/sign-up/resend", {"challengeId": begun["challengeId"]})
     assert (closed.status_code, closed.json()["code"]) == (403, "sign_up_closed")
 
 
 @pytest.mark.parametrize("key", ["GITHUB", "GOOGLE", "ACME_DIRECTORY"])
-async def test_pages_show_providers_by_their_own_names(door, browser, key):
+async def test_pages_show_providers_by_their_own_names(auth, browser, key):
     """Defects: I12"""
     kind = "OIDC" if key == "ACME_DIRECTORY" else key
-    await put(door, key, "https://login.example", kind=kind)
+    await put(auth, key, "https://login.example", kind=kind)
     name = {"GITHUB": "GitHub", "GOOGLE": "Google", "ACME_DIRECTORY": "Acme Directory"}[key]
     for path in ("sign-in", "sign-up"):
         assert f"Continue with {name}<" in (await browser.open(path, **FLOW)).text
 
 
-async def test_the_code_button_is_primary_without_passwords(door, browser):
+async def test_the_code_button_is_primary_without_passwords(auth, browser):
     """Defects: I12"""
-    await door.settings(methods=["EMAIL_CODE"])
+    await auth.settings(methods=["EMAIL_CODE"])
     page = await browser.open("sign-in", **FLOW)
     assert re.search(r"<button [^>]*formaction[^>]*>Mail me a code</button>", page.text)
-    await door.settings(methods=["PASSWORD", "EMAIL_CODE"])
+    await auth.settings(methods=["PASSWORD", "EMAIL_CODE"])
     page = await browser.open("sign-in", **FLOW)
     assert re.search(r'<button class="second" [^>]*>Mail me a code instead</button>', page.text)
 

@@ -46,15 +46,15 @@ async def provider(clock):
 
 
 @pytest.fixture
-async def elsewhere(door, provider):
-    await door.settings(redirectUrls=[BACK])
-    await put(door, "ACME", provider.issuer)
-    return Elsewhere(door, provider)
+async def provider_browser(auth, provider):
+    await auth.settings(redirectUrls=[BACK])
+    await put(auth, "ACME", provider.issuer)
+    return ProviderBrowser(auth, provider)
 
 
-async def put(door, key, issuer, **fields):
+async def put(auth, key, issuer, **fields):
     body = {"kind": "OIDC", "issuer": issuer, "clientId": "client", "clientSecret": "hush", **fields}
-    answer = await door.project.developer.put(f"/projects/{door.project.id}/auth/providers/{key}", body)
+    answer = await auth.project.developer.put(f"/projects/{auth.project.id}/auth/providers/{key}", body)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
@@ -64,24 +64,24 @@ def query_of(answer):
     return dict(parse_qsl(urlsplit(answer.headers["location"]).query))
 
 
-class Elsewhere:
+class ProviderBrowser:
     """A browser that goes to a provider and comes back."""
 
-    def __init__(self, door, provider, key="ACME"):
-        self.door = door
+    def __init__(self, auth, provider, key="ACME"):
+        self.auth = auth
         self.provider = provider
         self.key = key
 
     async def start(self, **fields):
         query = {"redirectUrl": BACK, "codeChallenge": CHALLENGE, "state": "mine", **fields}
-        return await self.door.get(f"/providers/{self.key}/start?{urlencode(query)}")
+        return await self.auth.get(f"/providers/{self.key}/start?{urlencode(query)}")
 
     async def come_back(self, started, **fields):
         asked = self.provider.went(started.headers["location"])
         cookie = started.headers["set-cookie"].split(";")[0]
         query = urlencode({"code": "code", "state": asked["state"], **fields})
-        path = f"/projects/{self.door.project.id}/auth/providers/callback?{query}"
-        return await self.door.client.request("GET", path, headers={"cookie": cookie})
+        path = f"/projects/{self.auth.project.id}/auth/providers/callback?{query}"
+        return await self.auth.client.request("GET", path, headers={"cookie": cookie})
 
     async def sign_in(self, **claims):
         self.provider.claims = claims
@@ -89,26 +89,26 @@ class Elsewhere:
         assert back["state"] == "mine"
         if "error" in back:
             return back["error"]
-        answer = await self.door.post("/token", {"code": back["code"], "codeVerifier": VERIFIER})
+        answer = await self.auth.post("/token", {"code": back["code"], "codeVerifier": VERIFIER})
         assert answer.status_code == 200, answer.text
         return answer.json()
 
 
-async def test_a_provider_account_signs_up_and_signs_in(elsewhere, door, project):
+async def test_a_provider_account_signs_up_and_signs_in(provider_browser, auth, project):
     address = new_address()
-    first = await elsewhere.sign_in(email=address, email_verified=True, name="Ada")
+    first = await provider_browser.sign_in(email=address, email_verified=True, name="Ada")
     assert first["customer"]["email"] == address
     assert first["customer"]["emailVerifiedAt"] is not None
     assert (first["customer"]["name"], first["customer"]["identities"]) == ("Ada", ["ACME"])
     moved = new_address()
-    again = await elsewhere.sign_in(email=moved, email_verified=True)
+    again = await provider_browser.sign_in(email=moved, email_verified=True)
     assert again["customer"]["id"] == first["customer"]["id"], "the subject decides, not the address"
     assert again["customer"]["email"] == moved, "which follows what the provider has verified"
     found = (await project.client.get("/customers?provider=ACME")).json()
     assert found["total"] == 1
 
 
-async def test_sign_in_works_with_an_independent_openid_provider(door, clock):
+async def test_sign_in_works_with_an_independent_openid_provider(auth, clock):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import oidc_provider_mock
@@ -117,19 +117,19 @@ async def test_sign_in_works_with_an_independent_openid_provider(door, clock):
     user = oidc_provider_mock.User(sub="42", claims={"email": address, "email_verified": True})
     with oidc_provider_mock.run_server_in_thread(user_claims=[user], require_nonce=True) as server:
         issuer = f"http://localhost:{server.server_port}"
-        await door.settings(redirectUrls=[BACK])
-        await put(door, "MOCK", issuer)
+        await auth.settings(redirectUrls=[BACK])
+        await put(auth, "MOCK", issuer)
         query = urlencode({"redirectUrl": BACK, "codeChallenge": CHALLENGE})
-        started = await door.get(f"/providers/MOCK/start?{query}")
+        started = await auth.get(f"/providers/MOCK/start?{query}")
         async with httpx.AsyncClient(timeout=60) as browser:
             there = await browser.post(started.headers["location"], data={"sub": "42"})
         assert there.status_code == 302
         clock.move(datetime.now(UTC) - clock())  # The provider's clock runs, however slow the machine is.
         returned = urlsplit(there.headers["location"])
         cookie = started.headers["set-cookie"].split(";")[0]
-        back = await door.client.request("GET", f"{returned.path}?{returned.query}", headers={"cookie": cookie})
+        back = await auth.client.request("GET", f"{returned.path}?{returned.query}", headers={"cookie": cookie})
         code = query_of(back)["code"]
-    signed_in = await door.post("/token", {"code": code, "codeVerifier": VERIFIER})
+    signed_in = await auth.post("/token", {"code": code, "codeVerifier": VERIFIER})
     assert signed_in.json()["customer"]["email"] == address
 
 
@@ -154,15 +154,15 @@ NOW = int(time.time())
     ],
     ids=lambda each: "-".join(each),  # Not the values: workers that collect a second apart would differ.
 )
-async def test_an_id_token_with_a_wrong_claim_is_rejected(elsewhere, project, claims):
-    assert await elsewhere.sign_in(email=new_address(), email_verified=True, **claims) == "provider_error"
+async def test_an_id_token_with_a_wrong_claim_is_rejected(provider_browser, project, claims):
+    assert await provider_browser.sign_in(email=new_address(), email_verified=True, **claims) == "provider_error"
     assert (await project.client.get("/customers/stats")).json()["total"] == 0
 
 
 @pytest.mark.parametrize(
     "how", ["alg none", "HS256 with the public key", "another key", "unknown kid", "no kid, two keys"]
 )
-async def test_an_id_token_with_a_wrong_signature_is_rejected(elsewhere, project, provider, how):
+async def test_an_id_token_with_a_wrong_signature_is_rejected(provider_browser, project, provider, how):
     if how == "alg none":
         provider.algorithm, provider.signing_key = "none", None
     elif how == "HS256 with the public key":
@@ -179,181 +179,181 @@ async def test_an_id_token_with_a_wrong_signature_is_rejected(elsewhere, project
     else:
         provider.header, provider.key_ids = {}, ["one", "two"]
     try:
-        assert await elsewhere.sign_in(email=new_address(), email_verified=True) == "provider_error"
+        assert await provider_browser.sign_in(email=new_address(), email_verified=True) == "provider_error"
     finally:
         if how.startswith("HS256"):
             HMACAlgorithm.prepare_key = prepare  # type: ignore[method-assign]
     assert (await project.client.get("/customers/stats")).json()["total"] == 0
 
 
-async def test_the_jwks_is_cached_and_refetched_at_a_limited_rate_for_unknown_keys(elsewhere, provider, clock):
+async def test_the_jwks_is_cached_and_refetched_at_a_limited_rate_for_unknown_keys(provider_browser, provider, clock):
     address = new_address()
-    await elsewhere.sign_in(email=address, email_verified=True)
-    await elsewhere.sign_in(email=address, email_verified=True)
+    await provider_browser.sign_in(email=address, email_verified=True)
+    await provider_browser.sign_in(email=address, email_verified=True)
     fetched = [path for path, _, _ in provider.requests].count("/jwks")
     assert fetched == 1
     provider.header = {"kid": "two"}
     for _ in range(3):
-        await elsewhere.sign_in(email=address, email_verified=True)
+        await provider_browser.sign_in(email=address, email_verified=True)
     assert [path for path, _, _ in provider.requests].count("/jwks") == 1, "within a minute of the last look"
 
 
-async def test_a_discovery_document_of_another_issuer_is_rejected(elsewhere, provider):
+async def test_a_discovery_document_of_another_issuer_is_rejected(provider_browser, provider):
     provider.metadata["issuer"] = "https://evil.example"
-    answer = await elsewhere.start()
+    answer = await provider_browser.start()
     assert (answer.status_code, answer.json()["code"]) == (503, "provider_trouble")
 
 
-async def test_a_response_with_another_iss_is_rejected(elsewhere):
-    back = query_of(await elsewhere.come_back(await elsewhere.start(), iss="https://evil.example"))
+async def test_a_response_with_another_iss_is_rejected(provider_browser):
+    back = query_of(await provider_browser.come_back(await provider_browser.start(), iss="https://evil.example"))
     reason = "ID token refused: the response names another issuer"
     assert back == {"state": "mine", "error": "provider_error", "error_description": reason}
 
 
-async def test_a_sign_in_is_bound_to_the_browser_that_began_it(elsewhere, provider, door):
-    mine, theirs = await elsewhere.start(), await elsewhere.start()
+async def test_a_sign_in_is_bound_to_the_browser_that_began_it(provider_browser, provider, auth):
+    mine, theirs = await provider_browser.start(), await provider_browser.start()
     asked = provider.went(mine.headers["location"])
-    path = f"/projects/{door.project.id}/auth/providers/callback"
+    path = f"/projects/{auth.project.id}/auth/providers/callback"
     query = urlencode({"code": "code", "state": asked["state"]})
     for cookie in ("", theirs.headers["set-cookie"].split(";")[0]):
-        fresh = await elsewhere.start()
+        fresh = await provider_browser.start()
         asked = provider.went(fresh.headers["location"])
         query = urlencode({"code": "code", "state": asked["state"]})
-        refused = await door.client.request("GET", f"{path}?{query}", headers={"cookie": cookie})
+        refused = await auth.client.request("GET", f"{path}?{query}", headers={"cookie": cookie})
         assert (refused.status_code, refused.json()["code"]) == (400, "flow_invalid")
-    unknown = await door.client.request("GET", f"{path}?code=x&state={'0' * 64}")
+    unknown = await auth.client.request("GET", f"{path}?code=x&state={'0' * 64}")
     assert unknown.status_code == 400
 
 
-async def test_a_provider_response_is_accepted_once(elsewhere, provider):
+async def test_a_provider_response_is_accepted_once(provider_browser, provider):
     provider.claims = {"email": new_address(), "email_verified": True}
-    started = await elsewhere.start()
-    answers = await asyncio.gather(*(elsewhere.come_back(started) for _ in range(3)))
+    started = await provider_browser.start()
+    answers = await asyncio.gather(*(provider_browser.come_back(started) for _ in range(3)))
     assert sorted(each.status_code for each in answers) == [302, 400, 400]
 
 
-async def test_a_grant_works_once_and_only_with_the_code_verifier(elsewhere, provider, door, clock):
+async def test_a_grant_works_once_and_only_with_the_code_verifier(provider_browser, provider, auth, clock):
     provider.claims = {"email": new_address(), "email_verified": True}
-    code = query_of(await elsewhere.come_back(await elsewhere.start()))["code"]
-    wrong = await door.post("/token", {"code": code, "codeVerifier": "w" * 50})
+    code = query_of(await provider_browser.come_back(await provider_browser.start()))["code"]
+    wrong = await auth.post("/token", {"code": code, "codeVerifier": "w" * 50})
     assert wrong.status_code == 401
-    assert (await door.post("/token", {"code": code, "codeVerifier": VERIFIER})).status_code == 200
-    assert (await door.post("/token", {"code": code, "codeVerifier": VERIFIER})).status_code == 401
-    code = query_of(await elsewhere.come_back(await elsewhere.start()))["code"]
+    assert (await auth.post("/token", {"code": code, "codeVerifier": VERIFIER})).status_code == 200
+    assert (await auth.post("/token", {"code": code, "codeVerifier": VERIFIER})).status_code == 401
+    code = query_of(await provider_browser.come_back(await provider_browser.start()))["code"]
     clock.move(timedelta(minutes=3))
-    assert (await door.post("/token", {"code": code, "codeVerifier": VERIFIER})).status_code == 401
+    assert (await auth.post("/token", {"code": code, "codeVerifier": VERIFIER})).status_code == 401
 
 
-async def test_providers_redirect_only_to_listed_redirect_urls(elsewhere):
-    answer = await elsewhere.start(redirectUrl="https://evil.example/")
+async def test_providers_redirect_only_to_listed_redirect_urls(provider_browser):
+    answer = await provider_browser.start(redirectUrl="https://evil.example/")
     assert answer.status_code == 400
     assert answer.json()["errors"][0]["path"] == "/redirectUrl"
 
 
-async def test_a_denied_consent_returns_access_denied(elsewhere):
-    back = query_of(await elsewhere.come_back(await elsewhere.start(), error="access_denied"))
+async def test_a_denied_consent_returns_access_denied(provider_browser):
+    back = query_of(await provider_browser.come_back(await provider_browser.start(), error="access_denied"))
     assert back["error"] == "access_denied"
 
 
 @pytest.mark.parametrize("verified", [False, None, "yes", 1, "false"])
-async def test_an_unverified_address_does_not_link_to_a_customer(elsewhere, door, verified):
+async def test_an_unverified_address_does_not_link_to_a_customer(provider_browser, auth, verified):
     victim = new_address()
-    up = await door.signed_up(victim)
-    assert await elsewhere.sign_in(email=victim, email_verified=verified) == "account_not_linked"
-    me = (await door.as_(up["accessToken"]).get("/me")).json()
+    up = await auth.signed_up(victim)
+    assert await provider_browser.sign_in(email=victim, email_verified=verified) == "account_not_linked"
+    me = (await auth.as_(up["accessToken"]).get("/me")).json()
     assert me["identities"] == ["PASSWORD"]
 
 
-async def test_another_subject_with_a_linked_address_does_not_get_the_customer(elsewhere, door, project):
+async def test_another_subject_with_a_linked_address_does_not_get_the_customer(provider_browser, auth, project):
     """Defects: I4"""
     address = new_address()
-    first = await elsewhere.sign_in(sub="1", email=address, email_verified=True)
-    assert await elsewhere.sign_in(sub="2", email=address, email_verified=True) == "identity_conflict"
+    first = await provider_browser.sign_in(sub="1", email=address, email_verified=True)
+    assert await provider_browser.sign_in(sub="2", email=address, email_verified=True) == "identity_conflict"
     settings = (await project.developer.get(f"/projects/{project.id}/auth/providers")).json()[0]
     body = {"issuer": settings["issuer"], "clientId": settings["clientId"], "onNewSubject": "HOLD"}
     changed = await project.developer.put(f"/projects/{project.id}/auth/providers/ACME", body)
     assert changed.json()["onNewSubject"] == "HOLD"
-    assert await elsewhere.sign_in(sub="2", email=address, email_verified=True) == "identity_held"
+    assert await provider_browser.sign_in(sub="2", email=address, email_verified=True) == "identity_held"
     (held,) = (await project.client.get("/identity-requests")).json()
     assert (held["customerId"], held["provider"], held["connectionId"]) == (first["customer"]["id"], "ACME", None)
     assert (await project.client.post(f"/identity-requests/{held['id']}/approve")).status_code == 200
-    into = await elsewhere.sign_in(sub="2", email=address, email_verified=True)
+    into = await provider_browser.sign_in(sub="2", email=address, email_verified=True)
     assert into["customer"]["id"] == first["customer"]["id"]
-    assert await elsewhere.sign_in(sub="1", email=address, email_verified=True) == "identity_held"
+    assert await provider_browser.sign_in(sub="1", email=address, email_verified=True) == "identity_held"
     assert (await project.client.post(f"/identity-requests/{uuid4()}/reject")).status_code == 404
 
 
 @pytest.mark.parametrize("verified", [True, "true"])
-async def test_a_verified_address_links_to_the_customer_with_it(elsewhere, door, verified):
+async def test_a_verified_address_links_to_the_customer_with_it(provider_browser, auth, verified):
     address = new_address()
-    up = await door.signed_up(address)
-    linked = await elsewhere.sign_in(email=address.upper(), email_verified=verified)
+    up = await auth.signed_up(address)
+    linked = await provider_browser.sign_in(email=address.upper(), email_verified=verified)
     assert linked["customer"]["id"] == up["customer"]["id"]
     assert linked["customer"]["identities"] == ["ACME", "PASSWORD"]
-    assert (await door.sign_in(address)).status_code == 200
-    told = [mail["text"] for mail in await door.mails(address) if mail["subject"].startswith("How you sign in")]
+    assert (await auth.sign_in(address)).status_code == 200
+    told = [mail["text"] for mail in await auth.mails(address) if mail["subject"].startswith("How you sign in")]
     assert len(told) == 1
     assert "ACME was added" in told[0]
-    await elsewhere.sign_in(email=address, email_verified=verified)
-    assert len([m for m in await door.mails(address) if m["subject"].startswith("How you sign in")]) == 1
+    await provider_browser.sign_in(email=address, email_verified=verified)
+    assert len([m for m in await auth.mails(address) if m["subject"].startswith("How you sign in")]) == 1
 
 
-async def test_pre_hijacking_linking_revokes_earlier_credentials(elsewhere, door):
+async def test_pre_hijacking_linking_revokes_earlier_credentials(provider_browser, auth):
     victim = new_address()
-    planted = await door.unverified(victim)
-    linked = await elsewhere.sign_in(email=victim, email_verified=True)
+    planted = await auth.unverified(victim)
+    linked = await provider_browser.sign_in(email=victim, email_verified=True)
     assert linked["customer"]["id"] == planted["customer"]["id"]
     assert linked["customer"]["identities"] == ["ACME"]
-    assert (await door.sign_in(victim)).status_code == 401
-    assert (await door.as_(planted["accessToken"]).get("/me")).status_code == 401
+    assert (await auth.sign_in(victim)).status_code == 401
+    assert (await auth.as_(planted["accessToken"]).get("/me")).status_code == 401
 
 
-async def test_an_unverified_address_of_a_new_customer_stays_unverified(elsewhere):
-    made = await elsewhere.sign_in(email=new_address(), email_verified=False)
+async def test_an_unverified_address_of_a_new_customer_stays_unverified(provider_browser):
+    made = await provider_browser.sign_in(email=new_address(), email_verified=False)
     assert made["customer"]["emailVerifiedAt"] is None
-    nobody = await elsewhere.sign_in(sub="another")
+    nobody = await provider_browser.sign_in(sub="another")
     assert nobody["customer"]["email"] is None
 
 
-async def test_trusted_email_domains_verify_only_their_own_addresses(elsewhere, door, provider):
-    await put(door, "ACME", provider.issuer, trustedEmailDomains=["Acme.example"])
-    inside = await elsewhere.sign_in(sub="1", email="ada@acme.example")
+async def test_trusted_email_domains_verify_only_their_own_addresses(provider_browser, auth, provider):
+    await put(auth, "ACME", provider.issuer, trustedEmailDomains=["Acme.example"])
+    inside = await provider_browser.sign_in(sub="1", email="ada@acme.example")
     assert inside["customer"]["emailVerifiedAt"] is not None
-    outside = await elsewhere.sign_in(sub="2", email="ada@acme.example.org")
+    outside = await provider_browser.sign_in(sub="2", email="ada@acme.example.org")
     assert outside["customer"]["emailVerifiedAt"] is None
 
 
-async def test_tenants_of_a_shared_issuer_are_distinguished_and_not_trusted(elsewhere, door, provider):
-    await put(door, "ACME", provider.issuer, kind="MICROSOFT", trustedEmailDomains=["acme.example"])
+async def test_tenants_of_a_shared_issuer_are_distinguished_and_not_trusted(provider_browser, auth, provider):
+    await put(auth, "ACME", provider.issuer, kind="MICROSOFT", trustedEmailDomains=["acme.example"])
     real = provider.issuer
     provider.metadata["issuer"] = f"{real}/{{tenantid}}/v2.0"
-    one = await elsewhere.sign_in(iss=f"{real}/t1/v2.0", tid="t1", email="ada@acme.example")
+    one = await provider_browser.sign_in(iss=f"{real}/t1/v2.0", tid="t1", email="ada@acme.example")
     assert one["customer"]["emailVerifiedAt"] is None
-    other = await elsewhere.sign_in(iss=f"{real}/t2/v2.0", tid="t2", email=new_address())
+    other = await provider_browser.sign_in(iss=f"{real}/t2/v2.0", tid="t2", email=new_address())
     assert other["customer"]["id"] != one["customer"]["id"], "the same subject of another tenant is somebody else"
-    assert await elsewhere.sign_in(iss=f"{real}/t2/v2.0", tid="t1") == "provider_error"
+    assert await provider_browser.sign_in(iss=f"{real}/t2/v2.0", tid="t1") == "provider_error"
 
 
-async def test_bans_and_closed_sign_up_apply_to_provider_accounts(elsewhere, door, project):
-    made = await elsewhere.sign_in(email=new_address(), email_verified=True)
+async def test_bans_and_closed_sign_up_apply_to_provider_accounts(provider_browser, auth, project):
+    made = await provider_browser.sign_in(email=new_address(), email_verified=True)
     await project.client.post(f"/customers/{made['customer']['id']}/ban")
-    assert await elsewhere.sign_in() == "sign_in_blocked"
-    await door.settings(signUp=False)
-    assert await elsewhere.sign_in(sub="new", email=new_address(), email_verified=True) == "sign_up_closed"
+    assert await provider_browser.sign_in() == "sign_in_blocked"
+    await auth.settings(signUp=False)
+    assert await provider_browser.sign_in(sub="new", email=new_address(), email_verified=True) == "sign_up_closed"
 
 
-async def test_userinfo_completes_the_id_token_of_the_same_subject(elsewhere, provider):
+async def test_userinfo_completes_the_id_token_of_the_same_subject(provider_browser, provider):
     address = new_address()
     provider.userinfo = {"sub": "somebody else", "email": address, "email_verified": True}
-    assert (await elsewhere.sign_in(sub="1"))["customer"]["email"] is None
+    assert (await provider_browser.sign_in(sub="1"))["customer"]["email"] is None
     provider.userinfo = {"sub": "2", "email": address, "email_verified": True}
-    assert (await elsewhere.sign_in(sub="2"))["customer"]["email"] == address
+    assert (await provider_browser.sign_in(sub="2"))["customer"]["email"] == address
 
 
-async def test_github_accounts_are_read_from_its_api(door, provider):
-    await door.settings(redirectUrls=[BACK])
-    await put(door, "GITHUB", provider.issuer, kind="GITHUB")
-    hub = Elsewhere(door, provider, "GITHUB")
+async def test_github_accounts_are_read_from_its_api(auth, provider):
+    await auth.settings(redirectUrls=[BACK])
+    await put(auth, "GITHUB", provider.issuer, kind="GITHUB")
+    hub = ProviderBrowser(auth, provider, "GITHUB")
     address = new_address()
     provider.account = {"id": 583231, "name": "Octo"}
     provider.addresses = [
@@ -366,18 +366,18 @@ async def test_github_accounts_are_read_from_its_api(door, provider):
     assert await hub.sign_in() == "provider_error"
 
 
-async def test_apple_gets_a_signed_client_secret_and_posts_its_response(door, provider):
-    await door.settings(redirectUrls=[BACK])
+async def test_apple_gets_a_signed_client_secret_and_posts_its_response(auth, provider):
+    await auth.settings(redirectUrls=[BACK])
     key = ec.generate_private_key(ec.SECP256R1())
     pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
-    await put(door, "APPLE", provider.issuer, kind="APPLE", clientSecret=pem, teamId="TEAM", keyId="KEY")
-    apple = Elsewhere(door, provider, "APPLE")
+    await put(auth, "APPLE", provider.issuer, kind="APPLE", clientSecret=pem, teamId="TEAM", keyId="KEY")
+    apple = ProviderBrowser(auth, provider, "APPLE")
     started = await apple.start()
     asked = provider.went(started.headers["location"])
     assert asked["response_mode"] == "form_post"
-    path = f"/projects/{door.project.id}/auth/providers/callback"
+    path = f"/projects/{auth.project.id}/auth/providers/callback"
     form = urlencode({"code": "code", "state": asked["state"], "user": "{}"})
-    posted = await door.client.request(
+    posted = await auth.client.request(
         "POST", path, content=form, headers={"content-type": "application/x-www-form-urlencoded"}
     )
     assert posted.status_code == 303
@@ -390,8 +390,8 @@ async def test_apple_gets_a_signed_client_secret_and_posts_its_response(door, pr
     assert (claims["iss"], claims["sub"], jwt.get_unverified_header(secret)["kid"]) == ("TEAM", "client", "KEY")
 
 
-async def test_the_client_secret_is_sent_by_the_method_the_provider_supports(elsewhere, provider):
-    await elsewhere.sign_in(email=new_address(), email_verified=True)
+async def test_the_client_secret_is_sent_by_the_method_the_provider_supports(provider_browser, provider):
+    await provider_browser.sign_in(email=new_address(), email_verified=True)
     _, form, headers = next(each for each in provider.requests if each[0] == "/token")
     assert headers["authorization"] == "Basic " + base64.b64encode(b"client:hush").decode()
     assert "client_secret" not in form
@@ -410,52 +410,52 @@ STRENGTHS = {
 
 
 @pytest.mark.parametrize(("claims", "error"), STRENGTHS.values(), ids=STRENGTHS)
-async def test_acr_and_auth_time_must_meet_the_settings(elsewhere, door, provider, clock, claims, error):
-    shown = await put(door, "ACME", provider.issuer, acrValues=["phr", "phrh"], maxAgeSeconds=300)
+async def test_acr_and_auth_time_must_meet_the_settings(provider_browser, auth, provider, clock, claims, error):
+    shown = await put(auth, "ACME", provider.issuer, acrValues=["phr", "phrh"], maxAgeSeconds=300)
     assert (shown["acrValues"], shown["maxAgeSeconds"]) == (["phr", "phrh"], 300)
-    asked = dict(parse_qsl(urlsplit((await elsewhere.start()).headers["location"]).query))
+    asked = dict(parse_qsl(urlsplit((await provider_browser.start()).headers["location"]).query))
     assert (asked["acr_values"], asked["max_age"]) == ("phr phrh", "300")
     if isinstance(claims.get("auth_time"), int):
         claims = {**claims, "auth_time": int(clock().timestamp()) + claims["auth_time"]}
-    into = await elsewhere.sign_in(**claims)
+    into = await provider_browser.sign_in(**claims)
     assert into == error if error else into["accessToken"]
-    assert (await door.project.client.get("/customers/stats")).json()["total"] == (0 if error else 1)
+    assert (await auth.project.client.get("/customers/stats")).json()["total"] == (0 if error else 1)
 
 
-async def test_acr_values_and_max_age_are_sent_only_if_set_and_rejected_for_github(elsewhere, door):
-    asked = dict(parse_qsl(urlsplit((await elsewhere.start()).headers["location"]).query))
+async def test_acr_values_and_max_age_are_sent_only_if_set_and_rejected_for_github(provider_browser, auth):
+    asked = dict(parse_qsl(urlsplit((await provider_browser.start()).headers["location"]).query))
     assert not {"acr_values", "max_age"} & set(asked)
-    path = f"/projects/{door.project.id}/auth/providers/GITHUB"
+    path = f"/projects/{auth.project.id}/auth/providers/GITHUB"
     body = {"kind": "GITHUB", "clientId": "client", "clientSecret": "hush", "maxAgeSeconds": 300}
-    assert (await door.project.developer.put(path, body)).status_code == 400
+    assert (await auth.project.developer.put(path, body)).status_code == 400
 
 
-async def test_a_stored_secret_is_not_sent_to_a_changed_issuer(elsewhere, door, provider):
-    path = f"/projects/{door.project.id}/auth/providers/ACME"
+async def test_a_stored_secret_is_not_sent_to_a_changed_issuer(provider_browser, auth, provider):
+    path = f"/projects/{auth.project.id}/auth/providers/ACME"
     body = {"kind": "OIDC", "clientId": "client", "issuer": provider.issuer}
-    assert (await door.project.developer.put(path, body)).json()["hasSecret"] is True
-    moved = await door.project.developer.put(path, {**body, "issuer": "https://evil.example"})
+    assert (await auth.project.developer.put(path, body)).json()["hasSecret"] is True
+    moved = await auth.project.developer.put(path, {**body, "issuer": "https://evil.example"})
     assert (moved.status_code, moved.json()["errors"][0]["path"]) == (400, "/clientSecret")
     new = {**body, "issuer": "https://other.example", "clientSecret": "another"}
-    assert (await door.project.developer.put(path, new)).status_code == 200
+    assert (await auth.project.developer.put(path, new)).status_code == 200
 
 
-async def test_providers_are_listed_without_secrets_and_deleted(elsewhere, project, door):
+async def test_providers_are_listed_without_secrets_and_deleted(provider_browser, project, auth):
     base = f"/projects/{project.id}/auth/providers"
     listed = (await project.developer.get(base)).json()
     assert [(each["key"], each["hasSecret"]) for each in listed] == [("ACME", True)]
     assert "hush" not in str(listed)
-    kept = await put(door, "ACME", listed[0]["issuer"], clientSecret=None)
+    kept = await put(auth, "ACME", listed[0]["issuer"], clientSecret=None)
     assert kept["hasSecret"]
     for key, body in (("PASSWORD", {}), ("google", {}), ("GOOGLE", {"kind": "OIDC", "issuer": "https://x.example"})):
         answer = await project.developer.put(f"{base}/{key}", {"clientId": "x", "kind": "OIDC", **body})
         assert answer.status_code == 400, key
     assert (await project.developer.delete(f"{base}/ACME")).json() == {"deleted": True}
     assert (await project.developer.delete(f"{base}/ACME")).status_code == 404
-    assert (await elsewhere.start()).status_code == 404
+    assert (await provider_browser.start()).status_code == 404
 
 
-async def test_a_provider_at_a_private_address_is_not_called(project, door, world):
+async def test_a_provider_at_a_private_address_is_not_called(project, auth, world):
     from postern.kernel.outbound.client import open_outbound
 
     async def lookup(name):
@@ -463,10 +463,10 @@ async def test_a_provider_at_a_private_address_is_not_called(project, door, worl
 
     async with open_outbound(lookup) as guarded:
         world.outbound = guarded
-        await door.settings(redirectUrls=[BACK])
-        await put(door, "INSIDE", "http://localhost:1")
+        await auth.settings(redirectUrls=[BACK])
+        await put(auth, "INSIDE", "http://localhost:1")
         query = urlencode({"redirectUrl": BACK, "codeChallenge": CHALLENGE})
-        answer = await door.get(f"/providers/INSIDE/start?{query}")
+        answer = await auth.get(f"/providers/INSIDE/start?{query}")
     assert (answer.status_code, answer.json()["code"]) == (503, "provider_trouble")
 
 
@@ -493,19 +493,19 @@ HOSTILE_DOCUMENTS = {
 
 @pytest.mark.parametrize("path", [DISCOVERY, KEYS, "/token"])
 @pytest.mark.parametrize("document", HOSTILE_DOCUMENTS)
-async def test_a_hostile_document_is_rejected_with_a_reason(elsewhere, provider, path, document):
+async def test_a_hostile_document_is_rejected_with_a_reason(provider_browser, provider, path, document):
     """Whatever a provider serves, the app gets an error that it can show, and no response is a 500.
 
     Defects: S12
     """
-    started = None if path == DISCOVERY else await elsewhere.start()
+    started = None if path == DISCOVERY else await provider_browser.start()
     provider.raw[path] = HOSTILE_DOCUMENTS[document]
     if started is None:
-        answer = await elsewhere.start()
+        answer = await provider_browser.start()
         assert answer.status_code == 503, answer.text
         assert answer.json()["code"] == "provider_trouble"
         return
-    back = query_of(await elsewhere.come_back(started))
+    back = query_of(await provider_browser.come_back(started))
     assert back["error"] == "provider_error"
     assert back["error_description"].isascii()
 
@@ -523,19 +523,19 @@ async def test_a_hostile_document_is_rejected_with_a_reason(elsewhere, provider,
         "x",
     ],
 )
-async def test_an_endpoint_that_is_not_a_url_is_rejected(elsewhere, provider, name, address):
+async def test_an_endpoint_that_is_not_a_url_is_rejected(provider_browser, provider, name, address):
     """Defects: S12"""
     provider.metadata = {name: address}
-    answer = await elsewhere.start()
+    answer = await provider_browser.start()
     assert answer.status_code == 503, answer.text
     assert answer.json()["code"] == "provider_trouble"
 
 
 @pytest.mark.parametrize("ways", [7, "client_secret_basic", [7], {"a": 1}])
-async def test_malformed_token_endpoint_auth_methods_are_rejected(elsewhere, provider, ways):
+async def test_malformed_token_endpoint_auth_methods_are_rejected(provider_browser, provider, ways):
     """Defects: S12"""
     provider.metadata = {"token_endpoint_auth_methods_supported": ways}
-    assert (await elsewhere.start()).status_code == 503
+    assert (await provider_browser.start()).status_code == 503
 
 
 @pytest.mark.parametrize(
@@ -558,10 +558,10 @@ async def test_malformed_token_endpoint_auth_methods_are_rejected(elsewhere, pro
     ],
     ids=str,
 )
-async def test_hostile_claims_are_rejected_with_a_reason(elsewhere, provider, claims):
+async def test_hostile_claims_are_rejected_with_a_reason(provider_browser, provider, claims):
     """Defects: S12"""
     provider.claims = claims
-    back = query_of(await elsewhere.come_back(await elsewhere.start()))
+    back = query_of(await provider_browser.come_back(await provider_browser.start()))
     assert back["error"] == "provider_error"
     assert back["error_description"].startswith("ID token refused: ")
 
@@ -569,22 +569,22 @@ async def test_hostile_claims_are_rejected_with_a_reason(elsewhere, provider, cl
 @pytest.mark.parametrize(
     "token", ["", "a", "a.b", "a.b.c", "..", "é.é.é", "e30.e30.", "bnVsbA.bnVsbA.x", "x" * 70_000, "W1tb.W1tb.W1tb"]
 )
-async def test_a_malformed_id_token_is_rejected(elsewhere, provider, token):
+async def test_a_malformed_id_token_is_rejected(provider_browser, provider, token):
     """Defects: S12"""
     provider.token = token or " "
-    assert query_of(await elsewhere.come_back(await elsewhere.start()))["error"] == "provider_error"
+    assert query_of(await provider_browser.come_back(await provider_browser.start()))["error"] == "provider_error"
 
 
-async def test_an_access_token_with_invalid_characters_is_rejected(elsewhere, provider):
+async def test_an_access_token_with_invalid_characters_is_rejected(provider_browser, provider):
     """Defects: S12"""
-    started = await elsewhere.start()
+    started = await provider_browser.start()
     asked = provider.went(started.headers["location"])
     assert asked
     provider.raw["/token"] = json.dumps({"access_token": "a\r\nX-Evil: 1", "id_token": provider.id_token()}).encode()
-    assert query_of(await elsewhere.come_back(started))["error"] == "provider_error"
+    assert query_of(await provider_browser.come_back(started))["error"] == "provider_error"
 
 
-async def test_a_multi_line_name_becomes_one_line(elsewhere):
+async def test_a_multi_line_name_becomes_one_line(provider_browser):
     """Defects: S12"""
-    signed_in = await elsewhere.sign_in(email=new_address(), email_verified=True, name="Ada\r\nBcc: x\u2028Y ")
+    signed_in = await provider_browser.sign_in(email=new_address(), email_verified=True, name="Ada\r\nBcc: x\u2028Y ")
     assert signed_in["customer"]["name"] == "Ada Bcc: x Y"

@@ -6,25 +6,25 @@ from uuid import uuid4
 
 from tests.identity.customers.conftest import GOOD, new_address
 from tests.identity.customers.test_second_factor import with_passkey
-from tests.identity.organizations.conftest import people
+from tests.identity.organizations.conftest import directory
 
-__all__ = ["people"]
+__all__ = ["directory"]
 
 
-async def test_all_operations_report_the_same_end_of_a_session(door, project):
+async def test_all_operations_report_the_same_end_of_a_session(auth, project):
     """Defects: I6"""
-    up = await door.signed_up()
+    up = await auth.signed_up()
     path = f"/customers/{up['customer']['id']}"
-    mine = (await door.as_(up["accessToken"]).get("/sessions")).json()[0]
+    mine = (await auth.as_(up["accessToken"]).get("/sessions")).json()[0]
     theirs = (await project.client.get(path)).json()["sessions"][0]
     entries = (await project.client.get(f"{path}/timeline")).json()["data"]
     told = next(each["data"]["expiresAt"] for each in entries if each["kind"] == "SESSION")
     assert mine["expiresAt"] == theirs["expiresAt"] == told == up["refreshTokenExpiresAt"]
 
 
-async def test_adding_and_removing_a_passkey_are_events(door, project):
+async def test_adding_and_removing_a_passkey_are_events(auth, project):
     """Defects: I6"""
-    up, ada, _, added, _ = await with_passkey(door, new_address())
+    up, ada, _, added, _ = await with_passkey(auth, new_address())
     assert (await ada.client.delete(f"/passkeys/{added['id']}")).status_code == 204
     path = f"/customers/{up['customer']['id']}"
     events = (await project.client.get(f"{path}/events")).json()["data"]
@@ -34,17 +34,17 @@ async def test_adding_and_removing_a_passkey_are_events(door, project):
     assert not [each for each in events if "mfa" in each["type"]]
 
 
-async def test_the_etag_of_a_customer_changes_with_its_body(door, project, clock):
+async def test_the_etag_of_a_customer_changes_with_its_body(auth, project, clock):
     """Defects: I6"""
     address = new_address()
-    up = await door.signed_up(address)
+    up = await auth.signed_up(address)
     path = f"/customers/{up['customer']['id']}"
     first = await project.client.get(path)
     assert (await project.client.get(path)).headers["etag"] == first.headers["etag"]
     seen = {first.headers["etag"]}
     for change in (
-        lambda: door.sign_in(address),
-        lambda: door.sign_in(address, "wrong password"),
+        lambda: auth.sign_in(address),
+        lambda: auth.sign_in(address, "wrong password"),
         lambda: project.client.post(f"{path}/sessions/revoke-all"),
         lambda: project.client.patch(f"{path}/metadata", {"metadata": {"a": 1}}),
     ):
@@ -59,24 +59,24 @@ async def test_the_etag_of_a_customer_changes_with_its_body(door, project, clock
     assert stale.status_code == 412
 
 
-async def test_the_etag_of_an_organization_changes_with_its_counts(people):
+async def test_the_etag_of_an_organization_changes_with_its_counts(directory):
     """Defects: I6"""
-    acme = await people.organization()
+    acme = await directory.organization()
     path = f"/b2b/organizations/{acme['id']}"
-    first = (await people.project.client.get(path)).headers["etag"]
-    await people.member(acme)
-    second = (await people.project.client.get(path)).headers["etag"]
-    await people.project.client.post(f"{path}/invitations", {"email": new_address()})
-    assert len({first, second, (await people.project.client.get(path)).headers["etag"]}) == 3
+    first = (await directory.project.client.get(path)).headers["etag"]
+    await directory.member(acme)
+    second = (await directory.project.client.get(path)).headers["etag"]
+    await directory.project.client.post(f"{path}/invitations", {"email": new_address()})
+    assert len({first, second, (await directory.project.client.get(path)).headers["etag"]}) == 3
 
 
-async def test_invalid_values_are_400_with_the_path_of_the_value(door, project):
+async def test_invalid_values_are_400_with_the_path_of_the_value(auth, project):
     """Defects: I6"""
-    up = await door.signed_up()
+    up = await auth.signed_up()
     customer = f"/customers/{up['customer']['id']}"
-    ada = door.as_(up["accessToken"])
+    ada = auth.as_(up["accessToken"])
     for answer, code, path in (
-        (await door.post("/sign-up", {"email": new_address(), "password": "password123"}), "password_common", None),
+        (await auth.post("/sign-up", {"email": new_address(), "password": "password123"}), "password_common", None),
         (
             await ada.post("/password/change", {"currentPassword": GOOD, "newPassword": "password123"}),
             "password_common",
@@ -127,23 +127,23 @@ async def test_changes_by_a_key_are_in_the_timeline_once_with_their_actor(projec
     assert linked["metadata"] == {"mergedCustomerId": merged["id"]}
 
 
-async def test_audit_metadata_is_in_camel_case(door, project):
+async def test_audit_metadata_is_in_camel_case(auth, project):
     """Defects: I6"""
-    up = await door.signed_up()
+    up = await auth.signed_up()
     path = f"/customers/{up['customer']['id']}"
     await project.client.post(f"{path}/sessions/{up['sessionId']}/revoke")
     log = (await project.client.get(f"{path}/audit-log")).json()["data"]
     assert log[0]["metadata"] == {"sessionId": up["sessionId"]}
 
 
-async def test_the_last_owner_cannot_be_deleted_without_transferring_ownership(people):
+async def test_the_last_owner_cannot_be_deleted_without_transferring_ownership(directory):
     """Defects: I7"""
-    client = people.project.client
-    acme, other = await people.organization(), await people.organization("Other")
-    owner = await people.member(acme, "OWNER")
+    client = directory.project.client
+    acme, other = await directory.organization(), await directory.organization("Other")
+    owner = await directory.member(acme, "OWNER")
     await client.post(f"/b2b/organizations/{other['id']}/members", {"customerId": owner["id"], "roles": ["OWNER"]})
-    heir = await people.member(other, "MEMBER")
-    for path in (f"/customers/{owner['id']}", f"/apps/{people.project.id}/end-users/{owner['id']}"):
+    heir = await directory.member(other, "MEMBER")
+    for path in (f"/customers/{owner['id']}", f"/apps/{directory.project.id}/end-users/{owner['id']}"):
         refused = await client.delete(path)
         assert (refused.status_code, refused.json()["code"]) == (409, "customer_owns_organizations")
         assert "transferOwnershipTo" in refused.json()["next"]
@@ -164,31 +164,31 @@ async def test_the_last_owner_cannot_be_deleted_without_transferring_ownership(p
     assert (await client.delete(f"/customers/{heir['id']}")).status_code == 200
 
 
-async def test_concurrent_deletions_of_two_owners_leave_one(people):
+async def test_concurrent_deletions_of_two_owners_leave_one(directory):
     """Defects: I7"""
-    acme = await people.organization()
-    owners = [await people.member(acme, "OWNER") for _ in range(2)]
-    answers = await asyncio.gather(*(people.project.client.delete(f"/customers/{each['id']}") for each in owners))
+    acme = await directory.organization()
+    owners = [await directory.member(acme, "OWNER") for _ in range(2)]
+    answers = await asyncio.gather(*(directory.project.client.delete(f"/customers/{each['id']}") for each in owners))
     assert sorted(each.status_code for each in answers) == [200, 409]
 
 
-async def test_a_project_can_change_address_name_and_phone(door, project, clock):
+async def test_a_project_can_change_address_name_and_phone(auth, project, clock):
     """Defects: I9"""
     old, new = new_address(), new_address()
-    up = await door.signed_up(old)
+    up = await auth.signed_up(old)
     path = f"/customers/{up['customer']['id']}"
-    asked = (await door.post("/sign-in/code", {"email": old})).json()
-    code = await door.code(old)
+    asked = (await auth.post("/sign-in/code", {"email": old})).json()
+    code = await auth.code(old)
     body = {"email": new, "name": "Ada", "phone": "+15550100", "phoneVerified": True}
     changed = (await project.client.patch(path, body)).json()
     assert (changed["email"], changed["emailVerifiedAt"], changed["name"]) == (new, None, "Ada")
     assert changed["phone"] == "+15550100"
     assert changed["phoneVerifiedAt"] is not None
-    late = await door.post("/sign-in/code/verify", {"challengeId": asked["challengeId"], "code": code})
+    late = await auth.post("/sign-in/code/verify", {"challengeId": asked["challengeId"], "code": code})
     assert late.status_code == 401, "a code that went to the old address"
-    assert (await door.sign_in(old)).status_code == 401
-    assert (await door.sign_in(new)).status_code == 200
-    assert "address was changed" in (await door.mails(old))[-1]["subject"]
+    assert (await auth.sign_in(old)).status_code == 401
+    assert (await auth.sign_in(new)).status_code == 200
+    assert "address was changed" in (await auth.mails(old))[-1]["subject"]
     proven = (await project.client.patch(path, {"emailVerified": True})).json()
     assert proven["emailVerifiedAt"] is not None
     moved = (await project.client.patch(path, {"phone": "+15550101"})).json()
@@ -231,11 +231,11 @@ async def test_a_customer_is_created_with_a_verified_phone_number(project):
     assert bare.json()["errors"][0]["path"] == "/phoneVerified"
 
 
-async def test_a_key_can_list_the_organizations_of_a_customer(people):
+async def test_a_key_can_list_the_organizations_of_a_customer(directory):
     """Defects: I9"""
-    client = people.project.client
-    acme, other = await people.organization(), await people.organization("Other")
-    ada = await people.member(acme, "ADMIN")
+    client = directory.project.client
+    acme, other = await directory.organization(), await directory.organization("Other")
+    ada = await directory.member(acme, "ADMIN")
     await client.post(f"/b2b/organizations/{other['id']}/members", {"customerId": ada["id"]})
     found = (await client.get(f"/customers/{ada['id']}/organizations")).json()
     assert [(each["organization"]["id"], each["roles"]) for each in found] == [
@@ -243,14 +243,14 @@ async def test_a_key_can_list_the_organizations_of_a_customer(people):
         (acme["id"], ["ADMIN"]),
     ]
     assert (await client.get(f"/customers/{uuid4()}/organizations")).status_code == 404
-    narrow = await people.project.key("customers:read")
+    narrow = await directory.project.key("customers:read")
     assert (await narrow.get(f"/customers/{ada['id']}/organizations")).status_code == 403
 
 
-async def test_the_plan_of_an_organization_can_be_read(people):
+async def test_the_plan_of_an_organization_can_be_read(directory):
     """Defects: I9"""
-    client = people.project.client
-    acme = await people.organization()
+    client = directory.project.client
+    acme = await directory.organization()
     path = f"/b2b/organizations/{acme['id']}/plan"
     none = (await client.get(path)).json()
     assert none == {"organizationId": acme["id"], "planKey": None, "plan": None}

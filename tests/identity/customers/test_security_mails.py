@@ -8,37 +8,37 @@ import pytest
 from postern.platform.projects.model import SECURITY_MAILS
 from postern.security.totp import code_at
 from tests.identity.customers.conftest import GOOD, new_address
-from tests.identity.customers.test_linking import come_back, elsewhere, finish, provider, settings
+from tests.identity.customers.test_linking import come_back, finish, provider, provider_browser, settings
 
-__all__ = ["elsewhere", "provider", "settings"]
+__all__ = ["provider", "provider_browser", "settings"]
 
 NEW = "an entirely different one"
 
 
-async def new_device(door, ada, address, **_):
-    assert (await door.at(agent="curl/8").sign_in(address)).status_code == 200
+async def new_device(auth, ada, address, **_):
+    assert (await auth.at(agent="curl/8").sign_in(address)).status_code == 200
 
 
-async def password_changed(door, ada, address, **_):
+async def password_changed(auth, ada, address, **_):
     body = {"currentPassword": GOOD, "newPassword": NEW}
     assert (await ada.post("/password/change", body)).status_code == 204
 
 
-async def email_changed(door, ada, address, **_):
+async def email_changed(auth, ada, address, **_):
     new = new_address()
     asked = (await ada.post("/email/change", {"email": new})).json()
-    body = {"challengeId": asked["challengeId"], "code": await door.code(new)}
+    body = {"challengeId": asked["challengeId"], "code": await auth.code(new)}
     assert (await ada.post("/verify-email", body)).status_code == 200
 
 
-async def mfa_changed(door, ada, address, clock, **_):
+async def mfa_changed(auth, ada, address, clock, **_):
     secret = base64.b32decode((await ada.post("/mfa/totp/enroll")).json()["secret"])
     code = code_at(secret, int(clock().timestamp()) // 30)
     assert (await ada.post("/mfa/totp/confirm", {"code": code})).status_code == 200
 
 
-async def identity_changed(door, ada, address, elsewhere, **_):
-    assert (await finish(ada, await come_back(ada, elsewhere, sub="42"))).status_code == 200
+async def identity_changed(auth, ada, address, provider_browser, **_):
+    assert (await finish(ada, await come_back(ada, provider_browser, sub="42"))).status_code == 200
 
 
 HAPPENS = {
@@ -50,30 +50,30 @@ HAPPENS = {
 }
 
 
-async def test_mails_that_cannot_be_sent_are_reported_by_an_event(door, project, clock):
+async def test_mails_that_cannot_be_sent_are_reported_by_an_event(auth, project, clock):
     relay = {"host": "relay.example", "tls": "none"}
     changed = {"transport": "relay", "relays": [relay], "signIn": {"mailFrom": "door@never-verified.example"}}
     assert (await project.developer.patch("", {"settings": changed})).status_code == 200
-    assert (await door.post("/sign-up", {"email": new_address(), "password": GOOD})).status_code == 201
+    assert (await auth.post("/sign-up", {"email": new_address(), "password": GOOD})).status_code == 201
     for _ in range(7):
-        await door.work_off()
+        await auth.work_off()
         assert (await project.client.get("/events?type=customer.mail_failed")).json()["data"] == []
         clock.move(timedelta(seconds=61))
-    await door.work_off()
+    await auth.work_off()
     (told,) = (await project.client.get("/events?type=customer.mail_failed")).json()["data"]
     assert (told["data"]["kind"], told["data"]["code"]) == ("SIGN_UP", "domain_not_verified")
     assert "settings.signIn.mailFrom" in told["data"]["reason"], "what to do"
 
 
-async def test_an_expired_code_is_not_mailed(door, project, clock, world):
+async def test_an_expired_code_is_not_mailed(auth, project, clock, world):
     address = new_address()
-    await door.post("/sign-in/code", {"email": address})
+    await auth.post("/sign-in/code", {"email": address})
     clock.move(timedelta(minutes=11))
-    assert await door.mails(address) == []
+    assert await auth.mails(address) == []
     (told,) = (await project.client.get("/events?type=customer.mail_failed")).json()["data"]
     assert (told["data"]["kind"], told["data"]["code"]) == ("CODE", "expired")
-    await door.post("/sign-in/code", {"email": address})
-    await door.work_off()
+    await auth.post("/sign-in/code", {"email": address})
+    await auth.work_off()
     async with world.db.connection() as connection:
         rows = await connection.execute(
             "select expires_at - created_at from sends where project_id = %s and recipient = %s", [project.id, address]
@@ -88,24 +88,24 @@ def test_the_test_covers_every_kind_of_security_mail():
 
 @pytest.mark.parametrize("kind", SECURITY_MAILS)
 @pytest.mark.parametrize("on", [True, False], ids=["on", "off"])
-async def test_each_security_mail_is_sent_unless_switched_off(door, elsewhere, clock, kind, on):
+async def test_each_security_mail_is_sent_unless_switched_off(auth, provider_browser, clock, kind, on):
     happen, subject = HAPPENS[kind]
     address = new_address()
-    up = await door.signed_up(address)
-    await door.settings(securityMails=[kind] if on else [each for each in SECURITY_MAILS if each != kind])
-    before = len(await door.mails(address))
-    await happen(door, door.as_(up["accessToken"]), address, clock=clock, elsewhere=elsewhere)
-    mails = (await door.mails(address))[before:]
+    up = await auth.signed_up(address)
+    await auth.settings(securityMails=[kind] if on else [each for each in SECURITY_MAILS if each != kind])
+    before = len(await auth.mails(address))
+    await happen(auth, auth.as_(up["accessToken"]), address, clock=clock, provider_browser=provider_browser)
+    mails = (await auth.mails(address))[before:]
     assert [subject in mail["subject"] for mail in mails] == ([True] if on else [])
 
 
-async def test_mails_have_a_button_with_the_link_and_name_the_app(door):
+async def test_mails_have_a_button_with_the_link_and_name_the_app(auth):
     """Defects: I12"""
-    await door.settings(appName="Acme & Sons")
+    await auth.settings(appName="Acme & Sons")
     address = new_address()
-    await door.signed_up(address)
-    await door.post("/password/forgot", {"email": address})
-    mail = (await door.mails(address))[-1]
+    await auth.signed_up(address)
+    await auth.post("/password/forgot", {"email": address})
+    mail = (await auth.mails(address))[-1]
     assert ">Choose a new password</a>" in mail["html"]
     assert "Acme &amp; Sons</p>" in mail["html"]
     assert ">http" not in mail["html"], "no address is shown as it is"

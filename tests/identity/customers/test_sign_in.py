@@ -20,26 +20,26 @@ from tests.identity.customers.test_second_factor import with_totp
 from tests.workers import in_another_process
 
 
-async def test_sign_up_sign_in_refresh_and_sign_out(door):
+async def test_sign_up_sign_in_refresh_and_sign_out(auth):
     address = new_address()
-    up = await door.signed_up(address)
+    up = await auth.signed_up(address)
     assert up["customer"]["email"] == address
     assert up["customer"]["emailVerifiedAt"] is not None
     assert up["customer"]["identities"] == ["PASSWORD"]
-    into = (await door.sign_in(address.upper())).json()
-    ada = door.as_(into["accessToken"])
+    into = (await auth.sign_in(address.upper())).json()
+    ada = auth.as_(into["accessToken"])
     assert (await ada.get("/me")).json()["id"] == up["customer"]["id"]
     sessions = (await ada.get("/sessions")).json()
     assert [each["current"] for each in sessions] == [True, False]
     assert (await ada.post("/sign-out")).status_code == 204
     assert (await ada.get("/me")).status_code == 401
-    assert (await door.post("/token/refresh", {"refreshToken": into["refreshToken"]})).status_code == 401
-    assert (await door.as_(up["accessToken"]).get("/me")).status_code == 200
+    assert (await auth.post("/token/refresh", {"refreshToken": into["refreshToken"]})).status_code == 401
+    assert (await auth.as_(up["accessToken"]).get("/me")).status_code == 200
 
 
-async def test_access_tokens_verify_with_the_jwks(door, project, world):
-    up = await door.signed_up()
-    keys = (await Client(door.app).get(f"/projects/{project.id}/.well-known/jwks.json")).json()
+async def test_access_tokens_verify_with_the_jwks(auth, project, world):
+    up = await auth.signed_up()
+    keys = (await Client(auth.app).get(f"/projects/{project.id}/.well-known/jwks.json")).json()
     kid = jwt.get_unverified_header(up["accessToken"])["kid"]
     key = jwt.PyJWKSet.from_dict(keys)[kid]
     issuer = f"{world.settings.public_url}/projects/{project.id}"
@@ -49,11 +49,11 @@ async def test_access_tokens_verify_with_the_jwks(door, project, world):
     assert "d" not in keys["keys"][0]
 
 
-async def test_tokens_of_another_type_or_key_are_rejected(door, project, world):
-    up = await door.signed_up()
+async def test_tokens_of_another_type_or_key_are_rejected(auth, project, world):
+    up = await auth.signed_up()
     claims = jwt.decode(up["accessToken"], options={"verify_signature": False})
     kid = jwt.get_unverified_header(up["accessToken"])["kid"]
-    keys = (await Client(door.app).get(f"/projects/{project.id}/.well-known/jwks.json")).json()
+    keys = (await Client(auth.app).get(f"/projects/{project.id}/.well-known/jwks.json")).json()
     public = str(keys["keys"][0])
     from cryptography.hazmat.primitives.asymmetric import ec
 
@@ -78,62 +78,62 @@ async def test_tokens_of_another_type_or_key_are_rejected(door, project, world):
         "ey.ey.ey",
     ]
     good = jwt.encode(claims, key, algorithm="ES256", headers={"kid": kid, "typ": "at+jwt"})
-    assert (await door.as_(good).get("/me")).status_code == 200, "or the others would prove nothing"
+    assert (await auth.as_(good).get("/me")).status_code == 200, "or the others would prove nothing"
     for token in forged:
-        assert (await door.as_(token).get("/me")).status_code == 401
+        assert (await auth.as_(token).get("/me")).status_code == 401
 
 
-async def test_tokens_stay_valid_during_key_rotation(door, project, clock):
-    up = await door.signed_up()
-    jwks = Client(door.app)
+async def test_tokens_stay_valid_during_key_rotation(auth, project, clock):
+    up = await auth.signed_up()
+    jwks = Client(auth.app)
     first = (await jwks.get(f"/projects/{project.id}/.well-known/jwks.json")).json()["keys"]
     assert (await project.developer.post(f"/projects/{project.id}/auth/signing-keys/rotate")).status_code == 204
     both = (await jwks.get(f"/projects/{project.id}/.well-known/jwks.json")).json()["keys"]
     assert (len(first), len(both)) == (1, 2)
     clock.move(timedelta(minutes=11))
-    renewed = (await door.post("/token/refresh", {"refreshToken": up["refreshToken"]})).json()
+    renewed = (await auth.post("/token/refresh", {"refreshToken": up["refreshToken"]})).json()
     kid = jwt.get_unverified_header(renewed["accessToken"])["kid"]
     assert kid in {key["kid"] for key in both} - {key["kid"] for key in first}
-    assert (await door.as_(renewed["accessToken"]).get("/me")).status_code == 200
+    assert (await auth.as_(renewed["accessToken"]).get("/me")).status_code == 200
     clock.move(timedelta(hours=2))
     last = (await jwks.get(f"/projects/{project.id}/.well-known/jwks.json")).json()["keys"]
     assert [key["kid"] for key in last] == [kid]
 
 
-async def test_access_tokens_expire_after_five_minutes_and_idle_sessions_after_seven_days(door, clock):
-    up = await door.signed_up()
+async def test_access_tokens_expire_after_five_minutes_and_idle_sessions_after_seven_days(auth, clock):
+    up = await auth.signed_up()
     clock.move(timedelta(minutes=5, seconds=1))
-    assert (await door.as_(up["accessToken"]).get("/me")).status_code == 401
+    assert (await auth.as_(up["accessToken"]).get("/me")).status_code == 401
     for _ in range(4):
         clock.move(timedelta(days=6))
-        up = (await door.post("/token/refresh", {"refreshToken": up["refreshToken"]})).json()
+        up = (await auth.post("/token/refresh", {"refreshToken": up["refreshToken"]})).json()
     clock.move(timedelta(days=6, minutes=1))
-    late = await door.post("/token/refresh", {"refreshToken": up["refreshToken"]})
+    late = await auth.post("/token/refresh", {"refreshToken": up["refreshToken"]})
     assert late.status_code == 401, "thirty days are the end, however often it was used"
-    idle = await door.signed_up()
+    idle = await auth.signed_up()
     clock.move(timedelta(days=7, minutes=1))
-    assert (await door.post("/token/refresh", {"refreshToken": idle["refreshToken"]})).status_code == 401
+    assert (await auth.post("/token/refresh", {"refreshToken": idle["refreshToken"]})).status_code == 401
 
 
-async def test_refresh_token_theft_ends_the_session(door, project, clock):
-    up = await door.signed_up()
+async def test_refresh_token_theft_ends_the_session(auth, project, clock):
+    up = await auth.signed_up()
     stolen = up["refreshToken"]
-    newer = (await door.post("/token/refresh", {"refreshToken": stolen})).json()
-    lost = (await door.post("/token/refresh", {"refreshToken": stolen})).json()
+    newer = (await auth.post("/token/refresh", {"refreshToken": stolen})).json()
+    lost = (await auth.post("/token/refresh", {"refreshToken": stolen})).json()
     assert lost["refreshToken"] == newer["refreshToken"], "whose answer was lost gets it again"
     clock.move(timedelta(seconds=31))
-    assert (await door.post("/token/refresh", {"refreshToken": stolen})).status_code == 401
-    assert (await door.post("/token/refresh", {"refreshToken": newer["refreshToken"]})).status_code == 401
-    assert (await door.as_(newer["accessToken"]).get("/me")).status_code == 401
+    assert (await auth.post("/token/refresh", {"refreshToken": stolen})).status_code == 401
+    assert (await auth.post("/token/refresh", {"refreshToken": newer["refreshToken"]})).status_code == 401
+    assert (await auth.as_(newer["accessToken"]).get("/me")).status_code == 401
     events = (await project.client.get(f"/customers/{up['customer']['id']}/events")).json()["data"]
     assert events[0]["type"] == "customer.session_revoked"
     assert events[0]["metadata"]["reason"] == "REFRESH_TOKEN_REUSED"
 
 
-async def test_refresh_tokens_are_bound_to_their_project_and_cannot_be_forged(door, new_project):
-    up = await door.signed_up()
+async def test_refresh_tokens_are_bound_to_their_project_and_cannot_be_forged(auth, new_project):
+    up = await auth.signed_up()
     other = await new_project()
-    theirs = Client(door.app, None, f"/projects/{other.id}/auth")
+    theirs = Client(auth.app, None, f"/projects/{other.id}/auth")
     for token in (up["refreshToken"], "cr_", "cr_AAAA.AAAA", "x" * 60, up["refreshToken"][:-1] + "~"):
         assert (await theirs.post("/token/refresh", {"refreshToken": token})).status_code == 401
     assert (
@@ -141,18 +141,18 @@ async def test_refresh_tokens_are_bound_to_their_project_and_cannot_be_forged(do
     ).status_code == 404
 
 
-async def test_concurrent_refreshes_of_one_token_return_the_same_tokens(door):
-    up = await door.signed_up()
+async def test_concurrent_refreshes_of_one_token_return_the_same_tokens(auth):
+    up = await auth.signed_up()
     body = {"refreshToken": up["refreshToken"]}
-    answers = await asyncio.gather(*(door.post("/token/refresh", body) for _ in range(6)))
+    answers = await asyncio.gather(*(auth.post("/token/refresh", body) for _ in range(6)))
     assert {each.status_code for each in answers} == {200}
     assert len({each.json()["refreshToken"] for each in answers}) == 1
 
 
-async def test_user_enumeration_status_and_body_are_the_same(door):
-    await door.settings(redirectUrls=["https://app.example.com/in"])
+async def test_user_enumeration_status_and_body_are_the_same(auth):
+    await auth.settings(redirectUrls=["https://app.example.com/in"])
     known = new_address()
-    await door.signed_up(known)
+    await auth.signed_up(known)
 
     def same(*answers):
         bodies = []
@@ -171,19 +171,19 @@ async def test_user_enumeration_status_and_body_are_the_same(door):
         ("/password/forgot", {}),
     ):
         same(
-            await door.post(path, {"email": known, **body}),
-            await door.post(path, {"email": new_address(), **body}),
+            await auth.post(path, {"email": known, **body}),
+            await auth.post(path, {"email": new_address(), **body}),
         )
 
 
-async def test_user_enumeration_known_and_unknown_addresses_run_the_same_statements(door, monkeypatch):
+async def test_user_enumeration_known_and_unknown_addresses_run_the_same_statements(auth, monkeypatch):
     """Response times are equal because the same statements run in the same order, and argon2 equally often.
 
     The test counts them and does not measure time, which depends on the load of the machine.
     """
-    await door.settings(redirectUrls=["https://app.example.com/in"])
+    await auth.settings(redirectUrls=["https://app.example.com/in"])
     known = new_address()
-    await door.signed_up(known)
+    await auth.signed_up(known)
     ran: list[str] = []
     execute = psycopg.AsyncCursor.execute
     # What began before, such as handing over the mails of the sign-up, may still run beside the requests.
@@ -214,36 +214,36 @@ async def test_user_enumeration_known_and_unknown_addresses_run_the_same_stateme
         ("/sign-up", {"password": GOOD}),
     ):
         ran.clear()
-        await door.post(path, {"email": known, **body})
+        await auth.post(path, {"email": known, **body})
         for_known = list(ran)
         ran.clear()
-        await door.post(path, {"email": new_address(), **body})
+        await auth.post(path, {"email": new_address(), **body})
         assert ran == for_known, path
         assert len(ran) > 2
         assert ran.count("argon2") == ("password" in body), path
 
 
-async def test_signing_up_with_a_taken_address_mails_its_owner(door):
+async def test_signing_up_with_a_taken_address_mails_its_owner(auth):
     known = new_address()
-    await door.signed_up(known)
-    again = await door.post("/sign-up", {"email": known, "password": "another password here"})
-    subjects = [mail["subject"] for mail in await door.mails(known)]
+    await auth.signed_up(known)
+    again = await auth.post("/sign-up", {"email": known, "password": "another password here"})
+    subjects = [mail["subject"] for mail in await auth.mails(known)]
     assert "already have an account" in subjects[-1]
-    code = await door.code(known)
-    refused = await door.post("/sign-up/verify", {"challengeId": again.json()["challengeId"], "code": code})
+    code = await auth.code(known)
+    refused = await auth.post("/sign-up/verify", {"challengeId": again.json()["challengeId"], "code": code})
     assert refused.status_code == 401
-    assert (await door.sign_in(known, "another password here")).status_code == 401
-    assert (await door.sign_in(known)).status_code == 200
+    assert (await auth.sign_in(known, "another password here")).status_code == 401
+    assert (await auth.sign_in(known)).status_code == 200
 
 
-async def test_every_ten_failures_lock_for_longer(door, project, clock):
+async def test_every_ten_failures_lock_for_longer(auth, project, clock):
     address = new_address()
-    up = await door.signed_up(address)
+    up = await auth.signed_up(address)
 
     async def fail(times):
         for _ in range(times):
             await asyncio.sleep(0)
-            answer = await door.sign_in(address, "wrong password")
+            answer = await auth.sign_in(address, "wrong password")
             if answer.status_code == 429 and answer.json()["code"] == "too_many_requests":
                 raise AssertionError("the rate limit came first")
         return answer
@@ -252,116 +252,116 @@ async def test_every_ten_failures_lock_for_longer(door, project, clock):
     seen = (await project.client.get(f"/customers/{up['customer']['id']}")).json()
     assert seen["failedSignInAttempts"] == 9
     assert (await fail(1)).status_code == 401
-    locked = await door.sign_in(address)
+    locked = await auth.sign_in(address)
     assert (locked.status_code, locked.json()["code"], locked.headers["retry-after"]) == (429, "sign_in_locked", "900")
     seen = (await project.client.get("/customers?status=locked")).json()
     assert [each["id"] for each in seen["data"]] == [up["customer"]["id"]]
     assert seen["data"][0]["signInLockedUntil"] is not None
     assert seen["data"][0]["failedSignInAttempts"] == 10
-    elsewhere = door.at(ip="198.51.100.9")
+    elsewhere = auth.at(ip="198.51.100.9")
     assert (await elsewhere.sign_in(address)).status_code == 200, "another address is not locked"
     clock.move(timedelta(minutes=16))
     assert (await fail(10)).status_code == 401
-    assert (await door.sign_in(address)).headers["retry-after"] == "1800"
+    assert (await auth.sign_in(address)).headers["retry-after"] == "1800"
     events = (await project.client.get(f"/customers/{up['customer']['id']}/events")).json()["data"]
     assert sum(each["type"] == "customer.locked" for each in events) == 2
 
 
 @pytest.mark.parametrize("how", ["reset", "unban", "unlock"])
-async def test_a_lockout_ends_by_password_reset_or_by_the_project(door, project, how):
+async def test_a_lockout_ends_by_password_reset_or_by_the_project(auth, project, how):
     """Defects: I5"""
     address = new_address()
-    up = await door.signed_up(address)
+    up = await auth.signed_up(address)
     customer = f"/customers/{up['customer']['id']}"
     for number in range(11):
         for _ in range(10 if number < 10 else 0):
-            await door.at(ip=f"198.51.100.{number}").sign_in(address, "wrong password")
-    for ip in (door.ip, "198.51.100.1"):
-        assert (await door.at(ip=ip).sign_in(address)).status_code == 429
+            await auth.at(ip=f"198.51.100.{number}").sign_in(address, "wrong password")
+    for ip in (auth.ip, "198.51.100.1"):
+        assert (await auth.at(ip=ip).sign_in(address)).status_code == 429
     if how == "reset":
-        await door.post("/password/forgot", {"email": address})
-        body = {"token": await door.link_token(address), "password": GOOD}
-        assert (await door.post("/password/reset", body)).status_code == 204
+        await auth.post("/password/forgot", {"email": address})
+        body = {"token": await auth.link_token(address), "password": GOOD}
+        assert (await auth.post("/password/reset", body)).status_code == 204
     else:
         done = await project.client.post(f"{customer}/{how}")
         assert done.status_code == 200, done.text
     seen = (await project.client.get(customer)).json()
     assert (seen["failedSignInAttempts"], seen["signInLockedUntil"]) == (0, None)
-    for ip in (door.ip, "198.51.100.1"):
-        assert (await door.at(ip=ip).sign_in(address)).status_code == 200
+    for ip in (auth.ip, "198.51.100.1"):
+        assert (await auth.at(ip=ip).sign_in(address)).status_code == 200
     types = [each["type"] for each in (await project.client.get(f"{customer}/events")).json()["data"]]
     assert types.count("customer.unlocked") == (how == "unlock")
 
 
-async def test_a_second_factor_lockout_survives_a_reset_and_ends_by_unlock(door, project, clock):
+async def test_a_second_factor_lockout_survives_a_reset_and_ends_by_unlock(auth, project, clock):
     """Defects: I5"""
     address = new_address()
-    up, _, app, _ = await with_totp(door, clock, address)
+    up, _, app, _ = await with_totp(auth, clock, address)
     wrong = "000000" if app.code() != "000000" else "111111"
     for _ in range(2):
-        token = (await door.sign_in(address)).json()["mfaToken"]
+        token = (await auth.sign_in(address)).json()["mfaToken"]
         for _ in range(5):
-            await door.post("/mfa/verify", {"mfaToken": token, "code": wrong})
+            await auth.post("/mfa/verify", {"mfaToken": token, "code": wrong})
     seen = (await project.client.get("/customers?status=locked")).json()["data"]
     assert [each["id"] for each in seen] == [up["customer"]["id"]]
-    await door.post("/password/forgot", {"email": address})
-    body = {"token": await door.link_token(address), "password": GOOD}
-    assert (await door.post("/password/reset", body)).status_code == 204
-    token = (await door.sign_in(address)).json()["mfaToken"]
-    assert (await door.post("/mfa/verify", {"mfaToken": token, "code": app.code()})).status_code == 429
+    await auth.post("/password/forgot", {"email": address})
+    body = {"token": await auth.link_token(address), "password": GOOD}
+    assert (await auth.post("/password/reset", body)).status_code == 204
+    token = (await auth.sign_in(address)).json()["mfaToken"]
+    assert (await auth.post("/mfa/verify", {"mfaToken": token, "code": app.code()})).status_code == 429
     await project.client.post(f"/customers/{up['customer']['id']}/unlock")
-    token = (await door.sign_in(address)).json()["mfaToken"]
-    assert (await door.post("/mfa/verify", {"mfaToken": token, "code": app.code()})).status_code == 200
+    token = (await auth.sign_in(address)).json()["mfaToken"]
+    assert (await auth.post("/mfa/verify", {"mfaToken": token, "code": app.code()})).status_code == 200
 
 
-async def test_unknown_addresses_are_locked_like_known_ones(door):
+async def test_unknown_addresses_are_locked_like_known_ones(auth):
     address = new_address()
     for _ in range(10):
-        assert (await door.sign_in(address)).status_code == 401
-    assert (await door.sign_in(address)).status_code == 429
+        assert (await auth.sign_in(address)).status_code == 401
+    assert (await auth.sign_in(address)).status_code == 429
 
 
-async def test_lockout_bypass_by_case_or_subaddress(door):
+async def test_lockout_bypass_by_case_or_subaddress(auth):
     local, _, domain = new_address().partition("@")
-    await door.signed_up(f"{local}@{domain}")
+    await auth.signed_up(f"{local}@{domain}")
     variants = [f"{local.upper()}@{domain}", f"{local}@{domain.upper()}", f"{local}+1@{domain}", f"{local}+x@{domain}"]
     for number in range(10):
-        assert (await door.sign_in(variants[number % 4], "wrong password")).status_code == 401
+        assert (await auth.sign_in(variants[number % 4], "wrong password")).status_code == 401
     for variant in (f"{local}@{domain}", *variants, f"{local}+another@{domain}"):
-        assert (await door.sign_in(variant)).status_code == 429
+        assert (await auth.sign_in(variant)).status_code == 429
 
 
-async def test_lockout_bypass_by_signing_in_to_an_own_subaddress(door):
+async def test_lockout_bypass_by_signing_in_to_an_own_subaddress(auth):
     local, _, domain = new_address().partition("@")
-    await door.signed_up(f"{local}@{domain}")
-    await door.unverified(f"{local}+mine@{domain}")
+    await auth.signed_up(f"{local}@{domain}")
+    await auth.unverified(f"{local}+mine@{domain}")
     answers = []
     for _ in range(2):
-        answers += [(await door.sign_in(f"{local}@{domain}", "wrong password")).status_code for _ in range(5)]
-        answers.append((await door.sign_in(f"{local}+mine@{domain}")).status_code)
+        answers += [(await auth.sign_in(f"{local}@{domain}", "wrong password")).status_code for _ in range(5)]
+        answers.append((await auth.sign_in(f"{local}+mine@{domain}")).status_code)
     assert answers == [401] * 5 + [200] + [401] * 5 + [429]
 
 
-async def test_signing_in_to_an_unverified_account_is_not_counted_as_a_failure(door):
+async def test_signing_in_to_an_unverified_account_is_not_counted_as_a_failure(auth):
     address = new_address()
-    await door.unverified(address)
+    await auth.unverified(address)
     for _ in range(12):
-        assert (await door.sign_in(address)).status_code == 200
+        assert (await auth.sign_in(address)).status_code == 200
 
 
-async def test_old_failures_do_not_count_toward_a_lockout(door, clock):
+async def test_old_failures_do_not_count_toward_a_lockout(auth, clock):
     address = new_address()
-    await door.unverified(address)
+    await auth.unverified(address)
     for _ in range(2):
         for _ in range(9):
-            assert (await door.sign_in(address, "wrong password")).status_code == 401
+            assert (await auth.sign_in(address, "wrong password")).status_code == 401
         clock.move(timedelta(minutes=61))
-    assert (await door.sign_in(address)).status_code == 200
+    assert (await auth.sign_in(address)).status_code == 200
 
 
-async def test_a_project_server_passes_the_visitor_address(door, project):
+async def test_a_project_server_passes_the_visitor_address(auth, project):
     address = new_address()
-    await door.signed_up(address)
+    await auth.signed_up(address)
 
     async def sign_in(client, password, **visitor):
         body = {"email": address, "password": password}
@@ -373,68 +373,68 @@ async def test_a_project_server_passes_the_visitor_address(door, project):
     assert (await sign_in(project.client, GOOD, address="2001:db8::1")).status_code == 429
     into = await sign_in(project.client, GOOD, address="198.51.100.9", agent="A Browser/1.0")
     assert into.status_code == 200
-    shown = (await door.as_(into.json()["accessToken"]).get("/sessions")).json()[0]
+    shown = (await auth.as_(into.json()["accessToken"]).get("/sessions")).json()[0]
     assert (shown["ipAddress"], shown["userAgent"]) == ("198.51.100.9", "A Browser/1.0")
     nonsense = await sign_in(project.client, GOOD, address="here")
     assert (nonsense.status_code, nonsense.json()["errors"][0]["path"]) == (400, "header/Postern-Visitor-Address")
-    browser = await sign_in(door.client, GOOD, address="198.51.100.10")
-    shown = (await door.as_(browser.json()["accessToken"]).get("/sessions")).json()[0]
-    assert shown["ipAddress"] == door.ip, "whoever has no secret key speaks for nobody"
+    browser = await sign_in(auth.client, GOOD, address="198.51.100.10")
+    shown = (await auth.as_(browser.json()["accessToken"]).get("/sessions")).json()[0]
+    assert shown["ipAddress"] == auth.ip, "whoever has no secret key speaks for nobody"
 
 
-async def test_lockout_bypass_by_concurrent_guesses(door):
+async def test_lockout_bypass_by_concurrent_guesses(auth):
     address = new_address()
-    await door.signed_up(address)
-    answers = await asyncio.gather(*(door.sign_in(address, f"guess number {number}") for number in range(24)))
+    await auth.signed_up(address)
+    answers = await asyncio.gather(*(auth.sign_in(address, f"guess number {number}") for number in range(24)))
     assert sum(each.status_code == 401 for each in answers) == 10
     assert sum(each.status_code == 429 for each in answers) == 14
 
 
-async def test_concurrent_uses_of_one_code_succeed_once(door):
+async def test_concurrent_uses_of_one_code_succeed_once(auth):
     address = new_address()
-    await door.signed_up(address)
-    asked = (await door.post("/sign-in/code", {"email": address})).json()
-    body = {"challengeId": asked["challengeId"], "code": await door.code(address)}
-    answers = await asyncio.gather(*(door.post("/sign-in/code/verify", body) for _ in range(5)))
+    await auth.signed_up(address)
+    asked = (await auth.post("/sign-in/code", {"email": address})).json()
+    body = {"challengeId": asked["challengeId"], "code": await auth.code(address)}
+    answers = await asyncio.gather(*(auth.post("/sign-in/code/verify", body) for _ in range(5)))
     assert sorted(each.status_code for each in answers) == [200, 401, 401, 401, 401]
-    again = await door.post("/sign-in/code/verify", body)
+    again = await auth.post("/sign-in/code/verify", body)
     assert again.status_code == 401
 
 
-async def test_a_code_allows_five_attempts_within_ten_minutes(door, clock):
+async def test_a_code_allows_five_attempts_within_ten_minutes(auth, clock):
     address = new_address()
-    await door.signed_up(address)
-    asked = (await door.post("/sign-in/code", {"email": address})).json()
-    code = await door.code(address)
+    await auth.signed_up(address)
+    asked = (await auth.post("/sign-in/code", {"email": address})).json()
+    code = await auth.code(address)
     wrong = f"{(int(code) + 1) % 1_000_000:06d}"
     for _ in range(5):
-        tried = await door.post("/sign-in/code/verify", {"challengeId": asked["challengeId"], "code": wrong})
+        tried = await auth.post("/sign-in/code/verify", {"challengeId": asked["challengeId"], "code": wrong})
         assert tried.status_code == 401
     right = {"challengeId": asked["challengeId"], "code": code}
-    assert (await door.post("/sign-in/code/verify", right)).status_code == 401
-    asked = (await door.post("/sign-in/code", {"email": address})).json()
-    late = {"challengeId": asked["challengeId"], "code": await door.code(address)}
+    assert (await auth.post("/sign-in/code/verify", right)).status_code == 401
+    asked = (await auth.post("/sign-in/code", {"email": address})).json()
+    late = {"challengeId": asked["challengeId"], "code": await auth.code(address)}
     clock.move(timedelta(minutes=10, seconds=1))
-    assert (await door.post("/sign-in/code/verify", late)).status_code == 401
+    assert (await auth.post("/sign-in/code/verify", late)).status_code == 401
 
 
 @pytest.mark.parametrize("what", ["sign-in", "sign-up", "verify"])
-async def test_a_code_requested_by_somebody_else_does_not_invalidate_earlier_codes(door, what):
+async def test_a_code_requested_by_somebody_else_does_not_invalidate_earlier_codes(auth, what):
     """Defects: I3"""
     address = new_address()
-    stranger = door.at(ip="198.51.100.7")
+    stranger = auth.at(ip="198.51.100.7")
     if what == "sign-up":
         begin, finish, body = "/sign-up", "/sign-up/verify", {"email": address, "password": GOOD}
-        me = door
+        me = auth
     elif what == "sign-in":
-        await door.signed_up(address)
+        await auth.signed_up(address)
         begin, finish, body = "/sign-in/code", "/sign-in/code/verify", {"email": address}
-        me = door
+        me = auth
     else:
-        me = stranger = door.as_((await door.unverified(address))["accessToken"])
+        me = stranger = auth.as_((await auth.unverified(address))["accessToken"])
         begin, finish, body = "/verify-email/send", "/verify-email", None
     asked = (await me.post(begin, body)).json()
-    code = await door.code(address)
+    code = await auth.code(address)
     theirs = await asyncio.gather(*(stranger.post(begin, body) for _ in range(3)))
     assert all(each.json()["challengeId"] != asked["challengeId"] for each in theirs)
     done = await me.post(finish, {"challengeId": asked["challengeId"], "code": code})
@@ -442,71 +442,71 @@ async def test_a_code_requested_by_somebody_else_does_not_invalidate_earlier_cod
 
 
 @pytest.mark.parametrize("what", ["link", "reset"])
-async def test_a_link_requested_by_somebody_else_does_not_invalidate_earlier_links(door, what):
+async def test_a_link_requested_by_somebody_else_does_not_invalidate_earlier_links(auth, what):
     """Defects: I3"""
-    await door.settings(redirectUrls=["https://app.example.com/in"])
+    await auth.settings(redirectUrls=["https://app.example.com/in"])
     address = new_address()
-    await door.signed_up(address)
+    await auth.signed_up(address)
     path = "/sign-in/link" if what == "link" else "/password/forgot"
-    await door.post(path, {"email": address})
-    token = await door.link_token(address)
+    await auth.post(path, {"email": address})
+    token = await auth.link_token(address)
     for _ in range(3):
-        await door.at(ip="198.51.100.7").post(path, {"email": address})
+        await auth.at(ip="198.51.100.7").post(path, {"email": address})
     if what == "link":
-        assert (await door.post("/sign-in/link/verify", {"token": token})).status_code == 200
+        assert (await auth.post("/sign-in/link/verify", {"token": token})).status_code == 200
     else:
-        done = await door.post("/password/reset", {"token": token, "password": "another password here"})
+        done = await auth.post("/password/reset", {"token": token, "password": "another password here"})
         assert done.status_code == 204
 
 
-async def test_a_flood_of_requests_blocks_the_attacker_but_not_the_owner(door):
+async def test_a_flood_of_requests_blocks_the_attacker_but_not_the_owner(auth):
     """Defects: I3"""
-    await door.settings(redirectUrls=["https://app.example.com/in"])
+    await auth.settings(redirectUrls=["https://app.example.com/in"])
     address = new_address()
-    await door.signed_up(address)
-    asked = (await door.post("/sign-in/code", {"email": address})).json()
-    code = await door.code(address)
+    await auth.signed_up(address)
+    asked = (await auth.post("/sign-in/code", {"email": address})).json()
+    code = await auth.code(address)
     paths = ("/sign-in/code", "/sign-in/link", "/password/forgot")
     for number, path in enumerate(paths):
-        stranger = door.at(ip=f"2001:db8:0:{number}::1")
+        stranger = auth.at(ip=f"2001:db8:0:{number}::1")
         for _ in range(10):
             assert (await stranger.post(path, {"email": address})).status_code < 300
-        refused = await door.at(ip=f"2001:db8:0:{number}:ffff::2").post(path, {"email": address})
+        refused = await auth.at(ip=f"2001:db8:0:{number}:ffff::2").post(path, {"email": address})
         assert (refused.status_code, refused.json()["code"]) == (429, "too_many_requests"), "one IPv6 host is a /64"
     for number in range(40):
         guess = {"challengeId": asked["challengeId"][:-4] + f"{number:04d}", "code": "123456"}
-        await door.post("/sign-in/code/verify", guess)
+        await auth.post("/sign-in/code/verify", guess)
     right = {"challengeId": asked["challengeId"], "code": code}
-    assert (await door.post("/sign-in/code/verify", right)).status_code == 200
+    assert (await auth.post("/sign-in/code/verify", right)).status_code == 200
     for path in paths:
-        assert (await door.post(path, {"email": address})).status_code < 300
+        assert (await auth.post(path, {"email": address})).status_code < 300
 
 
-async def test_mail_limits_do_not_apply_to_networks_the_customer_signed_in_from(door):
+async def test_mail_limits_do_not_apply_to_networks_the_customer_signed_in_from(auth):
     """Defects: I3"""
     known, unknown = new_address(), new_address()
-    await door.signed_up(known)
+    await auth.signed_up(known)
     for address in (known, unknown):
         for network in range(3):
             for _ in range(10):
-                asked = await door.at(ip=f"198.51.100.{network}").post("/sign-in/code", {"email": address})
+                asked = await auth.at(ip=f"198.51.100.{network}").post("/sign-in/code", {"email": address})
                 assert asked.status_code == 200
-        refused = await door.at(ip="192.0.2.1").post("/sign-in/code", {"email": address})
+        refused = await auth.at(ip="192.0.2.1").post("/sign-in/code", {"email": address})
         assert (refused.status_code, refused.json()["code"]) == (429, "too_many_requests")
-    assert (await door.post("/sign-in/code", {"email": known})).status_code == 200
-    assert (await door.post("/sign-in/code", {"email": unknown})).status_code == 429
+    assert (await auth.post("/sign-in/code", {"email": known})).status_code == 200
+    assert (await auth.post("/sign-in/code", {"email": unknown})).status_code == 429
 
 
-async def test_wrong_codes_never_lock_an_account_but_are_limited_in_total(door, clock):
+async def test_wrong_codes_never_lock_an_account_but_are_limited_in_total(auth, clock):
     """Defects: I3"""
     address = new_address()
-    await door.signed_up(address)
-    asked = (await door.post("/sign-in/code", {"email": address})).json()
-    code = await door.code(address)
+    await auth.signed_up(address)
+    asked = (await auth.post("/sign-in/code", {"email": address})).json()
+    code = await auth.code(address)
     wrong = f"{(int(code) + 1) % 1_000_000:06d}"
     judged = 0
     for number in range(40):
-        stranger = door.at(ip=f"198.51.100.{number}")
+        stranger = auth.at(ip=f"198.51.100.{number}")
         begun = await stranger.post("/sign-in/code", {"email": address})
         if begun.status_code == 429:
             clock.move(timedelta(hours=1, seconds=1))
@@ -517,156 +517,156 @@ async def test_wrong_codes_never_lock_an_account_but_are_limited_in_total(door, 
             assert (answer.status_code, answer.json()["code"]) == (401, "code_invalid")
         judged += 5
     assert judged == 100, "five tries of each code, and then no more codes for strangers"
-    asked = (await door.post("/sign-in/code", {"email": address})).json()
-    body = {"challengeId": asked["challengeId"], "code": await door.code(address)}
-    assert (await door.post("/sign-in/code/verify", body)).status_code == 200
-    assert (await door.at(ip="192.0.2.1").sign_in(address)).status_code == 200
+    asked = (await auth.post("/sign-in/code", {"email": address})).json()
+    body = {"challengeId": asked["challengeId"], "code": await auth.code(address)}
+    assert (await auth.post("/sign-in/code/verify", body)).status_code == 200
+    assert (await auth.at(ip="192.0.2.1").sign_in(address)).status_code == 200
 
 
-async def test_a_sign_in_code_for_a_new_address_creates_an_account(door, project):
+async def test_a_sign_in_code_for_a_new_address_creates_an_account(auth, project):
     address = new_address()
-    asked = (await door.post("/sign-in/code", {"email": address})).json()
-    body = {"challengeId": asked["challengeId"], "code": await door.code(address)}
-    into = (await door.post("/sign-in/code/verify", body)).json()
+    asked = (await auth.post("/sign-in/code", {"email": address})).json()
+    body = {"challengeId": asked["challengeId"], "code": await auth.code(address)}
+    into = (await auth.post("/sign-in/code/verify", body)).json()
     assert into["customer"]["identities"] == ["EMAIL_CODE"]
-    await door.settings(signUp=False)
+    await auth.settings(signUp=False)
     stranger = new_address()
-    asked = await door.post("/sign-in/code", {"email": stranger})
+    asked = await auth.post("/sign-in/code", {"email": stranger})
     assert asked.status_code == 200
-    assert await door.mails(stranger) == []
+    assert await auth.mails(stranger) == []
     assert (await project.client.get("/customers/stats")).json()["total"] == 1
 
 
-async def test_a_link_signs_in_once(door):
+async def test_a_link_signs_in_once(auth):
     address = new_address()
-    await door.signed_up(address)
-    nowhere = await door.post("/sign-in/link", {"email": address})
+    await auth.signed_up(address)
+    nowhere = await auth.post("/sign-in/link", {"email": address})
     assert nowhere.json()["errors"][0]["path"] == "/redirectUrl"
-    await door.settings(redirectUrls=["https://app.example.com/in"])
-    assert (await door.post("/sign-in/link", {"email": address})).status_code == 204
-    token = await door.link_token(address)
-    assert (await door.post("/sign-in/link/verify", {"token": token})).status_code == 200
-    assert (await door.post("/sign-in/link/verify", {"token": token})).status_code == 401
-    assert (await door.post("/sign-in/link/verify", {"token": "nonsense"})).status_code == 401
+    await auth.settings(redirectUrls=["https://app.example.com/in"])
+    assert (await auth.post("/sign-in/link", {"email": address})).status_code == 204
+    token = await auth.link_token(address)
+    assert (await auth.post("/sign-in/link/verify", {"token": token})).status_code == 200
+    assert (await auth.post("/sign-in/link/verify", {"token": token})).status_code == 401
+    assert (await auth.post("/sign-in/link/verify", {"token": "nonsense"})).status_code == 401
 
 
-async def test_mailed_links_lead_only_to_listed_redirect_urls(door):
+async def test_mailed_links_lead_only_to_listed_redirect_urls(auth):
     body = {"email": new_address(), "redirectUrl": "https://evil.example/steal"}
-    refused = await door.post("/sign-in/link", body)
+    refused = await auth.post("/sign-in/link", body)
     assert refused.json()["errors"][0]["path"] == "/redirectUrl"
-    await door.settings(redirectUrls=["https://app.example.com/in?x=1"])
+    await auth.settings(redirectUrls=["https://app.example.com/in?x=1"])
     body["redirectUrl"] = "https://app.example.com/in?x=1"
-    assert (await door.post("/sign-in/link", body)).status_code == 204
-    mail = (await door.mails(body["email"]))[-1]
+    assert (await auth.post("/sign-in/link", body)).status_code == 204
+    mail = (await auth.mails(body["email"]))[-1]
     assert "https://app.example.com/in?x=1&token=" in mail["text"]
 
 
-async def test_a_reset_sets_the_password_and_ends_all_sessions(door):
+async def test_a_reset_sets_the_password_and_ends_all_sessions(auth):
     address = f"{uuid4().hex}@bigcorp.example"
-    up = await door.signed_up(address)
-    await door.post("/password/forgot", {"email": address})
-    token = await door.link_token(address)
+    up = await auth.signed_up(address)
+    await auth.post("/password/forgot", {"email": address})
+    token = await auth.link_token(address)
     new = "an entirely different one"
     for refused in ("password1", "Bigcorp-2026", *["12345678"] * 5):
-        common = await door.post("/password/reset", {"token": token, "password": refused})
+        common = await auth.post("/password/reset", {"token": token, "password": refused})
         assert (common.status_code, common.json()["code"]) == (400, "password_common")
-    assert (await door.post("/password/reset", {"token": token, "password": new})).status_code == 204
-    assert (await door.post("/password/reset", {"token": token, "password": new})).status_code == 401
-    assert (await door.as_(up["accessToken"]).get("/me")).status_code == 401
-    assert (await door.sign_in(address)).status_code == 401
-    assert (await door.sign_in(address, new)).status_code == 200
-    assert any("password was changed" in mail["subject"] for mail in await door.mails(address))
+    assert (await auth.post("/password/reset", {"token": token, "password": new})).status_code == 204
+    assert (await auth.post("/password/reset", {"token": token, "password": new})).status_code == 401
+    assert (await auth.as_(up["accessToken"]).get("/me")).status_code == 401
+    assert (await auth.sign_in(address)).status_code == 401
+    assert (await auth.sign_in(address, new)).status_code == 200
+    assert any("password was changed" in mail["subject"] for mail in await auth.mails(address))
 
 
-async def test_changing_the_password_requires_the_current_one_and_ends_other_sessions(door):
+async def test_changing_the_password_requires_the_current_one_and_ends_other_sessions(auth):
     address = new_address()
-    up = await door.signed_up(address)
-    other = (await door.sign_in(address)).json()
-    ada = door.as_(up["accessToken"])
+    up = await auth.signed_up(address)
+    other = (await auth.sign_in(address)).json()
+    ada = auth.as_(up["accessToken"])
     new = "an entirely different one"
     wrong = await ada.post("/password/change", {"currentPassword": "wrong password", "newPassword": new})
     assert wrong.status_code == 401
     right = await ada.post("/password/change", {"currentPassword": GOOD, "newPassword": new})
     assert right.status_code == 204
     assert (await ada.get("/me")).status_code == 200
-    assert (await door.as_(other["accessToken"]).get("/me")).status_code == 401
-    assert (await door.sign_in(address, new)).status_code == 200
+    assert (await auth.as_(other["accessToken"]).get("/me")).status_code == 401
+    assert (await auth.sign_in(address, new)).status_code == 200
 
 
-async def test_session_fixation_a_sign_in_always_creates_a_new_session(door):
+async def test_session_fixation_a_sign_in_always_creates_a_new_session(auth):
     address = new_address()
-    attacker = await door.signed_up()
-    await door.signed_up(address)
-    into = await door.as_(None).post(
+    attacker = await auth.signed_up()
+    await auth.signed_up(address)
+    into = await auth.as_(None).post(
         "/sign-in", {"email": address, "password": GOOD}, cookie=f"session={attacker['sessionId']}"
     )
     assert into.json()["sessionId"] != attacker["sessionId"]
     assert into.json()["refreshToken"] != attacker["refreshToken"]
-    assert (await door.as_(attacker["accessToken"]).get("/me")).json()["id"] == attacker["customer"]["id"]
-    planted = await door.post("/sign-in", {"email": address, "password": GOOD, "sessionId": attacker["sessionId"]})
+    assert (await auth.as_(attacker["accessToken"]).get("/me")).json()["id"] == attacker["customer"]["id"]
+    planted = await auth.post("/sign-in", {"email": address, "password": GOOD, "sessionId": attacker["sessionId"]})
     assert planted.status_code == 400
 
 
-async def test_pre_hijacking_verifying_the_address_revokes_earlier_credentials(door, project):
+async def test_pre_hijacking_verifying_the_address_revokes_earlier_credentials(auth, project):
     victim = new_address()
-    planted = await door.unverified(victim)
+    planted = await auth.unverified(victim)
     assert planted["customer"]["emailVerifiedAt"] is None
-    asked = (await door.post("/sign-in/code", {"email": victim})).json()
-    body = {"challengeId": asked["challengeId"], "code": await door.code(victim)}
-    into = (await door.post("/sign-in/code/verify", body)).json()
+    asked = (await auth.post("/sign-in/code", {"email": victim})).json()
+    body = {"challengeId": asked["challengeId"], "code": await auth.code(victim)}
+    into = (await auth.post("/sign-in/code/verify", body)).json()
     assert into["customer"]["id"] == planted["customer"]["id"]
     assert into["customer"]["identities"] == ["EMAIL_CODE"]
-    assert (await door.as_(planted["accessToken"]).get("/me")).status_code == 401
-    assert (await door.post("/token/refresh", {"refreshToken": planted["refreshToken"]})).status_code == 401
-    assert (await door.sign_in(victim)).status_code == 401
+    assert (await auth.as_(planted["accessToken"]).get("/me")).status_code == 401
+    assert (await auth.post("/token/refresh", {"refreshToken": planted["refreshToken"]})).status_code == 401
+    assert (await auth.sign_in(victim)).status_code == 401
 
 
-async def test_pre_hijacking_a_mail_for_another_account_does_not_verify_it(door):
+async def test_pre_hijacking_a_mail_for_another_account_does_not_verify_it(auth):
     victim = new_address()
-    planted = await door.unverified(victim)
-    asked = (await door.as_(planted["accessToken"]).post("/verify-email/send")).json()
-    body = {"challengeId": asked["challengeId"], "code": await door.code(victim)}
-    somebody = await door.signed_up()
-    refused = await door.as_(somebody["accessToken"]).post("/verify-email", body)
+    planted = await auth.unverified(victim)
+    asked = (await auth.as_(planted["accessToken"]).post("/verify-email/send")).json()
+    body = {"challengeId": asked["challengeId"], "code": await auth.code(victim)}
+    somebody = await auth.signed_up()
+    refused = await auth.as_(somebody["accessToken"]).post("/verify-email", body)
     assert refused.status_code == 401
-    own = await door.as_(planted["accessToken"]).post("/verify-email", body)
+    own = await auth.as_(planted["accessToken"]).post("/verify-email", body)
     assert own.status_code == 200, "the one who signed up and reads the mail is the one"
     assert own.json()["emailVerifiedAt"] is not None
 
 
-async def test_an_address_changes_only_after_the_new_one_is_verified(door, clock):
+async def test_an_address_changes_only_after_the_new_one_is_verified(auth, clock):
     old, new = new_address(), new_address()
-    up = await door.signed_up(old)
+    up = await auth.signed_up(old)
     taken = new_address()
-    await door.signed_up(taken)
-    ada = door.as_(up["accessToken"])
+    await auth.signed_up(taken)
+    ada = auth.as_(up["accessToken"])
     asked = (await ada.post("/email/change", {"email": new})).json()
     assert (await ada.get("/me")).json()["email"] == old
-    body = {"challengeId": asked["challengeId"], "code": await door.code(new)}
+    body = {"challengeId": asked["challengeId"], "code": await auth.code(new)}
     assert (await ada.post("/verify-email", body)).json()["email"] == new
-    assert any("another e-mail" in mail["text"] for mail in await door.mails(old))
+    assert any("another e-mail" in mail["text"] for mail in await auth.mails(old))
     asked = (await ada.post("/email/change", {"email": taken})).json()
-    body = {"challengeId": asked["challengeId"], "code": await door.code(taken)}
+    body = {"challengeId": asked["challengeId"], "code": await auth.code(taken)}
     assert (await ada.post("/verify-email", body)).status_code == 409
-    assert (await door.sign_in(new)).status_code == 200
+    assert (await auth.sign_in(new)).status_code == 200
 
 
-async def test_of_concurrent_changes_to_one_address_one_succeeds(door):
+async def test_of_concurrent_changes_to_one_address_one_succeeds(auth):
     address, asked = new_address(), []
     for _ in range(3):
-        person = door.as_((await door.signed_up())["accessToken"])
+        person = auth.as_((await auth.signed_up())["accessToken"])
         begun = (await person.post("/email/change", {"email": address})).json()
-        asked.append((person, {"challengeId": begun["challengeId"], "code": await door.code(address)}))
+        asked.append((person, {"challengeId": begun["challengeId"], "code": await auth.code(address)}))
     answers = await asyncio.gather(*(person.post("/verify-email", body) for person, body in asked))
     assert sorted(each.status_code for each in answers) == [200, 409, 409]
     assert {each.json()["code"] for each in answers if each.status_code == 409} == {"email_taken"}
 
 
-async def test_toctou_on_ban_a_ban_during_the_password_check_wins(door, project, monkeypatch):
+async def test_toctou_on_ban_a_ban_during_the_password_check_wins(auth, project, monkeypatch):
     from postern.identity.customers import sign_in
 
     address = new_address()
-    up = await door.signed_up(address)
+    up = await auth.signed_up(address)
     check = sign_in.check_any_password
 
     async def banned_meanwhile(password, hashed):
@@ -675,22 +675,22 @@ async def test_toctou_on_ban_a_ban_during_the_password_check_wins(door, project,
         return right
 
     monkeypatch.setattr(sign_in, "check_any_password", banned_meanwhile)
-    answer = await door.sign_in(address)
+    answer = await auth.sign_in(address)
     assert (answer.status_code, answer.json()["code"]) == (403, "sign_in_blocked")
     seen = (await project.client.get(f"/customers/{up['customer']['id']}")).json()
     assert seen["sessions"] == []
 
 
-async def test_toctou_on_ban_a_ban_during_a_refresh_wins(door, project, world):
+async def test_toctou_on_ban_a_ban_during_a_refresh_wins(auth, project, world):
     """The refresh waits for a row that the ban has locked, and reads it again afterwards."""
-    up = await door.signed_up()
+    up = await auth.signed_up()
     customer = up["customer"]["id"]
     async with world.db.connection() as connection, connection.transaction():
         await connection.execute("update sessions set revoked_at = now() where customer_id = %s", [customer])
-        refreshing = asyncio.create_task(door.post("/token/refresh", {"refreshToken": up["refreshToken"]}))
+        refreshing = asyncio.create_task(auth.post("/token/refresh", {"refreshToken": up["refreshToken"]}))
         await in_another_process(waits_for_a_lock(world))
     assert (await refreshing).status_code == 401
-    assert (await door.as_(up["accessToken"]).get("/me")).status_code == 401
+    assert (await auth.as_(up["accessToken"]).get("/me")).status_code == 401
 
 
 async def waits_for_a_lock(world):
@@ -705,124 +705,124 @@ async def waits_for_a_lock(world):
     raise AssertionError("nothing waits")
 
 
-async def test_batched_session_checks_do_not_mix_up_sessions(door, project):
+async def test_batched_session_checks_do_not_mix_up_sessions(auth, project):
     """Tokens are checked and refreshed in batches; each request gets its own response."""
-    people = [await door.signed_up() for _ in range(6)]
+    people = [await auth.signed_up() for _ in range(6)]
     banned, revoked, *others = people
     await project.client.post(f"/customers/{banned['customer']['id']}/ban")
     await project.client.post(f"/customers/{revoked['customer']['id']}/sessions/revoke-all")
-    seen = await asyncio.gather(*(door.as_(each["accessToken"]).get("/me") for each in people * 3))
+    seen = await asyncio.gather(*(auth.as_(each["accessToken"]).get("/me") for each in people * 3))
     assert [each.status_code for each in seen] == [401, 401, 200, 200, 200, 200] * 3
     assert [each.json()["id"] for each in seen if each.status_code == 200] == [p["customer"]["id"] for p in others] * 3
-    renewed = await asyncio.gather(*(door.post("/token/refresh", {"refreshToken": p["refreshToken"]}) for p in people))
+    renewed = await asyncio.gather(*(auth.post("/token/refresh", {"refreshToken": p["refreshToken"]}) for p in people))
     assert [each.status_code for each in renewed] == [401, 401, 200, 200, 200, 200]
     for person, each in zip(others, renewed[2:], strict=True):
         assert each.json()["sessionId"] == person["sessionId"]
-        me = await door.as_(each.json()["accessToken"]).get("/me")
+        me = await auth.as_(each.json()["accessToken"]).get("/me")
         assert me.json()["id"] == person["customer"]["id"]
 
 
-async def test_a_ban_takes_effect_with_the_next_request(door, project):
+async def test_a_ban_takes_effect_with_the_next_request(auth, project):
     address = new_address()
-    up = await door.signed_up(address)
-    ada = door.as_(up["accessToken"])
+    up = await auth.signed_up(address)
+    ada = auth.as_(up["accessToken"])
     assert (await ada.get("/me")).status_code == 200
     await project.client.post(f"/customers/{up['customer']['id']}/ban")
     assert (await ada.get("/me")).status_code == 401
-    assert (await door.post("/token/refresh", {"refreshToken": up["refreshToken"]})).status_code == 401
-    assert (await door.sign_in(address)).status_code == 403
-    wrong = await door.sign_in(address, "wrong password")
+    assert (await auth.post("/token/refresh", {"refreshToken": up["refreshToken"]})).status_code == 401
+    assert (await auth.sign_in(address)).status_code == 403
+    wrong = await auth.sign_in(address, "wrong password")
     assert wrong.status_code == 401, "only who knows the password learns of the ban"
     await project.client.post(f"/customers/{up['customer']['id']}/unban")
-    assert (await door.sign_in(address)).status_code == 200
+    assert (await auth.sign_in(address)).status_code == 200
 
 
 @pytest.mark.parametrize("family", ["customers", "end-users"])
-async def test_a_session_revoked_by_a_developer_ends_at_once(door, project, family):
-    up = await door.signed_up()
+async def test_a_session_revoked_by_a_developer_ends_at_once(auth, project, family):
+    up = await auth.signed_up()
     base = f"/apps/{project.id}/end-users" if family == "end-users" else "/customers"
     customer = f"{base}/{up['customer']['id']}"
     assert [each["id"] for each in (await project.client.get(customer)).json()["sessions"]] == [up["sessionId"]]
     assert (await project.client.post(f"{customer}/sessions/{up['sessionId']}/revoke")).status_code == 204
-    assert (await door.as_(up["accessToken"]).get("/me")).status_code == 401
+    assert (await auth.as_(up["accessToken"]).get("/me")).status_code == 401
     assert (await project.client.post(f"{customer}/sessions/{up['sessionId']}/revoke")).status_code == 404
     assert (await project.client.get(customer)).json()["sessions"] == []
 
 
-async def test_customers_can_end_their_own_sessions(door):
+async def test_customers_can_end_their_own_sessions(auth):
     address = new_address()
-    up = await door.signed_up(address)
-    others = [(await door.sign_in(address)).json() for _ in range(3)]
-    ada = door.as_(up["accessToken"])
-    stranger = await door.signed_up()
+    up = await auth.signed_up(address)
+    others = [(await auth.sign_in(address)).json() for _ in range(3)]
+    ada = auth.as_(up["accessToken"])
+    stranger = await auth.signed_up()
     assert (await ada.client.delete(f"/sessions/{stranger['sessionId']}")).status_code == 404
     assert (await ada.client.delete(f"/sessions/{others[0]['sessionId']}")).status_code == 204
-    assert (await door.as_(others[0]["accessToken"]).get("/me")).status_code == 401
+    assert (await auth.as_(others[0]["accessToken"]).get("/me")).status_code == 401
     assert (await ada.post("/sessions/revoke-others")).status_code == 204
     assert len((await ada.get("/sessions")).json()) == 1
 
 
-async def test_new_device_notices_are_sent_and_can_be_switched_off(door):
+async def test_new_device_notices_are_sent_and_can_be_switched_off(auth):
     address = new_address()
-    await door.signed_up(address)
-    await door.sign_in(address)
-    assert len(await door.mails(address)) == 1
-    await door.at(agent="curl/8").sign_in(address)
-    mail = (await door.mails(address))[-1]
+    await auth.signed_up(address)
+    await auth.sign_in(address)
+    assert len(await auth.mails(address)) == 1
+    await auth.at(agent="curl/8").sign_in(address)
+    mail = (await auth.mails(address))[-1]
     assert mail["subject"].startswith("New sign-in")
     assert "curl/8" in mail["text"]
-    await door.settings(securityMails=["PASSWORD_CHANGED"])
-    await door.at(agent="<b>{{ another }}</b>").sign_in(address)
-    assert len(await door.mails(address)) == 2
+    await auth.settings(securityMails=["PASSWORD_CHANGED"])
+    await auth.at(agent="<b>{{ another }}</b>").sign_in(address)
+    assert len(await auth.mails(address)) == 2
 
 
-async def test_names_of_customers_are_not_evaluated_as_templates(door):
+async def test_names_of_customers_are_not_evaluated_as_templates(auth):
     address = new_address()
-    await door.signed_up(address)
-    await door.at(agent="<b>{{ 7 * 7 }}</b>").sign_in(address)
-    mail = (await door.mails(address))[-1]
+    await auth.signed_up(address)
+    await auth.at(agent="<b>{{ 7 * 7 }}</b>").sign_in(address)
+    mail = (await auth.mails(address))[-1]
     assert "{{ 7 * 7 }}" in mail["text"]
     assert "<b>" not in mail["html"]
 
 
-async def test_short_and_common_passwords_are_rejected_ignoring_case(door):
+async def test_short_and_common_passwords_are_rejected_ignoring_case(auth):
     for password in ("Password1", "QWERTYUIOP", "iloveyou123"):
-        answer = await door.post("/sign-up", {"email": new_address(), "password": password})
+        answer = await auth.post("/sign-up", {"email": new_address(), "password": password})
         assert (answer.status_code, answer.json()["code"]) == (400, "password_common"), password
-    await door.settings(appName="Lighthouse Keepers")
+    await auth.settings(appName="Lighthouse Keepers")
     for password in ("lighthouse-keepers-1!", "Ada.Lovelace99", "bigcorp2026!"):
-        answer = await door.post("/sign-up", {"email": "ada.lovelace@bigcorp.example", "password": password})
+        answer = await auth.post("/sign-up", {"email": "ada.lovelace@bigcorp.example", "password": password})
         assert (answer.status_code, answer.json()["code"]) == (400, "password_common"), password
-    short = await door.post("/sign-up", {"email": new_address(), "password": "short"})
+    short = await auth.post("/sign-up", {"email": new_address(), "password": "short"})
     assert short.json()["errors"][0]["path"] == "/password"
 
 
-async def test_passwords_are_accepted_unchanged_up_to_256_characters(door):
+async def test_passwords_are_accepted_unchanged_up_to_256_characters(auth):
     address, password = new_address(), "Ä" + "x" * 254 + " "
-    await door.signed_up(address, password)
-    assert (await door.sign_in(address, password)).status_code == 200
+    await auth.signed_up(address, password)
+    assert (await auth.sign_in(address, password)).status_code == 200
     for other in (password.strip(), password[:72], password.lower()):
-        assert (await door.at(ip="198.51.100.7").sign_in(address, other)).status_code == 401
-    too_long = await door.post("/sign-up", {"email": new_address(), "password": "x" * 257})
+        assert (await auth.at(ip="198.51.100.7").sign_in(address, other)).status_code == 401
+    too_long = await auth.post("/sign-up", {"email": new_address(), "password": "x" * 257})
     assert too_long.status_code == 400
 
 
-async def test_guesses_from_many_networks_are_stopped(door):
+async def test_guesses_from_many_networks_are_stopped(auth):
     address = new_address()
-    await door.signed_up(address)
+    await auth.signed_up(address)
     for number in range(100):
-        guessed = await door.at(ip=f"198.51.100.{number}").sign_in(address, "wrong password")
+        guessed = await auth.at(ip=f"198.51.100.{number}").sign_in(address, "wrong password")
         assert guessed.status_code == 401
-    assert (await door.at(ip="192.0.2.1").sign_in(address)).status_code == 429
+    assert (await auth.at(ip="192.0.2.1").sign_in(address)).status_code == 429
 
 
-async def test_methods_can_be_switched_off(door):
-    await door.settings(methods=["EMAIL_CODE"], signUp=False)
+async def test_methods_can_be_switched_off(auth):
+    await auth.settings(methods=["EMAIL_CODE"], signUp=False)
     body = {"email": new_address(), "password": GOOD}
-    assert (await door.post("/sign-in", body)).json()["code"] == "method_off"
-    assert (await door.post("/sign-up", body)).json()["code"] == "sign_up_closed"
-    assert (await door.post("/sign-in/link", {"email": body["email"]})).json()["code"] == "method_off"
-    assert (await door.post("/sign-in/code", {"email": body["email"]})).status_code == 200
+    assert (await auth.post("/sign-in", body)).json()["code"] == "method_off"
+    assert (await auth.post("/sign-up", body)).json()["code"] == "sign_up_closed"
+    assert (await auth.post("/sign-in/link", {"email": body["email"]})).json()["code"] == "method_off"
+    assert (await auth.post("/sign-in/code", {"email": body["email"]})).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -846,28 +846,28 @@ async def test_methods_can_be_switched_off(door):
     ],
     ids=["bcrypt", "scrypt", "pbkdf2", "argon2"],
 )
-async def test_imported_hashes_sign_in_and_are_replaced_by_argon2id(door, project, world, made):
+async def test_imported_hashes_sign_in_and_are_replaced_by_argon2id(auth, project, world, made):
     address = new_address()
     body = {"email": address, "emailVerified": True, "passwordHash": made(GOOD.encode())}
     created = await project.client.post("/customers", body)
     assert created.status_code == 201, created.text
-    assert (await door.sign_in(address, "wrong password")).status_code == 401
-    assert (await door.sign_in(address)).status_code == 200
+    assert (await auth.sign_in(address, "wrong password")).status_code == 401
+    assert (await auth.sign_in(address)).status_code == 200
     async with world.db.connection() as connection:
         row = await (
             await connection.execute("select password_hash from customers where id = %s", [created.json()["id"]])
         ).fetchone()
     assert row[0].startswith("$argon2id$v=19$m=19456,t=2,p=1$")
-    assert (await door.sign_in(address)).status_code == 200
+    assert (await auth.sign_in(address)).status_code == 200
 
 
-async def test_failed_sign_ins_take_equally_long_whatever_hashes_were_imported(door, project):
+async def test_failed_sign_ins_take_equally_long_whatever_hashes_were_imported(auth, project):
     """Slow and fast imported hashes do not reveal by the response time who has an account.
 
     Defects: S10
     """
     of_ours, slow, fast = new_address(), new_address(), new_address()
-    await door.signed_up(of_ours)
+    await auth.signed_up(of_ours)
     # Costs 12 and 4: some 250 ms and 1 ms, where a hash of ours takes some 30.
     for address, cost in ((slow, 12), (fast, 4)):
         hashed = bcrypt.hashpw(GOOD.encode(), bcrypt.gensalt(cost)).decode()
@@ -877,7 +877,7 @@ async def test_failed_sign_ins_take_equally_long_whatever_hashes_were_imported(d
     least = await refusal_seconds(["$2b$12", "$2b$04"])
     for address in (slow, of_ours, fast, new_address()):
         began = time.perf_counter()
-        assert (await door.sign_in(address, "wrong password")).status_code == 401
+        assert (await auth.sign_in(address, "wrong password")).status_code == 401
         # A wait is never shorter than it should be, however busy the machine is.
         assert time.perf_counter() - began >= 0.99 * least
 
@@ -912,16 +912,16 @@ async def test_hashes_with_excessive_cost_are_rejected(project):
         assert (answer.status_code, answer.json()["code"]) == (400, "hash_refused"), hashed
 
 
-async def test_expired_rows_are_deleted(door, world, work_off, clock):
+async def test_expired_rows_are_deleted(auth, world, work_off, clock):
     address = new_address()
-    await door.signed_up(address)
-    await door.post("/sign-in/code", {"email": address})
-    await door.sign_in(address, "wrong password")
+    await auth.signed_up(address)
+    await auth.post("/sign-in/code", {"email": address})
+    await auth.sign_in(address, "wrong password")
     clock.move(timedelta(days=31))
     await work_off()
     async with world.db.connection() as connection:
         for table in ("challenges", "sign_in_attempts", "sessions", "customer_mails"):
             row = await (
-                await connection.execute(f"select count(*) from {table} where project_id = %s", [door.project.id])
+                await connection.execute(f"select count(*) from {table} where project_id = %s", [auth.project.id])
             ).fetchone()
             assert row[0] == 0, table

@@ -9,10 +9,10 @@ import pytest
 
 from postern.identity.entitlements.model import EntitlementRow
 from postern.identity.entitlements.rules import entitlement_of
-from tests.identity.customers.conftest import door
-from tests.identity.organizations.conftest import people
+from tests.identity.customers.conftest import auth
+from tests.identity.organizations.conftest import directory
 
-__all__ = ["door", "people"]
+__all__ = ["auth", "directory"]
 
 
 async def declare(project, key: str, **fields) -> dict:
@@ -83,8 +83,8 @@ async def test_invalid_features_are_rejected(project, body, status):
 
 
 @pytest.mark.parametrize("key", ["nothing", "", "'; drop table x", "x" * 256])
-async def test_undeclared_features_are_disabled_without_an_error(project, people, key):
-    acme = await people.organization()
+async def test_undeclared_features_are_disabled_without_an_error(project, directory, key):
+    acme = await directory.organization()
     assert await check(project, key, acme) == {
         "featureKey": key,
         "type": None,
@@ -98,10 +98,10 @@ async def test_undeclared_features_are_disabled_without_an_error(project, people
     }
 
 
-async def test_an_override_precedes_the_plan_and_the_plan_the_default(project, people, clock):
+async def test_an_override_precedes_the_plan_and_the_plan_the_default(project, directory, clock):
     await declare(project, "seats", type="LIMIT", defaultEnabled=True, defaultLimit=5)
     await declare(project, "sso")
-    acme = await people.organization()
+    acme = await directory.organization()
     path = f"/b2b/organizations/{acme['id']}/entitlements"
     assert brief(await check(project, "seats", acme)) == (True, 5, "DEFAULT")
     await make_plan(project, "pro", {"featureKey": "seats", "limit": 50})
@@ -126,27 +126,27 @@ async def test_an_override_precedes_the_plan_and_the_plan_the_default(project, p
     assert brief(await check(project, "seats", acme)) == (True, 5, "DEFAULT")
 
 
-async def test_an_override_expires_with_an_event(project, people, clock, work_off):
+async def test_an_override_expires_with_an_event(project, directory, clock, work_off):
     await declare(project, "sso")
-    acme = await people.organization()
+    acme = await directory.organization()
     path = f"/b2b/organizations/{acme['id']}/entitlements/sso"
     await project.client.put(path, {"expiresAt": (clock() + timedelta(days=1)).isoformat()})
     await work_off()
     assert brief(await check(project, "sso", acme)) == (True, None, "OVERRIDE")
     clock.move(timedelta(days=1))
     assert brief(await check(project, "sso", acme)) == (False, None, "DEFAULT")
-    assert await people.events("entitlement.expired") == []
+    assert await directory.events("entitlement.expired") == []
     await work_off()
     await work_off()
-    (event,) = await people.events("entitlement.expired")
+    (event,) = await directory.events("entitlement.expired")
     assert (event["subjectId"], event["data"]) == (acme["id"], {"featureKey": "sso"})
     past = await project.client.put(path, {"expiresAt": clock().isoformat()})
     assert (past.status_code, past.json()["errors"][0]["path"]) == (400, "/expiresAt")
 
 
-async def test_an_extended_override_does_not_expire(project, people, clock, work_off):
+async def test_an_extended_override_does_not_expire(project, directory, clock, work_off):
     await declare(project, "sso")
-    acme = await people.organization()
+    acme = await directory.organization()
     path = f"/b2b/organizations/{acme['id']}/entitlements/sso"
     await project.client.put(path, {"expiresAt": (clock() + timedelta(days=1)).isoformat()})
     await project.client.put(path, {"expiresAt": (clock() + timedelta(days=9)).isoformat()})
@@ -159,7 +159,7 @@ async def test_an_extended_override_does_not_expire(project, people, clock, work
     assert brief(await check(project, "sso", acme)) == (True, None, "OVERRIDE")
 
 
-async def test_plans_are_created_changed_and_deleted(project, people):
+async def test_plans_are_created_changed_and_deleted(project, directory):
     await declare(project, "seats", type="LIMIT")
     await declare(project, "sso")
     made = await make_plan(project, "pro", {"featureKey": "sso"}, {"featureKey": "seats", "limit": 3})
@@ -171,14 +171,14 @@ async def test_plans_are_created_changed_and_deleted(project, people):
     assert (await project.client.get("/b2b/plans/pro")).json() == made
     assert (await project.client.get("/b2b/plans")).json() == [made]
     assert (await project.client.post("/b2b/plans", {"key": "pro"})).json()["code"] == "plan_exists"
-    acme = await people.organization()
+    acme = await directory.organization()
     await choose(project, acme, "pro")
     changed = await project.client.patch("/b2b/plans/pro", {"features": [{"featureKey": "seats", "enabled": False}]})
     assert (changed.json()["organizationCount"], len(changed.json()["features"])) == (1, 1)
     assert brief(await check(project, "seats", acme)) == (False, None, "PLAN")
     in_use = await project.client.delete("/b2b/plans/pro")
     assert (in_use.status_code, in_use.json()["code"]) == (409, "plan_in_use")
-    gone = await people.organization("Gone")
+    gone = await directory.organization("Gone")
     await choose(project, gone, "pro")
     await choose(project, acme, None)
     assert (await project.client.delete(f"/b2b/organizations/{gone['id']}")).status_code == 200
@@ -206,9 +206,9 @@ async def test_invalid_plans_are_rejected(project):
     assert (await project.client.get("/b2b/plans")).json() == []
 
 
-async def test_invalid_overrides_are_rejected(project, people, new_project):
+async def test_invalid_overrides_are_rejected(project, directory, new_project):
     await declare(project, "sso")
-    acme = await people.organization()
+    acme = await directory.organization()
     elsewhere = await new_project()
     foreign = (await elsewhere.client.post("/b2b/organizations", {"name": "Theirs"})).json()
     for organization, key, body, status in (
@@ -225,9 +225,9 @@ async def test_invalid_overrides_are_rejected(project, people, new_project):
     assert (await project.client.post("/b2b/entitlements/check", body)).status_code == 404
 
 
-async def test_deleting_a_feature_removes_it_from_plans_and_overrides(project, people):
+async def test_deleting_a_feature_removes_it_from_plans_and_overrides(project, directory):
     await declare(project, "sso")
-    acme = await people.organization()
+    acme = await directory.organization()
     await make_plan(project, "pro", {"featureKey": "sso"})
     await choose(project, acme, "pro")
     await project.client.put(f"/b2b/organizations/{acme['id']}/entitlements/sso", {})
@@ -237,20 +237,20 @@ async def test_deleting_a_feature_removes_it_from_plans_and_overrides(project, p
     assert brief(await check(project, "sso", acme)) == (False, None, "DEFAULT")
 
 
-async def test_a_suspended_organization_has_no_entitlements(project, people):
+async def test_a_suspended_organization_has_no_entitlements(project, directory):
     await declare(project, "sso", defaultEnabled=True)
-    acme = await people.organization()
+    acme = await directory.organization()
     await project.client.patch(f"/b2b/organizations/{acme['id']}", {"status": "SUSPENDED"})
     answer = await check(project, "sso", acme)
     assert (brief(answer), answer["reason"]) == ((False, None, "DEFAULT"), "The organization is suspended.")
 
 
-async def test_a_customers_token_implies_the_organization(project, people, door):
+async def test_a_customers_token_implies_the_organization(project, directory, auth):
     await declare(project, "sso")
-    acme, other = await people.organization(), await people.organization("Other")
+    acme, other = await directory.organization(), await directory.organization("Other")
     await project.client.put(f"/b2b/organizations/{acme['id']}/entitlements/sso", {})
-    ada = await people.customer()
-    me = door.as_((await door.sign_in(ada["email"])).json()["accessToken"]).client
+    ada = await directory.customer()
+    me = auth.as_((await auth.sign_in(ada["email"])).json()["accessToken"]).client
     path = f"/projects/{project.id}/b2b/entitlements/check"
     nowhere = (await me.post(path, {"featureKey": "sso"})).json()
     assert (brief(nowhere), nowhere["organizationId"]) == ((False, None, "DEFAULT"), None)
@@ -266,20 +266,20 @@ async def test_a_customers_token_implies_the_organization(project, people, door)
     assert brief(named) == (False, None, "DEFAULT")
 
 
-async def test_every_change_sends_one_event(project, people):
+async def test_every_change_sends_one_event(project, directory):
     await declare(project, "sso")
     await make_plan(project, "pro", {"featureKey": "sso"})
-    acme = await people.organization()
+    acme = await directory.organization()
     await choose(project, acme, "pro")
     await choose(project, acme, "pro")
     await project.client.put(f"/b2b/organizations/{acme['id']}/entitlements/sso", {"enabled": False})
-    told = [each["data"] for each in await people.events("entitlement.changed")]
+    told = [each["data"] for each in await directory.events("entitlement.changed")]
     assert told == [{"featureKey": "sso", "enabled": False, "limit": None, "source": "OVERRIDE"}, {"planKey": "pro"}]
 
 
-async def test_assigning_a_plan_during_its_deletion_has_one_consistent_result(project, people):
+async def test_assigning_a_plan_during_its_deletion_has_one_consistent_result(project, directory):
     await make_plan(project, "pro")
-    acme = await people.organization()
+    acme = await directory.organization()
     chosen, gone = await asyncio.gather(
         project.client.put(f"/b2b/organizations/{acme['id']}/plan", {"planKey": "pro"}),
         project.client.delete("/b2b/plans/pro"),
@@ -313,12 +313,12 @@ def test_every_combination_of_an_entitlement(override, plan, default):
     assert found.plan_key == ("pro" if source == "PLAN" else None)
 
 
-async def test_batched_entitlement_checks_do_not_mix_up_results(project, people, new_project):
+async def test_batched_entitlement_checks_do_not_mix_up_results(project, directory, new_project):
     """Checks of two projects in one statement, of organizations with and without a plan, and of unknown ones."""
     other = await new_project()
     await declare(project, "seats", type="LIMIT", defaultEnabled=True, defaultLimit=5)
     await declare(other, "seats", type="LIMIT", defaultEnabled=True, defaultLimit=7)
-    acme, plain = await people.organization("Acme"), await people.organization("Plain")
+    acme, plain = await directory.organization("Acme"), await directory.organization("Plain")
     foreign = (await other.client.post("/b2b/organizations", {"name": "Foreign"})).json()
     await make_plan(project, "pro", {"featureKey": "seats", "limit": 50})
     await choose(project, acme, "pro")

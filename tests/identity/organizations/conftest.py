@@ -1,4 +1,4 @@
-"""Organizations, and people for them."""
+"""Organizations, customers and members for them."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -8,15 +8,15 @@ from uuid import uuid4
 import pytest
 
 from tests.conftest import Tenant
-from tests.identity.customers.conftest import door
+from tests.identity.customers.conftest import auth
 
-__all__ = ["door"]
+__all__ = ["auth"]
 
 PASSWORD = "a password nobody has"
 
 
 @dataclass
-class People:
+class Directory:
     """Makes organizations, customers and members of one project."""
 
     project: Tenant
@@ -69,5 +69,5 @@ class People:
 
 
 @pytest.fixture
-def people(project: Tenant, zone: Any, work_off: Callable[[], Awaitable[int]]) -> People:
-    return People(project, zone, work_off)
+def directory(project: Tenant, zone: Any, work_off: Callable[[], Awaitable[int]]) -> Directory:
+    return Directory(project, zone, work_off)

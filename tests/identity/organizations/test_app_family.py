@@ -3,8 +3,8 @@
 from datetime import timedelta
 
 
-async def test_members_are_the_same_under_projects_and_apps(people, project):
-    acme, customer = await people.organization(), await people.customer()
+async def test_members_are_the_same_under_projects_and_apps(directory, project):
+    acme, customer = await directory.organization(), await directory.customer()
     app, own = (
         f"/apps/{project.id}/organizations/{acme['id']}/members",
         f"/b2b/organizations/{acme['id']}/members",
@@ -23,8 +23,8 @@ async def test_members_are_the_same_under_projects_and_apps(people, project):
     assert (await project.client.get(own)).json() == []
 
 
-async def test_invitations_are_resent_under_projects_and_apps(people, project, clock):
-    acme = await people.organization()
+async def test_invitations_are_resent_under_projects_and_apps(directory, project, clock):
+    acme = await directory.organization()
     app, own = (
         f"/apps/{project.id}/organizations/{acme['id']}/invitations",
         f"/b2b/organizations/{acme['id']}/invitations",
@@ -39,8 +39,8 @@ async def test_invitations_are_resent_under_projects_and_apps(people, project, c
         assert early.status_code == 429
 
 
-async def test_invitations_are_revoked_under_projects_and_apps(people, project):
-    acme = await people.organization()
+async def test_invitations_are_revoked_under_projects_and_apps(directory, project):
+    acme = await directory.organization()
     for family in (f"/apps/{project.id}/organizations", "/b2b/organizations"):
         path = f"{family}/{acme['id']}/invitations"
         made = (await project.client.post(path, {"email": "ada@example.com"})).json()

@@ -23,49 +23,49 @@ async def at_once(*calls: Awaitable[Any]) -> list[int]:
     return [each.status_code for each in answers]
 
 
-async def test_joining_during_the_erasure_of_the_customer(people, project, door):
-    acme = await people.organization()
+async def test_joining_during_the_erasure_of_the_customer(directory, project, auth):
+    acme = await directory.organization()
     domain = f"{uuid4().hex}.example"
-    await people.proved(acme, domain)
+    await directory.proved(acme, domain)
     path = f"/b2b/organizations/{acme['id']}/members"
     for number in range(ROUNDS):
-        person = await people.customer(f"ada{number}@{domain}")
+        person = await directory.customer(f"ada{number}@{domain}")
         erased, *_ = await at_once(
             project.client.delete(f"/customers/{person['id']}"),
             project.client.post(path, {"customerId": person["id"]}),
             project.client.post("/b2b/domain-join", {"customerId": person["id"]}),
-            door.at(ip=f"10.0.0.{number}").sign_in(person["email"]),
+            auth.at(ip=f"10.0.0.{number}").sign_in(person["email"]),
         )
         assert erased == 200
-    assert await people.members_of(acme) == []
+    assert await directory.members_of(acme) == []
 
 
-async def test_joining_during_a_merge_of_two_customers(people, project, door):
-    acme = await people.organization()
+async def test_joining_during_a_merge_of_two_customers(directory, project, auth):
+    acme = await directory.organization()
     domain = f"{uuid4().hex}.example"
-    await people.proved(acme, domain)
+    await directory.proved(acme, domain)
     for number in range(ROUNDS):
-        kept = await people.customer(f"kept{number}@{domain}")
-        gone = await people.customer(f"gone{number}@{domain}", externalUserId=f"user-{number}")
+        kept = await directory.customer(f"kept{number}@{domain}")
+        gone = await directory.customer(f"gone{number}@{domain}", externalUserId=f"user-{number}")
         merged, *_ = await at_once(
             project.client.post("/customers/link", {"customerId": kept["id"], "externalUserId": f"user-{number}"}),
             project.client.post("/b2b/domain-join", {"customerId": kept["id"]}),
             project.client.post("/b2b/domain-join", {"customerId": gone["id"]}),
-            door.at(ip=f"10.0.1.{number}").sign_in(kept["email"]),
+            auth.at(ip=f"10.0.1.{number}").sign_in(kept["email"]),
         )
         assert merged == 200
-        assert [each["customerId"] for each in await people.members_of(acme)].count(kept["id"]) == 1
-    assert len(await people.members_of(acme)) == ROUNDS
+        assert [each["customerId"] for each in await directory.members_of(acme)].count(kept["id"]) == 1
+    assert len(await directory.members_of(acme)) == ROUNDS
 
 
-async def test_accepting_an_invitation_while_being_added_as_a_member(people, project, door):
-    acme = await people.organization()
+async def test_accepting_an_invitation_while_being_added_as_a_member(directory, project, auth):
+    acme = await directory.organization()
     path = f"/b2b/organizations/{acme['id']}/members"
     for number in range(ROUNDS):
         email = f"ada{number}@example.com"
-        await invite(people, acme, email, role="ADMIN")
-        token = await token_for(door, email)
-        me = await signed_in(door.at(ip=f"10.0.2.{number}"), people, email)
+        await invite(directory, acme, email, role="ADMIN")
+        token = await token_for(auth, email)
+        me = await signed_in(auth.at(ip=f"10.0.2.{number}"), directory, email)
         person = (await project.client.get(f"/customers?q={email}")).json()["data"][0]
         accepted, *_ = await at_once(
             me.post("/invitations/accept", {"token": token}),
@@ -73,7 +73,7 @@ async def test_accepting_an_invitation_while_being_added_as_a_member(people, pro
             project.client.patch(f"/customers/{person['id']}/metadata", {"metadata": {"round": number}}),
         )
         assert accepted == 200
-    assert ["ADMIN" in each["roles"] for each in await people.members_of(acme)] == [True] * ROUNDS
+    assert ["ADMIN" in each["roles"] for each in await directory.members_of(acme)] == [True] * ROUNDS
 
 
 async def test_changing_roles_during_the_deletion_of_a_permission(project):

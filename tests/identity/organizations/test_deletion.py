@@ -10,22 +10,22 @@ from psycopg.sql import SQL, Identifier
 from postern.identity.organizations.work import WORK
 from postern.kernel.database import catalog
 from postern.kernel.due import drain
-from tests.identity.organizations.conftest import PASSWORD, People
+from tests.identity.organizations.conftest import PASSWORD, Directory
 from tests.peers.identity_provider import IdentityProvider
 
 DELETIONS = [each for each in WORK if each.name == "organizations.deletions"]
 
 
 @pytest.fixture
-async def full(people: People):
+async def full(directory: Directory):
     """An organization with something in every table that can hang on one; no other one waits to be removed."""
-    await people.work_off()
-    acme = await people.organization("Acme", externalId="acme-17")
-    path, client, idp = f"/b2b/organizations/{acme['id']}", people.project.client, IdentityProvider()
+    await directory.work_off()
+    acme = await directory.organization("Acme", externalId="acme-17")
+    path, client, idp = f"/b2b/organizations/{acme['id']}", directory.project.client, IdentityProvider()
     name = f"{uuid4().hex[:10]}.example"
-    await people.proved(acme, name)
+    await directory.proved(acme, name)
     for _ in range(5):
-        await people.member(acme, "ADMIN")
+        await directory.member(acme, "ADMIN")
     for at in range(4):
         invited = await client.post(f"{path}/invitations", {"email": f"new-{at}@{name}", "role": "MEMBER"})
         assert invited.status_code == 201, invited.text
@@ -67,11 +67,11 @@ async def row_of(world, project_id: str, organization_id: str):
         return await (await connection.execute(query, (UUID(project_id), UUID(organization_id)))).fetchone()
 
 
-async def test_a_deleted_organization_is_404_before_its_rows_are_deleted(people, door, full, world):
+async def test_a_deleted_organization_is_404_before_its_rows_are_deleted(directory, auth, full, world):
     acme, name, connection = full
-    client, path = people.project.client, f"/b2b/organizations/{acme['id']}"
-    (member, *_) = await people.members_of(acme)
-    before = await rows_of(world, people.project.id, acme["id"])
+    client, path = directory.project.client, f"/b2b/organizations/{acme['id']}"
+    (member, *_) = await directory.members_of(acme)
+    before = await rows_of(world, directory.project.id, acme["id"])
     assert set(before) > {"organization_members", "invitations", "sso_connections", "sso_keys", "organization_plans"}
     deleted = await client.delete(path)
     assert (deleted.status_code, deleted.json()["slug"]) == (200, acme["slug"])
@@ -97,12 +97,12 @@ async def test_a_deleted_organization_is_404_before_its_rows_are_deleted(people,
     asked = {"permission": "members:read", "customerId": member["customerId"], "organizationId": acme["id"]}
     checked = await client.post("/access/check", asked)
     assert (checked.status_code, checked.json()["code"]) == (404, "place_missing"), checked.text
-    signed_in = (await door.sign_in(member["email"], PASSWORD)).json()
-    assert (await door.as_(signed_in["accessToken"]).get("/organizations")).json() == []
+    signed_in = (await auth.sign_in(member["email"], PASSWORD)).json()
+    assert (await auth.as_(signed_in["accessToken"]).get("/organizations")).json() == []
     assert (await client.get("/b2b/plans")).json()[0]["organizationCount"] == 0
     assert (await client.get(connection["loginUrl"])).status_code == 404
-    again = await people.organization("Acme", externalId="acme-17", slug=acme["slug"])
-    await people.proved(again, name)
+    again = await directory.organization("Acme", externalId="acme-17", slug=acme["slug"])
+    await directory.proved(again, name)
     body = {
         "name": "Acme",
         "domain": name,
@@ -113,26 +113,26 @@ async def test_a_deleted_organization_is_404_before_its_rows_are_deleted(people,
     newer = (await client.post(f"/b2b/organizations/{again['id']}/sso-connections", body)).json()
     switched = await client.post(f"/b2b/organizations/{again['id']}/sso-connections/{newer['id']}/activate")
     assert switched.status_code == 200, switched.text
-    assert await row_of(world, people.project.id, acme["id"]) is not None, "and nothing was swept so far"
+    assert await row_of(world, directory.project.id, acme["id"]) is not None, "and nothing was swept so far"
 
 
-async def test_deletion_removes_all_rows_of_the_organization_and_no_others(people, full, world, work_off):
+async def test_deletion_removes_all_rows_of_the_organization_and_no_others(directory, full, world, work_off):
     acme, _, _ = full
-    other = await people.organization("Other")
-    await people.member(other)
-    customers = (await people.project.client.get("/customers/stats")).json()["total"]
-    await people.project.client.delete(f"/b2b/organizations/{acme['id']}")
+    other = await directory.organization("Other")
+    await directory.member(other)
+    customers = (await directory.project.client.get("/customers/stats")).json()["total"]
+    await directory.project.client.delete(f"/b2b/organizations/{acme['id']}")
     await work_off()
-    assert await rows_of(world, people.project.id, acme["id"]) == {}
-    assert await row_of(world, people.project.id, acme["id"]) is None
-    assert len(await people.members_of(other)) == 1
-    assert (await people.project.client.get("/customers/stats")).json()["total"] == customers
+    assert await rows_of(world, directory.project.id, acme["id"]) == {}
+    assert await row_of(world, directory.project.id, acme["id"]) is None
+    assert len(await directory.members_of(other)) == 1
+    assert (await directory.project.client.get("/customers/stats")).json()["total"] == customers
 
 
-async def test_an_interrupted_deletion_is_continued(people, full, world, clock, monkeypatch):
+async def test_an_interrupted_deletion_is_continued(directory, full, world, clock, monkeypatch):
     acme, _, _ = full
-    before = await rows_of(world, people.project.id, acme["id"])
-    await people.project.client.delete(f"/b2b/organizations/{acme['id']}")
+    before = await rows_of(world, directory.project.id, acme["id"])
+    await directory.project.client.delete(f"/b2b/organizations/{acme['id']}")
     delete_some, chunks = catalog.delete_some, 0
 
     async def dying(db, doomed, values):
@@ -144,21 +144,21 @@ async def test_an_interrupted_deletion_is_continued(people, full, world, clock, 
 
     monkeypatch.setattr(catalog, "delete_some", dying)
     await drain(world, DELETIONS)
-    half = await rows_of(world, people.project.id, acme["id"])
+    half = await rows_of(world, directory.project.id, acme["id"])
     assert 0 < sum(half.values()) < sum(before.values())
     monkeypatch.setattr(catalog, "delete_some", delete_some)
     await drain(world, DELETIONS)
-    assert await rows_of(world, people.project.id, acme["id"]) == half, "the dead worker's lease still runs"
+    assert await rows_of(world, directory.project.id, acme["id"]) == half, "the dead worker's lease still runs"
     clock.move(DELETIONS[0].lease)
     await drain(world, DELETIONS)
-    assert await rows_of(world, people.project.id, acme["id"]) == {}
-    assert await row_of(world, people.project.id, acme["id"]) is None
+    assert await rows_of(world, directory.project.id, acme["id"]) == {}
+    assert await row_of(world, directory.project.id, acme["id"]) is None
 
 
-async def test_a_large_deletion_runs_in_chunks(people, full, world, monkeypatch):
+async def test_a_large_deletion_runs_in_chunks(directory, full, world, monkeypatch):
     acme, _, _ = full
     monkeypatch.setattr(catalog, "CHUNKS_AT_ONCE", 1)
-    await people.project.client.delete(f"/b2b/organizations/{acme['id']}")
+    await directory.project.client.delete(f"/b2b/organizations/{acme['id']}")
     attempts = []
 
     async def counted(world, jobs):
@@ -168,7 +168,7 @@ async def test_a_large_deletion_runs_in_chunks(people, full, world, monkeypatch)
     await drain(world, [replace(DELETIONS[0], do=counted)])
     assert attempts == list(range(1, len(attempts) + 1))
     assert len(attempts) > 3
-    assert await rows_of(world, people.project.id, acme["id"]) == {}
+    assert await rows_of(world, directory.project.id, acme["id"]) == {}
 
 
 async def test_every_table_of_an_organization_has_an_index_for_deletion(world):

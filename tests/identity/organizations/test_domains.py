@@ -30,9 +30,9 @@ async def join(project, customer):
     return answer.json()
 
 
-async def test_a_domain_is_verified_by_its_txt_record(project, people, zone):
-    acme = await people.organization()
-    domain = await people.domain(acme, "ACME.example.")
+async def test_a_domain_is_verified_by_its_txt_record(project, directory, zone):
+    acme = await directory.organization()
+    domain = await directory.domain(acme, "ACME.example.")
     assert (domain["domain"], domain["status"], domain["autoJoinEnabled"]) == ("acme.example", "PENDING", False)
     assert domain["recordName"] == "_postern-verification.acme.example"
     prefix, _, token = domain["record"].partition("=")
@@ -43,18 +43,20 @@ async def test_a_domain_is_verified_by_its_txt_record(project, people, zone):
     found = (await verify(project, domain)).json()
     assert (found["status"], found["reason"]) == ("VERIFIED", None)
     assert found["verifiedAt"] is not None
-    assert [each["data"]["domain"] for each in await people.events("organization.domain_verified")] == ["acme.example"]
+    assert [each["data"]["domain"] for each in await directory.events("organization.domain_verified")] == [
+        "acme.example"
+    ]
     removed = await project.client.delete(path_of(domain))
     assert removed.json() == {"removed": True}
     assert (await project.client.delete(path_of(domain))).status_code == 404
 
 
-async def test_the_worker_verifies_a_domain_or_fails_it_after_thirty_days(project, people, clock, work_off):
-    acme = await people.organization()
-    found, never = await people.domain(acme, "found.example"), await people.domain(acme, "never.example")
+async def test_the_worker_verifies_a_domain_or_fails_it_after_thirty_days(project, directory, clock, work_off):
+    acme = await directory.organization()
+    found, never = await directory.domain(acme, "found.example"), await directory.domain(acme, "never.example")
     await work_off()
     assert (await shown(project, found))["status"] == "PENDING"
-    people.publish(found)
+    directory.publish(found)
     clock.move(timedelta(minutes=1))
     await work_off()
     assert (await shown(project, found))["status"] == "VERIFIED"
@@ -66,8 +68,8 @@ async def test_the_worker_verifies_a_domain_or_fails_it_after_thirty_days(projec
     assert (again["status"], again["nextCheckAt"] is None) == ("PENDING", False)
 
 
-async def test_dns_failures_do_not_count_as_a_missing_record(project, people, zone, clock, work_off):
-    domain = await people.proved(await people.organization(), "acme.example")
+async def test_dns_failures_do_not_count_as_a_missing_record(project, directory, zone, clock, work_off):
+    domain = await directory.proved(await directory.organization(), "acme.example")
     zone.servfail(domain["recordName"], "TXT")
     for _ in range(6):
         clock.move(timedelta(days=1))
@@ -76,9 +78,9 @@ async def test_dns_failures_do_not_count_as_a_missing_record(project, people, zo
     assert (now["status"], now["reason"], now["missingSince"]) == ("VERIFIED", "DNS_UNAVAILABLE", None)
 
 
-async def test_a_domain_lapses_after_three_missing_records_in_72_hours(project, people, zone, clock, work_off, door):
-    acme = await people.organization()
-    domain = await people.proved(acme, "acme.example")
+async def test_a_domain_lapses_after_three_missing_records_in_72_hours(project, directory, zone, clock, work_off, auth):
+    acme = await directory.organization()
+    domain = await directory.proved(acme, "acme.example")
     old_record = domain["record"]
     zone.remove(domain["recordName"])
     for day in range(4):
@@ -87,28 +89,28 @@ async def test_a_domain_lapses_after_three_missing_records_in_72_hours(project, 
         await work_off()
     lapsed = await shown(project, domain)
     assert (lapsed["status"], lapsed["autoJoinEnabled"]) == ("LAPSED", False)
-    assert [each["data"]["domain"] for each in await people.events("organization.domain_lapsed")] == ["acme.example"]
-    ada = await people.customer("ada@acme.example")
-    assert (await door.sign_in(ada["email"])).status_code == 200
-    assert await people.members_of(acme) == []
+    assert [each["data"]["domain"] for each in await directory.events("organization.domain_lapsed")] == ["acme.example"]
+    ada = await directory.customer("ada@acme.example")
+    assert (await auth.sign_in(ada["email"])).status_code == 200
+    assert await directory.members_of(acme) == []
     assert (await join(project, ada))["reason"] == "NO_MATCHING_DOMAIN"
     # Whoever registers the name next can find the old record in the DNS's past: it proves nothing any more.
     assert lapsed["record"] != old_record
     zone.add(domain["recordName"], "TXT", old_record)
     assert (await verify(project, domain)).json()["status"] == "LAPSED"
-    people.publish(lapsed)
+    directory.publish(lapsed)
     proved = (await verify(project, domain)).json()
     assert (proved["status"], proved["autoJoinEnabled"]) == ("VERIFIED", False)
 
 
-async def test_a_record_that_returns_in_time_keeps_the_domain_verified(project, people, zone, clock, work_off):
-    domain = await people.proved(await people.organization(), "acme.example")
+async def test_a_record_that_returns_in_time_keeps_the_domain_verified(project, directory, zone, clock, work_off):
+    domain = await directory.proved(await directory.organization(), "acme.example")
     zone.remove(domain["recordName"])
     for _ in range(3):
         clock.move(timedelta(days=1))
         await work_off()
     assert (await shown(project, domain))["missingSince"] is not None
-    people.publish(domain)
+    directory.publish(domain)
     clock.move(timedelta(days=1))
     await work_off()
     zone.remove(domain["recordName"])
@@ -119,9 +121,9 @@ async def test_a_record_that_returns_in_time_keeps_the_domain_verified(project, 
     assert (now["status"], now["autoJoinEnabled"]) == ("VERIFIED", True)
 
 
-async def test_a_verified_domain_cannot_be_verified_by_another_organization(project, people):
-    domain = await people.proved(await people.organization(), "acme.example")
-    thief = await people.organization("Thief")
+async def test_a_verified_domain_cannot_be_verified_by_another_organization(project, directory):
+    domain = await directory.proved(await directory.organization(), "acme.example")
+    thief = await directory.organization("Thief")
     path = f"/b2b/organizations/{thief['id']}/domains"
     taken = await project.client.post(path, {"domain": "acme.example"})
     assert (taken.status_code, taken.json()["code"]) == (409, "domain_taken")
@@ -134,15 +136,15 @@ async def test_a_verified_domain_cannot_be_verified_by_another_organization(proj
         assert refused.status_code == 404
 
 
-async def test_a_lapsed_domain_can_be_verified_by_another_organization(project, people, zone, clock, work_off):
-    acme, heir = await people.organization(), await people.organization("Heir")
-    lost = await people.proved(acme, "acme.example")
+async def test_a_lapsed_domain_can_be_verified_by_another_organization(project, directory, zone, clock, work_off):
+    acme, heir = await directory.organization(), await directory.organization("Heir")
+    lost = await directory.proved(acme, "acme.example")
     zone.remove(lost["recordName"])
     for _ in range(4):
         clock.move(timedelta(days=1))
         await work_off()
-    await people.proved(heir, "acme.example")
-    people.publish(await shown(project, lost))
+    await directory.proved(heir, "acme.example")
+    directory.publish(await shown(project, lost))
     refused = await verify(project, lost)
     assert (refused.status_code, refused.json()["code"]) == (409, "domain_taken")
     clock.move(timedelta(days=1))
@@ -151,11 +153,11 @@ async def test_a_lapsed_domain_can_be_verified_by_another_organization(project, 
     assert (now["status"], now["reason"]) == ("LAPSED", "VERIFIED_BY_ANOTHER_ORGANIZATION")
 
 
-async def test_concurrent_verifications_give_the_domain_to_the_first(project, people, clock, work_off):
-    one, two = await people.organization("One"), await people.organization("Two")
-    first, second = await people.domain(one, "acme.example"), await people.domain(two, "acme.example")
-    people.publish(first)
-    people.publish(second)
+async def test_concurrent_verifications_give_the_domain_to_the_first(project, directory, clock, work_off):
+    one, two = await directory.organization("One"), await directory.organization("Two")
+    first, second = await directory.domain(one, "acme.example"), await directory.domain(two, "acme.example")
+    directory.publish(first)
+    directory.publish(second)
     answers = await asyncio.gather(verify(project, first), verify(project, second))
     assert sorted(each.status_code for each in answers) == [200, 409]
     loser = second if answers[0].status_code == 200 else first
@@ -165,11 +167,11 @@ async def test_concurrent_verifications_give_the_domain_to_the_first(project, pe
     assert (now["status"], now["reason"]) == ("PENDING", "VERIFIED_BY_ANOTHER_ORGANIZATION")
 
 
-async def test_the_same_domain_can_be_verified_in_two_projects(project, people, new_project, zone, work_off):
-    from tests.identity.organizations.conftest import People
+async def test_the_same_domain_can_be_verified_in_two_projects(project, directory, new_project, zone, work_off):
+    from tests.identity.organizations.conftest import Directory
 
-    elsewhere = People(await new_project(), zone, work_off)
-    await people.proved(await people.organization(), "acme.example")
+    elsewhere = Directory(await new_project(), zone, work_off)
+    await directory.proved(await directory.organization(), "acme.example")
     theirs = await elsewhere.proved(await elsewhere.organization(), "acme.example")
     assert (await project.client.get(f"/b2b/organizations/{theirs['organizationId']}/domains")).status_code == 404
 
@@ -192,8 +194,8 @@ async def test_the_same_domain_can_be_verified_in_two_projects(project, people, 
         (".".join(["a" * 60] * 4), "invalid_domain"),
     ],
 )
-async def test_public_mailbox_domains_are_rejected(project, people, name, code):
-    acme = await people.organization()
+async def test_public_mailbox_domains_are_rejected(project, directory, name, code):
+    acme = await directory.organization()
     refused = await project.client.post(f"/b2b/organizations/{acme['id']}/domains", {"domain": name})
     assert refused.status_code == 400
     assert refused.json()["errors"][0] | {"message": ""} == {"path": "/domain", "code": code, "message": ""}
@@ -205,71 +207,71 @@ def test_listed_mailbox_providers_are_public_and_similar_names_are_not():
     assert not any(map(is_public_mailbox, ("acme.example", "notgmail.com", "yahoo-fans.com", "gmail.acme.com")))
 
 
-async def test_international_domains_are_normalized(project, people):
-    acme = await people.organization()
-    domain = await people.domain(acme, "bücher.example")
+async def test_international_domains_are_normalized(project, directory):
+    acme = await directory.organization()
+    domain = await directory.domain(acme, "bücher.example")
     assert domain["domain"] == "xn--bcher-kva.example"
     again = await project.client.post(f"/b2b/organizations/{acme['id']}/domains", {"domain": "xn--bcher-kva.example"})
     assert (again.status_code, again.json()["code"]) == (409, "domain_listed")
 
 
-async def test_auto_join_requires_a_verified_domain(project, people):
-    acme = await people.organization()
-    domain = await people.domain(acme, "acme.example")
+async def test_auto_join_requires_a_verified_domain(project, directory):
+    acme = await directory.organization()
+    domain = await directory.domain(acme, "acme.example")
     refused = await project.client.patch(path_of(domain), {"autoJoinEnabled": True})
     assert (refused.status_code, refused.json()["code"]) == (409, "domain_not_proved")
     assert (await project.client.patch(path_of(domain), {"autoJoinEnabled": False})).status_code == 200
     assert (await project.client.patch(path_of(domain), {"autoJoinEnabled": "yes"})).status_code == 400
 
 
-async def test_signing_in_joins_the_organization_of_the_domain(project, people, door):
-    acme = await people.organization()
-    domain = await people.proved(acme, "acme.example")
-    ada = await people.customer("ada@ACME.example")
-    assert await people.members_of(acme) == []
-    assert (await door.sign_in("ada@acme.example")).status_code == 200
-    (member,) = await people.members_of(acme)
+async def test_signing_in_joins_the_organization_of_the_domain(project, directory, auth):
+    acme = await directory.organization()
+    domain = await directory.proved(acme, "acme.example")
+    ada = await directory.customer("ada@ACME.example")
+    assert await directory.members_of(acme) == []
+    assert (await auth.sign_in("ada@acme.example")).status_code == 200
+    (member,) = await directory.members_of(acme)
     assert (member["customerId"], member["roles"], member["source"]) == (ada["id"], ["MEMBER"], "DOMAIN")
-    (event,) = await people.events("organization.member_added")
+    (event,) = await directory.events("organization.member_added")
     assert (event["subjectId"], event["actorType"], event["data"]["customerId"]) == (acme["id"], "CUSTOMER", ada["id"])
     await project.client.patch(path_of(domain), {"autoJoinEnabled": False})
-    await people.customer("bob@acme.example")
-    await door.sign_in("bob@acme.example")
-    assert [each["customerId"] for each in await people.members_of(acme)] == [ada["id"]]
+    await directory.customer("bob@acme.example")
+    await auth.sign_in("bob@acme.example")
+    assert [each["customerId"] for each in await directory.members_of(acme)] == [ada["id"]]
 
 
-async def test_subdomains_do_not_join(project, people, door):
-    acme = await people.organization()
-    await people.proved(acme, "acme.example")
+async def test_subdomains_do_not_join(project, directory, auth):
+    acme = await directory.organization()
+    await directory.proved(acme, "acme.example")
     for address in ("ada@mail.acme.example", "bob@notacme.example", "eve@example"):
         customer = await project.client.post("/customers", {"email": address, "emailVerified": True})
         if customer.status_code == 201:
             assert (await join(project, customer.json()))["reason"] == "NO_MATCHING_DOMAIN"
-    below = await people.organization("Below")
-    await people.proved(below, "team.acme.example")
-    ada = await people.customer("ada@team.acme.example")
-    await door.sign_in(ada["email"])
-    assert await people.members_of(acme) == []
-    assert [each["customerId"] for each in await people.members_of(below)] == [ada["id"]]
+    below = await directory.organization("Below")
+    await directory.proved(below, "team.acme.example")
+    ada = await directory.customer("ada@team.acme.example")
+    await auth.sign_in(ada["email"])
+    assert await directory.members_of(acme) == []
+    assert [each["customerId"] for each in await directory.members_of(below)] == [ada["id"]]
 
 
-async def test_concurrent_auto_join_joins_once(project, people, door):
-    acme = await people.organization()
-    await people.proved(acme, "acme.example")
-    ada = await people.customer("ada@acme.example")
-    signed_in = [door.sign_in(ada["email"]) for _ in range(3)]
+async def test_concurrent_auto_join_joins_once(project, directory, auth):
+    acme = await directory.organization()
+    await directory.proved(acme, "acme.example")
+    ada = await directory.customer("ada@acme.example")
+    signed_in = [auth.sign_in(ada["email"]) for _ in range(3)]
     asked = [project.client.post("/b2b/domain-join", {"customerId": ada["id"]}) for _ in range(5)]
     answers = await asyncio.gather(*signed_in, *asked)
     assert {each.status_code for each in answers} == {200}
-    assert len(await people.members_of(acme)) == 1
-    assert len(await people.events("organization.member_added")) == 1
+    assert len(await directory.members_of(acme)) == 1
+    assert len(await directory.events("organization.member_added")) == 1
     assert sum(each.json()["joined"] for each in answers[3:]) <= 1
 
 
-async def test_domain_join_returns_every_result(project, people):
-    acme = await people.organization()
-    domain = await people.proved(acme, "acme.example", auto_join=False)
-    ada = await people.customer("ada@acme.example")
+async def test_domain_join_returns_every_result(project, directory):
+    acme = await directory.organization()
+    domain = await directory.proved(acme, "acme.example", auto_join=False)
+    ada = await directory.customer("ada@acme.example")
     assert await join(project, ada) == {
         "joined": False,
         "organizationId": acme["id"],
@@ -287,10 +289,10 @@ async def test_domain_join_returns_every_result(project, people):
     assert (joined["joined"], joined["reason"]) == (True, "JOINED")
     again = await join(project, ada)
     assert (again["joined"], again["reason"], again["organizationId"]) == (False, "ALREADY_MEMBER", acme["id"])
-    unproved = await people.customer("bob@acme.example", verified=False)
+    unproved = await directory.customer("bob@acme.example", verified=False)
     assert (await join(project, unproved))["reason"] == "EMAIL_NOT_VERIFIED"
     for address, reason in (("eve@gmail.com", "PUBLIC_DOMAIN"), ("eve@other.example", "NO_MATCHING_DOMAIN")):
-        answer = await join(project, await people.customer(address))
+        answer = await join(project, await directory.customer(address))
         assert (answer["reason"], answer["organizationId"]) == (reason, None)
     assert (await project.client.post("/b2b/domain-join", {"customerId": "nobody"})).status_code == 404
 

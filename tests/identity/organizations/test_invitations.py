@@ -16,27 +16,27 @@ from tests.identity.customers.conftest import GOOD, new_address
 SIGNS = ("ACCEPT", "REVOKE", "RESEND")
 
 
-async def invite(people, organization, email, **fields):
-    path = f"/apps/{people.project.id}/organizations/{organization['id']}/invitations"
-    return await people.project.client.post(path, {"email": email, **fields})
+async def invite(directory, organization, email, **fields):
+    path = f"/apps/{directory.project.id}/organizations/{organization['id']}/invitations"
+    return await directory.project.client.post(path, {"email": email, **fields})
 
 
-async def token_for(door, email: str) -> str:
+async def token_for(auth, email: str) -> str:
     """The token in the newest mail to an address."""
-    texts = [mail["text"] for mail in await door.mails(email)]
+    texts = [mail["text"] for mail in await auth.mails(email)]
     return re.findall(r"\b[0-9a-f]{32}\.[\w-]{27}", texts[-1])[0]
 
 
-async def signed_in(door, people, email: str, **fields):
-    await people.customer(email, **fields)
-    return door.as_((await door.sign_in(email)).json()["accessToken"])
+async def signed_in(auth, directory, email: str, **fields):
+    await directory.customer(email, **fields)
+    return auth.as_((await auth.sign_in(email)).json()["accessToken"])
 
 
-async def test_a_mailed_invitation_leads_to_a_membership(people, door, project):
-    acme = await people.organization("Acme {{ 7 * 7 }}")
-    inviter = await people.member(acme, "OWNER")
+async def test_a_mailed_invitation_leads_to_a_membership(directory, auth, project):
+    acme = await directory.organization("Acme {{ 7 * 7 }}")
+    inviter = await directory.member(acme, "OWNER")
     made = await invite(
-        people,
+        directory,
         acme,
         "ada@example.com",
         role="ADMIN",
@@ -48,152 +48,156 @@ async def test_a_mailed_invitation_leads_to_a_membership(people, door, project):
     assert (shown["role"], shown["status"], shown["appId"]) == ("ADMIN", "PENDING", project.id)
     assert (shown["invitedByEndUserId"], shown["mailedAt"]) == (inviter["id"], None)
     assert (await project.client.get(f"/b2b/organizations/{acme['id']}")).json()["pendingInvitationCount"] == 1
-    (mail,) = await door.mails("ada@example.com")
+    (mail,) = await auth.mails("ada@example.com")
     assert mail["subject"] == "You are invited to Acme {{ 7 * 7 }} on " + mail["subject"].rpartition(" on ")[2]
     assert "https://app.example.com/join?from=mail&token=" in mail["text"]
     assert 'href="https://app.example.com/join?from=mail&amp;token=' in mail["html"]
-    token = await token_for(door, "ada@example.com")
-    preview = await door.post("/invitations/preview", {"token": token})
+    token = await token_for(auth, "ada@example.com")
+    preview = await auth.post("/invitations/preview", {"token": token})
     assert (preview.json()["organization"]["id"], preview.json()["status"]) == (acme["id"], "PENDING")
-    ada = await signed_in(door, people, "Ada@example.com")
+    ada = await signed_in(auth, directory, "Ada@example.com")
     accepted = await ada.post("/invitations/accept", {"token": token})
     assert accepted.status_code == 200, accepted.text
     assert (accepted.json()["invitation"]["status"], accepted.json()["roles"]) == ("ACCEPTED", ["ADMIN"])
     again = await ada.post("/invitations/accept", {"token": token})
     assert again.json() == accepted.json()
-    (member,) = [each for each in await people.members_of(acme) if each["customerId"] != inviter["id"]]
+    (member,) = [each for each in await directory.members_of(acme) if each["customerId"] != inviter["id"]]
     assert (member["roles"], member["source"]) == (["ADMIN"], "INVITATION")
-    assert len(await people.events("invitation.accepted")) == 1
-    assert len(await people.events("organization.member_added")) == 2
+    assert len(await directory.events("invitation.accepted")) == 1
+    assert len(await directory.events("organization.member_added")) == 2
     (listed,) = (await project.client.get(f"/apps/{project.id}/organizations/{acme['id']}/invitations")).json()
     assert listed["mailedAt"] is not None
     assert listed["acceptedAt"] is not None
 
 
-async def test_only_the_verified_invited_address_can_accept(people, door):
-    acme = await people.organization()
-    await invite(people, acme, "ada@example.com")
-    token = await token_for(door, "ada@example.com")
-    bob = await signed_in(door, people, "bob@example.com")
+async def test_only_the_verified_invited_address_can_accept(directory, auth):
+    acme = await directory.organization()
+    await invite(directory, acme, "ada@example.com")
+    token = await token_for(auth, "ada@example.com")
+    bob = await signed_in(auth, directory, "bob@example.com")
     assert (await bob.post("/invitations/accept", {"token": token})).json()["code"] == "invited_somebody_else"
-    unproved = await door.unverified("ada@example.com")
-    ada = door.as_(unproved["accessToken"])
+    unproved = await auth.unverified("ada@example.com")
+    ada = auth.as_(unproved["accessToken"])
     refused = await ada.post("/invitations/accept", {"token": token})
     assert (refused.status_code, refused.json()["code"]) == (403, "address_not_verified")
-    assert (await door.post("/invitations/accept", {"token": token})).status_code == 401
-    assert await people.members_of(acme) == []
+    assert (await auth.post("/invitations/accept", {"token": token})).status_code == 401
+    assert await directory.members_of(acme) == []
 
 
 @pytest.mark.parametrize("token", ["x", "0" * 32, "0" * 32 + ".x", "0" * 32 + "." + "x" * 27, "é.ü"])
-async def test_a_malformed_token_is_404(people, door, token):
-    ada = await signed_in(door, people, "ada@example.com")
+async def test_a_malformed_token_is_404(directory, auth, token):
+    ada = await signed_in(auth, directory, "ada@example.com")
     assert (await ada.post("/invitations/accept", {"token": token})).status_code == 404
-    assert (await door.post("/invitations/preview", {"token": token})).status_code == 404
+    assert (await auth.post("/invitations/preview", {"token": token})).status_code == 404
 
 
-async def test_a_token_of_another_project_is_rejected(people, door, new_project):
-    await invite(people, await people.organization(), "ada@example.com")
-    token = await token_for(door, "ada@example.com")
+async def test_a_token_of_another_project_is_rejected(directory, auth, new_project):
+    await invite(directory, await directory.organization(), "ada@example.com")
+    token = await token_for(auth, "ada@example.com")
     elsewhere = await new_project()
     answer = await elsewhere.client.post("/auth/invitations/preview", {"token": token})
     assert answer.status_code in (403, 404)
-    there = door.client.__class__(door.app, None, f"/projects/{elsewhere.id}/auth")
+    there = auth.client.__class__(auth.app, None, f"/projects/{elsewhere.id}/auth")
     assert (await there.post("/invitations/preview", {"token": token})).status_code == 404
 
 
-async def test_one_pending_invitation_per_address_and_organization(people, clock):
-    acme, other = await people.organization(), await people.organization("Other")
-    first = await invite(people, acme, "ada@example.com")
-    twice = await invite(people, acme, "ADA@example.com")
+async def test_one_pending_invitation_per_address_and_organization(directory, clock):
+    acme, other = await directory.organization(), await directory.organization("Other")
+    first = await invite(directory, acme, "ada@example.com")
+    twice = await invite(directory, acme, "ADA@example.com")
     assert (twice.status_code, twice.json()["code"]) == (409, "already_invited")
-    assert (await invite(people, other, "ada@example.com")).status_code == 201
+    assert (await invite(directory, other, "ada@example.com")).status_code == 201
     clock.move(timedelta(days=7, seconds=1))
-    assert (await invite(people, acme, "ada@example.com")).status_code == 201
+    assert (await invite(directory, acme, "ada@example.com")).status_code == 201
     path = f"/b2b/organizations/{acme['id']}/invitations"
-    listed = (await people.project.client.get(path)).json()
+    listed = (await directory.project.client.get(path)).json()
     assert [each["status"] for each in listed] == ["PENDING", "EXPIRED"]
-    resend = await people.project.client.post(f"{path}/{first.json()['id']}/resend")
+    resend = await directory.project.client.post(f"{path}/{first.json()['id']}/resend")
     assert resend.json()["code"] == "already_invited"
 
 
-async def test_concurrent_invitations_create_one(people):
-    acme = await people.organization()
-    answers = await asyncio.gather(*(invite(people, acme, "ada@example.com") for _ in range(5)))
+async def test_concurrent_invitations_create_one(directory):
+    acme = await directory.organization()
+    answers = await asyncio.gather(*(invite(directory, acme, "ada@example.com") for _ in range(5)))
     assert sorted(each.status_code for each in answers) == [201, 409, 409, 409, 409]
 
 
-async def test_concurrent_acceptances_join_once(people, door):
-    acme = await people.organization()
-    await invite(people, acme, "ada@example.com")
-    token = await token_for(door, "ada@example.com")
-    ada = await signed_in(door, people, "ada@example.com")
+async def test_concurrent_acceptances_join_once(directory, auth):
+    acme = await directory.organization()
+    await invite(directory, acme, "ada@example.com")
+    token = await token_for(auth, "ada@example.com")
+    ada = await signed_in(auth, directory, "ada@example.com")
     answers = await asyncio.gather(*(ada.post("/invitations/accept", {"token": token}) for _ in range(4)))
     assert {each.status_code for each in answers} == {200}
-    assert len(await people.events("organization.member_added")) == 1
+    assert len(await directory.events("organization.member_added")) == 1
 
 
-async def test_resending_issues_a_new_token_at_most_once_a_minute(people, door, clock):
-    acme = await people.organization()
-    made = (await invite(people, acme, "ada@example.com", expiresInDays=1)).json()
-    old = await token_for(door, "ada@example.com")
-    path = f"/apps/{people.project.id}/organizations/{acme['id']}/invitations/{made['id']}/resend"
-    early = await people.project.client.post(path)
+async def test_resending_issues_a_new_token_at_most_once_a_minute(directory, auth, clock):
+    acme = await directory.organization()
+    made = (await invite(directory, acme, "ada@example.com", expiresInDays=1)).json()
+    old = await token_for(auth, "ada@example.com")
+    path = f"/apps/{directory.project.id}/organizations/{acme['id']}/invitations/{made['id']}/resend"
+    early = await directory.project.client.post(path)
     assert (early.status_code, early.headers["retry-after"]) == (429, "60")
     clock.move(timedelta(seconds=59, milliseconds=100))
-    assert (await people.project.client.post(path)).headers["retry-after"] == "1"
+    assert (await directory.project.client.post(path)).headers["retry-after"] == "1"
     clock.move(timedelta(seconds=1))
-    again = await people.project.client.post(path)
+    again = await directory.project.client.post(path)
     assert again.status_code == 200
     assert again.json()["expiresAt"] > made["expiresAt"]
-    new = await token_for(door, "ada@example.com")
+    new = await token_for(auth, "ada@example.com")
     assert new != old
-    ada = await signed_in(door, people, "ada@example.com")
+    ada = await signed_in(auth, directory, "ada@example.com")
     assert (await ada.post("/invitations/accept", {"token": old})).status_code == 404
     assert (await ada.post("/invitations/accept", {"token": new})).status_code == 200
 
 
-async def test_an_invitation_expires_with_an_event(people, door, clock, work_off):
-    acme = await people.organization()
-    made = (await invite(people, acme, "ada@example.com", expiresInDays=30)).json()
-    token = await token_for(door, "ada@example.com")
+async def test_an_invitation_expires_with_an_event(directory, auth, clock, work_off):
+    acme = await directory.organization()
+    made = (await invite(directory, acme, "ada@example.com", expiresInDays=30)).json()
+    token = await token_for(auth, "ada@example.com")
     clock.move(timedelta(days=30))
-    path = f"/apps/{people.project.id}/organizations/{acme['id']}/invitations"
-    assert [each["id"] for each in (await people.project.client.get(f"{path}?status=EXPIRED")).json()] == [made["id"]]
-    assert (await people.project.client.get(f"{path}?status=PENDING")).json() == []
-    assert (await people.project.client.get(f"/b2b/organizations/{acme['id']}")).json()["pendingInvitationCount"] == 0
-    ada = await signed_in(door, people, "ada@example.com")
+    path = f"/apps/{directory.project.id}/organizations/{acme['id']}/invitations"
+    assert [each["id"] for each in (await directory.project.client.get(f"{path}?status=EXPIRED")).json()] == [
+        made["id"]
+    ]
+    assert (await directory.project.client.get(f"{path}?status=PENDING")).json() == []
+    assert (await directory.project.client.get(f"/b2b/organizations/{acme['id']}")).json()[
+        "pendingInvitationCount"
+    ] == 0
+    ada = await signed_in(auth, directory, "ada@example.com")
     refused = await ada.post("/invitations/accept", {"token": token})
     assert (refused.status_code, refused.json()["code"]) == (409, "invitation_closed")
     await work_off()
     await work_off()
-    assert [each["subjectId"] for each in await people.events("invitation.expired")] == [made["id"]]
+    assert [each["subjectId"] for each in await directory.events("invitation.expired")] == [made["id"]]
 
 
 @pytest.mark.parametrize("sign", SIGNS)
 @pytest.mark.parametrize("status", INVITATION_STATUSES)
-async def test_every_action_in_every_invitation_state(people, door, clock, status, sign):
-    acme = await people.organization()
-    made = (await invite(people, acme, "ada@example.com", expiresInDays=1)).json()
-    path = f"/apps/{people.project.id}/organizations/{acme['id']}/invitations/{made['id']}"
-    token = await token_for(door, "ada@example.com")
-    ada = await signed_in(door, people, "ada@example.com")
+async def test_every_action_in_every_invitation_state(directory, auth, clock, status, sign):
+    acme = await directory.organization()
+    made = (await invite(directory, acme, "ada@example.com", expiresInDays=1)).json()
+    path = f"/apps/{directory.project.id}/organizations/{acme['id']}/invitations/{made['id']}"
+    token = await token_for(auth, "ada@example.com")
+    ada = await signed_in(auth, directory, "ada@example.com")
     if status == "ACCEPTED":
         await ada.post("/invitations/accept", {"token": token})
     elif status == "REVOKED":
-        await people.project.client.delete(path)
+        await directory.project.client.delete(path)
     clock.move(timedelta(days=1) if status == "EXPIRED" else timedelta(minutes=2))
     if sign == "ACCEPT":
-        ada = door.as_((await door.sign_in("ada@example.com")).json()["accessToken"])
+        ada = auth.as_((await auth.sign_in("ada@example.com")).json()["accessToken"])
         answer = await ada.post("/invitations/accept", {"token": token})
         after = answer.json().get("invitation", {}).get("status")
         if status == "ACCEPTED":  # The same person again is no error.
             assert after == "ACCEPTED"
             return
     elif sign == "REVOKE":
-        answer = await people.project.client.delete(path)
+        answer = await directory.project.client.delete(path)
         after = answer.json().get("status")
     else:
-        answer = await people.project.client.post(f"{path}/resend")
+        answer = await directory.project.client.post(f"{path}/resend")
         after = answer.json().get("status")
     expected = NEXT_INVITATION_STATUS[status, sign]
     assert answer.status_code == (409 if expected is None else 200)
@@ -208,44 +212,44 @@ def test_the_state_table_covers_every_state_and_action():
     assert set(NEXT_INVITATION_STATUS) == {(status, sign) for status in INVITATION_STATUSES for sign in signs}
 
 
-async def test_invalid_invitations_are_rejected(people):
-    acme = await people.organization()
-    member = await people.member(acme)
-    assert (await invite(people, acme, member["email"])).json()["code"] == "already_member"
-    assert (await invite(people, acme, "nobody")).status_code == 400
-    assert (await invite(people, acme, "a@example.com", role="pilot")).json()["errors"][0]["path"] == "/role"
-    assert (await invite(people, acme, "a@example.com", expiresInDays=31)).status_code == 400
-    assert (await invite(people, acme, "a@example.com", acceptUrl="javascript:alert(1)")).status_code == 400
-    stranger = await people.customer()
-    unknown = await invite(people, acme, "a@example.com", invitedByEndUserId=stranger["id"])
+async def test_invalid_invitations_are_rejected(directory):
+    acme = await directory.organization()
+    member = await directory.member(acme)
+    assert (await invite(directory, acme, member["email"])).json()["code"] == "already_member"
+    assert (await invite(directory, acme, "nobody")).status_code == 400
+    assert (await invite(directory, acme, "a@example.com", role="pilot")).json()["errors"][0]["path"] == "/role"
+    assert (await invite(directory, acme, "a@example.com", expiresInDays=31)).status_code == 400
+    assert (await invite(directory, acme, "a@example.com", acceptUrl="javascript:alert(1)")).status_code == 400
+    stranger = await directory.customer()
+    unknown = await invite(directory, acme, "a@example.com", invitedByEndUserId=stranger["id"])
     assert unknown.json()["code"] == "inviter_unknown"
-    other = await people.organization("Other")
-    made = (await invite(people, acme, "a@example.com")).json()
-    path = f"/apps/{people.project.id}/organizations/{other['id']}/invitations"
-    assert (await people.project.client.delete(f"{path}/{made['id']}")).status_code == 404
-    assert (await people.project.client.get(f"{path}?status=LOST")).status_code == 400
+    other = await directory.organization("Other")
+    made = (await invite(directory, acme, "a@example.com")).json()
+    path = f"/apps/{directory.project.id}/organizations/{other['id']}/invitations"
+    assert (await directory.project.client.delete(f"{path}/{made['id']}")).status_code == 404
+    assert (await directory.project.client.get(f"{path}?status=LOST")).status_code == 400
 
 
-async def test_a_suspended_organization_cannot_invite_or_admit_members(people, door, clock):
-    acme = await people.organization()
+async def test_a_suspended_organization_cannot_invite_or_admit_members(directory, auth, clock):
+    acme = await directory.organization()
     path = f"/b2b/organizations/{acme['id']}"
-    made = (await invite(people, acme, "ada@example.com")).json()
-    token = await token_for(door, "ada@example.com")
-    ada = await signed_in(door, people, "ada@example.com")
-    await people.project.client.patch(path, {"status": "SUSPENDED"})
+    made = (await invite(directory, acme, "ada@example.com")).json()
+    token = await token_for(auth, "ada@example.com")
+    ada = await signed_in(auth, directory, "ada@example.com")
+    await directory.project.client.patch(path, {"status": "SUSPENDED"})
     clock.move(timedelta(minutes=2))
     for refused in (
-        await people.project.client.post(f"{path}/invitations/{made['id']}/resend"),
+        await directory.project.client.post(f"{path}/invitations/{made['id']}/resend"),
         await ada.post("/invitations/accept", {"token": token}),
     ):
         assert (refused.status_code, refused.json()["code"]) == (409, "organization_suspended")
 
 
-async def test_mail_problems_are_reported_and_retried(people, door, project, clock, work_off):
-    acme = await people.organization()
+async def test_mail_problems_are_reported_and_retried(directory, auth, project, clock, work_off):
+    acme = await directory.organization()
     relay = {"transport": "relay", "relays": [{"host": "relay.example"}]}
     await project.developer.patch("", {"settings": {**relay, "signIn": {"mailFrom": "a@unproved.example"}}})
-    made = (await invite(people, acme, "ada@example.com")).json()
+    made = (await invite(directory, acme, "ada@example.com")).json()
     await work_off()
     path = f"/b2b/organizations/{acme['id']}/invitations"
     (shown,) = (await project.client.get(path)).json()
@@ -254,31 +258,31 @@ async def test_mail_problems_are_reported_and_retried(people, door, project, clo
     assert "settings.signIn.mailFrom" in shown["mailProblem"], "what to do"
     await project.developer.patch("", {"settings": {"transport": "capture"}})
     clock.move(timedelta(minutes=3))
-    assert await token_for(door, "ada@example.com")
+    assert await token_for(auth, "ada@example.com")
     (shown,) = (await project.client.get(path)).json()
     assert (shown["mailProblem"], shown["mailedAt"] is None) == (None, False)
 
 
 @pytest.mark.parametrize("name", ["Acme\r\nBcc: eve@evil.example", "Acme\u2028Ltd", "Acme\x85Ltd", "Acme\t", "\n"])
-async def test_names_that_are_invalid_in_mail_are_rejected(people, name):
-    acme = await people.organization()
+async def test_names_that_are_invalid_in_mail_are_rejected(directory, name):
+    acme = await directory.organization()
     mine = f"/b2b/organizations/{acme['id']}"
     for refused in (
-        await people.project.client.post("/b2b/organizations", {"name": name}),
-        await people.project.client.patch(mine, {"name": name}),
-        await people.project.developer.patch("", {"name": name}),
-        await people.project.developer.patch("", {"settings": {"signIn": {"appName": name}}}),
+        await directory.project.client.post("/b2b/organizations", {"name": name}),
+        await directory.project.client.patch(mine, {"name": name}),
+        await directory.project.developer.patch("", {"name": name}),
+        await directory.project.developer.patch("", {"settings": {"signIn": {"appName": name}}}),
     ):
         assert (refused.status_code, refused.json()["code"]) == (400, "invalid"), refused.text
 
 
 @pytest.mark.parametrize("url", ["https://[::", "https://[1:2]/join", "https://app.example.com:99999/", "https://a:b/"])
-async def test_an_invalid_accept_url_is_rejected(people, url):
-    acme = await people.organization()
-    refused = await invite(people, acme, "a@example.com", acceptUrl=url)
+async def test_an_invalid_accept_url_is_rejected(directory, url):
+    acme = await directory.organization()
+    refused = await invite(directory, acme, "a@example.com", acceptUrl=url)
     assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/acceptUrl")
     back = ["https://app.example.com/back", url]
-    refused = await people.project.developer.patch("", {"settings": {"signIn": {"redirectUrls": back}}})
+    refused = await directory.project.developer.patch("", {"settings": {"signIn": {"redirectUrls": back}}})
     assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/settings/signIn/redirectUrls/1")
 
 
@@ -288,53 +292,53 @@ def test_the_token_is_added_to_the_query_of_the_accept_url():
     assert with_token("https://a.example/x?a=1", "t") == "https://a.example/x?a=1&token=t"
 
 
-async def test_the_mail_links_to_a_page_with_an_accept_button(door, people, stranger, world):
+async def test_the_mail_links_to_a_page_with_an_accept_button(auth, directory, stranger, world):
     """Defects: I8, I12"""
-    await door.settings(signUp=False, redirectUrls=["https://app.example.com/back"])
-    acme = await people.organization("Acme")
+    await auth.settings(signUp=False, redirectUrls=["https://app.example.com/back"])
+    acme = await directory.organization("Acme")
     email = new_address()
-    made = await people.project.client.post(f"/b2b/organizations/{acme['id']}/invitations", {"email": email})
-    mail = (await door.mails(email))[-1]
-    assert f"/projects/{people.project.id}/auth/pages/invitation?token=" in mail["text"]
+    made = await directory.project.client.post(f"/b2b/organizations/{acme['id']}/invitations", {"email": email})
+    mail = (await auth.mails(email))[-1]
+    assert f"/projects/{directory.project.id}/auth/pages/invitation?token=" in mail["text"]
     assert "MEMBER" not in mail["text"] + mail["html"]
     button = lxml.html.fromstring(mail["html"]).find(".//a")
     assert (button.text, "display:inline-block" in button.get("style")) == ("Accept the invitation", True)
     assert "http" not in lxml.html.fromstring(mail["html"]).text_content(), "the button stands for the link"
-    ids = UUID(people.project.id), UUID(made.json()["id"])
+    ids = UUID(directory.project.id), UUID(made.json()["id"])
     token = invitation_token(world.secrets, *ids, 1)
-    path = f"/projects/{people.project.id}/auth/pages/invitation?token={token}"
+    path = f"/projects/{directory.project.id}/auth/pages/invitation?token={token}"
     page = await stranger.get(path)
     assert page.status_code == 200, (path, page.text)
     assert "Join Acme" in page.text
     assert email in page.text
     members = f"/b2b/organizations/{acme['id']}/members"
-    assert (await people.project.client.get(members)).json() == [], "opening the page accepts nothing"
+    assert (await directory.project.client.get(members)).json() == [], "opening the page accepts nothing"
     accepted = await stranger.request("POST", path.partition("?")[0], data={"token": token})
     assert accepted.status_code == 200
     assert "You are now a member of Acme" in accepted.text
     assert "Continue to" in accepted.text
-    (member,) = (await people.project.client.get(members)).json()
+    (member,) = (await directory.project.client.get(members)).json()
     assert (member["email"], member["roles"]) == (email, ["MEMBER"])
-    customer = (await people.project.client.get(f"/customers/{member['customerId']}")).json()
+    customer = (await directory.project.client.get(f"/customers/{member['customerId']}")).json()
     assert customer["emailVerifiedAt"] is not None
     again = await stranger.request("POST", path.partition("?")[0], data={"token": token})
     assert again.status_code == 200
     assert "have accepted" in (await stranger.get(path)).text
-    asked = (await door.post("/sign-in/code", {"email": email})).json()
-    body = {"challengeId": asked["challengeId"], "code": await door.code(email)}
-    assert (await door.post("/sign-in/code/verify", body)).json()["customer"]["id"] == member["customerId"]
+    asked = (await auth.post("/sign-in/code", {"email": email})).json()
+    body = {"challengeId": asked["challengeId"], "code": await auth.code(email)}
+    assert (await auth.post("/sign-in/code/verify", body)).json()["customer"]["id"] == member["customerId"]
     assert made.json()["status"] == "PENDING"
 
 
-async def test_the_page_of_a_closed_invitation_shows_its_state(door, people, stranger):
+async def test_the_page_of_a_closed_invitation_shows_its_state(auth, directory, stranger):
     """Defects: I8"""
-    acme = await people.organization("Acme")
+    acme = await directory.organization("Acme")
     email = new_address()
     path = f"/b2b/organizations/{acme['id']}/invitations"
-    made = (await people.project.client.post(path, {"email": email})).json()
-    token = await token_for(door, email)
-    await people.project.client.delete(f"{path}/{made['id']}")
-    here = f"/projects/{people.project.id}/auth/pages/invitation"
+    made = (await directory.project.client.post(path, {"email": email})).json()
+    token = await token_for(auth, email)
+    await directory.project.client.delete(f"{path}/{made['id']}")
+    here = f"/projects/{directory.project.id}/auth/pages/invitation"
     assert "was withdrawn" in (await stranger.get(f"{here}?token={token}")).text
     refused = await stranger.request("POST", here, data={"token": token})
     assert refused.status_code == 409
@@ -344,25 +348,25 @@ async def test_the_page_of_a_closed_invitation_shows_its_state(door, people, str
 
 
 @pytest.mark.parametrize("way", ["password", "code"])
-async def test_an_invited_address_can_sign_up_when_sign_up_is_closed(door, people, way):
+async def test_an_invited_address_can_sign_up_when_sign_up_is_closed(auth, directory, way):
     """Defects: I8"""
-    await door.settings(signUp=False)
-    acme = await people.organization("Acme")
+    await auth.settings(signUp=False)
+    acme = await directory.organization("Acme")
     invited, stranger = new_address(), new_address()
     path = f"/b2b/organizations/{acme['id']}/invitations"
-    made = (await people.project.client.post(path, {"email": invited})).json()
+    made = (await directory.project.client.post(path, {"email": invited})).json()
     if way == "password":
-        refused = await door.post("/sign-up", {"email": stranger, "password": GOOD})
+        refused = await auth.post("/sign-up", {"email": stranger, "password": GOOD})
         assert (refused.status_code, refused.json()["code"]) == (403, "sign_up_closed")
-        assert (await door.signed_up(invited))["customer"]["email"] == invited
+        assert (await auth.signed_up(invited))["customer"]["email"] == invited
     else:
-        await door.post("/sign-in/code", {"email": stranger})
-        assert await door.mails(stranger) == []
-        asked = (await door.post("/sign-in/code", {"email": invited})).json()
-        body = {"challengeId": asked["challengeId"], "code": await door.code(invited)}
-        assert (await door.post("/sign-in/code/verify", body)).json()["customer"]["email"] == invited
+        await auth.post("/sign-in/code", {"email": stranger})
+        assert await auth.mails(stranger) == []
+        asked = (await auth.post("/sign-in/code", {"email": invited})).json()
+        body = {"challengeId": asked["challengeId"], "code": await auth.code(invited)}
+        assert (await auth.post("/sign-in/code/verify", body)).json()["customer"]["email"] == invited
     other = new_address()
-    gone = (await people.project.client.post(path, {"email": other})).json()
-    await people.project.client.delete(f"{path}/{gone['id']}")
-    assert (await door.post("/sign-up", {"email": other, "password": GOOD})).status_code == 403
+    gone = (await directory.project.client.post(path, {"email": other})).json()
+    await directory.project.client.delete(f"{path}/{gone['id']}")
+    assert (await auth.post("/sign-up", {"email": other, "password": GOOD})).status_code == 403
     assert made["status"] == "PENDING"

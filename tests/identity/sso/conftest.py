@@ -11,11 +11,11 @@ from uuid import uuid4
 import pytest
 
 from tests.conftest import Client
-from tests.identity.customers.conftest import door
-from tests.identity.organizations.conftest import People, people
+from tests.identity.customers.conftest import auth
+from tests.identity.organizations.conftest import Directory, directory
 from tests.peers.identity_provider import IdentityProvider, Person
 
-__all__ = ["door", "people"]
+__all__ = ["auth", "directory"]
 
 BACK = "https://app.example.com/back"
 VERIFIER = "v" * 50
@@ -31,7 +31,7 @@ def idp(clock: Any) -> IdentityProvider:
 class Acme:
     """An organization with a domain of its own, and a connection to its identity provider."""
 
-    people: People
+    directory: Directory
     idp: IdentityProvider
     organization: dict[str, Any]
     domain: dict[str, Any]
@@ -41,7 +41,7 @@ class Acme:
 
     @property
     def client(self) -> Client:
-        return self.people.project.client
+        return self.directory.project.client
 
     @property
     def path(self) -> str:
@@ -138,7 +138,7 @@ class Browser:
         """The session that the app makes of what came back."""
         back = query_of(answer)
         assert "code" in back, back
-        path = f"/projects/{self.acme.people.project.id}/auth/token"
+        path = f"/projects/{self.acme.directory.project.id}/auth/token"
         done = await self.client.post(path, {"code": back["code"], "codeVerifier": VERIFIER})
         assert done.status_code == 200, done.text
         return done.json()
@@ -163,11 +163,11 @@ def query_of(answer: Any) -> dict[str, str]:
 
 
 @pytest.fixture
-async def acme(people: People, idp: IdentityProvider, app: Any, clock: Any, door: Any) -> Acme:
-    await door.settings(redirectUrls=[BACK])
-    organization = await people.organization("Acme")
-    domain = await people.proved(organization, f"{uuid4().hex[:10]}.example", auto_join=False)
-    return Acme(people, idp, organization, domain, app, clock)
+async def acme(directory: Directory, idp: IdentityProvider, app: Any, clock: Any, auth: Any) -> Acme:
+    await auth.settings(redirectUrls=[BACK])
+    organization = await directory.organization("Acme")
+    domain = await directory.proved(organization, f"{uuid4().hex[:10]}.example", auto_join=False)
+    return Acme(directory, idp, organization, domain, app, clock)
 
 
 @pytest.fixture

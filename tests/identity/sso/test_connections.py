@@ -18,7 +18,10 @@ async def test_a_connection_is_managed_under_projects_and_apps(acme):
     assert made["spAcsUrl"] == f"http://127.0.0.1:8025/sso/saml/{made['id']}/acs"
     assert [each["place"] for each in made["spCertificates"]] == ["CURRENT", "NEXT"]
     assert made["spCertificate"] == made["spCertificates"][0]["certificate"]
-    project, app = acme.path, f"/apps/{acme.people.project.id}/organizations/{acme.organization['id']}/sso-connections"
+    project, app = (
+        acme.path,
+        f"/apps/{acme.directory.project.id}/organizations/{acme.organization['id']}/sso-connections",
+    )
     for base in (project, app):
         here = f"{base}/{made['id']}"
         assert [each["id"] for each in (await acme.client.get(base)).json()] == [made["id"]]
@@ -33,7 +36,7 @@ async def test_a_connection_is_managed_under_projects_and_apps(acme):
     ref = {name: acme.organization[name] for name in ("id", "name", "slug")}
     assert [(each["id"], each["organization"]) for each in whole] == [(made["id"], ref)]
     other = (await acme.client.post(app, {"name": "Two", "domain": "two.example"})).json()
-    assert (other["appId"], other["idpEntityId"], other["idpCertificate"]) == (acme.people.project.id, None, [])
+    assert (other["appId"], other["idpEntityId"], other["idpCertificate"]) == (acme.directory.project.id, None, [])
     for base, which in ((project, made), (app, other)):
         assert (await acme.client.delete(f"{base}/{which['id']}")).json() == {"removed": True}
         assert (await acme.client.get(f"{base}/{which['id']}")).json()["code"] == "sso_connection_missing"
@@ -41,7 +44,7 @@ async def test_a_connection_is_managed_under_projects_and_apps(acme):
 
 
 async def test_actions_on_a_connection_are_visible_under_projects_and_apps(connected):
-    app = f"/apps/{connected.people.project.id}/organizations/{connected.organization['id']}/sso-connections"
+    app = f"/apps/{connected.directory.project.id}/organizations/{connected.organization['id']}/sso-connections"
     here = f"{app}/{connected.connection['id']}"
     before = (await connected.client.get(connected.here)).json()
     rotated = await connected.client.post(f"{here}/rotate-certificate")
@@ -58,7 +61,7 @@ async def test_actions_on_a_connection_are_visible_under_projects_and_apps(conne
 
 
 async def test_a_connection_belongs_to_its_organization_and_project(connected, new_project):
-    other = await connected.people.organization("Other")
+    other = await connected.directory.organization("Other")
     wrong = f"/b2b/organizations/{other['id']}/sso-connections/{connected.connection['id']}"
     assert (await connected.client.get(wrong)).status_code == 404
     theirs = await new_project()
@@ -71,7 +74,7 @@ async def test_a_connection_belongs_to_its_organization_and_project(connected, n
 
 
 async def test_reading_and_changing_need_different_permissions(connected):
-    reader = await connected.people.project.key("sso:read")
+    reader = await connected.directory.project.key("sso:read")
     assert (await reader.get(connected.here)).status_code == 200
     for verb, path in [("PATCH", ""), ("DELETE", ""), ("POST", "/activate"), ("POST", "/test")]:
         assert (await reader.request(verb, connected.here + path, json={})).status_code == 403
@@ -86,7 +89,7 @@ async def test_states_change_according_to_the_table(acme, state, sign):
     after = NEXT_STATUS[state, sign]
     assert answer.status_code == (200 if after else 409)
     assert (await acme.client.get(acme.here)).json()["status"] == (after or state)
-    told = [each["type"] for kind in ("sso.activated", "sso.deactivated") for each in await acme.people.events(kind)]
+    told = [each["type"] for kind in ("sso.activated", "sso.deactivated") for each in await acme.directory.events(kind)]
     expected = ["sso.activated"] if state != "DRAFT" else []
     expected += ["sso.deactivated"] if state == "INACTIVE" else []
     if after and after != state:
@@ -147,7 +150,7 @@ async def test_a_domain_has_at_most_one_active_connection(connected):
 
 
 async def test_a_domain_verified_by_another_organization_cannot_be_used(acme):
-    other = await acme.people.organization("Thieves")
+    other = await acme.directory.organization("Thieves")
     path = f"/b2b/organizations/{other['id']}/sso-connections"
     made = await acme.client.post(path, {"name": "T", "domain": acme.domain["domain"], **acme.idp_fields()})
     answer = await acme.client.post(f"{path}/{made.json()['id']}/activate")
@@ -173,16 +176,16 @@ async def test_a_new_owner_of_a_domain_is_not_blocked_by_the_former_connection(c
         mine = f"/b2b/organizations/{connected.organization['id']}"
         assert (await connected.client.patch(mine, {"status": "SUSPENDED"})).status_code == 200
     assert (await connected.client.get(before)).json()["held"] is not None
-    other = await connected.people.organization("Next")
-    await connected.people.proved(other, name)
+    other = await connected.directory.organization("Next")
+    await connected.directory.proved(other, name)
     path = f"/b2b/organizations/{other['id']}/sso-connections"
     made = (await connected.client.post(path, {"name": "Next", "domain": name, **connected.idp_fields()})).json()
     answer = await connected.client.post(f"{path}/{made['id']}/activate")
     assert (answer.status_code, answer.json().get("status")) == (200, "ACTIVE"), answer.text
     assert (await connected.client.get(before)).json()["status"] == "INACTIVE"
-    (told,) = await connected.people.events("sso.deactivated")
+    (told,) = await connected.directory.events("sso.deactivated")
     assert (told["subjectId"], told["data"]["reason"]) == (connected.connection["id"], "DOMAIN_LOST")
-    lookup = f"/projects/{connected.people.project.id}/auth/sso"
+    lookup = f"/projects/{connected.directory.project.id}/auth/sso"
     found = await connected.client.post(lookup, {"email": f"ada@{name}"})
     assert found.json()["organizationId"] == other["id"]
     back = await connected.client.post(f"{before}/activate")
@@ -231,7 +234,7 @@ async def test_invalid_fields_are_rejected_with_their_path(acme, fields, path):
 async def test_the_private_key_is_encrypted_and_never_returned(connected, world):
     async with world.db.connection() as connection:
         rows = await connection.execute(
-            "select private_key from sso_keys where project_id = %s", [connected.people.project.id]
+            "select private_key from sso_keys where project_id = %s", [connected.directory.project.id]
         )
         sealed = [bytes(key) for (key,) in await rows.fetchall()]
     assert len(sealed) == 2
@@ -269,7 +272,7 @@ async def test_a_change_with_a_stale_etag_is_rejected(connected):
 async def test_actions_are_in_the_audit_log(connected):
     await connected.client.patch(connected.here, {"name": "New"})
     await connected.client.delete(connected.here)
-    log = (await connected.people.project.developer.get("/account/audit-log")).json()["data"]
+    log = (await connected.directory.project.developer.get("/account/audit-log")).json()["data"]
     actions = [each["action"] for each in log if each["action"].startswith("sso_connection.")]
     assert sorted(actions) == [f"sso_connection.{each}" for each in ("activated", "created", "deleted", "updated")]
 
@@ -284,12 +287,12 @@ async def test_expiring_certificates_are_reported_by_events(acme, work_off, cloc
     short = keys(f"short-{days}", not_after=(clock() + timedelta(days=days)).replace(microsecond=0))
     await acme.connect(active=False, idpCertificate=[short.pem])
     await work_off()
-    assert await acme.people.events("sso.certificate_expiring") == []
+    assert await acme.directory.events("sso.certificate_expiring") == []
     await acme.client.post(f"{acme.here}/activate")
     for _ in range(days + 2):
         await work_off()
         clock.move(timedelta(days=1))
-    told = await acme.people.events("sso.certificate_expiring")
+    told = await acme.directory.events("sso.certificate_expiring")
     assert {(each["subjectId"], each["data"]["owner"]) for each in told} == {(acme.connection["id"], "IDP")}
     left = sorted((each["data"]["daysLeft"] for each in told), reverse=True)
     assert left == ([29, 13, 6, 0, 0] if days == 32 else [19, 13, 6, 0, 0])
@@ -299,20 +302,20 @@ async def test_a_newer_certificate_prevents_the_expiry_event(acme, work_off, clo
     short = keys("short-beside", not_after=clock() + timedelta(days=5))
     await acme.connect(idpCertificate=[short.pem, acme.idp.certificate])
     await work_off()
-    assert await acme.people.events("sso.certificate_expiring") == []
+    assert await acme.directory.events("sso.certificate_expiring") == []
     await acme.change(idpCertificate=[short.pem])
     await work_off()
-    assert [each["data"]["daysLeft"] for each in await acme.people.events("sso.certificate_expiring")] == [4]
+    assert [each["data"]["daysLeft"] for each in await acme.directory.events("sso.certificate_expiring")] == [4]
 
 
 async def test_an_expiring_sp_certificate_is_reported_until_rotation(connected, work_off, clock):
     ends = datetime.fromisoformat(connected.connection["spCertificates"][0]["expiresAt"])
     clock.move(ends - timedelta(days=20) - clock())
     await work_off()
-    (told,) = await connected.people.events("sso.certificate_expiring")
+    (told,) = await connected.directory.events("sso.certificate_expiring")
     assert (told["data"]["owner"], told["data"]["daysLeft"]) == ("SP", 20)
     for _ in range(2):  # The next one was made on the same day as the current one.
         assert (await connected.client.post(f"{connected.here}/rotate-certificate")).status_code == 200
     clock.move(timedelta(days=30))
     await work_off()
-    assert len(await connected.people.events("sso.certificate_expiring")) == 1
+    assert len(await connected.directory.events("sso.certificate_expiring")) == 1

@@ -124,7 +124,7 @@ async def test_sign_in_and_logout_with_saml_idp(acme, tmp_path, way):
             assert signed_in["customer"]["email"] == email
             (trace,) = await acme.traces()
             assert trace["outcome"] == "ACCEPTED"
-            mine = Client(acme.app, signed_in["accessToken"], f"/projects/{acme.people.project.id}/auth")
+            mine = Client(acme.app, signed_in["accessToken"], f"/projects/{acme.directory.project.id}/auth")
             out = (await mine.post("/sso/sign-out", {"redirectUrl": BACK})).json()["url"]
             assert out.startswith(f"{base}/saml/slo")
             sent = await network.get(out)

@@ -52,7 +52,7 @@ async def test_a_new_certificate_replaces_the_pinned_one(served, work_off, clock
     assert (found["idpCertificate"], found["idpMetadataProblem"]) == ([new.pem], None)
     assert found["idpMetadataReadAt"] > early["idpMetadataReadAt"]
     assert found["updatedAt"] > early["updatedAt"]
-    (told,) = await served.people.events("sso.metadata_changed")
+    (told,) = await served.directory.events("sso.metadata_changed")
     assert told["data"]["changed"] == ["idpCertificate"]
     await served.browser().sign_in(served.address())
     served.idp.keys = old
@@ -77,7 +77,7 @@ async def test_unchanged_metadata_changes_nothing(served, work_off, clock):
     before = (await served.client.get(served.here)).json()
     after = await looked(served, work_off, clock, DAY)
     assert after == before | {"idpMetadataReadAt": after["idpMetadataReadAt"]}
-    assert await served.people.events("sso.metadata_changed") == []
+    assert await served.directory.events("sso.metadata_changed") == []
 
 
 PROBLEMS = {
@@ -96,10 +96,10 @@ async def test_invalid_metadata_is_ignored_and_reported_once(served, work_off, c
     failing = await looked(served, work_off, clock, DAY)
     assert failing == before | {"idpMetadataProblem": failing["idpMetadataProblem"]}
     assert failing["idpMetadataProblem"]
-    assert await served.people.events("sso.metadata_failing") == []
+    assert await served.directory.events("sso.metadata_failing") == []
     for _ in range(3):
         await looked(served, work_off, clock, DAY)
-    (told,) = await served.people.events("sso.metadata_failing")
+    (told,) = await served.directory.events("sso.metadata_failing")
     assert told["data"]["problem"] == failing["idpMetadataProblem"]
     served.idp.entity_id, served.idp.keys, served.idp.metadata = entity_id, own, metadata
     assert (await looked(served, work_off, clock, timedelta(hours=1)))["idpMetadataProblem"] is None

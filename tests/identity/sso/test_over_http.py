@@ -39,7 +39,7 @@ async def test_sign_in_and_logout_with_a_real_identity_provider(acme, clock):
             page = await network.get((await browser.start()).headers["location"])
             signed_in = await browser.redeem(await browser.post(*posted(page.text)))
             assert signed_in["customer"]["email"] == "maria@acme.example"
-            mine = Client(acme.app, signed_in["accessToken"], f"/projects/{acme.people.project.id}/auth")
+            mine = Client(acme.app, signed_in["accessToken"], f"/projects/{acme.directory.project.id}/auth")
             url = (await mine.post("/sso/sign-out", {"redirectUrl": BACK})).json()["url"]
             sent = await network.get(url)
         assert urlsplit(sent.headers["location"]).path == urlsplit(acme.connection["spSloUrl"]).path

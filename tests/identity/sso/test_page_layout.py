@@ -53,10 +53,10 @@ document.getElementById("result").textContent = JSON.stringify(found);
 """
 
 
-async def styled(door, text: str) -> str:
+async def styled(auth, text: str) -> str:
     """A page with its style sheets in it and without scripts, as a file can hold it."""
     for link in re.findall(r'<link rel="stylesheet" href="([^"]+)">', text):
-        css = await door.client.get(f"http://postern.test{unescape(link)}")
+        css = await auth.client.get(f"http://postern.test{unescape(link)}")
         assert css.status_code == 200, link
         text = text.replace(f'<link rel="stylesheet" href="{link}">', f"<style>{css.text}</style>")
     text = re.sub(r"<script.*?</script>|<meta http-equiv=\"refresh\"[^>]*>", "", text)
@@ -64,12 +64,12 @@ async def styled(door, text: str) -> str:
     return text.replace('<div id="passkeys" hidden>', '<div id="passkeys">')
 
 
-async def sign_in_pages(door, browser, clock) -> dict[str, str]:
+async def sign_in_pages(auth, browser, clock) -> dict[str, str]:
     address = f"{'x' * 60}@{'y' * 40}.example.com"
-    await door.settings(redirectUrls=[BACK], appName=LONG[:120])
+    await auth.settings(redirectUrls=[BACK], appName=LONG[:120])
     for key in ("GOOGLE", "GITHUB"):
-        await put(door, key, "https://login.example", kind=key)
-    await door.signed_up(address)
+        await put(auth, key, "https://login.example", kind=key)
+    await auth.signed_up(address)
     start = await browser.open("sign-in", **FLOW)
     wrong = await browser.submit(start, email=address, password="wrong password")
     sign_up = await browser.open("sign-up", **FLOW)
@@ -79,39 +79,39 @@ async def sign_in_pages(door, browser, clock) -> dict[str, str]:
     pages["code-wrong"] = await browser.submit(pages["code"], code="abc")
     pages["forgot"] = await browser.open("forgot", **FLOW)
     pages["forgot-done"] = await browser.submit(pages["forgot"], email=address)
-    pages["reset"] = await browser.open("reset", token=await door.link_token(address))
+    pages["reset"] = await browser.open("reset", token=await auth.link_token(address))
     pages["reset-done"] = await browser.submit(pages["reset"], password="another password here")
     pages["reset-used"] = await browser.open("reset", token="0" * 64)
     adding = await browser.open("sign-in", **FLOW, then="passkey")
     pages["passkey-add"] = await browser.submit(adding, email=address, password="another password here")
     with_factor = new_address()
-    await with_totp(door, clock, with_factor)
+    await with_totp(auth, clock, with_factor)
     pages["mfa"] = await browser.submit(start, email=with_factor, password=GOOD)
-    await door.settings(requireMfa=True)
+    await auth.settings(requireMfa=True)
     without = new_address()
-    token = (await door.post("/sign-up", {"email": without, "password": GOOD})).json()
-    body = {"challengeId": token["challengeId"], "code": await door.code(without)}
-    waiting = (await door.post("/sign-up/verify", body)).json()["mfaToken"]
+    token = (await auth.post("/sign-up", {"email": without, "password": GOOD})).json()
+    body = {"challengeId": token["challengeId"], "code": await auth.code(without)}
+    waiting = (await auth.post("/sign-up/verify", body)).json()["mfaToken"]
     pages["mfa-set-up"] = await browser.open("mfa", **FLOW, mfaToken=waiting)
     key = re.search(r'class="key">([A-Z2-7 ]+)<', pages["mfa-set-up"].text)[1].replace(" ", "")
     pages["mfa-set-up-wrong"] = await browser.submit(pages["mfa-set-up"], code="12345")
     pages["recovery-codes"] = await browser.submit(pages["mfa-set-up"], code=App(key, clock).code())
-    await door.settings(requireMfa=False, methods=["EMAIL_CODE"])
+    await auth.settings(requireMfa=False, methods=["EMAIL_CODE"])
     pages["sign-in-by-code"] = await browser.open("sign-in", **FLOW)
     return {name: page.text for name, page in pages.items()}
 
 
-async def organization_pages(door, acme, browser, world) -> dict[str, str]:
+async def organization_pages(auth, acme, browser, world) -> dict[str, str]:
     name, email = LONG[:190], new_address()
-    organization = await acme.people.organization(name)
+    organization = await acme.directory.organization(name)
     base = f"/b2b/organizations/{organization['id']}/invitations"
     made = (await acme.client.post(base, {"email": email})).json()
-    token = invitation_token(world.secrets, UUID(door.project.id), UUID(made["id"]), 1)
+    token = invitation_token(world.secrets, UUID(auth.project.id), UUID(made["id"]), 1)
     pages = {"invitation": await browser.open("invitation", token=token)}
     pages["invitation-accepted"] = await browser.submit(pages["invitation"])
     pages["invitation-unknown"] = await browser.open("invitation", token="nonsense")
     await acme.connect(name=LONG[:190])
-    path = f"/projects/{door.project.id}/auth/pages/sso"
+    path = f"/projects/{auth.project.id}/auth/pages/sso"
     going = await acme.client.request("POST", path, data={**FLOW, "email": acme.address()})
     pages["sso-going"] = Page(going)
     visitor = acme.browser()
@@ -126,7 +126,7 @@ async def organization_pages(door, acme, browser, world) -> dict[str, str]:
     unknown = await visitor.post(acme.connection["spAcsUrl"], {"SAMLResponse": "nonsense"})
     changed = await acme.client.patch(f"/b2b/organizations/{acme.organization['id']}", {"requireSso": True})
     assert changed.status_code == 200
-    await door.settings(requireSso=True)
+    await auth.settings(requireSso=True)
     required = await browser.open("sign-in", **FLOW)
     return {
         **{name: page.text for name, page in pages.items()},
@@ -137,21 +137,21 @@ async def organization_pages(door, acme, browser, world) -> dict[str, str]:
     }
 
 
-async def developer_pages(door, stranger) -> dict[str, str]:
+async def developer_pages(auth, stranger) -> dict[str, str]:
     """Pages for developers and operators: the inbox, links from mails to them, guides and problems."""
     mail = {"from": f"shop@{'z' * 50}.example.com", "to": [new_address()], "subject": LONG, "html": f"<p>{LONG}</p>"}
-    assert (await door.project.client.post("/emails", mail)).status_code == 201
-    given = {"email": door.project.email, "password": PASSWORD}
+    assert (await auth.project.client.post("/emails", mail)).status_code == 201
+    given = {"email": auth.project.email, "password": PASSWORD}
     inside = await stranger.request("POST", "http://postern.test/inbox/sign-in", data=given)
     assert inside.status_code in (200, 302, 303), inside.text
-    message = (await door.project.client.get("/inbox")).json()["data"][0]
+    message = (await auth.project.client.get("/inbox")).json()["data"][0]
     html = {"accept": "text/html"}
     paths = {
         "verify-email": "verify-email?token=nonsense",
         "reset-password": "reset-password?token=nonsense",
         "join": "join?token=nonsense",
-        "inbox": f"inbox/{door.project.id}",
-        "inbox-message": f"inbox/{door.project.id}/{message['id']}",
+        "inbox": f"inbox/{auth.project.id}",
+        "inbox-message": f"inbox/{auth.project.id}/{message['id']}",
         "guide": "guide/customers",
         "problem-meaning": "problems/sso_required",
     }
@@ -163,12 +163,12 @@ async def developer_pages(door, stranger) -> dict[str, str]:
     return pages
 
 
-async def other_pages(door, stranger) -> dict[str, str]:
+async def other_pages(auth, stranger) -> dict[str, str]:
     mail = {"from": "shop@example.com", "to": [new_address()], "subject": "Hello", "text": "Hello", "html": "<p>Hi</p>"}
-    send = await door.project.client.post("/emails", {**mail, "unsubscribable": True})
+    send = await auth.project.client.post("/emails", {**mail, "unsubscribable": True})
     assert send.status_code == 201, send.text
-    inbox = (await door.project.client.get("/inbox")).json()["data"][0]
-    message = (await door.project.client.get(f"/inbox/{inbox['id']}")).json()
+    inbox = (await auth.project.client.get("/inbox")).json()["data"][0]
+    message = (await auth.project.client.get(f"/inbox/{inbox['id']}")).json()
     header = next(each["value"] for each in message["headers"] if each["name"] == "List-Unsubscribe")
     url = urlsplit(header.strip("<>"))
     html = {"accept": "text/html"}
@@ -177,7 +177,7 @@ async def other_pages(door, stranger) -> dict[str, str]:
         "unsubscribe": await stranger.get(f"{url.path}?{url.query}", headers=html),
         "unsubscribed": await stranger.request("POST", f"{url.path}?{url.query}", data={}, headers=html),
         "link-not-valid": await stranger.get(f"{url.path}?s=wrong", headers=html),
-        "problem": await stranger.get(f"/projects/{door.project.id}/auth/pages/sign-in?{flow}", headers=html),
+        "problem": await stranger.get(f"/projects/{auth.project.id}/auth/pages/sign-in?{flow}", headers=html),
         "not-found": await stranger.get(f"http://postern.test/{LONG}", headers=html),
         "home": await stranger.get("http://postern.test/", headers=html),
         "inbox-sign-in": await stranger.get("http://postern.test/inbox", headers=html),
@@ -186,17 +186,17 @@ async def other_pages(door, stranger) -> dict[str, str]:
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
-async def test_no_page_is_wider_than_a_phone(door, acme, browser, world, stranger, clock, tmp_path):
+async def test_no_page_is_wider_than_a_phone(auth, acme, browser, world, stranger, clock, tmp_path):
     """Defects: I12"""
     pages = {
-        **await other_pages(door, stranger),
-        **await developer_pages(door, stranger),
-        **await sign_in_pages(door, browser, clock),
-        **await organization_pages(door, acme, browser, world),
+        **await other_pages(auth, stranger),
+        **await developer_pages(auth, stranger),
+        **await sign_in_pages(auth, browser, clock),
+        **await organization_pages(auth, acme, browser, world),
     }
     assert len(pages) >= 39
     assert [name for name, text in pages.items() if "<main" not in text] == []
-    files = {name: await styled(door, text) for name, text in pages.items()}
+    files = {name: await styled(auth, text) for name, text in pages.items()}
     frames = "".join(
         f'<iframe title="{name}" width="{NARROW_PIXELS}" height="800" srcdoc="{escape(text)}"></iframe>'
         for name, text in files.items()

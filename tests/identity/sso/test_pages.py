@@ -14,11 +14,11 @@ FORM = {"content-type": "application/x-www-form-urlencoded"}
 
 
 async def page(acme, name="sign-in"):
-    return Page(await acme.client.get(f"/projects/{acme.people.project.id}/auth/pages/{name}?{urlencode(FLOW)}"))
+    return Page(await acme.client.get(f"/projects/{acme.directory.project.id}/auth/pages/{name}?{urlencode(FLOW)}"))
 
 
 async def submitted(acme, name, **fields):
-    path = f"/projects/{acme.people.project.id}/auth/pages/{name}"
+    path = f"/projects/{acme.directory.project.id}/auth/pages/{name}"
     return await acme.client.request("POST", path, content=urlencode({**FLOW, **fields}), headers=FORM)
 
 
@@ -31,7 +31,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_an_sso_address_is_redirected_to_the_identity_provider_and_back(connected, door, way):
+async def test_an_sso_address_is_redirected_to_the_identity_provider_and_back(connected, auth, way):
     assert "organization's sign-in" in (await page(connected)).text
     email = connected.address("maria")
     name, fields = WAYS[way]
@@ -49,7 +49,7 @@ async def test_an_sso_address_is_redirected_to_the_identity_provider_and_back(co
     assert query_of(back)["state"] == "mine"
     signed_in = await browser.redeem(back)
     assert (signed_in["customer"]["email"], signed_in["customer"]["identities"]) == (email, ["SAML"])
-    assert await door.mails(email) == []
+    assert await auth.mails(email) == []
 
 
 async def test_other_addresses_sign_in_on_the_pages(connected):

@@ -36,12 +36,14 @@ async def test_a_sign_on_creates_customer_membership_and_session(connected, how,
     customer = signed_in["customer"]
     assert (customer["email"], customer["name"], customer["identities"]) == (email, "Maria", ["SAML"])
     assert customer["emailVerifiedAt"] is not None
-    members = await connected.people.members_of(connected.organization)
+    members = await connected.directory.members_of(connected.organization)
     found = [(each["customerId"], each["roles"], each["source"]) for each in members]
     assert found == [(customer["id"], ["MEMBER"], "SSO")]
-    me = await Client(connected.app, signed_in["accessToken"]).get(f"/projects/{connected.people.project.id}/auth/me")
+    me = await Client(connected.app, signed_in["accessToken"]).get(
+        f"/projects/{connected.directory.project.id}/auth/me"
+    )
     assert me.json()["id"] == customer["id"]
-    told = await connected.people.events("sso.signed_in")
+    told = await connected.directory.events("sso.signed_in")
     assert [(each["subjectId"], each["data"]["customerId"]) for each in told] == [
         (connected.connection["id"], customer["id"])
     ]
@@ -109,7 +111,7 @@ async def test_unsolicited_responses_are_rejected_unless_allowed(connected):
     await connected.change(defaultRedirectUrl=BACK)
     back = query_of(await browser.unsolicited(connected.address()))
     assert back["connectionId"] == connected.connection["id"]
-    path = f"/projects/{connected.people.project.id}/auth/token"
+    path = f"/projects/{connected.directory.project.id}/auth/token"
     for body in ({"code": back["code"]}, {"code": back["code"], "codeVerifier": VERIFIER}):
         assert (await browser.client.post(path, body)).status_code == 401, "nothing binds it to a browser"
     done = await connected.client.post(path, {"code": back["code"]})
@@ -256,24 +258,24 @@ async def test_the_cookie_crosses_sites_only_over_https(connected, world):
 
 
 async def test_a_verified_domain_links_to_the_customer_with_the_address(connected):
-    held = await connected.people.customer(connected.address("maria"))
+    held = await connected.directory.customer(connected.address("maria"))
     signed_in = await connected.browser().sign_in(connected.address("maria"))
     assert signed_in["customer"]["id"] == held["id"]
     assert "SAML" in signed_in["customer"]["identities"]
 
 
-async def test_linking_to_an_unverified_customer_revokes_earlier_credentials(connected, door):
+async def test_linking_to_an_unverified_customer_revokes_earlier_credentials(connected, auth):
     victim = connected.address("maria")
-    planted = await door.unverified(victim)
+    planted = await auth.unverified(victim)
     signed_in = await connected.browser().sign_in(victim)
     assert signed_in["customer"]["id"] == planted["customer"]["id"]
     assert signed_in["customer"]["identities"] == ["SAML"]
-    assert (await door.sign_in(victim)).status_code == 401
-    assert (await door.as_(planted["accessToken"]).get("/me")).status_code == 401
+    assert (await auth.sign_in(victim)).status_code == 401
+    assert (await auth.as_(planted["accessToken"]).get("/me")).status_code == 401
 
 
 async def test_an_address_outside_the_verified_domains_is_not_trusted(connected):
-    victim = await connected.people.customer("ceo@other.example")
+    victim = await connected.directory.customer("ceo@other.example")
     back = query_of(await connected.browser().arrive("ceo@other.example"))
     assert back["error"] == "email_outside"
     await connected.change(allowOtherDomains=True)
@@ -288,8 +290,8 @@ async def test_an_address_outside_the_verified_domains_is_not_trusted(connected)
 async def test_connections_with_the_same_entity_id_do_not_share_subjects(connected):
     email = connected.address("maria")
     first = await connected.browser().sign_in(email)
-    other = await connected.people.organization("Evil")
-    theirs = await connected.people.proved(other, "evil.example")
+    other = await connected.directory.organization("Evil")
+    theirs = await connected.directory.proved(other, "evil.example")
     connected.organization, connected.domain = other, theirs
     connected.idp = IdentityProvider(connected.idp.entity_id, keys=keys("evil"), now=connected.clock())
     await connected.connect(allowOtherDomains=True)
@@ -348,7 +350,7 @@ async def test_an_address_change_at_the_idp_updates_the_customer(connected):
     """Defects: I11"""
     old, new, taken = (connected.address() for _ in range(3))
     first = await connected.browser().sign_in(old, person=person(old, name_id="maria"))
-    other = await connected.people.customer(taken)
+    other = await connected.directory.customer(taken)
     for email, expected in ((new, new), (taken, new), ("maria@other.example", new)):
         moved = person(email, name_id="maria")
         answer = await connected.browser().arrive(email, person=moved)
@@ -390,7 +392,7 @@ async def test_a_removed_member_can_rejoin_only_by_invitation(connected):
 async def test_create_customers_off_rejects_new_customers(connected):
     await connected.change(createCustomers=False)
     assert query_of(await connected.browser().arrive(connected.address()))["error"] == "sign_up_closed"
-    held = await connected.people.customer(connected.address("maria"))
+    held = await connected.directory.customer(connected.address("maria"))
     signed_in = await connected.browser().sign_in(connected.address("maria"))
     assert signed_in["customer"]["id"] == held["id"]
 
@@ -438,7 +440,7 @@ async def test_group_roles_are_added_and_removed_at_sign_on(connected):
 
     async def roles_with(*groups):
         signed_in = await connected.browser().sign_in("", person=person(email, groups=list(groups)))
-        members = await connected.people.members_of(connected.organization)
+        members = await connected.directory.members_of(connected.organization)
         return next(each["roles"] for each in members if each["customerId"] == signed_in["customer"]["id"])
 
     assert sorted(await roles_with("staff", "admins & co")) == ["ADMIN", "MEMBER"]
@@ -448,9 +450,11 @@ async def test_group_roles_are_added_and_removed_at_sign_on(connected):
 
 async def test_unmapped_roles_and_the_last_owner_are_kept(connected):
     await connected.change(groupRoles={"owners": ["OWNER"]})
-    member = await connected.people.member(connected.organization, "OWNER", "ADMIN", email=connected.address("maria"))
+    member = await connected.directory.member(
+        connected.organization, "OWNER", "ADMIN", email=connected.address("maria")
+    )
     await connected.browser().sign_in(connected.address("maria"))
-    (found,) = await connected.people.members_of(connected.organization)
+    (found,) = await connected.directory.members_of(connected.organization)
     assert (found["customerId"], sorted(found["roles"])) == (member["id"], ["ADMIN", "OWNER"])
 
 
@@ -469,7 +473,7 @@ async def test_a_test_shows_every_check_and_creates_no_customer(acme):
     assert "{&#x27;" not in page.text, "attributes are listed one by one"
     assert "default-src 'none'" in page.headers["content-security-policy"]
     assert await acme.customers() == 0
-    assert await acme.people.members_of(acme.organization) == []
+    assert await acme.directory.members_of(acme.organization) == []
     (trace,) = await acme.traces()
     assert (trace["kind"], trace["outcome"], trace["customerId"]) == ("TEST", "ACCEPTED", None)
     assert trace["profile"]["name"] == "Maria"
@@ -508,12 +512,12 @@ async def test_a_forged_or_expired_test_link_is_rejected(acme, clock):
 
 
 async def test_the_sso_lookup_finds_the_connection_of_an_address(connected, stranger):
-    path = f"/projects/{connected.people.project.id}/auth/sso"
+    path = f"/projects/{connected.directory.project.id}/auth/sso"
     email = connected.address().upper()
     found = (await stranger.get(path, params={"email": email})).json()
     assert (found["connectionId"], found["loginUrl"]) == (connected.connection["id"], connected.connection["loginUrl"])
     assert (await stranger.post(path, {"email": email})).json() == found
-    second = await connected.people.proved(connected.organization, "second-of-acme.example")
+    second = await connected.directory.proved(connected.organization, "second-of-acme.example")
     assert (await stranger.post(path, {"email": f"a@{second['domain']}"})).json() == found
     for other in ("maria@gmail.com", f"maria@sub.{connected.domain['domain']}", "maria@localhost"):
         assert set((await stranger.post(path, {"email": other})).json().values()) == {None}
@@ -530,31 +534,31 @@ async def test_published_metadata_describes_the_service_provider(connected, stra
 
 
 @pytest.mark.parametrize("second_factor", [False, True], ids=["at once", "after a second factor"])
-async def test_a_session_ends_no_later_than_the_idp_session(connected, door, clock, second_factor):
+async def test_a_session_ends_no_later_than_the_idp_session(connected, auth, clock, second_factor):
     """SessionNotOnOrAfter (SAML profiles §4.1.4.3), with the clock skew of the connection."""
     email = connected.address("maria")
-    app = (await with_totp(door, clock, email))[2] if second_factor else None
+    app = (await with_totp(auth, clock, email))[2] if second_factor else None
     there = clock() + timedelta(hours=1)
     signed_in = await connected.browser().sign_in(email, session_ends=there)
     if app is not None:
         given = {"mfaToken": signed_in["mfaToken"], "code": app.code()}
-        signed_in = (await door.post("/mfa/verify", given)).json()
+        signed_in = (await auth.post("/mfa/verify", given)).json()
     ends = datetime.fromisoformat(signed_in["refreshTokenExpiresAt"])
     assert timedelta() <= there + timedelta(seconds=60) - ends < timedelta(seconds=1)
     clock.move(timedelta(minutes=59))
-    renewed = await door.post("/token/refresh", {"refreshToken": signed_in["refreshToken"]})
+    renewed = await auth.post("/token/refresh", {"refreshToken": signed_in["refreshToken"]})
     assert renewed.status_code == 200
     assert datetime.fromisoformat(renewed.json()["accessTokenExpiresAt"]) <= ends
     clock.move(timedelta(minutes=3))
-    again = await door.post("/token/refresh", {"refreshToken": renewed.json()["refreshToken"]})
+    again = await auth.post("/token/refresh", {"refreshToken": renewed.json()["refreshToken"]})
     assert again.status_code == 401
-    assert (await door.as_(renewed.json()["accessToken"]).get("/me")).status_code == 401
+    assert (await auth.as_(renewed.json()["accessToken"]).get("/me")).status_code == 401
 
 
 async def test_a_grant_is_rejected_after_the_end_of_the_idp_session(connected, clock):
     browser = connected.browser()
     answer = await browser.arrive(connected.address("maria"), session_ends=clock() + timedelta(seconds=1))
     clock.move(timedelta(seconds=70))
-    path = f"/projects/{connected.people.project.id}/auth/token"
+    path = f"/projects/{connected.directory.project.id}/auth/token"
     refused = await browser.client.post(path, {"code": query_of(answer)["code"], "codeVerifier": VERIFIER})
     assert (refused.status_code, refused.json()["code"]) == (401, "code_invalid")

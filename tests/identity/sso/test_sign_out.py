@@ -25,7 +25,7 @@ async def signed_in(connected):
 
 
 def bearer(acme, signed_in):
-    return Client(acme.app, signed_in["accessToken"], f"/projects/{acme.people.project.id}/auth")
+    return Client(acme.app, signed_in["accessToken"], f"/projects/{acme.directory.project.id}/auth")
 
 
 async def is_in(acme, signed_in):
@@ -116,7 +116,7 @@ async def test_a_logout_revokes_unused_grants(connected):
     code = query_of(await browser.arrive(email))["code"]
     query = connected.idp.redirect("SAMLRequest", etree.tostring(request_of(connected, email)))
     assert (await browser.client.get(f"{connected.connection['spSloUrl']}?{query}")).status_code == 302
-    path = f"/projects/{connected.people.project.id}/auth/token"
+    path = f"/projects/{connected.directory.project.id}/auth/token"
     late = await browser.client.post(path, {"code": code, "codeVerifier": VERIFIER})
     assert late.status_code == 401
 
@@ -139,8 +139,8 @@ async def test_a_logout_in_the_app_redirects_to_the_idp_and_back(connected, sign
     assert again.status_code == 403
 
 
-async def test_a_logout_of_a_session_without_sso_has_no_url(connected, door):
-    up = await door.signed_up()
+async def test_a_logout_of_a_session_without_sso_has_no_url(connected, auth):
+    up = await auth.signed_up()
     answer = await bearer(connected, up).post("/sso/sign-out", {})
     assert (answer.status_code, answer.json()) == (200, {"url": None})
     assert not await is_in(connected, up)
@@ -159,7 +159,7 @@ async def test_erasing_a_customer_deletes_its_sso_sessions(connected, signed_in,
     async with world.db.connection() as connection:
         rows = await connection.execute(
             "select count(*) from sso_sign_ons where project_id = %s and name_id is not null",
-            [connected.people.project.id],
+            [connected.directory.project.id],
         )
         assert await rows.fetchone() == (0,)
     assert await connected.traces() == []
@@ -171,17 +171,17 @@ async def test_expired_sso_rows_are_deleted(connected, signed_in, work_off, cloc
     async with world.db.connection() as connection:
         for table in ("sso_requests", "sso_sign_ons", "sso_traces"):
             rows = await connection.execute(
-                f"select count(*) from {table} where project_id = %s", [connected.people.project.id]
+                f"select count(*) from {table} where project_id = %s", [connected.directory.project.id]
             )
             assert await rows.fetchone() == (0,), table
 
 
-async def test_a_logout_also_ends_sessions_with_a_second_factor(connected, door, clock):
+async def test_a_logout_also_ends_sessions_with_a_second_factor(connected, auth, clock):
     email = connected.address("maria")
-    _, _, app, _ = await with_totp(door, clock, email)
+    _, _, app, _ = await with_totp(auth, clock, email)
     asked = await connected.browser().sign_in(email)
     assert (asked["mfaRequired"], asked["accessToken"]) == (True, None)
-    signed_in = (await door.post("/mfa/verify", {"mfaToken": asked["mfaToken"], "code": app.code()})).json()
+    signed_in = (await auth.post("/mfa/verify", {"mfaToken": asked["mfaToken"], "code": app.code()})).json()
     assert await is_in(connected, signed_in)
     query = connected.idp.redirect("SAMLRequest", etree.tostring(request_of(connected, email)))
     assert (await connected.browser().client.get(f"{connected.connection['spSloUrl']}?{query}")).status_code == 302

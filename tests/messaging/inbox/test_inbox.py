@@ -53,8 +53,8 @@ async def browser(app):
 
 async def test_the_page_needs_a_sign_in_and_shows_messages_in_a_sandbox(project, browser):
     await project.client.post("/emails", MAIL)
-    door = await browser.get("/inbox")
-    assert "Sign in" in door.text
+    auth = await browser.get("/inbox")
+    assert "Sign in" in auth.text
     wrong = await browser.post("/inbox/sign-in", data={"email": project.email, "password": "wrong password"})
     assert wrong.status_code == 401
     inside = await browser.post("/inbox/sign-in", data={"email": project.email, "password": PASSWORD})

@@ -14,48 +14,48 @@ from postern.security import second_factor as second_factor_engine
 from postern.security.passwords import hash_password
 from postern.security.totp import code_at
 from tests.conftest import PASSWORD, Client
-from tests.identity.customers.conftest import GOOD, door
+from tests.identity.customers.conftest import GOOD, auth
 from tests.platform.accounts.members import letters, token_in
 
-__all__ = ["door"]
+__all__ = ["auth"]
 
 GUESSES = 50
 LIMIT = 10
 NEW = "an entirely new password"
 
 
-async def developer_password(house, door):
+async def developer_password(house, auth):
     body = {"email": house.tenant.email, "password": "a wrong guess"}
     return lambda: house.stranger.post("/auth/sign-in", body), operations, "check_password"
 
 
-async def customer_password(house, door):
+async def customer_password(house, auth):
     address = f"{uuid4().hex[:12]}@example.com"
     made = await house.tenant.client.post("/customers", {"email": address, "password": GOOD, "emailVerified": True})
     assert made.status_code == 201, made.text
-    return lambda: door.sign_in(address, "a wrong guess"), customers_sign_in, "check_any_password"
+    return lambda: auth.sign_in(address, "a wrong guess"), customers_sign_in, "check_any_password"
 
 
-async def unknown_developer(house, door):
+async def unknown_developer(house, auth):
     body = {"email": f"{uuid4().hex}@example.com", "password": "a wrong guess"}
     return lambda: house.stranger.post("/auth/sign-in", body), operations, "check_password"
 
 
-async def unknown_customer(house, door):
+async def unknown_customer(house, auth):
     address = f"{uuid4().hex[:12]}@example.com"
-    return lambda: door.sign_in(address, "a wrong guess"), customers_sign_in, "check_any_password"
+    return lambda: auth.sign_in(address, "a wrong guess"), customers_sign_in, "check_any_password"
 
 
-async def password_of_open_session(house, door):
+async def password_of_open_session(house, auth):
     body = {"currentPassword": "a wrong guess", "newPassword": NEW}
     return lambda: house.owner.patch("/account/password", body), operations, "check_password"
 
 
-async def password_to_delete_the_account(house, door):
+async def password_to_delete_the_account(house, auth):
     return lambda: house.owner.delete("/account", {"password": "a wrong guess"}), operations, "check_password"
 
 
-async def second_factor(house, door):
+async def second_factor(house, auth):
     await turn_on(house)
     body = {"email": house.tenant.email, "password": PASSWORD, "code": "000000"}
     return lambda: house.stranger.post("/auth/sign-in", body), second_factor_engine, "use"
@@ -82,12 +82,12 @@ async def turn_on(house) -> bytes:
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_of_guesses_side_by_side_only_as_many_as_the_limit_are_judged(house, door, way, monkeypatch):
+async def test_of_guesses_side_by_side_only_as_many_as_the_limit_are_judged(house, auth, way, monkeypatch):
     """Counted is what the service judged, not what it answered.
 
     Defects: I13, S9
     """
-    guess, module, name = await way(house, door)
+    guess, module, name = await way(house, auth)
     judge, judged = getattr(module, name), 0
 
     async def counted(*args, **kwargs):

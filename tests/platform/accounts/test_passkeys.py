@@ -165,9 +165,9 @@ async def test_passkeys_go_with_their_developer(house, world):
 async def test_passkeys_of_customers_do_not_sign_in_developers(house):
     """Both stand in one table, and both use the server's own domain where a project names none."""
     device, _, _ = await with_passkey(house)
-    door = Client(house.stranger.app, None, f"/projects/{house.tenant.id}/auth")
-    begun = (await door.post("/passkeys/sign-in/options")).json()
+    auth = Client(house.stranger.app, None, f"/projects/{house.tenant.id}/auth")
+    begun = (await auth.post("/passkeys/sign-in/options")).json()
     proof = device.sign_in(begun["options"])
     body = {"challengeId": begun["challengeId"], "credential": proof}
-    assert (await door.post("/passkeys/sign-in", body)).status_code == 401
+    assert (await auth.post("/passkeys/sign-in", body)).status_code == 401
     assert (await house.stranger.post("/auth/passkeys/sign-in", body)).status_code == 401

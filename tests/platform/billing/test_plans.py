@@ -202,27 +202,27 @@ async def test_a_plan_limits_customers_exactly_also_those_who_come_at_once(proje
 
 
 async def test_a_full_plan_lets_nobody_sign_up_and_tells_nobody_who_has_an_account(project, stranger, world, work_off):
-    door = f"{project.client.base}/auth/sign-up"
+    auth = f"{project.client.base}/auth/sign-up"
     known = {"email": "ada@example.com", "password": "a password nobody guesses"}
     await project.client.post("/customers", {**known, "emailVerified": True})
     new = {**known, "email": "grace@example.com"}
-    asked = await stranger.post(door, new)
+    asked = await stranger.post(auth, new)
     assert asked.status_code == 201, "there is room yet"
     await work_off()
     mails = (await project.client.get("/inbox?q=grace@example.com")).json()["data"]
     text = re.search(r"\b\d{6}\b", (await project.developer.get(f"/inbox/{mails[0]['id']}")).json()["text"])
     hold(world, "free: customers=1")
-    answers = [await stranger.post(door, each) for each in (known, new)]
+    answers = [await stranger.post(auth, each) for each in (known, new)]
     assert [told(each) for each in answers] == [REFUSED, REFUSED]
     assert answers[0].json()["detail"] == "The free plan allows 1 customers; 1 are used. Choose a larger plan."
     late = {"challengeId": asked.json()["challengeId"], "code": text[0]}
-    assert told(await stranger.post(f"{door}/verify", late)) == REFUSED
+    assert told(await stranger.post(f"{auth}/verify", late)) == REFUSED
     signed_in = await stranger.post(f"{project.client.base}/auth/sign-in", known)
     assert signed_in.status_code == 200, "who is there already comes in"
     await project.developer.patch("", {"settings": {"signIn": {"verifyEmail": "LATER"}}})
-    assert told(await stranger.post(door, new)) == REFUSED
+    assert told(await stranger.post(auth, new)) == REFUSED
     hold(world, "free: customers=2")
-    assert (await stranger.post(f"{door}/verify", late)).status_code == 200
+    assert (await stranger.post(f"{auth}/verify", late)).status_code == 200
 
 
 async def test_a_campaign_starts_only_if_the_plan_allows_a_mail_to_everybody(project, world, work_off, clock):
