@@ -1,4 +1,4 @@
-"""The tour in docs/architecture names files and functions that exist."""
+"""Files and functions that docs/architecture mentions exist."""
 
 import ast
 import re
@@ -24,7 +24,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_files_that_the_tour_names_exist(page: Path) -> None:
+def test_files_in_the_architecture_docs_exist(page: Path) -> None:
     named = re.findall(r"`([a-z_/]+(?:\.py|/))`", page.read_text())
     missing = [each for each in named if not any(f"/{file}".endswith(f"/{each.rstrip(chr(47))}") for file in FILES)]
     assert named
@@ -32,12 +32,12 @@ def test_files_that_the_tour_names_exist(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_functions_that_the_tour_names_exist(page: Path) -> None:
+def test_functions_in_the_architecture_docs_exist(page: Path) -> None:
     named = re.findall(r"`(_?[a-z]+_[a-z_]+)`", page.read_text())
     assert [each for each in named if each not in NAMES] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_of_the_tour_lead_somewhere(page: Path) -> None:
+def test_links_in_the_architecture_docs_resolve(page: Path) -> None:
     links = re.findall(r"\]\(([^)#:]+)\)", page.read_text())
     assert [each for each in links if not (page.parent / each).exists()] == []

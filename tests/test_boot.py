@@ -1,4 +1,4 @@
-"""The server as people start it: whole, in a folder of its own, killed and started again."""
+"""Starting, killing and restarting a complete server in its own data folder."""
 
 import http.client
 import json
@@ -172,7 +172,7 @@ def server(victims: list[Started], base_folder: Path, port_of_victims: str) -> S
     return victims[-1]
 
 
-def test_the_first_start_prints_all_one_needs(first: Started) -> None:
+def test_the_first_start_prints_url_project_key_and_account(first: Started) -> None:
     said = first.printed()
     shell = dict(re.findall(r"^    export (\w+)=(\S+)$", said, re.MULTILINE))
     login = dict(re.findall(r"^    (email|password) +(\S+)$", said, re.MULTILINE))
@@ -187,7 +187,7 @@ def test_the_first_start_prints_all_one_needs(first: Started) -> None:
     assert project.json()["id"] == shell["POSTERN_PROJECT"] == signed_in.json()["projects"][0]["id"]
 
 
-def test_the_printed_link_opens_the_inbox_once(first: Started) -> None:
+def test_the_printed_inbox_link_works_once(first: Started) -> None:
     said = command(first.folder, "bootstrap").stdout
     link = httpx.URL(next(line.strip() for line in said.splitlines() if "/inbox/enter?token=" in line))
     assert str(link) in said
@@ -203,7 +203,7 @@ def test_the_printed_link_opens_the_inbox_once(first: Started) -> None:
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="There is no curl here.")
-def test_the_printed_curl_sends(first: Started) -> None:
+def test_the_printed_curl_command_sends_a_message(first: Started) -> None:
     line = first.printed().partition("Send a message:\n\n")[2].partition("\n\n")[0]
     sent = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=True, timeout=WAIT_SECONDS)
     answer = json.loads(sent.stdout)
@@ -215,7 +215,7 @@ CURLS = [block for block in re.findall(r"```sh\n(.*?)```", GUIDE, re.DOTALL) if 
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="There is no curl here.")
-def test_the_quickstart_works_to_the_letter(first: Started) -> None:
+def test_the_commands_of_the_quickstart_work(first: Started) -> None:
     made = json.loads(command(first.folder, "bootstrap", "--json").stdout)
     names = {"POSTERN_URL": "baseUrl", "POSTERN_PROJECT": "projectId", "POSTERN_KEY": "secretKey"}
     shell = {**environment(first.folder), **{name: made[field] for name, field in names.items()}}
@@ -244,7 +244,7 @@ def test_a_head_request_leaves_the_connection_usable(first: Started) -> None:
     assert "after response started" not in first.printed()
 
 
-def test_a_second_start_on_the_folder_is_refused(first: Started) -> None:
+def test_a_second_start_on_the_data_folder_is_rejected(first: Started) -> None:
     second = start(first.folder)
     assert second.process.wait(WAIT_SECONDS) == 78
     assert f"(process {first.process.pid}) runs on the data folder {first.folder}" in second.printed()
@@ -252,7 +252,7 @@ def test_a_second_start_on_the_folder_is_refused(first: Started) -> None:
     assert first.ready()
 
 
-def test_a_taken_port_is_a_clear_message(first: Started, base_folder: Path) -> None:
+def test_a_port_in_use_gives_a_clear_message(first: Started, base_folder: Path) -> None:
     port = first.url.rpartition(":")[2]
     second = start(base_folder / "other", POSTERN_PORT=port)
     assert second.process.wait(WAIT_SECONDS) == 78
@@ -260,7 +260,7 @@ def test_a_taken_port_is_a_clear_message(first: Started, base_folder: Path) -> N
     assert "Traceback" not in second.printed()
 
 
-def test_what_tells_others_the_database_is_for_the_owner_alone(first: Started) -> None:
+def test_running_json_and_master_key_are_readable_by_their_owner_only(first: Started) -> None:
     assert ((first.folder / "running.json").stat().st_mode & 0o777) == 0o600
     assert ((first.folder / "master.key").stat().st_mode & 0o777) == 0o600
 
@@ -284,8 +284,8 @@ def assert_bootstrapped(made: dict[str, str], base_url: str) -> None:
         assert seen.status_code == 200, seen.text
 
 
-def test_the_first_start_says_how_mail_leaves(first: Started) -> None:
-    """What is printed when the server is ready names the transport and the base URL.
+def test_the_first_start_prints_transport_and_base_url(first: Started) -> None:
+    """The lines that a started server prints name the transport and the base URL.
 
     Defects: N3
     """
@@ -293,8 +293,8 @@ def test_the_first_start_says_how_mail_leaves(first: Started) -> None:
     assert f"links lead to the base URL {first.url}" in first.printed()
 
 
-def test_bootstrap_says_nothing_of_stopping(first: Started) -> None:
-    """`bootstrap` starts nothing that Ctrl-C could stop.
+def test_bootstrap_does_not_mention_ctrl_c(first: Started) -> None:
+    """`bootstrap` starts no server that Ctrl-C could stop.
 
     Defects: N11
     """
@@ -304,14 +304,14 @@ def test_bootstrap_says_nothing_of_stopping(first: Started) -> None:
     assert "is ready" not in said
 
 
-def test_bootstrap_beside_a_running_server(first: Started) -> None:
+def test_bootstrap_works_with_a_running_server(first: Started) -> None:
     one, other = (json.loads(command(first.folder, "bootstrap", "--json").stdout) for _ in range(2))
     assert_bootstrapped(one, first.url)
     assert_bootstrapped(other, first.url)
     assert one["projectId"] != other["projectId"]
 
 
-def test_bootstrap_and_migrate_without_a_server(base_folder: Path) -> None:
+def test_bootstrap_and_migrate_work_without_a_server(base_folder: Path) -> None:
     folder = base_folder / "alone"
     server = start(folder)
     try:
@@ -330,7 +330,7 @@ def test_bootstrap_and_migrate_without_a_server(base_folder: Path) -> None:
 
 
 @pytest.mark.parametrize("part", ["api", "worker", "-D"])
-def test_a_killed_part_comes_back(server: Started, part: str) -> None:
+def test_a_killed_child_process_is_restarted(server: Started, part: str) -> None:
     before = server.child(part)
     os.kill(before, signal.SIGKILL)
     eventually(lambda: any(part in arguments(pid) for pid in server.children() if pid != before), server)
@@ -338,7 +338,7 @@ def test_a_killed_part_comes_back(server: Started, part: str) -> None:
     assert json.loads(command(server.folder, "bootstrap", "--json").stdout)["baseUrl"] == server.url
 
 
-def test_sigterm_stops_all_that_was_started(server: Started) -> None:
+def test_sigterm_stops_all_processes(server: Started) -> None:
     children = server.children()
     assert len(children) == 3
     assert server.stop(signal.SIGTERM) == 0
@@ -346,7 +346,7 @@ def test_sigterm_stops_all_that_was_started(server: Started) -> None:
     assert not (server.folder / "running.json").exists()
 
 
-def test_ctrl_c_answers_what_is_in_hand_first(server: Started) -> None:
+def test_ctrl_c_finishes_running_requests_first(server: Started) -> None:
     body = b'{"email": "nobody@example.com", "password": "wrong"}'
     head = (
         "POST /auth/sign-in HTTP/1.1\r\nHost: postern\r\nContent-Type: application/json\r\n"
@@ -407,8 +407,8 @@ BAD = {
 
 
 @pytest.mark.parametrize(("settings", "named"), BAD.values(), ids=BAD)
-def test_a_bad_setting_is_one_sentence_of_the_server(base_folder: Path, settings: dict[str, str], named: str) -> None:
-    """`postern serve` ends with 78 and one sentence, and has made no database.
+def test_an_invalid_setting_gives_one_sentence(base_folder: Path, settings: dict[str, str], named: str) -> None:
+    """`postern serve` prints one sentence, ends with exit status 78, and creates no database.
 
     Defects: N3, N4
     """
@@ -420,8 +420,8 @@ def test_a_bad_setting_is_one_sentence_of_the_server(base_folder: Path, settings
     assert not (folder / "postgres").exists()
 
 
-def test_a_master_key_that_is_none_is_refused(base_folder: Path) -> None:
-    """A damaged master key file is one sentence too.
+def test_an_invalid_master_key_file_is_rejected(base_folder: Path) -> None:
+    """A damaged master key file also gives one sentence.
 
     Defects: N4
     """
@@ -434,7 +434,7 @@ def test_a_master_key_that_is_none_is_refused(base_folder: Path) -> None:
         assert (server.printed().count("\n"), "master" in server.printed()) == (1, True), server.printed()
 
 
-def test_another_master_key_is_refused(base_folder: Path) -> None:
+def test_a_different_master_key_is_rejected(base_folder: Path) -> None:
     folder = base_folder / "keyed"
     server = start(folder)
     try:
@@ -447,7 +447,7 @@ def test_another_master_key_is_refused(base_folder: Path) -> None:
     assert (said.count("\n"), "another master key" in said, "Traceback" in said) == (1, True, False), said
 
 
-def test_without_a_database_the_parts_say_what_to_do(base_folder: Path) -> None:
+def test_without_a_database_each_command_says_what_to_do(base_folder: Path) -> None:
     nothing = command(base_folder / "nothing", "worker")
     assert nothing.returncode == 78
     assert "Set DATABASE_URL" in nothing.stderr
@@ -468,7 +468,7 @@ def empty_database() -> Iterator[str]:
         connection.execute(f'drop database "{name}" with (force)')
 
 
-def test_a_part_waits_for_a_database_that_is_not_there_yet(base_folder: Path) -> None:
+def test_a_command_waits_for_a_database_that_is_not_available_yet(base_folder: Path) -> None:
     server, name = os.environ["POSTERN_TEST_SERVER"], f"boot_{uuid4().hex}"
     environ = environment(base_folder / "early", DATABASE_URL=server.replace("%7Bdatabase%7D", name))
     command = [sys.executable, "-m", "postern", "migrate"]
@@ -487,7 +487,9 @@ def test_a_part_waits_for_a_database_that_is_not_there_yet(base_folder: Path) ->
             early.kill()
 
 
-def test_the_parts_run_apart_on_a_database_of_ones_own(base_folder: Path, port: str, empty_database: str) -> None:
+def test_api_worker_and_migrate_run_separately_on_an_external_database(
+    base_folder: Path, port: str, empty_database: str
+) -> None:
     folder = base_folder / "apart"
     secret = "a secret that these processes have in common"
     own = {"DATABASE_URL": empty_database, "POSTERN_PORT": port, "POSTERN_SECRET": secret}
@@ -512,7 +514,7 @@ def test_the_parts_run_apart_on_a_database_of_ones_own(base_folder: Path, port: 
     assert codes == [0, 0, 0]
 
 
-def test_serve_takes_a_database_of_ones_own(base_folder: Path, empty_database: str) -> None:
+def test_serve_uses_an_external_database(base_folder: Path, empty_database: str) -> None:
     server = start(base_folder / "own", "--api-processes", "2", "--workers", "2", DATABASE_URL=empty_database)
     try:
         server.wait_until_ready()

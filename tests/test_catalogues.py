@@ -1,4 +1,7 @@
-"""The catalogues in docs/guide are what the code says. Asked in a process of its own: tests make problems too."""
+"""The lists in docs/guide match the code.
+
+They are generated in a separate process, because tests define problems, too.
+"""
 
 import re
 import subprocess
@@ -9,7 +12,7 @@ from postern.app import OPERATIONS
 from tests.contract import contract, disagreements, name_of, read_catalogue
 
 
-def test_the_catalogues_are_what_the_code_says() -> None:
+def test_the_lists_in_the_guides_match_the_code() -> None:
     checked = subprocess.run(
         [sys.executable, "-m", "tests.catalogues", "--check"],
         cwd=Path(__file__).parent.parent,
@@ -31,8 +34,8 @@ def named_tests() -> set[str]:
     }
 
 
-def test_every_operation_names_a_test_that_exists():
-    """Whether the tests do what is said here is looked at when all of them have run (see conftest)."""
+def test_every_operation_refers_to_an_existing_test():
+    """conftest checks after a complete run whether the tests called these operations."""
     catalogue = read_catalogue()
     assert list(catalogue) == [f"{each.method} {each.wire_path}" for each in OPERATIONS], (
         "run the tests of what is new with --write-contract, or script/contract"
@@ -40,7 +43,7 @@ def test_every_operation_names_a_test_that_exists():
     assert not set(catalogue.values()) - named_tests()
 
 
-def test_the_table_says_what_is_needed_and_what_shows_it():
+def test_the_contract_lists_permission_and_test():
     printed = subprocess.run(
         [sys.executable, "-m", "postern", "contract"], capture_output=True, text=True, check=True, timeout=120
     ).stdout
@@ -55,7 +58,7 @@ def test_the_table_says_what_is_needed_and_what_shows_it():
     assert all(row[-1].startswith("tests/") for row in shown.values())
 
 
-def test_a_test_that_does_not_do_what_the_table_says_is_noticed():
+def test_a_test_that_does_not_call_its_operation_is_reported():
     exercised = {name_of(each): set() for each in contract()["operations"]}
     exercised.update({name: {test} for name, test in read_catalogue().items()})
     passed = [f"{test}[some case]" for test in read_catalogue().values()]

@@ -1,4 +1,4 @@
-"""The short form of `bench/chaos.py`: kill parts at random moments and hold the ledger to the promises."""
+"""The short form of `bench/chaos.py`: kill processes at random and compare the results with the confirmed requests."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from bench.chaos import run
 
 
 @pytest.mark.chaos
-def test_nothing_acknowledged_is_lost_and_copies_are_accounted_for():
+def test_confirmed_messages_are_delivered_and_duplicates_are_recorded():
     found = run(messages=1_000, posts=60, kills=5, seed=11)
     assert found["sends"] == 1_060
     assert found["duplicates"] <= found["ambiguous"]

@@ -6,7 +6,7 @@ from bench.chaos_cluster import run
 
 
 @pytest.mark.chaos
-def test_two_apis_and_three_workers_lose_nothing_when_killed_at_random():
+def test_randomly_killed_apis_and_workers_lose_nothing():
     found = run(contacts=300, kills=6, restarts=0, seed=5, patient=False)
     assert found["contacts"] == 300
     assert found["copies"] <= found["ambiguous"]

@@ -1,4 +1,4 @@
-"""Every operation of the contract has a route, and none lets in who must not come in."""
+"""Every operation of the contract exists and rejects credentials without access."""
 
 import re
 import time
@@ -56,13 +56,13 @@ def test_every_permission_that_an_operation_needs_exists():
 
 
 @pytest.mark.parametrize("each", GUARDED, ids=title)
-async def test_no_operation_answers_a_stranger(each, project, stranger):
+async def test_operations_without_a_credential_are_401(each, project, stranger):
     answer = await stranger.request(each.method, path_for(each, project.id), json={})
     assert answer.status_code == 401
 
 
 @pytest.mark.parametrize("each", IN_A_PROJECT, ids=title)
-async def test_a_trespasser_sees_what_an_unknown_project_shows(each, project, other_project):
+async def test_another_projects_key_gets_the_response_of_an_unknown_project(each, project, other_project):
     theirs = other_project
     client = theirs.client if "secret_key" in each.accepts else theirs.developer
     same = str(uuid4())
@@ -73,7 +73,7 @@ async def test_a_trespasser_sees_what_an_unknown_project_shows(each, project, ot
 
 
 @pytest.mark.parametrize("each", [each for each in IN_A_PROJECT if each.needs], ids=title)
-async def test_a_key_without_the_permission_is_refused(each, project):
+async def test_a_key_without_the_permission_gets_403(each, project):
     other = "webhooks:read" if each.needs != "webhooks:read" else "emails:read"
     client = await shared(other, lambda: project.key(other))
     answer = await client.request(each.method, path_for(each, project.id), json={})

@@ -1,4 +1,4 @@
-"""Every defect that was found in use or by attack is held closed by a test that names it."""
+"""Every fixed defect has a regression test that refers to it."""
 
 import pytest
 
@@ -12,7 +12,7 @@ def test_every_defect_has_a_test_or_is_open(defect):
     )
 
 
-def test_every_test_names_defects_that_exist():
+def test_every_test_refers_to_existing_defects():
     assert set(defects.index()) == set(defects.DEFECTS) >= set(defects.OPEN)
 
 

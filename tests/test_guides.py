@@ -1,8 +1,8 @@
-"""The guides are followed as a reader does: every page in order, every block as it is printed, on one fresh server.
+"""The code blocks of the guides run in order, unchanged, on one new server.
 
-The reader has what the first start printed (`POSTERN_URL`, `POSTERN_PROJECT`, `POSTERN_KEY`, …), one shell for all
-pages, and one Python interpreter for each page, started from that shell. What a person would do between two blocks
-(type the digits from a mail, publish a DNS record, use a browser) is done by `Person`. All of it works a second time.
+The environment has the variables that the first start printed (`POSTERN_URL`, `POSTERN_PROJECT`, `POSTERN_KEY`, …), one
+shell for all pages, and one Python interpreter for each page, started from that shell. `Person` does what a reader does
+between two blocks: type the digits from a mail, publish a DNS record, use a browser. All blocks must also work twice.
 """
 
 import asyncio
@@ -253,8 +253,8 @@ def first_environment(server: WholeServer, folder: Path) -> dict[str, str]:
     return {**others, **exports, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(folder)}
 
 
-def test_the_guides_work_in_order_as_printed_and_twice(server, tmp_path):
-    """Every block of every page, on one server.
+def test_the_guides_run_in_order_and_twice(server, tmp_path):
+    """Runs every block of every page on one server.
 
     Defects: N5
     """
@@ -274,7 +274,7 @@ def test_the_guides_work_in_order_as_printed_and_twice(server, tmp_path):
             reader.environment = {name: value for name, value in reader.environment.items() if name not in here}
 
 
-def test_every_page_is_named_by_the_quickstart():
+def test_the_quickstart_links_to_every_guide():
     assert sorted(pages_in_order()) == PAGES
 
 
@@ -282,8 +282,8 @@ VARIABLES = {"PATH", "PWD", "HOME"}
 """What every shell has."""
 
 
-def test_the_guides_use_one_set_of_names():
-    """A variable is one that the first start printed, or one that an earlier block of the same page has set.
+def test_the_guides_use_consistent_variable_names():
+    """A variable is printed by the first start or set by an earlier block of the same page.
 
     Defects: N5
     """
@@ -300,7 +300,7 @@ def test_the_guides_use_one_set_of_names():
                 assert used <= known, f"{page}: {used - known}"
 
 
-def test_every_page_has_curl_and_python_or_says_why_not():
+def test_every_guide_has_curl_and_python_examples_or_an_exception():
     for page in PAGES:
         languages = {language for language, _ in blocks_of(page)}
         if page in WITHOUT_BLOCKS:
@@ -310,7 +310,7 @@ def test_every_page_has_curl_and_python_or_says_why_not():
             assert "python" in languages or page in ONE_LANGUAGE, f"{page} has no block of Python"
 
 
-def test_what_is_not_run_is_there():
+def test_blocks_that_are_not_run_exist():
     for (page, language, part), reason in NOT_RUN_HERE.items():
         found = [text for which, text in blocks_of(page) if which == language and (part == "*" or part in text)]
         assert found, f"{page} has no such block any more: {part}"
@@ -318,21 +318,21 @@ def test_what_is_not_run_is_there():
             assert (GUIDE.parents[1] / file).exists(), file
 
 
-def test_json_in_the_guides_is_json():
+def test_json_in_the_guides_is_valid():
     for page in PAGES:
         for language, text in BLOCK.findall((GUIDE / page).read_text()):
             if language == "json":
                 json.loads(re.sub(r" ?…", "", text))
 
 
-def test_links_between_pages_lead_somewhere():
+def test_links_between_guides_resolve():
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#\s]+)\)", (GUIDE / page).read_text()):
             if "://" not in target:
                 assert (GUIDE / target).exists(), f"{page} → {target}"
 
 
-def test_metrics_in_the_guides_name_work_that_exists():
+def test_metrics_in_the_guides_refer_to_existing_work():
     from postern.app import WORK
 
     names = {each.name for each in WORK}

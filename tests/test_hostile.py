@@ -1,10 +1,10 @@
-"""The attack of `bench.hostile`, in short: a real API and worker, and an ordinary client beside it."""
+"""The short form of `bench.hostile`: hostile templates against a real API and worker, beside an ordinary client."""
 
 import subprocess
 import sys
 
 
-def test_hostile_templates_end_no_process_and_hold_up_no_mail_of_others():
+def test_hostile_templates_neither_crash_processes_nor_delay_other_mail():
     """Defects: S1, S2, S3"""
     done = subprocess.run(
         [sys.executable, "-m", "bench.hostile", "--short"], capture_output=True, text=True, timeout=900

@@ -1,4 +1,4 @@
-"""The house rules that a machine can check."""
+"""The house rules of CONTRIBUTING that can be checked automatically."""
 
 import ast
 import re
@@ -64,7 +64,7 @@ def name(file: Path) -> str:
 
 
 @pytest.mark.parametrize("file", FILES, ids=name)
-def test_a_ring_imports_only_rings_below_it(file):
+def test_imports_follow_the_layering(file):
     ring = file.relative_to(ROOT).with_suffix("").parts[0]
     for module in imports(file):
         target = module.partition(".")[0]
@@ -114,12 +114,12 @@ def test_every_public_module_is_imported_by_another_feature():
 
 
 @pytest.mark.parametrize("file", FILES, ids=name)
-def test_names_say_what_things_are(file):
+def test_vague_module_names_are_rejected(file):
     assert not set(file.relative_to(ROOT).with_suffix("").parts) & BANNED_NAMES
 
 
 @pytest.mark.parametrize("file", FILES, ids=name)
-def test_every_module_says_what_it_is(file):
+def test_every_module_has_a_docstring(file):
     assert ast.get_docstring(ast.parse(file.read_text())), "a module begins with a docstring"
 
 
@@ -128,12 +128,12 @@ def test_every_operation_is_documented(each):
     assert (each.function.__doc__ or "").strip().endswith((".", "`", "```", ")"))
 
 
-def test_every_address_has_one_operation():
+def test_every_path_and_method_has_one_operation():
     places = [(each.method, re.sub(r"{\w+}", "{}", each.path)) for each in postern.app.OPERATIONS]
     assert not {place for place in places if places.count(place) > 1}
 
 
-def test_every_kind_of_work_and_reaction_is_listed_once():
+def test_all_work_and_reactions_are_listed_once():
     for listed in ([work.name for work in postern.app.WORK], [each.react for each in postern.app.REACTIONS]):
         assert len(listed) == len(set(listed))
 
@@ -191,7 +191,7 @@ def test_a_table_has_one_owner():
 
 
 @pytest.mark.parametrize("each", STATEMENTS, ids=lambda each: each.name)
-def test_sql_is_in_stores(each):
+def test_sql_is_only_in_stores(each):
     module = each.name.split(".")[-2]
     assert module == "store" or module.endswith("_store")
 
@@ -211,13 +211,13 @@ MAY_CALL_OUT = {
 }
 
 
-def test_whatever_calls_out_does_so_by_the_guarded_client():
-    """Beside these only Stripe's own library calls anybody, and only Stripe."""
+def test_code_that_calls_out_uses_the_outbound_client():
+    """The only exception is Stripe's library, which calls only Stripe."""
     calling = {str(file.relative_to(ROOT)) for file in FILES if CALLING_OUT.search(file.read_text())}
     assert calling == set(MAY_CALL_OUT)
 
 
-def test_a_class_name_stands_once():
+def test_a_class_name_is_unique():
     names = [
         node.name for file in FILES for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.ClassDef)
     ]
@@ -243,7 +243,7 @@ it made, or is filled at import. The first one is to move into the World."""
 
 
 @pytest.mark.parametrize("file", FILES, ids=name)
-def test_no_module_holds_what_belongs_to_a_world(file):
+def test_modules_have_no_state_that_belongs_to_a_world(file):
     """Two Worlds in one process share nothing: modules have no setters and no caches."""
     held = []
     for node in ast.parse(file.read_text()).body:

@@ -1,4 +1,4 @@
-"""Limits hold for requests that come at once: what is counted is counted with the change."""
+"""Limits hold for concurrent requests, because counting and inserting are one transaction."""
 
 import asyncio
 import importlib
@@ -71,7 +71,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_no_more_are_made_than_the_limit_allows(project, monkeypatch, kind):
+async def test_concurrent_requests_respect_limits(project, monkeypatch, kind):
     """Defects: S11"""
     module, limit, path, body = KINDS[kind]
     before = 1 if kind == "keys" else 0
@@ -88,7 +88,7 @@ async def test_no_more_are_made_than_the_limit_allows(project, monkeypatch, kind
 
 
 @pytest.mark.parametrize("at_once", [True, False])
-async def test_a_plan_gives_out_exactly_so_many_emails(project, world, at_once):
+async def test_concurrent_requests_respect_the_email_limit_of_a_plan(project, world, at_once):
     """Defects: S11"""
     world.settings = msgspec.structs.replace(world.settings, plan_limits="free: emails=30")
     headers = {} if at_once else {"Prefer": "wait=0"}
@@ -97,7 +97,7 @@ async def test_a_plan_gives_out_exactly_so_many_emails(project, world, at_once):
     assert (await project.client.get("/emails/logs")).json()["total"] == 30
 
 
-async def test_batches_and_single_mails_share_what_a_plan_leaves(project, world):
+async def test_batches_and_single_mails_share_the_limit_of_a_plan(project, world):
     """Defects: S11"""
     world.settings = msgspec.structs.replace(world.settings, plan_limits="free: emails=25")
     batches = [project.client.post("/emails/batch", {"emails": [MAIL] * 10}) for _ in range(5)]

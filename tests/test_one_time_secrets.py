@@ -1,7 +1,7 @@
-"""One-time codes and links are on the wire and, hashed, in the database: no surface that can be read shows them.
+"""One-time codes and links are in the sent mail and, hashed, in the database; nothing that can be read shows them.
 
-What is searched for is learnt as the recipients learn it: from the messages that arrive, or, where mail is captured,
-from the inbox of the account's owner.
+The tests read the secrets like the recipients: from the messages that arrive or, if mail is captured, from the inbox as
+the owner of the account.
 """
 
 import asyncio
@@ -275,8 +275,8 @@ TRANSPORTS = pytest.mark.parametrize("transport", ["relay", "capture"])
 
 
 @TRANSPORTS
-async def test_no_credential_below_impersonation_reads_a_one_time_secret(scene, transport):
-    """Over every read operation there is, whatever the credential.
+async def test_no_credential_without_impersonation_reads_a_one_time_secret(scene, transport):
+    """Calls every read operation with every kind of credential.
 
     Defects: I1, S5
     """
@@ -301,9 +301,7 @@ async def test_no_credential_below_impersonation_reads_a_one_time_secret(scene, 
 
 
 @TRANSPORTS
-async def test_nothing_that_is_stored_or_told_holds_a_one_time_secret(
-    scene, transport, receiver, database_url, tmp_path
-):
+async def test_stored_data_and_deliveries_have_no_one_time_secrets(scene, transport, receiver, database_url, tmp_path):
     """Dumps, exports, webhook deliveries and metrics.
 
     Defects: I1, S5
@@ -344,8 +342,8 @@ async def use_all(scene: Scene) -> None:
 
 
 @TRANSPORTS
-async def test_no_line_of_the_log_holds_a_one_time_secret(scene, transport, lines):
-    """Neither when it is made and mailed, nor when it comes back in a link, a form or a body."""
+async def test_the_log_has_no_one_time_secrets(scene, transport, lines):
+    """Neither when the secret is created and mailed, nor when it is submitted in a link, a form or a body."""
     await use_all(scene)
     await scene.house.work_off()
     told = lines.getvalue()
@@ -355,8 +353,8 @@ async def test_no_line_of_the_log_holds_a_one_time_secret(scene, transport, line
 
 
 @pytest.mark.parametrize("transport", ["capture"])
-async def test_the_pages_of_the_inbox_show_one_time_secrets_to_who_may_act_for_customers_only(scene, app, transport):
-    """The list, messages, their html, source and attachments, as the browser gets them."""
+async def test_inbox_pages_show_one_time_secrets_only_with_impersonation(scene, app, transport):
+    """The list, and messages with their HTML, source and attachments, as the browser gets them."""
     listed = (await scene.project.developer.get("/inbox?limit=100")).json()["data"]
     pages = [f"/inbox/{scene.project.id}?page={page}" for page in (1, 2)]
     for each in listed:
@@ -391,8 +389,8 @@ async def inbox_cookie(scene: Scene, client: Client) -> str:
 
 
 @pytest.mark.parametrize("transport", ["capture"])
-async def test_who_may_act_for_a_customer_reads_codes_in_the_inbox(project, auth, world, transport):
-    """So that end-to-end tests can: the owner, and a key where the permission is named.
+async def test_credentials_with_impersonation_read_codes_in_the_inbox(project, auth, world, transport):
+    """The owner, and a key with the explicit permission, so that end-to-end tests can.
 
     Defects: I1
     """
@@ -414,7 +412,7 @@ async def test_who_may_act_for_a_customer_reads_codes_in_the_inbox(project, auth
 
 
 @pytest.mark.parametrize("transport", ["capture"])
-async def test_no_wildcard_and_no_lesser_creator_grants_impersonation(project, stranger, work_off, world, transport):
+async def test_neither_wildcards_nor_lower_roles_grant_impersonation(project, stranger, work_off, world, transport):
     """Defects: I1"""
     for wildcard in ("customers:*", "*", "*:*"):
         assert not Caller(kind="secret_key", permissions=frozenset((wildcard,))).may(IMPERSONATE)
@@ -427,10 +425,10 @@ async def test_no_wildcard_and_no_lesser_creator_grants_impersonation(project, s
 
 
 @TRANSPORTS
-async def test_secrets_are_encrypted_until_the_hand_over_is_settled_and_then_erased(
+async def test_secrets_are_encrypted_until_the_delivery_result_and_then_erased(
     project, auth, sink, zone, world, clock, transport
 ):
-    """While a server is busy the code waits encrypted; once settled it is gone, and a retry cannot bring it back.
+    """A queued code is stored encrypted and deleted after the delivery result; a retry cannot restore it.
 
     Defects: I1, S5
     """
@@ -457,9 +455,7 @@ async def test_secrets_are_encrypted_until_the_hand_over_is_settled_and_then_era
 
 
 @pytest.mark.parametrize("transport", ["relay"])
-async def test_a_server_that_quotes_the_message_does_not_bring_the_secret_into_the_log(
-    project, auth, sink, zone, world, transport
-):
+async def test_a_reply_that_quotes_the_message_is_redacted_in_the_log(project, auth, sink, zone, world, transport):
     """Defects: S5"""
     domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
     publish(zone, domain)
@@ -501,7 +497,7 @@ async def stored(world, project, address: str) -> tuple[str, bool, bool]:
         return row
 
 
-def test_redaction_finds_secrets_in_the_forms_in_which_they_are_written():
+def test_redaction_finds_secrets_in_every_encoding():
     """Defects: S5"""
     secret = "a.b&c=d"
     text = f"{secret} a.b&amp;c=d a.b%26c%3Dd"

@@ -1,4 +1,4 @@
-"""The OpenAPI document and its page: complete, free of lint, and usable without a network."""
+"""The OpenAPI document and the API reference: complete, without linter findings, and usable without a network."""
 
 import asyncio
 import hashlib
@@ -35,7 +35,7 @@ DOCUMENT: dict[str, Any] = json.loads(to_json(document(OPERATIONS, EXAMPLES, REF
     not (shutil.which("node") and (SPECTRAL / "node_modules" / ".bin" / "spectral").exists()),
     reason=f"Spectral is not installed: {INSTALL}",
 )
-def test_spectral_finds_nothing(tmp_path: Path) -> None:
+def test_spectral_reports_no_problems(tmp_path: Path) -> None:
     file = tmp_path / "openapi.json"
     file.write_bytes(to_json(DOCUMENT))
     linted = subprocess.run(
@@ -53,7 +53,7 @@ def test_spectral_finds_nothing(tmp_path: Path) -> None:
     not (shutil.which("node") and (READER / "node_modules" / "jsdom").exists()),
     reason=f"jsdom is not installed: {INSTALL_READER}",
 )
-async def test_the_page_shows_an_operation_with_its_examples(stranger: Any, tmp_path: Path) -> None:
+async def test_the_reference_shows_an_operation_with_examples(stranger: Any, tmp_path: Path) -> None:
     path = "/projects/{projectId}/access/check"
     one = {**DOCUMENT, "paths": {path: DOCUMENT["paths"][path]}}
     (tmp_path / "openapi.json").write_bytes(to_json(one))
@@ -68,7 +68,7 @@ async def test_the_page_shows_an_operation_with_its_examples(stranger: Any, tmp_
 
 
 @pytest.mark.parametrize("each", SHOWN, ids=lambda each: f"{each.method} {each.wire_path}")
-def test_an_operation_says_all_about_itself(each: Any) -> None:
+def test_an_operation_is_documented_completely(each: Any) -> None:
     entry = DOCUMENT["paths"][each.wire_path][each.method.lower()]
     assert entry["summary"]
     assert entry["description"]
@@ -97,7 +97,7 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize("media", ANSWERS)
-def test_an_answer_has_an_example_that_fits_its_schema(media: dict[str, Any]) -> None:
+def test_response_examples_fit_their_schemas(media: dict[str, Any]) -> None:
     examples = [each["value"] for each in media["examples"].values()]
     assert examples
     schema = {**media["schema"], "components": {"schemas": whole(DOCUMENT["components"]["schemas"])}}
@@ -116,12 +116,12 @@ def whole(schemas: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def test_samples_say_what_fields_hold() -> None:
-    """A field that is not named in postern/examples.py would be shown as a mere 0, false or its own name."""
+def test_every_field_has_a_meaningful_sample() -> None:
+    """A field without an entry in postern/examples.py would be shown as 0, false or its own name."""
     assert sorted(EXAMPLES.unnamed) == [], "Say in postern/examples.py what these hold, as `Record.field` or `field`."
 
 
-def test_every_sample_is_of_a_field_that_is_there() -> None:
+def test_every_sample_belongs_to_a_field() -> None:
     fields = {
         name
         for kind in types_of_objects(SHOWN)
@@ -142,14 +142,14 @@ def patterns_in(part: Any) -> set[str]:
     return own.union(*map(patterns_in, part.values()))
 
 
-def test_no_pattern_lets_a_line_break_in_at_the_end() -> None:
+def test_no_pattern_accepts_a_trailing_line_break() -> None:
     """Python's `$` matches before a final line feed as well; `(?!\\n)` before it does not."""
     patterns = patterns_in(DOCUMENT)
     assert len(patterns) > 10
     assert [each for each in patterns if each.endswith("$") and not each.endswith(r"(?!\n)$")] == []
 
 
-async def test_the_page_needs_nothing_from_elsewhere(stranger: Any) -> None:
+async def test_the_reference_loads_nothing_from_other_hosts(stranger: Any) -> None:
     page = await stranger.http.get("/docs")
     assert page.status_code == 200
     policy = page.headers["content-security-policy"]
@@ -201,14 +201,14 @@ def test_examples_of_properties_fit() -> None:
             assert found == [], f"{name}.{field}: {example!r}"
 
 
-def test_what_the_reference_names_is_there() -> None:
+def test_references_in_the_document_resolve() -> None:
     """Defects: N10"""
     fields = {field for _, field, _ in PROPERTIES}
     for key in [*REFERENCE.fields, *REFERENCE.examples]:
         assert key.rpartition(".")[2] in fields, f"postern/reference.py: {key}"
 
 
-def test_schemas_and_operations_have_names_that_clients_can_use() -> None:
+def test_schema_and_operation_names_are_valid_identifiers() -> None:
     """Defects: N10"""
     for name, one in SCHEMAS.items():
         assert re.fullmatch(r"[A-Z][A-Za-z0-9]+", name), name
@@ -225,13 +225,13 @@ def test_no_default_makes_a_field_required() -> None:
     assert [f"{name}.{field}" for name, field, told in PROPERTIES if "default" in told] == []
 
 
-def test_what_answers_carry_is_required_of_them() -> None:
+def test_fields_of_responses_are_required() -> None:
     """Defects: N10"""
     for name in ("EmailLogEntryPage", "EmailLogEntry", "Campaign", "Customer", "ProblemDocument"):
         assert set(SCHEMAS[name]["required"]) == set(SCHEMAS[name]["properties"]), name
 
 
-def test_every_body_and_answer_has_a_schema() -> None:
+def test_every_body_and_response_has_a_schema() -> None:
     """Defects: N10"""
     for entry in ENTRIES:
         contents = [entry.get("requestBody", {}).get("content", {})]
@@ -243,7 +243,7 @@ def test_every_body_and_answer_has_a_schema() -> None:
                     assert media["schema"]["properties"], entry["operationId"]
 
 
-async def test_the_headers_that_answers_have_are_in_the_document(project: Any, new_project: Any) -> None:
+async def test_response_headers_are_documented(project: Any, new_project: Any) -> None:
     """Defects: N10"""
     known = {name.lower() for name in DOCUMENT["components"]["headers"]}
     standard = {"content-type", "content-length", "cache-control", "x-content-type-options", "x-request-id"}
@@ -271,7 +271,7 @@ async def test_the_headers_that_answers_have_are_in_the_document(project: Any, n
 
 @pytest.mark.needs_node
 @pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
-def test_every_pattern_is_one_for_javascript(tmp_path: Path) -> None:
+def test_every_pattern_is_valid_in_javascript(tmp_path: Path) -> None:
     """Defects: N10"""
     (tmp_path / "patterns.json").write_text(json.dumps(sorted(patterns_in(DOCUMENT))))
     script = f"""
@@ -373,7 +373,7 @@ def operation_ids() -> list[str]:
 
 @pytest.mark.needs_node
 @needs_generators
-def test_openapi_typescript_makes_types_of_every_operation(tmp_path: Path) -> None:
+def test_openapi_typescript_generates_types_of_every_operation(tmp_path: Path) -> None:
     """Defects: N10"""
     (tmp_path / "node_modules").symlink_to(GENERATORS / "node_modules")
     (tmp_path / "openapi.json").write_bytes(to_json(DOCUMENT))
@@ -386,7 +386,7 @@ def test_openapi_typescript_makes_types_of_every_operation(tmp_path: Path) -> No
 
 @pytest.mark.needs_node
 @needs_generators
-def test_hey_api_makes_a_client_with_every_operation(tmp_path: Path) -> None:
+def test_hey_api_generates_a_client_with_every_operation(tmp_path: Path) -> None:
     """Defects: N10"""
     (tmp_path / "node_modules").symlink_to(GENERATORS / "node_modules")
     (tmp_path / "openapi.json").write_bytes(to_json(DOCUMENT))
@@ -420,7 +420,7 @@ def quickstart(client: AuthenticatedClient) -> str:
 @pytest.mark.skipif(
     not PYTHON_GENERATOR.exists(), reason=f"openapi-python-client is not installed: {INSTALL_PYTHON_GENERATOR}"
 )
-def test_openapi_python_client_makes_a_client_with_every_operation(tmp_path: Path) -> None:
+def test_openapi_python_client_generates_a_client_with_every_operation(tmp_path: Path) -> None:
     """Defects: N10"""
     (tmp_path / "openapi.json").write_bytes(to_json(DOCUMENT))
     (tmp_path / "config.yaml").write_text("post_hooks: []\npackage_name_override: client\n")
@@ -458,7 +458,7 @@ def test_openapi_python_client_makes_a_client_with_every_operation(tmp_path: Pat
 SWAGGER_UI = Path(__file__).parent.parent / "postern" / "web" / "assets" / "swagger-ui"
 
 
-def test_the_page_is_made_of_the_files_that_were_published() -> None:
+def test_the_reference_uses_unmodified_published_files() -> None:
     """Defects: N10"""
     lines = (SWAGGER_UI / "SHA256SUMS").read_text().splitlines()
     for line in lines:

@@ -1,4 +1,4 @@
-"""What operators are told: every setting and every metric is in the guide, and is what it says."""
+"""The operations guide lists every setting and metric correctly."""
 
 import re
 from datetime import timedelta
@@ -36,7 +36,7 @@ def variables() -> dict[str, msgspec.structs.FieldInfo]:
     }
 
 
-def test_every_setting_is_in_the_guide_and_no_other():
+def test_the_guide_lists_exactly_the_settings():
     assert set(ROWS) == set(variables())
 
 
@@ -92,7 +92,7 @@ async def test_waiting_work_and_workers_are_measured(local, project, world, cloc
     assert max(waits) >= 3_600
 
 
-async def test_metrics_are_for_loopback_or_the_bearer_of_the_token(app, world):
+async def test_metrics_require_loopback_or_the_token(app, world):
     away = Client(app, ip="203.0.113.7")
     assert (await away.get(METRICS)).status_code == 403
     world.settings = msgspec.structs.replace(world.settings, admin_token="a token for scraping")
@@ -118,8 +118,8 @@ PASSED_ON = {
 
 
 @pytest.mark.parametrize("path", ["/metrics", "/zone"])
-async def test_behind_a_proxy_the_token_is_needed(local, world, path):
-    """A proxy on this machine is loopback itself: a public base URL or a header of a proxy asks for the token.
+async def test_metrics_behind_a_proxy_require_the_token(local, world, path):
+    """A local proxy's requests come from loopback, so a public base URL or a proxy header requires the token.
 
     Defects: N2
     """
@@ -143,7 +143,7 @@ async def test_behind_a_proxy_the_token_is_needed(local, world, path):
         assert (await local.get(page, headers=token)).status_code == 200, base_url
 
 
-async def test_without_a_database_the_metrics_say_so(settings, clock):
+async def test_metrics_report_an_unavailable_database(settings, clock):
     from postern.app import HOOKS, make_app
     from postern.world import open_world
 

@@ -1,4 +1,4 @@
-"""What an operation is sent and does not take is refused, and the answer says what it takes."""
+"""Unknown parameters and invalid values are rejected, and the response lists the valid ones."""
 
 import inspect
 import re
@@ -21,9 +21,7 @@ def path_of(operation: Any, project: Tenant) -> str:
     return "http://postern.test" + re.sub(r"{\w+}", NOBODY_HOME, path)
 
 
-async def test_every_operation_refuses_query_parameters_that_it_does_not_take(
-    project: Tenant, stranger: Client
-) -> None:
+async def test_every_operation_rejects_unknown_query_parameters(project: Tenant, stranger: Client) -> None:
     """Defects: N9"""
     for each in STRICT:
         client = project.developer if "developer" in each.accepts else project.client if each.accepts else stranger
@@ -41,7 +39,7 @@ async def test_every_operation_refuses_query_parameters_that_it_does_not_take(
         assert all(f"`{name}`" in errors[0]["message"] for name in taken), each.wire_path
 
 
-def test_what_people_follow_and_providers_call_takes_whatever_they_add() -> None:
+def test_browser_pages_and_callbacks_ignore_unknown_parameters() -> None:
     """Defects: N9"""
     for each in OPERATIONS:
         is_for_people = not each.accepts and (each.hidden or each.media_types != ("application/json",))
@@ -52,7 +50,7 @@ def test_what_people_follow_and_providers_call_takes_whatever_they_add() -> None
             assert not each.accepts, f"{each.method} {each.path}: who has a credential reads our answers"
 
 
-async def test_links_that_mail_tools_decorate_still_work(stranger: Client, project: Tenant) -> None:
+async def test_links_with_added_tracking_parameters_work(stranger: Client, project: Tenant) -> None:
     """Defects: N9"""
     added = {"utm_source": "newsletter", "fbclid": "x", "utm_medium": "email"}
     opened = await stranger.get(f"/t/o/{NOBODY_HOME}", params=added)
@@ -63,7 +61,7 @@ async def test_links_that_mail_tools_decorate_still_work(stranger: Client, proje
     assert confirm.status_code == 200
 
 
-async def test_a_parameter_given_twice_is_refused(project: Tenant) -> None:
+async def test_a_repeated_parameter_is_rejected(project: Tenant) -> None:
     """Defects: N9"""
     answer = await project.client.get("/contacts?limit=1&limit=2")
     assert answer.status_code == 400
@@ -79,7 +77,7 @@ async def test_a_parameter_given_twice_is_refused(project: Tenant) -> None:
         ("/access/roles?scope=none", ["PROJECT", "ORGANIZATION"]),
     ],
 )
-async def test_a_wrong_value_of_an_enumeration_is_answered_with_the_right_ones(
+async def test_an_unknown_enumeration_value_is_rejected_with_the_valid_ones(
     project: Tenant, path: str, values: list[str]
 ) -> None:
     """Defects: N9, C13"""
@@ -90,7 +88,7 @@ async def test_a_wrong_value_of_an_enumeration_is_answered_with_the_right_ones(
     assert all(value in fault["message"] for value in values), fault
 
 
-async def test_enumerations_in_queries_are_read_in_either_case(project: Tenant) -> None:
+async def test_enumerations_in_queries_ignore_case(project: Tenant) -> None:
     """Defects: N9"""
     for path in ("/suppressions?reason=bounce", "/customers?status=BANNED", "/access/roles?scope=project"):
         assert (await project.client.get(path)).status_code == 200, path
@@ -118,7 +116,7 @@ async def test_enumerations_in_queries_are_read_in_either_case(project: Tenant) 
         ),
     ],
 )
-async def test_what_is_wrong_with_a_body_is_said_in_a_sentence(
+async def test_errors_in_a_body_are_sentences(
     project: Tenant, path: str, body: Any, pointer: str, words: list[str]
 ) -> None:
     """Defects: N9"""
@@ -144,7 +142,7 @@ async def test_what_is_wrong_with_a_body_is_said_in_a_sentence(
         ("/templates", {"html": "<p>x</p>"}),
     ],
 )
-async def test_names_of_blanks_or_several_lines_are_refused(project: Tenant, path: str, body: Any) -> None:
+async def test_blank_and_multi_line_names_are_rejected(project: Tenant, path: str, body: Any) -> None:
     """Defects: M17, I12"""
     for name in ("  ", "\u00a0", "a\nb"):
         refused = await project.developer.post(path, {**body, "name": name})
@@ -156,7 +154,7 @@ async def test_names_of_blanks_or_several_lines_are_refused(project: Tenant, pat
     assert (changed.status_code, changed.json()["errors"][0]["path"]) == (400, "/name"), changed.text
 
 
-async def test_fields_sent_to_an_operation_without_a_body_are_refused(project: Tenant) -> None:
+async def test_operations_without_a_body_reject_fields(project: Tenant) -> None:
     """Defects: N9"""
     made = (await project.client.post("/templates", {"name": "t", "html": "<p>x</p>"})).json()
     refused = await project.client.post(f"/templates/{made['id']}/duplicate", {"name": "other"})
@@ -183,7 +181,7 @@ def texts_with_patterns(kind: Any, seen: set[Any]) -> Any:
                 yield from texts_with_patterns(hint, seen)
 
 
-def test_every_text_with_a_form_says_in_words_what_it_is() -> None:
+def test_every_pattern_has_a_description() -> None:
     """Defects: N9"""
     seen: set[Any] = set()
     kinds = [each.body for each in OPERATIONS] + [one.type for each in OPERATIONS for one in each.parameters]
@@ -192,7 +190,7 @@ def test_every_text_with_a_form_says_in_words_what_it_is() -> None:
     assert [meta.pattern for meta in found if not meta.description] == []
 
 
-def test_a_complaint_names_the_place_inside_a_mapping() -> None:
+def test_an_error_in_a_mapping_has_its_path() -> None:
     class Inner(msgspec.Struct):
         headers: dict[str, int]
 
@@ -206,7 +204,7 @@ def test_a_complaint_names_the_place_inside_a_mapping() -> None:
 PAGING = {Page: {"page", "limit"}, Feed: {"limit", "cursor"}, LinkedList: {"limit", "cursor"}}
 
 
-def test_lists_of_one_form_are_paged_alike() -> None:
+def test_lists_of_one_kind_are_paged_alike() -> None:
     """Defects: N9"""
     for each in OPERATIONS:
         form = get_origin(each.returns)
@@ -216,7 +214,7 @@ def test_lists_of_one_form_are_paged_alike() -> None:
             assert ("page" in taken) == (form is Page), f"{each.method} {each.wire_path}"
 
 
-async def test_every_page_has_a_cursor_that_goes_on(project: Tenant, work_off: Any) -> None:
+async def test_every_page_has_a_cursor_for_the_next_one(project: Tenant, work_off: Any) -> None:
     """Defects: N9, M15"""
     emails = [f"p{number}@example.com" for number in range(5)]
     audience = (await project.client.post("/audiences", {"name": "all"})).json()
@@ -250,7 +248,7 @@ async def test_every_page_has_a_cursor_that_goes_on(project: Tenant, work_off: A
         assert answer["page"] == answer["pages"]
 
 
-async def test_a_moment_with_any_offset_is_understood(project):
+async def test_timestamps_with_any_offset_are_accepted(project):
     """ISO 8601 allows offsets that PostgreSQL does not.
 
     Defects: N9

@@ -1,4 +1,4 @@
-"""`script/release` refuses what must not become a release, and leaves the tree as it was."""
+"""`script/release` rejects invalid releases and leaves the tree unchanged."""
 
 import shutil
 import subprocess
@@ -41,34 +41,34 @@ def release(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("version", ["", "1", "v1.0.0", "1.0.0.0", "1.0.0; touch x"])
-def test_a_version_has_a_form(tree, version):
+def test_versions_are_validated(tree, version):
     ran = release(tree, version)
     assert (ran.returncode, "Name the version" in ran.stderr) == (1, True)
 
 
-def test_changes_that_are_not_committed_are_refused(tree):
+def test_uncommitted_changes_are_rejected(tree):
     (tree / "new").write_text("")
     assert "Commit or stash" in release(tree, "0.2.0").stderr
 
 
-def test_a_branch_is_refused(tree):
+def test_a_branch_other_than_main_is_rejected(tree):
     git(tree, "switch", "--quiet", "-c", "topic")
     assert "made from main" in release(tree, "0.2.0").stderr
 
 
-def test_a_version_that_was_released_is_refused(tree):
+def test_a_released_version_is_rejected(tree):
     git(tree, "tag", "v0.2.0")
     assert "There is a tag v0.2.0 already." in release(tree, "0.2.0").stderr
 
 
-def test_a_changelog_without_new_entries_is_refused(tree):
+def test_a_changelog_without_new_entries_is_rejected(tree):
     log = tree / "CHANGELOG.md"
     log.write_text(log.read_text().replace(", not released yet", ", 2026-01-31"))
     commit(tree)
     assert "not released yet" in release(tree, "0.2.0").stderr
 
 
-def test_a_tree_that_fails_its_checks_is_as_it_was(tree):
+def test_a_failed_check_leaves_the_tree_unchanged(tree):
     ran = release(tree, "0.2.0")
     assert ran.returncode == 1
     assert "The tests fail." in ran.stderr

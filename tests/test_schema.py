@@ -1,10 +1,10 @@
-"""schema.sql is what the migrations add up to."""
+"""schema.sql matches the result of the migrations."""
 
 from postern.kernel.database.embedded import run_embedded
 from tests.schema import SCHEMA, dump
 
 
-def test_schema_is_what_the_migrations_add_up_to() -> None:
+def test_schema_sql_matches_the_migrations() -> None:
     with run_embedded() as server:
         written = dump(server, "postern")
     assert SCHEMA.read_text() == written, "Run script/schema."

@@ -1,11 +1,10 @@
-"""Schemathesis reads the OpenAPI document and tries the real server with everything it can think of.
+"""Schemathesis generates requests from the OpenAPI document and sends them to a real server.
 
-No 5xx, no undocumented status or media type, no answer that breaks its schema, and what the document calls
-invalid is refused. By default few examples of each operation, the same at every run; for a deeper look:
+There must be no 5xx, no undocumented status or media type and no response that does not match its schema, and requests
+that are invalid according to the document must be rejected. By default each operation gets a few requests, the same in
+every run. To send more, random ones:
 
     POSTERN_FUZZ=200 script/test tests/test_schemathesis.py -n 2
-
-tries that many random examples of each operation, others at every run.
 """
 
 import asyncio
@@ -214,7 +213,7 @@ schema = schemathesis.openapi.from_dict(DOCUMENT, config=config)
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-def test_the_server_does_what_the_document_says(case: Case, actor: Actor) -> None:
+def test_the_server_conforms_to_the_openapi_document(case: Case, actor: Actor) -> None:
     each = BY_PLACE[case.method, case.path]
     chance = zlib.crc32(repr((case.path_parameters, case.query, case.body)).encode("utf-8", "surrogatepass"))
     if chance % 4:
@@ -225,7 +224,7 @@ def test_the_server_does_what_the_document_says(case: Case, actor: Actor) -> Non
 
 
 @pytest.mark.parametrize("path", sorted({path for _, path in BY_PLACE}))
-def test_other_methods_are_refused(path: str, actor: Actor) -> None:
+def test_other_methods_are_rejected(path: str, actor: Actor) -> None:
     there = {method for method, place in BY_PLACE if place == path} | {"HEAD", "OPTIONS"}
     for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE"} - there:
         answer = actor.http.request(method, actor.fill(path))

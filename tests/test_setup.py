@@ -1,4 +1,4 @@
-"""`script/setup` says what is wrong, not what failed last."""
+"""`script/setup` reports the cause of a failure."""
 
 import os
 import shutil
@@ -46,8 +46,8 @@ def set_up(folder: Path, *, pip: int, **environment: str) -> subprocess.Complete
     )
 
 
-def test_a_download_that_fails_is_named_as_such(tmp_path: Path) -> None:
-    """Where no registry can be reached, the network is named, not the module that the fallback lacks.
+def test_a_failed_download_is_reported(tmp_path: Path) -> None:
+    """If no registry can be reached, the message names the network, not a module that the fallback lacks.
 
     Defects: N11
     """
@@ -60,8 +60,8 @@ def test_a_download_that_fails_is_named_as_such(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("pip", "mirror"), [(1, ""), (0, "http://127.0.0.1:1/simple")])
-def test_a_package_of_the_system_that_is_missing_is_named(tmp_path: Path, pip: int, mirror: str) -> None:
-    """Without pip, or without what makes virtual environments, the package to install is named.
+def test_a_missing_system_package_is_reported(tmp_path: Path, pip: int, mirror: str) -> None:
+    """Without pip or venv, the message names the package to install.
 
     Defects: N11
     """

@@ -1,4 +1,4 @@
-"""Single calls that come together are done together, and none is forgotten."""
+"""Concurrent calls are processed in groups, and none is lost."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ import pytest
 from postern.kernel.batching import Batcher
 
 
-async def test_what_comes_together_is_done_together():
+async def test_concurrent_items_are_processed_in_one_group():
     groups = []
 
     async def double(items):
@@ -21,7 +21,7 @@ async def test_what_comes_together_is_done_together():
 
 
 @pytest.mark.parametrize("side_by_side", [1, 3])
-async def test_a_call_at_the_very_moment_a_group_ends_is_served(side_by_side):
+async def test_an_item_added_when_a_group_ends_is_processed(side_by_side):
     async def same(items):
         return items
 
@@ -30,7 +30,7 @@ async def test_a_call_at_the_very_moment_a_group_ends_is_served(side_by_side):
         assert await asyncio.wait_for(grouped(number), 60) == number
 
 
-async def test_trouble_is_its_own_or_everybodys():
+async def test_an_error_fails_its_item_or_the_whole_group():
     async def do(items):
         if "all" in items:
             raise OSError("everybody")
@@ -45,7 +45,7 @@ async def test_trouble_is_its_own_or_everybodys():
     assert await grouped("later") == "later"
 
 
-async def test_groups_that_nobody_waits_for_keep_a_pause_between_them(monkeypatch):
+async def test_groups_without_waiting_callers_are_delayed(monkeypatch):
     groups, pauses, is_over, really = [], [], asyncio.Event(), asyncio.sleep
 
     async def sleep(seconds):

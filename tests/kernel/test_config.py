@@ -1,4 +1,4 @@
-"""What an operator may set: read whole at the start, and refused there by name."""
+"""Settings are read at the start, and invalid ones are rejected by name."""
 
 import pytest
 
@@ -40,8 +40,8 @@ from postern.kernel.config import SettingInvalid, read_settings
         ("POSTERN_SENDING_ADDRESSES", "here"),
     ],
 )
-def test_a_setting_that_makes_no_sense_is_refused_by_name(variable, text):
-    """One sentence names the variable.
+def test_an_invalid_setting_is_rejected_by_name(variable, text):
+    """The message is one sentence with the name of the variable.
 
     Defects: N4
     """
@@ -73,8 +73,8 @@ def test_a_setting_that_makes_no_sense_is_refused_by_name(variable, text):
         ("POSTERN_MAIL_FROM", {"POSTERN_MAIL_FROM": "the postmaster"}),
     ],
 )
-def test_what_only_the_server_can_judge_is_refused_before_it_starts(variable, environment):
-    """One sentence names the variable, and has no part of a password.
+def test_settings_that_only_the_server_can_check_are_rejected_before_it_starts(variable, environment):
+    """The message is one sentence with the name of the variable and without parts of a password.
 
     Defects: N4
     """
@@ -101,8 +101,8 @@ AT = "POSTERN_BASE_URL"
         {**CATCHER, "POSTERN_RELAY": "smtp://localhost smtp://smtp.example.net", AT: "http://localhost:8025"},
     ],
 )
-def test_mail_that_leaves_needs_a_base_url_that_recipients_reach(environment):
-    """A server whose mail would have links to 127.0.0.1 does not start, and says which line to set.
+def test_a_relay_requires_a_public_base_url(environment):
+    """A server whose mail would contain links to 127.0.0.1 does not start, and names the setting to change.
 
     Defects: N3
     """
@@ -112,8 +112,8 @@ def test_mail_that_leaves_needs_a_base_url_that_recipients_reach(environment):
     assert "hidden" not in str(refused.value)
 
 
-def test_who_starts_a_server_is_told_how_mail_leaves():
-    """The lines of a server that is ready name transport, relay and base URL, without the password.
+def test_the_ready_message_names_transport_relay_and_base_url():
+    """The lines that a started server prints name transport, relay (without the password) and base URL.
 
     Defects: N3
     """
@@ -129,7 +129,7 @@ def test_who_starts_a_server_is_told_how_mail_leaves():
     assert "http://127.0.0.1:8025" in said
 
 
-def test_settings_that_make_sense_are_taken():
+def test_valid_settings_are_accepted():
     settings = read_settings(
         {
             "POSTERN_TRANSPORT": "relay",

@@ -1,4 +1,4 @@
-"""Slow, endless and many connections, against a real server with small limits."""
+"""Slow, endless and too many connections to a real server with small limits."""
 
 import asyncio
 import socket
@@ -102,8 +102,8 @@ async def eventually(happened: Callable[[], bool]) -> None:
     [b"GET / HTTP/1.1\r\nHost: x\r\nX: ", b"GET /", b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 10],
     ids=["one field", "the address", "fields"],
 )
-async def test_a_head_without_end_takes_no_memory(serving, start):
-    """Of 200 MB of an unfinished head, no more than the limit is read, and the rest is refused.
+async def test_an_endless_head_does_not_fill_the_memory(serving, start):
+    """Of an unfinished head of 200 MB, only the limit is read, and the rest is rejected.
 
     Defects: S7
     """
@@ -125,8 +125,8 @@ async def test_a_head_without_end_takes_no_memory(serving, start):
         await eventually(lambda: not server.limits.protocols)
 
 
-async def test_a_head_that_is_too_large_is_told_so(serving):
-    """Size and number of fields are answered with 431, whether the head ends or not.
+async def test_a_too_large_head_gets_431(serving):
+    """A head with too many bytes or fields gets 431, whether it is complete or not.
 
     Defects: S7
     """
@@ -150,8 +150,8 @@ async def test_a_head_that_is_too_large_is_told_so(serving):
         assert (await peer.rest()).startswith(b"HTTP/1.1 400 "), "A body in the same packet is no head."
 
 
-async def test_slow_heads_bodies_and_silence_end(serving):
-    """Connections that send nothing, a head or a body by drops, or an answer's reader that stands still, are ended.
+async def test_slow_heads_slow_bodies_and_silent_connections_are_closed(serving):
+    """Connections are closed if they send nothing, send a head or body too slowly, or do not read the response.
 
     Defects: S7
     """
@@ -181,8 +181,8 @@ async def test_slow_heads_bodies_and_silence_end(serving):
         await eventually(lambda: not server.limits.protocols)
 
 
-async def test_idle_connections_end_and_a_slow_application_does_not_end_them(serving):
-    """A connection is kept between requests, for its time, and serves many.
+async def test_idle_connections_are_closed_but_not_during_a_slow_request(serving):
+    """A connection is kept open between requests up to the idle timeout, and serves many requests.
 
     Defects: S7
     """
@@ -199,8 +199,8 @@ async def test_idle_connections_end_and_a_slow_application_does_not_end_them(ser
         assert (await pipelined.rest()).count(b"200 OK") == 3
 
 
-async def test_an_answer_that_nobody_reads_ends(serving):
-    """A client that asks for much and reads nothing does not hold its connection.
+async def test_a_connection_whose_response_is_not_read_is_closed(serving):
+    """A client that requests much data and does not read it cannot keep its connection.
 
     Defects: S7
     """
@@ -214,8 +214,8 @@ async def test_an_answer_that_nobody_reads_ends(serving):
         peer.writer.transport.abort()
 
 
-async def test_there_are_so_many_connections_in_all_and_of_one_address(serving):
-    """One more than the limit is answered 503 at once, and a place that was left can be had again.
+async def test_connections_are_limited_in_total_and_by_address(serving):
+    """A connection above the limit gets 503 at once; a closed connection frees its slot.
 
     Defects: S7
     """
@@ -239,8 +239,8 @@ async def test_there_are_so_many_connections_in_all_and_of_one_address(serving):
             assert not server.limits.by_address
 
 
-async def test_half_open_connections_give_their_places_back(serving):
-    """Hundreds of connections that say half a line are gone after the time of a head.
+async def test_half_open_connections_release_their_slots(serving):
+    """Hundreds of connections with half a request line are closed after the header timeout.
 
     Defects: S7
     """
@@ -253,8 +253,8 @@ async def test_half_open_connections_give_their_places_back(serving):
             peer.writer.close()
 
 
-async def test_chunk_extensions_and_trailers_are_limited_and_change_nothing(serving):
-    """Framing around a body cannot be without end, and a trailer is no header.
+async def test_chunk_extensions_and_trailers_are_limited_and_ignored(serving):
+    """Chunk framing is limited, and trailers are not treated as headers.
 
     Defects: S7
     """
@@ -273,8 +273,8 @@ async def test_chunk_extensions_and_trailers_are_limited_and_change_nothing(serv
             assert said == b"" or said.startswith((b"HTTP/1.1 431 ", b"HTTP/1.1 400 ")), said
 
 
-def test_one_network_of_ipv6_counts_as_one():
-    """Rates count an IPv6 network of 64 bits as one caller, in whatever part of a key its address stands.
+def test_an_ipv6_network_counts_as_one_client():
+    """Rate limits count an IPv6 /64 network as one client, wherever the address is part of the key.
 
     Defects: S13
     """

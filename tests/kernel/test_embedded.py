@@ -1,4 +1,4 @@
-"""The embedded database survives whatever happens to it and to its parent."""
+"""The embedded database survives crashes of itself and of its parent process."""
 
 import asyncio
 import os
@@ -52,7 +52,7 @@ def left_over(folder: Path) -> list[int]:
     return embedded.running_servers(folder / "postgres")
 
 
-def test_is_durable_unicode_and_closed_to_the_network(server: EmbeddedPostgres) -> None:
+def test_the_database_is_durable_in_utf_8_and_has_no_tcp_port(server: EmbeddedPostgres) -> None:
     wanted = {"listen_addresses": "", "server_encoding": "UTF8", "TimeZone": "UTC", "max_connections": "200"}
     with psycopg.connect(server.url()) as connection:
         for name, value in wanted.items():
@@ -62,25 +62,25 @@ def test_is_durable_unicode_and_closed_to_the_network(server: EmbeddedPostgres) 
     assert (server.cluster.stat().st_mode & 0o777) == 0o700
 
 
-def test_what_was_stored_is_there_after_a_stop(server: EmbeddedPostgres) -> None:
+def test_data_survives_a_stop(server: EmbeddedPostgres) -> None:
     remember(server.url(), "stopped")
     server.stop()
     assert left_over(server.folder) == []
     assert remembers(server.start(), "stopped")
 
 
-def test_runs_as_an_unprivileged_account(server: EmbeddedPostgres) -> None:
+def test_the_server_runs_as_an_unprivileged_user(server: EmbeddedPostgres) -> None:
     assert server.pid is not None
     assert Path("/proc", str(server.pid)).stat().st_uid != 0
 
 
-def test_two_starts_on_one_folder_are_refused(server: EmbeddedPostgres) -> None:
+def test_a_second_start_on_one_folder_is_rejected(server: EmbeddedPostgres) -> None:
     with pytest.raises(FolderInUseError, match=rf"process {os.getpid()}\b.*POSTERN_DATA"):
         EmbeddedPostgres(server.folder).start()
     remember(server.url(), "undisturbed")
 
 
-async def test_a_killed_server_is_started_again(server: EmbeddedPostgres) -> None:
+async def test_a_killed_server_starts_again(server: EmbeddedPostgres) -> None:
     remember(server.url(), "killed")
     keeping = asyncio.create_task(server.keep_running())
     before = server.pid
@@ -101,7 +101,7 @@ def answers(server: EmbeddedPostgres) -> bool:
     return False
 
 
-def test_a_dead_server_that_nobody_reaped_is_no_rival(folder: Path) -> None:
+def test_a_zombie_server_process_does_not_prevent_a_start(folder: Path) -> None:
     first = EmbeddedPostgres(folder, settings=THROWAWAY)
     remember(first.start(), "zombie")
     assert first.pid is not None
@@ -124,7 +124,7 @@ time.sleep(600)
 
 
 @pytest.mark.parametrize("also_the_server", [False, True])
-def test_a_killed_parent_leaves_nothing_in_the_way(folder: Path, also_the_server: bool) -> None:
+def test_a_killed_parent_does_not_prevent_a_start(folder: Path, also_the_server: bool) -> None:
     parent = subprocess.Popen([sys.executable, "-c", PARENT, str(folder)], stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
     url, pid = parent.stdout.readline().strip(), int(parent.stdout.readline())
@@ -144,7 +144,7 @@ def test_a_killed_parent_leaves_nothing_in_the_way(folder: Path, also_the_server
     client.close()
 
 
-def test_a_stale_pid_file_hits_nobody(folder: Path) -> None:
+def test_a_stale_pid_file_does_not_kill_another_process(folder: Path) -> None:
     bystander = subprocess.Popen(["/bin/sleep", "600"])
     try:
         if not (folder / "postgres").exists():
@@ -161,7 +161,7 @@ def test_a_stale_pid_file_hits_nobody(folder: Path) -> None:
         bystander.wait()
 
 
-def test_a_long_path_still_gets_a_socket(folder: Path) -> None:
+def test_a_long_folder_path_still_has_a_socket(folder: Path) -> None:
     deep = folder / ("d" * 60) / ("e" * 60)
     with run_embedded(deep, settings=THROWAWAY) as server:
         remember(server.url(), "deep")
@@ -170,14 +170,14 @@ def test_a_long_path_still_gets_a_socket(folder: Path) -> None:
     assert not sockets.exists()
 
 
-def test_half_a_cluster_is_made_anew(folder: Path) -> None:
+def test_an_incomplete_cluster_is_created_again(folder: Path) -> None:
     place = folder / "half"
     (place / "postgres.new" / "base").mkdir(parents=True)
     with run_embedded(place, settings=THROWAWAY) as server:
         remember(server.url(), "whole")
 
 
-def test_another_major_version_is_a_clear_message(folder: Path) -> None:
+def test_another_major_version_gives_a_clear_message(folder: Path) -> None:
     place = folder / "older"
     (place / "postgres").mkdir(parents=True)
     (place / "postgres" / "PG_VERSION").write_text("12\n")
@@ -187,12 +187,12 @@ def test_another_major_version_is_a_clear_message(folder: Path) -> None:
         EmbeddedPostgres(place).start()  # And not FolderInUseError: the refusal let the folder go.
 
 
-def test_a_server_that_cannot_start_says_what_its_log_says(folder: Path) -> None:
+def test_a_failed_start_shows_the_server_log(folder: Path) -> None:
     with pytest.raises(EmbeddedError, match="shared_buffers"):
         EmbeddedPostgres(folder, settings={"shared_buffers": "plenty"}).start()
 
 
-def test_copies_of_a_template(server: EmbeddedPostgres) -> None:
+def test_databases_are_copied_from_a_template(server: EmbeddedPostgres) -> None:
     remember(server.create_database("pattern"), "copied")
     copy = server.create_database("copy", template="pattern")
     assert remembers(copy, "copied")
@@ -207,7 +207,7 @@ needs_root = pytest.mark.skipif(os.getuid() != 0, reason="Only root can become s
 
 
 @needs_root
-def test_as_root_a_closed_folder_works_from_inside(folder: Path) -> None:
+def test_as_root_a_folder_without_access_for_others_works(folder: Path) -> None:
     closed = folder / "closed"
     closed.mkdir(mode=0o700)
     with run_embedded(closed / "var", settings=THROWAWAY) as server:
@@ -218,7 +218,9 @@ def test_as_root_a_closed_folder_works_from_inside(folder: Path) -> None:
 
 
 @needs_root
-def test_as_root_without_proc_a_closed_folder_is_a_clear_message(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_as_root_without_proc_such_a_folder_gives_a_clear_message(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(embedded, "WORKING_FOLDER", Path("/nowhere"))
     closed = folder / "shut"
     closed.mkdir(mode=0o700)
@@ -227,7 +229,7 @@ def test_as_root_without_proc_a_closed_folder_is_a_clear_message(folder: Path, m
 
 
 @needs_root
-def test_as_root_programs_out_of_reach_are_copied(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_as_root_inaccessible_programs_are_copied(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     closed = folder / "installed"
     closed.mkdir(mode=0o700)
     root = embedded.programs().parents[2]
@@ -251,7 +253,7 @@ def test_as_root_programs_out_of_reach_are_copied(folder: Path, monkeypatch: pyt
 
 @needs_root
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # The child only runs what follows, and ends.
-def test_without_root_nothing_changes_hands(folder: Path) -> None:
+def test_without_root_no_ownership_changes(folder: Path) -> None:
     place = folder / "own"
     place.mkdir()
     nobody = pwd.getpwnam("nobody")

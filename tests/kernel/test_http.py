@@ -1,4 +1,4 @@
-"""What every operation shares: odd paths, and clients that go away."""
+"""All operations: unusual paths, and clients that disconnect."""
 
 import pytest
 import structlog
@@ -7,15 +7,15 @@ from postern.app import OPERATIONS
 
 
 @pytest.mark.parametrize("path", ["/assets/postern.css%00.txt", "/assets/%00", "/docs/assets/a%00b", "/%00"])
-async def test_a_path_with_a_nul_names_nothing(stranger, path):
+async def test_a_path_with_nul_is_404(stranger, path):
     """Defects: S12"""
     answer = await stranger.get(path)
     assert answer.status_code == 404
     assert answer.json()["code"] == "not_found"
 
 
-async def test_a_client_that_goes_away_in_its_body_is_no_fault_of_ours(app, project):
-    """Every operation with a body, with half of it sent.
+async def test_a_client_that_disconnects_during_its_body_causes_no_500(app, project):
+    """Every operation with a body, of which only half is sent.
 
     Defects: S12
     """

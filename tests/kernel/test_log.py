@@ -1,4 +1,4 @@
-"""What is logged tells what happened, and never a secret or what a message says."""
+"""Log entries have no secrets and no content of messages."""
 
 import io
 import json
@@ -22,7 +22,7 @@ def logged(for_people, write):
 
 
 @FORMS
-def test_secrets_and_words_are_left_out_whatever_carries_them(for_people):
+def test_secrets_and_message_content_are_never_logged(for_people):
     def write(log):
         structlog.contextvars.bind_contextvars(
             request_id="r-1", path="/inbox/enter", query="token=dl_hidden&q=ada%40x&hidden&hidden7="
@@ -37,7 +37,7 @@ def test_secrets_and_words_are_left_out_whatever_carries_them(for_people):
 
 
 @FORMS
-def test_a_traceback_shows_where_and_not_what_was_in_hand(for_people):
+def test_a_logged_traceback_has_no_values_of_variables(for_people):
     def write(log):
         password = "hidden words"
         try:
@@ -51,7 +51,7 @@ def test_a_traceback_shows_where_and_not_what_was_in_hand(for_people):
 
 
 @FORMS
-async def test_a_row_that_the_database_refuses_is_not_told(for_people, world):
+async def test_a_rejected_row_is_not_logged(for_people, world):
     async with world.db.connection() as connection:
         try:
             await connection.execute(
@@ -67,7 +67,7 @@ async def test_a_row_that_the_database_refuses_is_not_told(for_people, world):
     assert "(hidden)" not in line
 
 
-def test_a_line_is_one_json_object():
+def test_each_line_is_one_json_object():
     line = logged(False, lambda log: log.warning("database_away", error="gone\naway"))
     assert json.loads(line)["event"] == "database_away"
     assert line.count("\n") == 1

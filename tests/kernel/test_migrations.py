@@ -44,7 +44,7 @@ def query(url: str, text: str) -> list[tuple[object, ...]]:
         return connection.execute(text.encode()).fetchall()
 
 
-def test_applies_what_is_missing_in_order_and_once(url: str, folder: Path) -> None:
+def test_missing_migrations_are_applied_in_order_and_once(url: str, folder: Path) -> None:
     assert migrate(url, folder=folder) == ["0001_shelves", "0002_labels"]
     assert migrate(url, folder=folder) == []
     (folder / "0003_more.sql").write_text("insert into shelves values (2)")
@@ -57,14 +57,14 @@ def test_applies_what_is_missing_in_order_and_once(url: str, folder: Path) -> No
     ]
 
 
-async def test_pending_names_what_is_missing(url: str, folder: Path) -> None:
+async def test_pending_lists_missing_migrations(url: str, folder: Path) -> None:
     async with await AsyncConnection.connect(url, autocommit=True) as connection:
         assert await pending(connection, folder=folder) == ["0001_shelves", "0002_labels"]
         migrate(url, folder=folder)
         assert await pending(connection, folder=folder) == []
 
 
-def test_a_changed_file_is_refused(url: str, folder: Path) -> None:
+def test_a_changed_migration_is_rejected(url: str, folder: Path) -> None:
     migrate(url, folder=folder)
     (folder / "0001_shelves.sql").write_text(FIRST + "-- A later thought.\n")
     (folder / "0003_more.sql").write_text("insert into shelves values (2)")
@@ -73,27 +73,27 @@ def test_a_changed_file_is_refused(url: str, folder: Path) -> None:
     assert query(url, "select count(*) from shelves") == [(1,)], "Nothing is applied on a doubtful history."
 
 
-def test_a_failing_migration_leaves_nothing_of_itself(url: str, folder: Path) -> None:
+def test_a_failed_migration_changes_nothing(url: str, folder: Path) -> None:
     (folder / "0003_broken.sql").write_text("create table halves ();\ninsert into shelves\nvalues (nonsense);\n")
     with pytest.raises(MigrationError, match=r"0003_broken \(line 3\).*nonsense"):
         migrate(url, folder=folder)
     assert query(url, "select to_regclass('halves') is null, max(number) from schema_migrations") == [(True, 2)]
 
 
-def test_many_at_once_apply_each_migration_once(url: str, folder: Path) -> None:
+def test_concurrent_runs_apply_each_migration_once(url: str, folder: Path) -> None:
     (folder / "0003_slow.sql").write_text("select pg_sleep(0.3); insert into shelves values (2)")
     with ThreadPoolExecutor(4) as pool:
         applied = list(pool.map(lambda _: migrate(url, folder=folder), range(4)))
     assert sorted(name for names in applied for name in names) == ["0001_shelves", "0002_labels", "0003_slow"]
 
 
-def test_a_newer_schema_is_no_trouble_for_an_older_release(url: str, folder: Path) -> None:
+def test_an_older_release_accepts_a_newer_schema(url: str, folder: Path) -> None:
     migrate(url, folder=folder)
     (folder / "0002_labels.sql").unlink()
     assert migrate(url, folder=folder) == []
 
 
-def test_waits_for_a_busy_table_without_blocking_it_for_long(
+def test_a_migration_waits_for_a_locked_table_without_blocking_others(
     url: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrations, "LOCK_TIMEOUT", "50ms")
@@ -109,7 +109,7 @@ def test_waits_for_a_busy_table_without_blocking_it_for_long(
         release.join()
 
 
-def test_gives_up_on_a_table_that_stays_locked(url: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_migration_fails_if_a_table_stays_locked(url: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(migrations, "LOCK_TIMEOUT", "10ms")
     monkeypatch.setattr(migrations, "TRIES", 2)
     (folder / "0002_labels.sql").unlink()
@@ -122,20 +122,20 @@ def test_gives_up_on_a_table_that_stays_locked(url: str, folder: Path, monkeypat
 
 
 @pytest.mark.parametrize("name", ["1_short.sql", "0003-dash.sql", "0003_Upper.sql", "notes.sql"])
-def test_names_are_held_to_the_pattern(folder: Path, name: str) -> None:
+def test_migration_file_names_are_validated(folder: Path, name: str) -> None:
     (folder / name).write_text("select 1")
     with pytest.raises(MigrationError, match=name):
         migrations.migrations(folder)
 
 
-def test_numbers_are_used_once(folder: Path) -> None:
+def test_migration_numbers_are_unique(folder: Path) -> None:
     (folder / "0002_again.sql").write_text("select 1")
     with pytest.raises(MigrationError, match="0002_again and 0002_labels"):
         migrations.migrations(folder)
 
 
 @pytest.mark.parametrize(("version", "served"), [(140012, False), (150000, True), (180006, True)])
-def test_an_old_server_is_refused(version: int, served: bool) -> None:
+def test_an_old_postgresql_is_rejected(version: int, served: bool) -> None:
     if served:
         migrations.check_server(version)
     else:

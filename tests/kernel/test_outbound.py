@@ -1,4 +1,4 @@
-"""The guarded client against a real server on loopback: what it sends, refuses, survives and reuses."""
+"""The outbound HTTP client with SSRF protection, against a real server on loopback."""
 
 import asyncio
 import ssl
@@ -41,7 +41,7 @@ async def client():
     await outbound.close()
 
 
-async def test_a_request_arrives_as_it_was_written(client, receiver):
+async def test_a_request_is_sent_unchanged(client, receiver):
     receiver.script("/hook", Reply(status=202, headers={"Retry-After": "7", "X-Secret": "s"}, body=b"thanks"))
     answer = await client.post(
         f"http://hooks.example:{receiver.port}/hook?a=1", b"\x00body", headers={"webhook-id": "1"}
@@ -61,14 +61,14 @@ async def test_a_request_arrives_as_it_was_written(client, receiver):
     }
 
 
-async def test_headers_cannot_smuggle(client):
+async def test_header_values_cannot_inject_headers(client):
     for headers in ({"a": "b\r\nc: d"}, {"a b": "c"}, {"a:": "c"}, {"a": "ü"}):
         with pytest.raises(ValueError):
             await client.post("http://hooks.example/", b"", headers=headers)
 
 
 @pytest.mark.parametrize("text", SPECIAL)
-async def test_no_special_address_is_ever_connected_to(text, monkeypatch):
+async def test_reserved_addresses_are_never_connected_to(text, monkeypatch):
     async def lookup(name):
         return ["8.8.8.8", text]
 
@@ -83,7 +83,7 @@ async def test_no_special_address_is_ever_connected_to(text, monkeypatch):
 
 
 @pytest.mark.parametrize("host", ["localhost", "app.localhost", "LOCALHOST.", "127.0.0.1", "[::1]"])
-async def test_this_machine_is_refused_unless_opened(host, receiver):
+async def test_loopback_is_rejected_unless_allowed(host, receiver):
     outbound = Outbound(to_loopback)
     refused = await outbound.get(f"http://{host}:{receiver.port}/")
     assert isinstance(refused, OutboundRefused)
@@ -91,13 +91,13 @@ async def test_this_machine_is_refused_unless_opened(host, receiver):
     assert not receiver.connections
 
 
-async def test_localhost_is_called_when_opened(client, receiver):
+async def test_localhost_is_reachable_when_allowed(client, receiver):
     answer = await client.get(f"http://localhost:{receiver.port}/")
     assert isinstance(answer, OutboundResponse)
 
 
-async def test_a_name_that_changes_its_mind_gains_nothing(receiver):
-    """DNS rebinding: ordinary when looked at first, the metadata page when called again."""
+async def test_dns_rebinding_does_not_reach_private_addresses(receiver):
+    """DNS rebinding: the first lookup returns a public address, the second that of the cloud metadata service."""
     answers = [["127.0.0.1"], ["169.254.169.254"], ["127.0.0.1", "169.254.169.254"], ["127.0.0.1"]]
 
     async def lookup(name):
@@ -115,7 +115,7 @@ async def test_a_name_that_changes_its_mind_gains_nothing(receiver):
     assert outbound.opened == 1
 
 
-async def test_real_dns(receiver):
+async def test_every_address_in_a_dns_response_is_checked(receiver):
     async with dns_zone("hook.example. A 127.0.0.1\nbad.example. A 127.0.0.1\nbad.example. A 10.0.0.1") as zone:
         zone.servfail("broken.example")
         outbound = Outbound(patient(zone).addresses, allowed=LOOPBACK, **PATIENT)
@@ -128,7 +128,7 @@ async def test_real_dns(receiver):
         await outbound.close()
 
 
-async def test_a_redirect_is_an_answer_and_nothing_more(client, receiver):
+async def test_redirects_are_not_followed(client, receiver):
     receiver.script("/", Reply(status=302, headers={"Location": "http://169.254.169.254/latest/meta-data/"}))
     answer = await client.get(f"http://hooks.example:{receiver.port}/")
     assert isinstance(answer, OutboundResponse)
@@ -136,13 +136,13 @@ async def test_a_redirect_is_an_answer_and_nothing_more(client, receiver):
     assert len(receiver.requests) == 1
 
 
-async def test_proxy_settings_of_the_machine_are_not_read(client, receiver, monkeypatch):
+async def test_proxy_environment_variables_are_ignored(client, receiver, monkeypatch):
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     assert isinstance(await client.get(f"http://hooks.example:{receiver.port}/"), OutboundResponse)
 
 
-async def test_a_big_answer_is_cut(client, receiver):
+async def test_a_large_response_is_truncated(client, receiver):
     url = f"http://hooks.example:{receiver.port}/"
     receiver.script("/", Reply(body=b"x" * 10_000_000))
     answer = await client.get(url)
@@ -173,21 +173,21 @@ async def test_a_big_answer_is_cut(client, receiver):
     ],
     ids="endless-head endless-hints upgrade two-lengths both-framings bad-chunk version smtp tls".split(),  # noqa: SIM905
 )
-async def test_what_is_not_an_answer_fails(client, receiver, raw):
+async def test_a_malformed_response_fails(client, receiver, raw):
     receiver.script("/", Reply(raw=raw))
     failed = await client.get(f"http://hooks.example:{receiver.port}/")
     assert isinstance(failed, OutboundFailed)
     assert failed.kind == "protocol"
 
 
-async def test_interim_answers_are_passed_over(client, receiver):
+async def test_interim_responses_are_skipped(client, receiver):
     receiver.script("/", Reply(raw=b"HTTP/1.1 103 Early Hints\r\nRetry-After: 9\r\n\r\n" + Reply().wire()))
     answer = await client.get(f"http://hooks.example:{receiver.port}/")
     assert isinstance(answer, OutboundResponse)
     assert (answer.status, answer.headers, answer.body) == (200, {}, b"ok")
 
 
-async def test_an_answer_for_nobody_never_answers_the_next_request(client, receiver):
+async def test_an_unsolicited_response_is_not_used_for_the_next_request(client, receiver):
     receiver.script("/", Reply(raw=Reply(body=b"mine").wire() + Reply(status=500, body=b"planted").wire()))
     url = f"http://hooks.example:{receiver.port}/"
     for _ in range(2):
@@ -202,7 +202,7 @@ async def test_an_answer_for_nobody_never_answers_the_next_request(client, recei
     ["/?mode=silent", "/?drip=1", "/?delay=5", "/?size=100000&drip=10"],
     ids=["silence", "slow-loris-head", "late", "slow-loris-body"],
 )
-async def test_time_is_bounded(receiver, path):
+async def test_requests_time_out(receiver, path):
     url = f"http://hooks.example:{receiver.port}"
     outbound = Outbound(to_loopback, allowed=LOOPBACK, **PATIENT)
     assert isinstance(await outbound.get(f"{url}/"), OutboundResponse), "now there is a connection, whatever it took"
@@ -217,7 +217,7 @@ async def test_time_is_bounded(receiver, path):
     await outbound.close()
 
 
-async def test_a_name_server_that_never_answers():
+async def test_a_name_server_that_does_not_respond_times_out():
     async def lookup(name):
         await asyncio.sleep(60)
         raise AssertionError
@@ -227,7 +227,7 @@ async def test_a_name_server_that_never_answers():
     assert failed.kind == "dns"
 
 
-async def test_an_address_that_never_answers():
+async def test_an_address_that_does_not_respond_times_out():
     listener = await asyncio.get_running_loop().create_server(asyncio.Protocol, "127.0.0.1", 0)
     port = listener.sockets[0].getsockname()[1]
     outbound = Outbound(to_loopback, allowed=LOOPBACK, connect=SHORT)
@@ -237,7 +237,7 @@ async def test_an_address_that_never_answers():
     listener.close()
 
 
-async def test_nobody_there(client):
+async def test_a_closed_port_fails_to_connect(client):
     with nobodys_port() as held:
         failed = await client.get(f"http://hooks.example:{held.getsockname()[1]}/")
     assert isinstance(failed, OutboundFailed)
@@ -245,13 +245,13 @@ async def test_nobody_there(client):
 
 
 @pytest.mark.parametrize("mode", ["hangup", "garbage"])
-async def test_hanging_up(client, receiver, mode):
+async def test_a_connection_closed_by_the_server_fails(client, receiver, mode):
     failed = await client.get(f"http://hooks.example:{receiver.port}/?mode={mode}")
     assert isinstance(failed, OutboundFailed)
     assert failed.kind == "protocol"
 
 
-async def test_connections_are_reused_and_survive_a_restart_of_the_other_side(client, receiver):
+async def test_connections_are_reused_and_replaced_after_a_server_restart(client, receiver):
     url = f"http://hooks.example:{receiver.port}/"
     for _ in range(5):
         assert isinstance(await client.post(url, b"{}"), OutboundResponse)
@@ -261,14 +261,14 @@ async def test_connections_are_reused_and_survive_a_restart_of_the_other_side(cl
     assert (len(receiver.requests), client.opened) == (6, 2)
 
 
-async def test_connections_are_not_shared_between_names(client, receiver):
-    """The same address under another name may be another server, to a proxy in between."""
+async def test_connections_are_not_shared_between_host_names(client, receiver):
+    """Behind a proxy, the same address may be different servers for different host names."""
     for host in ("one.example", "two.example"):
         await client.get(f"http://{host}:{receiver.port}/")
     assert receiver.connections == 2
 
 
-async def test_many_at_once(client, receiver):
+async def test_concurrent_requests_all_succeed(client, receiver):
     url = f"http://hooks.example:{receiver.port}/"
     outcomes = await asyncio.gather(*[client.post(url, str(n).encode()) for n in range(200)])
     assert all(isinstance(outcome, OutboundResponse) for outcome in outcomes)
@@ -295,7 +295,7 @@ def certificate(name):
     return made.public_bytes(serialization.Encoding.PEM), pem
 
 
-async def test_tls_names_the_host_and_checks_it(tmp_path):
+async def test_tls_sends_sni_and_verifies_the_host(tmp_path):
     (tmp_path / "cert.pem").write_bytes(certificate("hooks.example")[0])
     cert, key = certificate("hooks.example")
     (tmp_path / "cert.pem").write_bytes(cert)

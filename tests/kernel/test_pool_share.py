@@ -1,4 +1,4 @@
-"""The lanes of one project take a share of the connections, and leave the rest to everybody else."""
+"""The work of one project uses a limited share of the database connections."""
 
 import asyncio
 from dataclasses import replace
@@ -11,7 +11,7 @@ from postern.platform.webhooks.work import WORK
 from tests.workers import at_work
 
 
-async def test_work_within_a_share_takes_no_more_of_the_pool(world):
+async def test_a_share_limits_the_connections_of_its_work(world):
     """Defects: S11"""
     share, most, now = asyncio.Semaphore(2), 0, 0
 
@@ -30,7 +30,7 @@ async def test_work_within_a_share_takes_no_more_of_the_pool(world):
     assert most == 2
 
 
-async def test_one_projects_subscriptions_leave_connections_to_others(project, world):
+async def test_event_streams_of_one_project_leave_connections_to_others(project, world):
     """Defects: S11"""
     webhooks = WORK[0]
     hooks = [{"url": f"https://example.com/{number}", "events": ["custom.*"]} for number in range(30)]
@@ -55,8 +55,8 @@ async def test_one_projects_subscriptions_leave_connections_to_others(project, w
     assert 0 < most <= world.db.size // 4
 
 
-async def test_whoever_holds_a_connection_gets_no_other(world):
-    """A pool of n connections would stand still under n callers that each wait for a second one."""
+async def test_a_second_connection_is_refused_while_one_is_held(world):
+    """Otherwise a pool of n connections would deadlock with n callers that each wait for a second one."""
 
     async def ask():
         async with world.db.connection():
@@ -72,7 +72,7 @@ async def test_whoever_holds_a_connection_gets_no_other(world):
     await ask()
 
 
-async def test_a_task_that_outlives_the_transaction_may_ask_again(world):
+async def test_a_task_that_outlives_the_transaction_can_get_a_connection(world):
     ended = asyncio.Event()
 
     async def ask():

@@ -1,4 +1,4 @@
-"""Which addresses we call: the table, the spellings, and names that lead astray."""
+"""SSRF protection: reserved addresses, address notations, and host names."""
 
 import asyncio
 from ipaddress import ip_address
@@ -45,7 +45,7 @@ ORDINARY = words("""
 
 
 @pytest.mark.parametrize("text", SPECIAL)
-def test_special_addresses_are_refused(text):
+def test_reserved_addresses_are_rejected(text):
     assert is_special(ip_address(text))
     with pytest.raises(AddressRefused):
         permitted([text], [])
@@ -54,16 +54,16 @@ def test_special_addresses_are_refused(text):
 
 
 @pytest.mark.parametrize("text", ORDINARY)
-def test_ordinary_addresses_are_called(text):
+def test_public_addresses_are_allowed(text):
     assert not is_special(ip_address(text))
     assert len(permitted([text], [])) == 1
 
 
-def test_a_mapped_address_is_called_as_what_it_is():
+def test_an_ipv4_mapped_address_is_treated_as_ipv4():
     assert permitted(["::ffff:8.8.8.8"], []) == [ip_address("8.8.8.8")]
 
 
-def test_networks_can_be_opened_one_by_one():
+def test_networks_can_be_allowed_individually():
     opened = read_networks("127.0.0.0/8, fd00::/8")
     assert permitted(["127.0.0.1", "::ffff:127.0.0.2", "fd00::1"], opened)
     for text in ("10.0.0.1", "::1", "64:ff9b::7f00:1"):
@@ -125,7 +125,7 @@ def test_networks_can_be_opened_one_by_one():
         ("http://example.com/" + "x" * 2_048, "characters"),
     ],
 )
-def test_odd_spellings_are_refused(url, said):
+def test_unusual_address_notations_are_rejected(url, said):
     with pytest.raises(AddressRefused, match=said):
         read_target(url)
 
@@ -147,14 +147,14 @@ def test_odd_spellings_are_refused(url, said):
         ("http://example.com/a@b:c", False, "example.com", 80, "/a@b:c", "example.com"),
     ],
 )
-def test_addresses_are_read_one_way(url, secure, host, port, path, authority):
+def test_addresses_are_parsed_consistently(url, secure, host, port, path, authority):
     target = read_target(url)
     assert (target.secure, target.host, target.port, target.path) == (secure, host, port, path)
     assert authority is None or target.authority == authority
 
 
 @given(st.text(max_size=60), st.sampled_from(["", "http://", "https://a.example", "http://127."]))
-def test_whatever_is_written_is_read_or_refused(text, start):
+def test_any_text_is_parsed_or_rejected(text, start):
     try:
         target = read_target(start + text)
     except AddressRefused:
@@ -165,7 +165,7 @@ def test_whatever_is_written_is_read_or_refused(text, start):
     assert target.literal is None or target.host == str(target.literal)
 
 
-async def test_a_name_is_asked_for_once_at_a_time():
+async def test_concurrent_lookups_of_a_name_are_one_query():
     asked = []
 
     async def lookup(name):
@@ -189,7 +189,7 @@ async def test_a_name_is_asked_for_once_at_a_time():
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST.", "app.localhost", "127.0.0.1", "[::1]", "10.0.0.1"])
-def test_what_spells_an_address_inside_is_refused_when_it_is_given(host):
+def test_urls_with_private_addresses_are_rejected_when_configured(host):
     with pytest.raises(AddressRefused):
         check_target(f"http://{host}/", ())
     check_target("https://example.com/", ())

@@ -1,4 +1,4 @@
-"""Statements that take their parameters from the fields of a Struct."""
+"""Statements with the fields of a Struct as parameters."""
 
 from typing import Any, Literal
 
@@ -30,7 +30,7 @@ def unregistered():
     del STATEMENTS[before:]
 
 
-async def test_fields_of_a_struct_are_the_parameters(database_url):
+async def test_struct_fields_become_parameters(database_url):
     @statement("""
         select %(name)s::text as name, %(kind)s::text as kind, %(tags)s::text[] as tags, %(parts)s::jsonb as parts,
                %(about)s::jsonb as about, %(extra)s::jsonb as extra, %(more)s::text as unused
@@ -45,7 +45,7 @@ async def test_fields_of_a_struct_are_the_parameters(database_url):
         assert (await echo_more(db, Thing(name="y"), more="")).tags is None
 
 
-async def test_a_list_of_structs_is_an_array_of_each_field(database_url):
+async def test_a_list_of_structs_becomes_one_array_per_field(database_url):
     @statement("""
         select name, parts, about, array(select jsonb_array_elements_text(tags)) as tags
         from unnest(%(name)s::text[], %(parts)s::jsonb[], %(about)s::jsonb[], %(tags)s::jsonb[])
@@ -62,7 +62,7 @@ async def test_a_list_of_structs_is_an_array_of_each_field(database_url):
         assert await echo(db, []) == []
 
 
-def test_names_that_disagree_fail_at_import():
+def test_mismatched_parameter_names_fail_at_import():
     with pytest.raises(TypeError, match="disagree about \\['colour'\\]"):
 
         @statement("select %(colour)s::text, %(name)s::text")

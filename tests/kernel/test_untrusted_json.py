@@ -1,4 +1,4 @@
-"""JSON from elsewhere is read whole, or refused with a reason."""
+"""JSON from other servers is parsed completely or rejected with a reason."""
 
 import json
 from contextlib import suppress
@@ -34,13 +34,13 @@ from postern.kernel.values import JSON_DEPTH_LIMIT, is_too_deep
         (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "deep"),
     ],
 )
-def test_what_cannot_be_stored_or_compared_is_refused_with_a_reason(document, reason):
+def test_json_that_cannot_be_stored_or_compared_is_rejected(document, reason):
     """Defects: S12"""
     with pytest.raises(JsonRefused, match=reason):
         read_untrusted_json(document)
 
 
-def test_the_deepest_document_that_is_taken():
+def test_the_maximum_nesting_is_accepted():
     assert read_untrusted_json(b"[" * DEPTH_LIMIT + b"]" * DEPTH_LIMIT) is not None
 
 
@@ -57,12 +57,12 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-def test_everything_else_is_what_json_says(value):
+def test_other_documents_are_parsed_like_json(value):
     assert read_untrusted_json(json.dumps(value).encode()) == json.loads(json.dumps(value))
 
 
 @given(st.binary(max_size=200))
-def test_any_octets_are_read_or_refused(document):
+def test_any_bytes_are_parsed_or_rejected(document):
     with suppress(JsonRefused):
         read_untrusted_json(document)
 
@@ -73,8 +73,8 @@ def nested(depth: int, inner: str = "") -> str:
 
 
 @pytest.mark.parametrize("path", ["/contacts", "/customers", "/b2b/organizations"])
-async def test_bodies_are_nested_as_deep_as_the_limit_says_wherever_they_are_kept(project, path):
-    """Deeper ones were kept up to about 960 levels, and from there on answered 500."""
+async def test_the_nesting_limit_applies_to_every_stored_body(project, path):
+    """Without the limit, bodies were accepted up to about 960 levels, and deeper ones caused a 500."""
     field = "attributes" if path == "/contacts" else "metadata"
     levels = JSON_DEPTH_LIMIT - 2  # The body and the field are objects.
     for number, more in enumerate((0, 1, 300, 900, 970, 5_000)):
@@ -91,8 +91,8 @@ async def test_bodies_are_nested_as_deep_as_the_limit_says_wherever_they_are_kep
     assert nested(levels) in exported.text
 
 
-async def test_cells_of_an_import_are_nested_no_deeper(project, work_off):
-    """One row could stop its import for ever."""
+async def test_the_nesting_limit_applies_to_cells_of_an_import(project, work_off):
+    """Otherwise one row could block its import forever."""
     rows = [f'd{depth}@example.com,"{{""a"":{nested(depth)}}}",' for depth in (60, 64, 980)]
     rows += [f"l{depth}@example.com,,{nested(depth)}" for depth in (64, 65, 980)]
     file = "\n".join(["email,attributes,list", *rows])
@@ -107,7 +107,7 @@ async def test_cells_of_an_import_are_nested_no_deeper(project, work_off):
 
 
 @given(st.recursive(st.text() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
-def test_brackets_within_texts_are_no_nesting(value):
+def test_brackets_in_strings_are_not_nesting(value):
     text = json.dumps(["[{" * 100, value, '\\"[', "\\"], ensure_ascii=False)
     assert not is_too_deep(text.encode("utf-8", "surrogatepass"))
     assert is_too_deep(nested(JSON_DEPTH_LIMIT, text).encode("utf-8", "surrogatepass"))

@@ -1,4 +1,4 @@
-"""Identifiers sort by when they were made."""
+"""Ids sort by the time of their creation."""
 
 import time
 
@@ -9,7 +9,7 @@ from postern.kernel.values import as_id, new_id
 
 
 @pytest.mark.parametrize("step_nanos", [0, -1_000_000, 100, 1_000])
-def test_later_identifiers_are_larger_whatever_the_clock_does(monkeypatch, step_nanos):
+def test_later_ids_are_larger_even_if_the_clock_goes_back(monkeypatch, step_nanos):
     moments = iter(range(2_000))
     begin = time.time_ns() + 3_600_000_000_000
     with monkeypatch.context() as patch:

@@ -1,4 +1,4 @@
-"""Second factors, challenges and passkeys that are used many times at once, by developers and customers alike."""
+"""Concurrent uses of second factors, challenges and passkeys, by developers and customers."""
 
 import asyncio
 import base64
@@ -128,7 +128,7 @@ async def with_passkey(person: Person) -> Authenticator:
     return device
 
 
-async def test_an_enrolment_that_is_confirmed_many_times_at_once_turns_on_once(person, clock):
+async def test_concurrent_confirmations_of_an_enrollment_turn_it_on_once(person, clock):
     code = code_at(await enrolled(person), step_of(clock()))
     answers = await asyncio.gather(*(person.mine(ip).post("/mfa/totp/confirm", {"code": code}) for ip in networks()))
     succeeded, failed = statuses(answers)
@@ -136,7 +136,7 @@ async def test_an_enrolment_that_is_confirmed_many_times_at_once_turns_on_once(p
     assert failed <= {401, 403, 409}
 
 
-async def test_one_code_of_the_app_used_many_times_at_once_signs_in_once(person, clock):
+async def test_concurrent_uses_of_one_totp_code_sign_in_once(person, clock):
     secret, _ = await with_second_factor(person, clock)
     sign_ins = [await person.begin(ip) for ip in networks()]
     code = code_at(secret, step_of(clock()))
@@ -144,7 +144,7 @@ async def test_one_code_of_the_app_used_many_times_at_once_signs_in_once(person,
     assert statuses(answers) == (1, {401})
 
 
-async def test_one_recovery_code_used_many_times_at_once_signs_in_once(person, clock):
+async def test_concurrent_uses_of_one_recovery_code_sign_in_once(person, clock):
     _, codes = await with_second_factor(person, clock)
     sign_ins = [await person.begin(ip) for ip in networks()]
     answers = await asyncio.gather(*(finish(codes[0]) for finish in sign_ins))
@@ -152,7 +152,7 @@ async def test_one_recovery_code_used_many_times_at_once_signs_in_once(person, c
     assert (await (await person.begin("127.0.0.1"))(codes[1])).status_code == 200, "the others still work"
 
 
-async def test_one_answer_of_a_passkey_sent_many_times_at_once_signs_in_once(person):
+async def test_concurrent_uses_of_one_passkey_response_sign_in_once(person):
     device = await with_passkey(person)
     begun = (await person.at("127.0.0.1").post("/passkeys/sign-in/options")).json()
     body = {"challengeId": begun["challengeId"], "credential": device.sign_in(begun["options"])}
@@ -160,7 +160,7 @@ async def test_one_answer_of_a_passkey_sent_many_times_at_once_signs_in_once(per
     assert statuses(answers) == (1, {401})
 
 
-async def test_every_wrong_answer_to_one_challenge_at_once_is_counted(person, world):
+async def test_concurrent_wrong_responses_to_a_challenge_are_all_counted(person, world):
     device = await with_passkey(person)
     begun = (await person.at("127.0.0.1").post("/passkeys/sign-in/options")).json()
     credential = device.sign_in(begun["options"])

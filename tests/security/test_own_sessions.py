@@ -1,4 +1,4 @@
-"""Where somebody is signed in, for developers and customers: listing the own sessions and ending them."""
+"""Listing and ending one's own sessions, for developers and customers."""
 
 from datetime import timedelta
 from uuid import uuid4
@@ -21,7 +21,7 @@ async def test_own_sessions_are_listed_and_ended(person, clock):
     assert (again.status_code, again.json()["code"]) == (404, "session_missing")
 
 
-async def test_the_other_sessions_end_and_this_one_stays(person):
+async def test_ending_other_sessions_keeps_the_current_one(person):
     *others, this = [(await person.sign_in(person.password)).json() for _ in range(3)]
     assert (await person.end_others(this["accessToken"])).status_code == 204
     assert [row["current"] for row in (await person.sessions(this["accessToken"])).json()] == [True]
@@ -29,7 +29,7 @@ async def test_the_other_sessions_end_and_this_one_stays(person):
     assert (await person.refresh(this["refreshToken"])).status_code == 200
 
 
-async def test_nobody_ends_a_session_of_somebody_else(person, house):
+async def test_sessions_of_others_cannot_be_ended(person, house):
     signed_in = (await person.sign_in(person.password)).json()
     for session in (str(uuid4()), (await house.owner.get("/auth/sessions")).json()[0]["id"]):
         refused = await person.end_session(signed_in["accessToken"], session)
@@ -37,14 +37,14 @@ async def test_nobody_ends_a_session_of_somebody_else(person, house):
     assert (await house.owner.get("/auth/sessions")).status_code == 200
 
 
-async def test_one_session_too_many_ends_the_oldest(person, monkeypatch):
+async def test_a_session_above_the_limit_ends_the_oldest(person, monkeypatch):
     monkeypatch.setattr(person.policy, "SESSIONS", replace(person.policy.SESSIONS, limit=2))
     oldest, *newer = [(await person.sign_in(person.password)).json() for _ in range(3)]
     assert (await person.sessions(oldest["accessToken"])).status_code == 401
     assert [(await person.sessions(each["accessToken"])).status_code for each in newer] == [200, 200]
 
 
-async def test_a_session_that_nobody_refreshes_ends_and_is_deleted(person, world, clock, work_off):
+async def test_an_idle_session_expires_and_is_deleted(person, world, clock, work_off):
     signed_in = (await person.sign_in(person.password)).json()
     clock.move(person.policy.SESSIONS.idle + timedelta(seconds=1))
     assert (await person.refresh(signed_in["refreshToken"])).status_code == 401

@@ -1,4 +1,4 @@
-"""Requests that come at once, of developers and customers: one engine serves both, so one table of tests holds it."""
+"""Concurrent requests of developers and customers, who share one authentication engine."""
 
 import asyncio
 from datetime import timedelta
@@ -32,7 +32,7 @@ async def lives(person, signed_in):
     return (await person.sessions(signed_in.json()["accessToken"])).status_code == 200
 
 
-async def test_every_one_of_many_guesses_at_once_is_counted(person, world):
+async def test_concurrent_guesses_are_all_counted(person, world):
     answers = await asyncio.gather(*(person.sign_in("a wrong guess", ip=ip) for ip in networks()))
     assert {each.status_code for each in answers} == {401}
     async with world.db.connection() as connection:
@@ -46,7 +46,7 @@ async def test_every_one_of_many_guesses_at_once_is_counted(person, world):
     assert row == (AT_ONCE, AT_ONCE)
 
 
-async def test_of_guesses_at_once_from_one_network_no_more_than_the_limit_are_checked(person, monkeypatch):
+async def test_concurrent_guesses_from_one_network_are_checked_up_to_the_limit(person, monkeypatch):
     module, name = person.password_check
     check, checked = getattr(module, name), 0
 
@@ -61,7 +61,7 @@ async def test_of_guesses_at_once_from_one_network_no_more_than_the_limit_are_ch
     assert {each.status_code for each in answers} == {401, 429}
 
 
-async def test_a_refresh_token_that_is_used_at_once_has_one_successor(person, clock):
+async def test_concurrent_refreshes_have_one_successor(person, clock):
     signed_in = (await person.sign_in(person.password)).json()
     answers = await asyncio.gather(*(person.refresh(signed_in["refreshToken"]) for _ in range(AT_ONCE)))
     assert {each.status_code for each in answers} == {200}
@@ -75,7 +75,7 @@ async def test_a_refresh_token_that_is_used_at_once_has_one_successor(person, cl
     assert (await person.sessions(newest["accessToken"])).status_code == 401
 
 
-async def test_sign_ins_at_once_leave_as_many_sessions_as_the_limit(person, monkeypatch):
+async def test_concurrent_sign_ins_respect_the_session_limit(person, monkeypatch):
     limit = 3
     monkeypatch.setattr(person.policy, "SESSIONS", replace(person.policy.SESSIONS, limit=limit))
     answers = await asyncio.gather(*(person.sign_in(person.password, ip=ip) for ip in networks()))
@@ -86,7 +86,7 @@ async def test_sign_ins_at_once_leave_as_many_sessions_as_the_limit(person, monk
     assert len(rows) == limit
 
 
-async def test_a_change_of_password_ends_every_session_that_begins_beside_it(person):
+async def test_a_password_change_ends_sessions_that_begin_concurrently(person):
     changer = (await person.sign_in(person.password)).json()["accessToken"]
     signing_in = [person.sign_in(person.password, ip=ip) for ip in networks()]
     half = AT_ONCE // 2
@@ -101,14 +101,14 @@ async def test_a_change_of_password_ends_every_session_that_begins_beside_it(per
     assert (await person.sign_in(NEW)).status_code == 200
 
 
-async def test_sign_ins_at_once_renew_an_outdated_hash_and_all_succeed(person, world):
+async def test_concurrent_sign_ins_rehash_an_outdated_hash_and_all_succeed(person, world):
     await use_outdated_hash(world, person)
     answers = await asyncio.gather(*(person.sign_in(person.password, ip=ip) for ip in networks()))
     assert {each.status_code for each in answers} == {200}
 
 
 @pytest.mark.parametrize("round", range(3))
-async def test_renewing_a_hash_does_not_undo_a_change_of_password(person, world, round):
+async def test_rehashing_does_not_undo_a_password_change(person, world, round):
     changer = (await person.sign_in(person.password)).json()["accessToken"]
     await use_outdated_hash(world, person)
     signing_in = [person.sign_in(person.password, ip=ip) for ip in networks(12)]

@@ -1,4 +1,4 @@
-"""Standard Webhooks signatures: the published vector, and other people's libraries as judges."""
+"""Standard Webhooks signatures, verified with the published test vector and with other libraries."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -12,7 +12,7 @@ NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 BODY = b'{"type":"email.sent","data":{"name":"J\xc3\xbcrgen"}}'
 
 
-def test_the_published_vector():
+def test_the_published_test_vector_verifies():
     headers = webhook_headers(
         "msg_p5jXN8AQM9LWM0D4loKWxJek",
         datetime.fromtimestamp(1_614_265_330, UTC),
@@ -30,7 +30,7 @@ def test_the_published_vector():
      (svix.Webhook, svix.WebhookVerificationError)],
     ids=["standardwebhooks", "svix"],
 )  # fmt: skip
-def test_other_peoples_libraries_agree(library, trouble):
+def test_other_libraries_verify_the_signature(library, trouble):
     old, new, other = new_webhook_secret(), new_webhook_secret(), new_webhook_secret()
     now = datetime.now(UTC)  # Their clock is the machine's, and they believe nothing older than five minutes.
     headers = webhook_headers("0198", now, BODY, [new, old])
@@ -57,6 +57,6 @@ def test_a_secret_without_padding_signs_the_same():
 
 
 @pytest.mark.parametrize(("id", "secrets"), [("a.b", ["whsec_AAAA"]), ("a", [])])
-def test_what_cannot_be_signed_is_not_sent(id, secrets):
+def test_invalid_ids_and_secrets_are_rejected(id, secrets):
     with pytest.raises(ValueError):
         webhook_headers(id, NOW, BODY, secrets)

@@ -1,4 +1,4 @@
-"""One-time codes, by the vectors of their RFC."""
+"""TOTP codes (RFC 6238) and recovery codes."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -31,13 +31,13 @@ SECRET = b"12345678901234567890"
         (20_000_000_000, "65353130"),
     ],
 )
-def test_the_codes_of_rfc_6238(seconds, code):
+def test_the_test_vectors_of_rfc_6238(seconds, code):
     now = datetime.fromtimestamp(seconds, UTC)
     assert code_at(SECRET, step_of(now)) == code[-6:]
     assert matching_step(SECRET, f"{code[-6:-3]} {code[-3:]}", now) == step_of(now)
 
 
-def test_a_clock_may_be_off_by_one_step_and_a_code_works_once():
+def test_one_step_of_clock_difference_is_accepted_and_a_code_works_once():
     now = datetime(2026, 1, 31, tzinfo=UTC)
     step, secret = step_of(now), new_totp_secret()
     code = code_at(secret, step)
@@ -51,7 +51,7 @@ def test_a_clock_may_be_off_by_one_step_and_a_code_works_once():
     assert matching_step(secret, "１２３４５６", now) is None
 
 
-def test_apps_get_what_they_read():
+def test_the_otpauth_uri_has_the_format_that_apps_read():
     assert totp_key(SECRET) == "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
     uri = totp_uri(SECRET, issuer="Acme & Co", account="ada@example.com")
     assert uri == (
@@ -60,7 +60,7 @@ def test_apps_get_what_they_read():
     )
 
 
-def test_recovery_codes_survive_how_people_type():
+def test_recovery_codes_are_accepted_in_any_case_and_spacing():
     codes = new_recovery_codes()
     assert len(set(codes)) == RECOVERY_CODES
     for code in codes:

@@ -74,7 +74,7 @@ async def test_breached_passwords_are_rejected_in_every_operation(auth, project,
         Reply(mode="hangup"),
         Reply(body=b"?"),
     ],
-    ids=["503", "elsewhere", "hangs up", "nonsense"],
+    ids=["503", "redirect", "hangs up", "nonsense"],
 )
 async def test_passwords_are_accepted_while_the_breach_service_fails(auth, service, reply):
     service.script("/range/" + digest(LEAKED)[:5], reply)

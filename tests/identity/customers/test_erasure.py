@@ -91,7 +91,7 @@ async def test_erasure_removes_mails_to_exactly_the_address(project):
     made = await project.client.post("/customers", {"email": address, "emailVerified": True})
     assert made.status_code == 201, made.text
     others = [f"b{address}", f"{address}.au", f"{address}-x.com", address.replace("_", "x"), address.replace("%", "xx")]
-    other, elsewhere = "bob@example.com", "shop@acme.example"
+    other, sender = "bob@example.com", "shop@acme.example"
     kept = [{"to": [each], "subject": "Hello"} for each in others]
     kept += [{"to": [other], "subject": f"About {each} and more"} for each in others]
     erased = [
@@ -101,7 +101,7 @@ async def test_erasure_removes_mails_to_exactly_the_address(project):
         *({"to": [other], "subject": each.format(address)} for each in ("{}", "Write to {}.", "({0}), '{0}'")),
     ]
     sent = [
-        (await project.client.post("/emails", {"from": elsewhere, "text": "x", "engine": "none", **each})).json()["id"]
+        (await project.client.post("/emails", {"from": sender, "text": "x", "engine": "none", **each})).json()["id"]
         for each in [*kept, *erased]
     ]
     assert (await project.client.delete(f"/customers/{made.json()['id']}")).status_code in (200, 204)

@@ -135,7 +135,7 @@ async def test_erasure_covers_every_table_with_personal_data(auth, project, worl
         await ok(client.post("/suppressions", {"address": address}))
         await ok(client.post("/emails", mail))
 
-        # Organizations: a member, invited elsewhere by both addresses.
+        # Organizations: a member, invited to another one by both addresses.
         acme = await ok(client.post("/b2b/organizations", {"name": "Acme"}))
         other = await ok(client.post("/b2b/organizations", {"name": "Other"}))
         await ok(client.post(f"/b2b/organizations/{acme['id']}/members", {"customerId": customer}))
