@@ -19,10 +19,9 @@ import msgspec
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.problems import Problem
-from postern.kernel.values import new_id
 from postern.messaging.domains import operations as domains
 from postern.messaging.emails import store
-from postern.messaging.emails.model import MARKETING, Send, SendBody
+from postern.messaging.emails.model import MARKETING, Send, SendBody, new_send
 from postern.messaging.emails.outcomes import event_of
 from postern.messaging.emails.transports import is_captured
 from postern.platform.events import operations as events
@@ -110,23 +109,16 @@ def _skip_event(send: Send, now: Moment) -> Event:
 
 
 def _send_of(project_id: UUID, letter: MailRequest, subject: str, reason: str | None, now: Moment) -> Send:
-    send_id, sender = new_id(), address_of(letter.sender)
-    return Send(
-        project_id=project_id,
-        id=send_id,
+    return msgspec.structs.replace(
+        new_send(project_id, address_of(letter.sender), letter.to, now),
         status="QUEUED" if reason is None else "SUPPRESSED",
         lane=MARKETING,
-        message_id=f"<{send_id}@{sender.domain}>",
         subject=subject,
-        sender=str(sender),
-        recipient=letter.to,
-        to_addresses=[letter.to],
         contact_id=letter.contact_id,
         domain_id=letter.domain_id,
         once_key=letter.once_key,
         due_at=now if reason is None else None,
         reason=reason,
-        created_at=now,
     )
 
 

@@ -5,6 +5,7 @@ from uuid import UUID
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction, like_pattern
 from postern.messaging.emails import erasure_store as store
+from postern.messaging.emails.model import WAITING
 from postern.platform.webhooks import operations as webhooks
 
 ERASED = "erased"
@@ -34,7 +35,7 @@ async def erase_address(
         await store.erase_captured(tx, project_id=project_id, ids=ids)
         await store.erase_answers(tx, project_id=project_id, ids=ids, erased=ERASED)
         await webhooks.erase_events(tx, project_id, ids, now)
-        await store.erase_sends(tx, project_id=project_id, ids=ids, erased=ERASED)
+        await store.erase_sends(tx, project_id=project_id, ids=ids, waiting=list(WAITING), erased=ERASED)
     await store.erase_suppression(tx, project_id=project_id, address=address)
     await store.erase_soft_bounces(tx, project_id=project_id, address=address)
     return ids

@@ -61,11 +61,13 @@ async def erase_answers(tx: Transaction, *, project_id: UUID, ids: list[UUID], e
 @statement("""
     update sends set recipient = %(erased)s, to_addresses = array[%(erased)s], cc_addresses = null,
         bcc_addresses = null, subject = %(erased)s, reason = null, pending = null, outcomes = null, due_at = null,
-        attempt = attempt + (status in ('SCHEDULED', 'QUEUED', 'DELAYED'))::int,
-        status = case when status in ('SCHEDULED', 'QUEUED', 'DELAYED') then 'CANCELLED' else status end
+        attempt = attempt + (status = any (%(waiting)s::text[]))::int,
+        status = case when status = any (%(waiting)s::text[]) then 'CANCELLED' else status end
     where project_id = %(project_id)s and id = any (%(ids)s)
 """)
-async def erase_sends(tx: Transaction, *, project_id: UUID, ids: list[UUID], erased: str) -> None: ...
+async def erase_sends(
+    tx: Transaction, *, project_id: UUID, ids: list[UUID], waiting: list[str], erased: str
+) -> None: ...
 
 
 @statement("delete from suppressions where project_id = %(project_id)s and lower(address) = lower(%(address)s)")

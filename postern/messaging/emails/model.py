@@ -8,7 +8,8 @@ import msgspec
 
 from postern.kernel.clock import Moment
 from postern.kernel.http.problems import BadRequest, Conflict, Forbidden, Missing, Unprocessable
-from postern.kernel.values import Body, Record, Timestamp
+from postern.kernel.values import Body, Record, Timestamp, new_id
+from postern.protocols.mail.address import Address
 from postern.protocols.mail.templates.template import Engine
 
 SendStatus = Literal[
@@ -27,28 +28,37 @@ SendStatus = Literal[
 
 TRANSITIONS: dict[str, frozenset[str]] = {
     "SCHEDULED": frozenset(
-        ("QUEUED", "SENT", "DELIVERED", "DELAYED", "BOUNCED", "SUPPRESSED", "FAILED", "EXPIRED", "CANCELLED")
+        ("SENT", "DELIVERED", "COMPLAINED", "DELAYED", "BOUNCED", "SUPPRESSED", "FAILED", "EXPIRED", "CANCELLED")
     ),
-    "QUEUED": frozenset(("SENT", "DELIVERED", "DELAYED", "BOUNCED", "SUPPRESSED", "FAILED", "EXPIRED", "CANCELLED")),
-    "DELAYED": frozenset(("SENT", "DELIVERED", "BOUNCED", "SUPPRESSED", "FAILED", "EXPIRED", "CANCELLED")),
-    "SENT": frozenset(("DELIVERED", "BOUNCED", "COMPLAINED")),
-    "DELIVERED": frozenset(("COMPLAINED",)),
+    "QUEUED": frozenset(
+        ("SENT", "DELIVERED", "COMPLAINED", "DELAYED", "BOUNCED", "SUPPRESSED", "FAILED", "EXPIRED", "CANCELLED")
+    ),
+    "DELAYED": frozenset(
+        ("SENT", "DELIVERED", "COMPLAINED", "BOUNCED", "SUPPRESSED", "FAILED", "EXPIRED", "CANCELLED")
+    ),
     "BOUNCED": frozenset(("QUEUED",)),
     "FAILED": frozenset(("QUEUED",)),
     "EXPIRED": frozenset(("QUEUED",)),
+    "SENT": frozenset(),
+    "DELIVERED": frozenset(),
     "COMPLAINED": frozenset(),
     "SUPPRESSED": frozenset(),
     "CANCELLED": frozenset(),
 }
-"""Where a send may go from where it is. Signals that point anywhere else are late or repeated, and change nothing."""
+"""The states that a send may take, by the state that it has. What settles an attempt, cancels, retries or erases a send
+gets what it allows from here."""
+
+WAITING: tuple[str, ...] = tuple(state for state, following in TRANSITIONS.items() if "CANCELLED" in following)
+"""States of a send that is still to be delivered."""
+RETRIABLE: tuple[str, ...] = tuple(state for state, following in TRANSITIONS.items() if "QUEUED" in following)
+"""States of a send that is over and can be tried again."""
+SETTLED: list[str] = [f"{state} {following}" for state in WAITING for following in sorted(TRANSITIONS[state])]
+"""What the outcome of an attempt may change, as `FROM TO`. A send in any other state keeps it."""
+DEFERRED: tuple[str, ...] = ("QUEUED", "DELAYED")
+"""States of a send that is tried again by itself, and may be tried sooner."""
 
 ContentState = Literal["GOING", "HELD", "STOPPED"]
 """Whether the sends that share words may be handed over: yes, not now, never again."""
-
-WAITING: tuple[str, ...] = ("SCHEDULED", "QUEUED", "DELAYED")
-RETRIABLE: tuple[str, ...] = ("BOUNCED", "FAILED", "EXPIRED")
-DEFERRED: tuple[str, ...] = ("QUEUED", "DELAYED")
-"""States of a send that is tried again by itself, and may be tried sooner."""
 
 TRANSACTIONAL, MARKETING = 0, 1
 """Lanes. Each has work of its own, so that a campaign never stands before a password reset."""
@@ -352,6 +362,29 @@ class Send(Record):
     created_at: Moment
     dated_at: Moment | None = None
     """The `Date` of the message: when it was first handed over."""
+
+
+def new_send(project_id: UUID, sender: Address, recipient: str, now: Moment) -> Send:
+    """A transactional send to one recipient that is due now. Its creator replaces what differs."""
+    send_id = new_id()
+    return Send(
+        project_id=project_id,
+        id=send_id,
+        status="QUEUED",
+        lane=TRANSACTIONAL,
+        message_id=message_id_of(send_id, sender),
+        subject="",
+        sender=str(sender),
+        recipient=recipient,
+        to_addresses=[recipient],
+        due_at=now,
+        created_at=now,
+    )
+
+
+def message_id_of(send_id: UUID, sender: Address) -> str:
+    """The Message-ID of a send, the same in all attempts."""
+    return f"<{send_id}@{sender.domain}>"
 
 
 class AsSent(Record):

@@ -330,7 +330,7 @@ async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
                 raise NotRetriable("This send is being handed over right now.")
             tx.makes_due("sends")
             return entry_of(sooner)
-        if send.status not in RETRIABLE or "QUEUED" not in TRANSITIONS[send.status]:
+        if send.status not in RETRIABLE:
             raise NotRetriable
         if send.expires_at is not None and send.expires_at <= call.now:
             raise NotRetriable("This send has expired for good; send it anew.")

@@ -10,7 +10,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.values import new_id
 from postern.messaging.emails import rules, store
-from postern.messaging.emails.model import SUPPRESSION_STRENGTH, AsSent, Send, SuppressionEntry, TouchedSend
+from postern.messaging.emails.model import SETTLED, SUPPRESSION_STRENGTH, AsSent, Send, SuppressionEntry, TouchedSend
 from postern.messaging.emails.pre_send_check import LOST
 from postern.messaging.emails.rules import SendOutcome, storable
 from postern.platform.events import operations as events
@@ -90,7 +90,7 @@ async def _settle(tx: Transaction, attempts: list[FinishedAttempt], now: Moment)
     ]
     known = [{name: value for name, value in row.items() if value is not None} for row in rows]
     project_id = sorted({each.send.project_id for each in attempts})
-    return await store.settle(tx, project_id=project_id, rows=Jsonb(known), now=now)
+    return await store.settle(tx, project_id=project_id, rows=Jsonb(known), allowed=SETTLED, now=now)
 
 
 async def _erase_secrets(tx: Transaction, attempts: list[FinishedAttempt]) -> None:

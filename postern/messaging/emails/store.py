@@ -106,8 +106,8 @@ class SendCounter(Record):
 
 INSERTED = (
     *("project_id", "id", "status", "test", "message_id", "subject", "sender", "recipient", "to_addresses"),
-    *("cc_addresses", "bcc_addresses", "domain_id", "contact_id", "tags", "attempt", "scheduled_at", "expires_at"),
-    "created_at",
+    *("cc_addresses", "bcc_addresses", "domain_id", "contact_id", "tags", "due_at", "attempt", "scheduled_at"),
+    *("expires_at", "created_at"),
 )
 """The fields of a new send that `insert_sends` stores as they are."""
 
@@ -412,7 +412,7 @@ async def count_skipped(
 
 @statement("""
     update sends as s set
-        status = case when s.status in ('SCHEDULED', 'QUEUED', 'DELAYED') then v.status else s.status end,
+        status = case when s.status || ' ' || v.status = any (%(allowed)s::text[]) then v.status else s.status end,
         outcomes = case when v.outcomes is null then s.outcomes else coalesce(s.outcomes, '{}') || v.outcomes end,
         due_at = v.due_at, tries = v.tries, pending = v.pending, reason = v.reason, handed_over = null,
         ambiguous_attempts = s.ambiguous_attempts + v.ambiguous
@@ -430,7 +430,9 @@ async def count_skipped(
     where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and s.project_id = any (%(project_id)s)
     returning s.id, s.status
 """)
-async def settle(tx: Transaction, *, project_id: list[UUID], rows: Jsonb, now: Moment) -> list[SettledSend]: ...
+async def settle(
+    tx: Transaction, *, project_id: list[UUID], rows: Jsonb, allowed: list[str], now: Moment
+) -> list[SettledSend]: ...
 
 
 @statement("""
@@ -661,27 +663,6 @@ async def mark_engaged(
     human_opened_at: list[Moment | None],
     human_clicked_at: list[Moment | None],
 ) -> None: ...
-
-
-@statement("""
-    update sends as s set status = %(status)s,
-        delivered_at = case when %(status)s = 'DELIVERED' then coalesce(delivered_at, %(now)s) else delivered_at end,
-        bounced_at = case when %(status)s = 'BOUNCED' then coalesce(bounced_at, %(now)s) else bounced_at end,
-        complained_at = case when %(status)s = 'COMPLAINED' then coalesce(complained_at, %(now)s)
-                             else complained_at end,
-        reason = coalesce(%(reason)s, reason), due_at = null, updated_at = %(now)s
-    where project_id = %(project_id)s and id = %(id)s and status = any (%(from_statuses)s)
-""")
-async def move_sends(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    status: str,
-    from_statuses: list[str],
-    reason: str | None,
-    now: Moment,
-) -> bool: ...
 
 
 @statement(

@@ -9,7 +9,6 @@ import re
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -45,6 +44,8 @@ from postern.messaging.emails.model import (
     KeptAttachment,
     Send,
     SendBody,
+    message_id_of,
+    new_send,
 )
 from postern.messaging.emails.outcomes import event_of
 from postern.messaging.emails.redaction import redacted_body, seal_body
@@ -130,32 +131,24 @@ async def check_email(
     body = _body(await _with_template(call, data, shared), data, settings)
     domain_id = await _domain(call, sender, settings, shared)
     scheduled_at = _schedule(call, data)
-    send_id = new_id()
-    send = Send(
-        project_id=call.project_id,
-        id=send_id,
-        status="SCHEDULED" if scheduled_at else "QUEUED",
-        lane=0,
+    send = msgspec.structs.replace(
+        new_send(call.project_id, sender, to[0].spec, call.now),
         test=call.environment == "TEST",
-        message_id=f"<{send_id}@{sender.domain}>",
         subject=body.subject,
-        sender=str(sender),
-        recipient=to[0].spec,
         to_addresses=[str(each) for each in to],
         cc_addresses=[str(each) for each in cc] or None,
         bcc_addresses=[str(each) for each in bcc] or None,
         domain_id=domain_id,
         tags=data.tags,
-        due_at=Moment.of(scheduled_at)
-        if scheduled_at
-        else call.now + (call.world.settings.lease if at_once else timedelta()),
-        attempt=1 if at_once and not scheduled_at else 0,
-        scheduled_at=Moment.of(scheduled_at) if scheduled_at else None,
         expires_at=Moment.of(data.expires_at) if data.expires_at else None,
-        created_at=call.now,
-        dated_at=call.now if at_once and not scheduled_at else None,
     )
-    new = NewSend(send=send, body=body, at_once=at_once and scheduled_at is None)
+    if scheduled_at is not None:
+        at_once = False
+        send = msgspec.structs.replace(send, status="SCHEDULED", due_at=scheduled_at, scheduled_at=scheduled_at)
+    elif at_once:
+        due_at = call.now + call.world.settings.lease
+        send = msgspec.structs.replace(send, due_at=due_at, attempt=1, dated_at=call.now)
+    new = NewSend(send=send, body=body, at_once=at_once)
     return await render_check(call, new) if rendered else new
 
 
@@ -186,7 +179,7 @@ def _addressed_to(new: NewSend, spec: str, text: str, send_id: UUID) -> NewSend:
     send = msgspec.structs.replace(
         new.send,
         id=send_id,
-        message_id=f"<{send_id}@{address_of(new.send.sender).domain}>",
+        message_id=message_id_of(send_id, address_of(new.send.sender)),
         recipient=spec,
         to_addresses=[text],
         cc_addresses=None,
@@ -397,13 +390,13 @@ def _how_to_verify(project_id: UUID, name: str, domain: domains.SendingDomain | 
     )
 
 
-def _schedule(call: Call, data: Email) -> datetime | None:
+def _schedule(call: Call, data: Email) -> Moment | None:
     if data.scheduled_at is not None and data.scheduled_at > call.now + SCHEDULE_HORIZON:
         raise Invalid.at("/scheduledAt", "At most 30 days ahead.", "too_far")
     begins = max(data.scheduled_at or call.now, call.now)
     if data.expires_at is not None and data.expires_at <= begins:
         raise Invalid.at("/expiresAt", "It would expire before it is sent.", "too_early")
-    return data.scheduled_at if data.scheduled_at is not None and data.scheduled_at > call.now else None
+    return Moment.of(begins) if begins > call.now else None
 
 
 def read_key(project_id: UUID, route: str, text: str | None, data: Any) -> IdempotencyKey | None:
@@ -555,7 +548,6 @@ async def _insert(tx: Transaction, new: list[NewSend]) -> None:
     rows = [
         {name: getattr(send, name) for name in store.INSERTED}
         | {
-            "due_at": send.due_at or send.created_at,
             "body": body if sealed is None else redacted_body(body),
             "sealed": sealed and b64encode(sealed).decode(),
             "search_text": search_text(send),
