@@ -1,6 +1,6 @@
-"""From a claimed send to its settled attempt: words, signature, transport, verdict.
+"""One attempt to deliver a claimed send: decide, compose and sign, hand to a transport, settle. And leases of attempts.
 
-One path for the process that accepted a message and for the worker. Each step gathers what is at the same step
+The process that accepted a message and the workers run the same code. Each step batches the sends that are at this step
 (`world.batcher`), so that rendering, signing, marking and settling happen for many at a time.
 """
 
@@ -63,35 +63,35 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 SETTLE_TRIES, SETTLE_PAUSE = 20, timedelta(seconds=0.5)
-"""How often and how soon to try again to write an outcome down."""
+"""How often and how soon storing an outcome is retried."""
 PREPARED_TOGETHER = 250
 """Most messages that are rendered, composed and signed together: a tenth of a second's work."""
 GATHER_SECONDS = 0.05
-"""How long outcomes gather before they are written down together, where nobody waits for one."""
+"""How long outcomes are collected before they are stored together, if no request waits for them."""
 LINKS_PURPOSE = "links"
 CHANGES_FOLLOWED = 3
 """How often a message is decided anew in one attempt because something changed while it waited for a connection."""
 
 
 class DeliveryJob(msgspec.Struct, frozen=True, kw_only=True):
-    """A claimed send with its words."""
+    """A claimed send with its content."""
 
     send: Send
     body: SendBody | None
     values: dict[str, Any] = {}
-    """What the templates get: the send's own variables, or the contact's attributes."""
+    """The template variables: those of the send, or the contact's attributes."""
     is_marked: bool = False
     """Whether "handed over, reply unknown" was committed together with the claim."""
 
 
 class RecipientDecision(msgspec.Struct, frozen=True, kw_only=True):
-    """Who gets a message, and what it is made of."""
+    """Which recipients get a message, and what it is composed from."""
 
     envelope: Envelope
     order: ComposeRequest
     settings: ProjectSettings
     decided: tuple[Result, ...] = ()
-    """Recipients whose fate is fixed; no transport is asked for them."""
+    """Results of test addresses, which no transport is asked for."""
     complained: bool = False
     links_base: str = ""
     """Scheme and host of the tracked links."""
@@ -112,13 +112,13 @@ class PreparedMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def deliver_claimed(world: "World", job: DeliveryJob) -> str:
-    """Try once to hand a claimed send over, settle the attempt, and return the status it has then."""
+    """Try once to deliver a claimed send, settle the attempt, and return its status after that."""
     with lease_keeper(world).keeping(job.send):
         return await deliver_kept(world, job, gather_seconds=0)
 
 
 async def deliver_kept(world: "World", job: DeliveryJob, *, gather_seconds: float = GATHER_SECONDS) -> str:
-    """The same for a send whose lease is kept already. Where nobody waits for it, outcomes gather for a moment."""
+    """The same for a send whose lease is renewed already. The outcome is collected with others for `gather_seconds`."""
     try:
         attempted = await _attempt(world, job)
         if attempted is None:
@@ -202,9 +202,9 @@ def _as_sent(send: Send, prepared: PreparedMessage) -> AsSent | None:
 
 
 async def _settle(world: "World", attempted: FinishedAttempt, gather_seconds: float) -> str:
-    """Write down what an attempt brought, patiently: while the database is away, what is known must not be forgotten.
+    """Store the outcome of an attempt, and retry while the database is away.
 
-    A later attempt that has begun meanwhile makes this change nothing.
+    If a later attempt has begun meanwhile, this changes nothing.
     """
     settle = world.batcher(settle_all, pause_seconds=gather_seconds)
     for _ in range(SETTLE_TRIES):
@@ -305,8 +305,8 @@ async def prepare_all(
     What is wrong with a project (it was deleted a moment ago, its key cannot be opened) is raised for its messages.
     """
     concerned = {job.send.project_id for job in jobs}
-    facts = {project_id: await _context_or_failure(world, project_id, jobs) for project_id in concerned}
-    plans = [_plan(job, facts[job.send.project_id]) for job in jobs]
+    contexts = {project_id: await _context_or_failure(world, project_id, jobs) for project_id in concerned}
+    plans = [_plan(job, contexts[job.send.project_id]) for job in jobs]
     orders = [plan.order for plan in plans if isinstance(plan, RecipientDecision)]
     made = iter(await world.rendering.compose_all(orders, now=int(world.clock().timestamp())))
     return [_prepared_of(plan, next(made)) if isinstance(plan, RecipientDecision) else plan for plan in plans]
@@ -330,12 +330,12 @@ async def _prepare_alone(world: "World", job: DeliveryJob) -> PreparedMessage | 
 
 
 def _plan(
-    job: DeliveryJob, facts: "DeliveryContext | Exception"
+    job: DeliveryJob, context: "DeliveryContext | Exception"
 ) -> RecipientDecision | SendOutcome | CampaignPaused | BaseException:
-    if isinstance(facts, Exception):
-        return facts
+    if isinstance(context, Exception):
+        return context
     try:
-        return _decide(job, facts)
+        return _decide(job, context)
     except Problem as problem:
         return rules.failed(problem.detail[:1_000])
     except Exception as error:  # One poisoned message fails alone.
@@ -441,42 +441,42 @@ async def _single_senders(
     return frozenset(spec for spec, is_verified in zip(specs, verified, strict=True) if is_verified)
 
 
-def _decide(job: DeliveryJob, facts: DeliveryContext) -> RecipientDecision | SendOutcome | CampaignPaused:
+def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | SendOutcome | CampaignPaused:
     send, body = job.send, job.body
-    state = facts.states.get(send.content_id) if send.content_id is not None else None
+    state = context.states.get(send.content_id) if send.content_id is not None else None
     if state == "STOPPED":
         return rules.cancelled(send)
     if state == "HELD":
         return CampaignPaused()
     if send.lane == MARKETING and send.contact_id is not None:
-        contact = facts.states.get(send.contact_id)
+        contact = context.states.get(send.contact_id)
         if contact is None:
             return rules.contact_deleted()
         if contact == "UNSUBSCRIBED":
             return rules.suppressed(send, [(send.recipient, "UNSUBSCRIBE")])
-    if send.expires_at is not None and send.expires_at <= facts.clock:
+    if send.expires_at is not None and send.expires_at <= context.clock:
         return rules.expired()
     if body is None:
         return rules.failed(SEND_BODY_GONE)
     name = _sender_domain(send)
-    signed_by = facts.signers.get(name or "", ())
-    if not (send.test or facts.captures or name in facts.may_send):
+    signed_by = context.signers.get(name or "", ())
+    if not (send.test or context.captures or name in context.may_send):
         if send.domain_id is not None or name is None:
             return rules.domain_lapsed(name or send.sender)
-        if send.lane == MARKETING or address_of(send.sender).spec.lower() not in facts.single_senders:
+        if send.lane == MARKETING or address_of(send.sender).spec.lower() not in context.single_senders:
             return rules.sender_lapsed(address_of(send.sender).spec)
         signed_by = ()  # The keys of a domain that is not verified are not published.
     waiting: list[str] = list(send.pending) if send.pending else recipients_of(send)
-    blocked = [(each, why) for each in waiting if (why := _suppression(each, send, body, facts)) is not None]
+    blocked = [(each, why) for each in waiting if (why := _suppression(each, send, body, context)) is not None]
     blocked += [(each, "TEST ADDRESS") for each in waiting if outcome_of(each) is FixedOutcome.SUPPRESSED]
     gone = {address for address, _ in blocked}
     left = [each for each in waiting if each not in gone]
     if not left:
         return rules.suppressed(send, blocked)
-    words, draft = draft_of(send, body, job.values, facts.tracking_base, facts.tracking_key, now=facts.clock)
+    words, draft = draft_of(send, body, job.values, context.tracking_base, context.tracking_key, now=context.clock)
     fixed = {each: found for each in left if (found := outcome_of(each)) is not None}
     envelope = Envelope(
-        mail_from=return_path(send, facts),
+        mail_from=return_path(send, context),
         recipients=tuple(each for each in left if each not in fixed),
         message_id=send.message_id,
         bulk=send.lane == 1,
@@ -485,17 +485,17 @@ def _decide(job: DeliveryJob, facts: DeliveryContext) -> RecipientDecision | Sen
     return RecipientDecision(
         envelope=envelope,
         order=ComposeRequest(words, draft, signed_by, str(send.project_id)),
-        settings=facts.settings,
+        settings=context.settings,
         decided=tuple(answer(found, each) for each, found in fixed.items()),
         complained=FixedOutcome.COMPLAINED in fixed.values(),
-        links_base=facts.tracking_base,
+        links_base=context.tracking_base,
         suppressed=tuple(blocked),
     )
 
 
-def _suppression(address: str, send: Send, body: SendBody, facts: DeliveryContext) -> str | None:
+def _suppression(address: str, send: Send, body: SendBody, context: DeliveryContext) -> str | None:
     """Why nothing is written to an address; who unsubscribed still gets password resets."""
-    why = facts.suppressed.get(address.lower())
+    why = context.suppressed.get(address.lower())
     return None if why == "UNSUBSCRIBE" and not _may_leave_out(send, body) else why
 
 
@@ -526,12 +526,12 @@ def _readable_recipients(send: Send) -> list[str]:
         return []
 
 
-def return_path(send: Send, facts: DeliveryContext) -> str:
+def return_path(send: Send, context: DeliveryContext) -> str:
     """The envelope sender: one of its own for each send (VERP), signed, where a return-path domain is set."""
-    if facts.return_path_domain is None:
+    if context.return_path_domain is None:
         return address_of(send.sender).spec
     name = f"b-{send.id.hex}"
-    return f"{name}-{facts.sign_return_path('return-path', name.encode())[:12].lower()}@{facts.return_path_domain}"
+    return f"{name}-{context.sign_return_path('return-path', name.encode())[:12].lower()}@{context.return_path_domain}"
 
 
 def draft_of(

@@ -42,7 +42,7 @@ class MailRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One message to one contact."""
 
     once_key: str
-    """What it is, for ever: the project never sends a second one with the same key."""
+    """Identifies the message: the project never sends a second one with the same key."""
     contact_id: UUID
     to: str
     sender: str
@@ -54,7 +54,7 @@ class MailRequest(msgspec.Struct, frozen=True, kw_only=True):
 async def domain_to_send_from(world: "World", db: Queries, project_id: UUID, sender: str) -> UUID | None:
     """The verified domain that an address belongs to; None where the message is captured and needs none.
 
-    Raises LookupError in words for people where there has to be one. Raises AddressInvalid.
+    Raises LookupError, with a message for people, if the domain must be verified and is not. Raises AddressInvalid.
     """
     name = address_of(sender).domain
     domain = await domains.sending_domain(db, project_id, name)
@@ -65,41 +65,41 @@ async def domain_to_send_from(world: "World", db: Queries, project_id: UUID, sen
 
 
 class AcceptedSend(msgspec.Struct, frozen=True):
-    """A new send, and why it is not sent where it is not."""
+    """A new send, and the reason if it is not delivered."""
 
     id: UUID
     reason: str | None
 
 
 async def enqueue_all(
-    world: "World", tx: Transaction, project_id: UUID, letters: list[MailRequest], cap: int, now: Moment
+    world: "World", tx: Transaction, project_id: UUID, requests: list[MailRequest], cap: int, now: Moment
 ) -> dict[str, AcceptedSend]:
     """Accept messages as part of an open transaction; returns the new sends by their keys.
 
     A key that was used before is left out: its message has been accepted then. What is beyond the project's frequency
-    cap (`cap` messages to a contact) is written down as SUPPRESSED with that reason.
+    cap (`cap` messages to a contact) is stored as SUPPRESSED with that reason.
     """
-    beyond = await beyond_cap(tx, project_id, [letter.contact_id for letter in letters], cap, now)
+    beyond = await beyond_cap(tx, project_id, [request.contact_id for request in requests], cap, now)
     reasons = [cap_reason(cap) if each else None for each in beyond]
-    subjects = await _subjects(world, project_id, letters)
+    subjects = await _subjects(world, project_id, requests)
     sends = [
-        _send_of(project_id, letter, subject, reason, now)
-        for letter, subject, reason in zip(letters, subjects, reasons, strict=True)
+        _send_of(project_id, request, subject, reason, now)
+        for request, subject, reason in zip(requests, subjects, reasons, strict=True)
     ]
     made = await store.insert_once(tx, sends)
     new = set(made)
-    kept = [(send, letter) for send, letter in zip(sends, letters, strict=True) if send.id in new]
+    kept = [(send, request) for send, request in zip(sends, requests, strict=True) if send.id in new]
     if kept:
         await store.insert_bodies(
             tx,
             project_id=[project_id for _ in kept],
             id=[send.id for send, _ in kept],
-            body=[Jsonb(letter.body) for _, letter in kept],
+            body=[Jsonb(request.body) for _, request in kept],
             search_text=[f"{send.recipient} {send.subject} {send.message_id}".lower()[:4_000] for send, _ in kept],
         )
         await events.record_all(tx, [_skip_event(send, now) for send, _ in kept])
         tx.makes_due("sends")
-    return {letter.once_key: AcceptedSend(send.id, send.reason) for send, letter in kept}
+    return {request.once_key: AcceptedSend(send.id, send.reason) for send, request in kept}
 
 
 def _skip_event(send: Send, now: Moment) -> Event:
@@ -108,30 +108,30 @@ def _skip_event(send: Send, now: Moment) -> Event:
     return event_of(send, "email.suppressed", now, reason=send.reason)
 
 
-def _send_of(project_id: UUID, letter: MailRequest, subject: str, reason: str | None, now: Moment) -> Send:
+def _send_of(project_id: UUID, request: MailRequest, subject: str, reason: str | None, now: Moment) -> Send:
     return msgspec.structs.replace(
-        new_send(project_id, address_of(letter.sender), letter.to, now),
+        new_send(project_id, address_of(request.sender), request.to, now),
         status="QUEUED" if reason is None else "SUPPRESSED",
         lane=MARKETING,
         subject=subject,
-        contact_id=letter.contact_id,
-        domain_id=letter.domain_id,
-        once_key=letter.once_key,
+        contact_id=request.contact_id,
+        domain_id=request.domain_id,
+        once_key=request.once_key,
         due_at=now if reason is None else None,
         reason=reason,
     )
 
 
-async def _subjects(world: "World", project_id: UUID, letters: list[MailRequest]) -> list[str]:
-    """As the log shows them, as long as that is soon known: a transaction is open.
+async def _subjects(world: "World", project_id: UUID, requests: list[MailRequest]) -> list[str]:
+    """The rendered subjects, for the log. A transaction is open, so rendering may take `SUBJECTS_WITHIN` at most.
 
-    One that does not render is shown as written, and the hand-over says what is wrong.
+    A subject that cannot be rendered stays as written; the delivery then fails with the reason.
     """
-    written = [letter.body.subject for letter in letters]
+    written = [request.body.subject for request in requests]
     tenant = str(project_id)
-    to_render = [at for at, letter in enumerate(letters) if letter.body.engine != "none" and "{" in written[at]]
+    to_render = [at for at, request in enumerate(requests) if request.body.engine != "none" and "{" in written[at]]
     if to_render and not world.rendering.has_own_process(tenant):
-        values = [(written[at], letters[at].body.variables) for at in to_render]
+        values = [(written[at], requests[at].body.variables) for at in to_render]
         with suppress(Problem, TimeoutError):
             async with asyncio.timeout(SUBJECTS_WITHIN.total_seconds()):
                 rendered = await world.rendering.call(tenant, "render_subjects", values)

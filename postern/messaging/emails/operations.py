@@ -19,7 +19,7 @@ from postern.kernel.http.problems import Invalid, Problem
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import to_json
 from postern.messaging.emails import store
-from postern.messaging.emails.delivery import LINKS_PURPOSE, deliver_claimed, draft_of, lease_keeper
+from postern.messaging.emails.delivery import LINKS_PURPOSE, DeliveryJob, deliver_claimed, draft_of, lease_keeper
 from postern.messaging.emails.model import (
     BATCH_BYTES,
     DEFERRED,
@@ -63,7 +63,6 @@ from postern.messaging.emails.submission import (
     SubmissionRequest,
     check_email,
     finish_all,
-    job_of,
     known_answer,
     one_for_each,
     read_key,
@@ -522,7 +521,8 @@ def _has_room(call: Call, settings: ProjectSettings) -> bool:
 
 async def _hand_over(world: "World", new: NewSend) -> str:
     try:
-        return await deliver_claimed(world, job_of(new))
+        # The commit that accepted it has claimed and marked it.
+        return await deliver_claimed(world, DeliveryJob(send=new.send, body=new.body, is_marked=True))
     except Exception:  # The lease runs out, and a worker takes it up.
         log.exception("hand_over_failed", send=str(new.send.id))
         return new.send.status

@@ -1,4 +1,4 @@
-"""Writing down what attempts brought: rows, attempt log, suppressions and events, in one transaction."""
+"""Storing the outcomes of attempts: sends, attempt log, suppressions and events, in one transaction."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class FinishedAttempt(msgspec.Struct, frozen=True, kw_only=True):
-    """An attempt that is over, and what it makes of its send."""
+    """An attempt that has ended, and the state of its send after it."""
 
     send: Send
     verdict: SendOutcome
@@ -34,11 +34,11 @@ class FinishedAttempt(msgspec.Struct, frozen=True, kw_only=True):
     dated_at: Moment | None = None
     """The `Date` of the message that was handed over."""
     as_sent: AsSent | None = None
-    """What the message had besides what is composed again from its send; None where nothing of it is kept."""
+    """What `get_email_message` needs besides the send; None if that is not stored."""
     has_secrets: bool = False
     """Whether its one-time secrets are stored, encrypted, until this settles it."""
     suppressed: tuple[tuple[str, str], ...] = ()
-    """Recipients who were left out, each with the reason on the suppression list; the others were tried."""
+    """Recipients that were left out, each with the reason of its suppression."""
 
 
 async def settle_all(world: "World", attempts: list[FinishedAttempt]) -> list[str | BaseException]:
@@ -52,7 +52,7 @@ async def settle_all(world: "World", attempts: list[FinishedAttempt]) -> list[st
 
 
 async def _settle_together(world: "World", attempts: list[FinishedAttempt]) -> list[str]:
-    """One transaction for all; one whose send was claimed again meanwhile changes nothing."""
+    """One transaction for all. An attempt whose send was claimed again meanwhile changes nothing."""
     now = world.clock()
     async with world.db.transaction() as tx:
         settled = {row.id: row.status for row in await _settle(tx, attempts, now)}
@@ -94,7 +94,7 @@ async def _settle(tx: Transaction, attempts: list[FinishedAttempt], now: Moment)
 
 
 async def _erase_secrets(tx: Transaction, attempts: list[FinishedAttempt]) -> None:
-    """A send that is not tried again needs its one-time secrets no longer."""
+    """Erase the one-time secrets of sends that are not tried again."""
     over = [each.send for each in attempts if each.has_secrets and each.verdict.due_at is None]
     if over:
         project_ids = sorted({send.project_id for send in over})
@@ -102,7 +102,7 @@ async def _erase_secrets(tx: Transaction, attempts: list[FinishedAttempt]) -> No
 
 
 def _outcomes(each: FinishedAttempt, now: Moment) -> dict[str, Any] | None:
-    """What this attempt brought each recipient, where the send has several."""
+    """The status of each recipient after this attempt; None if the send has only one."""
     if not each.verdict.tried or not has_several_recipients(each.send):
         return None
     return {
@@ -117,7 +117,7 @@ def has_several_recipients(send: Send) -> bool:
 
 
 def _was_ambiguous(each: FinishedAttempt) -> bool:
-    """Whether an earlier attempt was handed over and never settled: its process died."""
+    """Whether an earlier attempt transmitted the message and was never settled, because its process died."""
     return each.send.handed_over is not None and each.send.handed_over < each.send.attempt
 
 
@@ -229,7 +229,7 @@ async def _suppress(tx: Transaction, attempts: list[FinishedAttempt], now: Momen
 
 
 async def _count_skipped(tx: Transaction, attempts: list[FinishedAttempt]) -> None:
-    """What a campaign's progress says about recipients who were left out at the last moment."""
+    """Count the recipients of campaigns that were skipped right before delivery, by reason."""
     skipped = [(each.send, each.send.campaign_id, each.verdict.skipped) for each in attempts]
     rows = [(send, campaign_id, why) for send, campaign_id, why in skipped if campaign_id is not None and why]
     if rows:
@@ -248,9 +248,9 @@ def _events(each: FinishedAttempt, now: Moment) -> list[Event]:
 
 
 def _rendered_subject(each: FinishedAttempt) -> dict[str, Any]:
-    """The subject as this recipient gets it; null for a campaign's send that was never composed.
+    """The subject that this recipient got; null for a campaign's send that was never composed.
 
-    Until it is composed, a campaign's send has the subject as it was written, before any value is filled in.
+    Until it is composed, a campaign's send has the subject template.
     """
     if each.subject is not None:
         return {"subject": each.subject[:500]}
@@ -258,7 +258,7 @@ def _rendered_subject(each: FinishedAttempt) -> dict[str, Any]:
 
 
 def event_of(send: Send | TouchedSend, type_: str, now: Moment, **data: Any) -> Event:
-    """An event of a send, with what those who react need to know of it."""
+    """An event of a send, with the data that reactions and webhooks need."""
     known: dict[str, Any] = {
         "emailId": send.id,
         "messageId": send.message_id,

@@ -1,15 +1,15 @@
-"""Whether a message may still leave, looked at right before it does.
+"""The check right before a message is sent: whether it may still be sent.
 
 Between the moment a worker composes a message and the moment a connection is free for it, seconds can pass: the
 campaign is paused or cancelled, the recipient unsubscribes, is suppressed or deleted, the send is cancelled. So when a
-message's turn on a connection comes, one statement looks at all of that and commits "handed over, reply unknown".
+connection is free for a message, one statement checks all of that and commits "transmitted, reply unknown".
 
-A statement for each message would be too dear. The look for one message covers those that stand behind it in the same
-queue, as many as will probably have their turn while the answer is fresh; a message whose answer is older than that is
-looked at again. With a relay that is slow to answer few are looked at ahead. With a fast one the next look begins
-before the answers at hand are used up, so that no connection waits for it.
+A statement for each message would cost too much. The check for one message includes those behind it in the same queue:
+as many as will probably get a connection while the answer is fresh. A message whose answer is older is checked again.
+With a relay that replies slowly, few messages are checked ahead. With a fast one, the next check begins before the
+answers are used up, so that no connection waits for it.
 
-Whoever stops sends waits for `until_stopped`: when it returns, answers from before the stop no longer count.
+Code that stops sends waits for `until_stopped`: when it returns, answers from before the stop no longer count.
 """
 
 import asyncio
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 LOST = "The process that handed the message over ended before it could note the reply."
 
 FRESH_SECONDS = 0.25
-"""How old an answer may be when the message leaves."""
+"""How old an answer may be when the message is sent."""
 FRESH_SECONDS_AT_MOST = 0.5
-"""On a busy machine a look takes longer, and its answer holds for longer in proportion; never for more than this."""
+"""On a busy machine a check takes longer, and its answer is valid for longer in proportion, but never for more."""
 LOOKS_PER_ANSWER = 4
-"""An answer holds for at least so many times as long as the look took."""
+"""An answer is valid for at least so many times as long as the check took."""
 AHEAD_AT_LEAST, AHEAD_AT_MOST = 4, 500
-"""Messages behind the one whose turn it is that are looked at with it."""
+"""How many messages behind the current one are checked with it."""
 AHEAD_IN_BACKGROUND = 32
-"""From so many messages ahead on, the next look begins while connections still have messages that may go."""
+"""With so many messages ahead, the next check begins while there are still messages that may be sent."""
 BACKGROUND_AFTER = 0.5
-"""After which share of the time for which answers hold it begins."""
+"""The part of the time for which answers are valid, after which it begins."""
 PACE_SECONDS = 0.1
-"""Over how long the number of turns is counted, while messages wait."""
+"""The period over which the rate of messages is measured, while messages wait."""
 STOP_CHECK_SECONDS = 0.05
 """How often `until_stopped` asks whether there is anything left to wait for."""
 
@@ -52,15 +52,15 @@ Answer = Literal["GO", "CHANGED", "OVERTAKEN"]
 
 
 class LeaseLost(Exception):
-    """The lease of this attempt ran out and another one has begun, or the send was cancelled."""
+    """The lease of this attempt expired and another attempt has begun, or the send was cancelled."""
 
 
 class ContentChanged(Exception):
-    """Something that the message was composed from has changed: it must be decided anew whether and how it leaves."""
+    """Something that the message was composed from has changed: it must be decided again whether and how it is sent."""
 
 
 class SendTurn:
-    """One attempt on its way to a connection, and what the last look said about it."""
+    """One attempt that waits for a connection, and the answer of its last check."""
 
     def __init__(
         self, send: Send, addresses: list[str], *, leavable: bool, needs_mark: bool, dated_at: Moment | None = None
@@ -74,12 +74,12 @@ class SendTurn:
         """Whether "handed over, reply unknown" has yet to be committed."""
         self.answer: Answer | None = None
         self.looked_at = 0.0
-        """When the look that gave the answer began, by the event loop's clock."""
+        """When the check that gave the answer began, by the event loop's clock."""
         self.look: asyncio.Task[None] | None = None
-        """The look that is under way for it."""
+        """The check that is running for it."""
 
     def row(self) -> dict[str, object]:
-        """What the statement wants to know."""
+        """The row of this attempt for the statement."""
         send = self.send
         return {
             "project_id": send.project_id,
@@ -96,7 +96,7 @@ class SendTurn:
 
 
 class SendQueue:
-    """The messages that wait for connections of one transport, in the order in which they came."""
+    """The messages that wait for connections of one transport, in order of arrival."""
 
     def __init__(self, world: "World") -> None:
         self._world = world
@@ -113,7 +113,7 @@ class SendQueue:
 
     @contextmanager
     def holding(self, turn: SendTurn) -> Iterator[None]:
-        """The message waits here for as long as the block runs, or until it may go."""
+        """Have the message in the queue while the block runs, or until it is admitted."""
         if not self._waiting:  # Time in which nothing waited says nothing about the pace.
             self._turns, self._counted_from = 0, asyncio.get_running_loop().time()
         self._waiting[turn] = None
@@ -123,7 +123,7 @@ class SendQueue:
             self._waiting.pop(turn, None)
 
     async def admit(self, turn: SendTurn) -> None:
-        """Return when the message may leave now. Raises LeaseLost, ContentChanged, and what the database raises."""
+        """Return when the message may be sent now. Raises LeaseLost, ContentChanged, and what the database raises."""
         loop = asyncio.get_running_loop()
         came = loop.time()
         while not self._is_known(turn, came):
@@ -144,19 +144,19 @@ class SendQueue:
     def _is_known(self, turn: SendTurn, came: float) -> bool:
         if turn.answer != "GO" or turn.needs_mark:
             return turn.answer in {"CHANGED", "OVERTAKEN"}
-        # A look that began after the turn came is as fresh as can be, however long it took.
+        # A check that began after the connection was free is fresh, however long it took.
         return turn.looked_at >= came or self._is_fresh(turn)
 
     def _is_fresh(self, turn: SendTurn) -> bool:
         return asyncio.get_running_loop().time() - turn.looked_at <= self._fresh_seconds
 
     async def _look(self, turn: SendTurn) -> None:
-        """Wait for the look that is under way for this message, or begin one for it and those behind it."""
+        """Wait for the check that is running for this message, or begin one for it and those behind it."""
         if turn.look is None:
-            # Messages are prepared in groups: when the first one has its connection, the others are about to come.
+            # Messages are prepared in batches: when the first one has its connection, the others are about to arrive.
             await asyncio.sleep(0)
         look = turn.look or self._begin([turn, *self._next(besides=turn)])
-        # Whoever gives up waiting does not end the look for the others.
+        # A caller that is cancelled does not cancel the check for the others.
         await asyncio.shield(look)
 
     def _begin(self, group: list[SendTurn]) -> asyncio.Task[None]:
@@ -166,7 +166,7 @@ class SendQueue:
         return task
 
     def _look_ahead(self) -> None:
-        """Begin the next look if the answers of the last one are half used up and connections would wait for it."""
+        """Begin the next check if the answers of the last one are half used up and connections would wait for it."""
         if self._background is not None:
             return
         if asyncio.get_running_loop().time() - self._looked_at < BACKGROUND_AFTER * self._fresh_seconds:
@@ -178,21 +178,21 @@ class SendQueue:
     def _background_done(self, task: asyncio.Task[None]) -> None:
         self._background = None
         if not task.cancelled():
-            # Those it was for ask again when their turn comes, and get the error if there still is one.
+            # Its messages are checked again when they have a connection, and get the error if it persists.
             task.exception()
 
     def _ahead(self) -> int:
-        """How many messages will probably have their turn while an answer of now is fresh."""
+        """How many messages will probably get a connection while an answer of now is fresh."""
         return min(AHEAD_AT_MOST, max(AHEAD_AT_LEAST, round(self._measured_pace() * self._fresh_seconds)))
 
     def _next(self, besides: SendTurn | None = None) -> list[SendTurn]:
-        """Those among the next messages that have no answer, or one that will be too old when their turn comes."""
+        """The next messages without an answer, or with one that will be too old when they get a connection."""
         oldest = asyncio.get_running_loop().time() - BACKGROUND_AFTER * self._fresh_seconds
         soon = islice((each for each in self._waiting if each.look is None and each is not besides), self._ahead())
         return [each for each in soon if each.answer is None or (each.answer == "GO" and each.looked_at < oldest)]
 
     def _measured_pace(self) -> float:
-        """Turns a second."""
+        """Messages per second."""
         now = asyncio.get_running_loop().time()
         passed = now - self._counted_from
         if passed >= PACE_SECONDS:
@@ -218,9 +218,9 @@ class SendQueue:
 
 
 async def look(world: "World", turns: list[SendTurn]) -> dict[UUID, bool]:
-    """Whether each may go as it is; attempts that are not the latest of their send any more are left out.
+    """Whether each message may be sent as it is, by the id of its send; without attempts that are not the latest.
 
-    Commits "handed over, reply unknown" for those that may go and need it.
+    Commits "transmitted, reply unknown" for those that may be sent and need it.
     """
     rows = await store.look_before_sending(
         world.db,
@@ -233,10 +233,10 @@ async def look(world: "World", turns: list[SendTurn]) -> dict[UUID, bool]:
 
 
 async def until_stopped(world: "World", project_id: UUID, content_ids: list[UUID], now: Moment) -> None:
-    """Return when no send of these words leaves any more, which a committed change of their state forbids.
+    """Return when no send of these contents is sent any more, after a change of their state was committed.
 
-    What the workers, wherever they run, were told before the change has left by then or is too old to count. What is on
-    the wire may still be. Returns at once where nothing was looked at, after `FRESH_SECONDS_AT_MOST` at the latest.
+    The answers that workers on any host got before the change are used up or too old by then; messages may still be in
+    transmission. Returns at once if nothing was checked, and after `FRESH_SECONDS_AT_MOST` at the latest.
     """
     ends = asyncio.get_running_loop().time() + FRESH_SECONDS_AT_MOST
     leases_end = now + 2 * world.settings.lease  # Those that are renewed meanwhile, too.
@@ -268,7 +268,7 @@ class SendQueues:
 
 
 def queues(world: "World") -> SendQueues:
-    """Where this process's messages wait for connections."""
+    """The queues of this process."""
     found = world.resources.get(SendQueues)
     if found is None:
         found = world.resources[SendQueues] = SendQueues(world)

@@ -1,6 +1,6 @@
-"""Mail that carries a one-time code or link: what is stored and shown of it never holds the secret.
+"""Mail with a one-time code or link: what is stored and shown of it never contains the secret.
 
-The complete content exists encrypted until the hand-over is settled. A message that is captured instead of sent is
+The complete content is stored encrypted until the send is settled. A message that is captured instead of sent is
 kept encrypted as a whole for callers with the permission `customers:impersonate`; all others get the redacted one.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from postern.world import World
 
 REMOVED = "[removed]"
-"""What stands where a code or token stood."""
+"""Replaces a code or token."""
 
 
 class SecretInSubject(ValueError):

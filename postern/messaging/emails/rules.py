@@ -1,4 +1,4 @@
-"""What an attempt's outcome makes of a send: pure decisions."""
+"""Decisions about sends without input or output: the state after an attempt, and the rates of statistics."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -22,15 +22,15 @@ Chance = Callable[[], float]
 Skipped = Literal["unsubscribed", "suppressed", "deleted"]
 
 UNTRIED_PAUSE = timedelta(seconds=15)
-"""When to come back to a message that no peer was asked for."""
+"""The time until a message that no server was asked for is tried again."""
 UNTRIED_DOUBLINGS = 6
-"""How often that pause doubles, where there is no peer to ask: to a quarter of an hour."""
+"""How often that pause doubles while there is no server to ask: up to a quarter of an hour."""
 
 CAMPAIGN_CANCELLED = "The campaign was cancelled."
 
 
 class SendOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """How a send stands after an attempt."""
+    """The state of a send after an attempt, and what has to be recorded with it."""
 
     status: SendStatus
     due_at: datetime | None = None
@@ -46,19 +46,19 @@ class SendOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Addresses that are to be suppressed, each with the reply."""
     soft_bounces: list[str] = []
     recipients: dict[str, tuple[SendStatus, str | None]] = {}
-    """How the message stands for each recipient whom this attempt decided, and why."""
+    """The status, and the reason, of each recipient whom this attempt settled."""
     skipped: Skipped | None = None
-    """Why a campaign left this recipient out at the last moment."""
+    """Why this recipient of a campaign was skipped right before delivery."""
     events: list[tuple[str, dict[str, Any]]] = []
     """Names (`email.…`) and data."""
 
 
 def judge(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: str, chance: Chance) -> SendOutcome:
-    """What the outcome of one attempt makes of the send. `chance` gives 0 ≤ x < 1 and spreads retries."""
+    """The state of a send after the outcome of one attempt. `chance` returns 0 ≤ x < 1 and spreads retries."""
     if outcome.untried:
         pause = outcome.retry_after or UNTRIED_PAUSE
         if _is_over(send, now + pause):
-            pause = min(pause, UNTRIED_PAUSE)  # Near the end it is looked after more often.
+            pause = min(pause, UNTRIED_PAUSE)  # Shortly before it expires it is tried more often.
         if _is_over(send, now + pause):
             return _given_up(send, "No peer could be asked in time.", [], [])
         reason = _first_text(outcome.results)
@@ -70,7 +70,7 @@ def judge(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: st
 
 
 def _state_after(result: Result, verdict: SendOutcome) -> tuple[SendStatus, str | None]:
-    """How one recipient stands after an attempt that made this of the whole send."""
+    """The status and reason of one recipient, given the outcome for the whole send."""
     if isinstance(result, Accepted):
         return ("DELIVERED", None) if result.delivered else ("SENT", None)
     if isinstance(result, Rejected):
@@ -107,7 +107,7 @@ def _judged(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: 
 
 
 def untried_pause(attempt: int) -> timedelta:
-    """How long to wait before looking again whether there is a peer to ask."""
+    """The pause before a send is tried again that no server could be asked for; it doubles with each attempt."""
     return UNTRIED_PAUSE * 2 ** min(attempt - 1, UNTRIED_DOUBLINGS)
 
 
@@ -191,24 +191,24 @@ def name_template(name: str | None) -> str | None:
 
 
 def failed(reason: str) -> SendOutcome:
-    """The message could not be composed: that send fails alone."""
+    """The message cannot be composed."""
     return SendOutcome(status="FAILED", reason=reason, events=[("email.failed", {"reason": reason})])
 
 
 def expired() -> SendOutcome:
-    """The send's own end came first."""
+    """The send expired before it was delivered."""
     reason = "It expired before it was handed over."
     return SendOutcome(status="EXPIRED", reason=reason, events=[("email.expired", {"reason": reason})])
 
 
 def cancelled(send: Send) -> SendOutcome:
-    """What its words said was called off before it was handed over."""
+    """The campaign was cancelled before the send was delivered."""
     may_have_arrived = " An earlier attempt may have arrived." if send.handed_over is not None else ""
     return SendOutcome(status="CANCELLED", tried=False, reason=CAMPAIGN_CANCELLED + may_have_arrived)
 
 
 def contact_deleted() -> SendOutcome:
-    """The contact that a campaign or an automation wrote to is no longer there."""
+    """The contact of a campaign or an automation was deleted."""
     reason = "The contact was deleted before the message was handed over."
     return SendOutcome(
         status="CANCELLED", reason=reason, skipped="deleted", events=[("email.cancelled", {"reason": reason})]
@@ -232,13 +232,13 @@ def sender_lapsed(address: str) -> SendOutcome:
 
 
 def undecided(send: Send, now: datetime) -> SendOutcome:
-    """What the message is made of changed again and again while it waited: looked at anew in a moment."""
+    """What the message is composed from changed several times while it waited for a connection: tried again soon."""
     due_at = now + UNTRIED_PAUSE
     return SendOutcome(status=send.status, due_at=due_at, tried=False, pending=send.pending, reason=send.reason)
 
 
 def not_rendered(send: Send, reason: str, now: datetime) -> SendOutcome:
-    """The message could not be rendered now, for no fault of its own: it is tried again, later each time."""
+    """No render process was available: tried again, with growing pauses."""
     pause = untried_pause(send.attempt)
     if _is_over(send, now + pause):
         pause = UNTRIED_PAUSE
@@ -248,7 +248,7 @@ def not_rendered(send: Send, reason: str, now: datetime) -> SendOutcome:
 
 
 def suppressed(send: Send, addresses: Sequence[tuple[str, str]]) -> SendOutcome:
-    """All recipients who are left are on the suppression list, or have unsubscribed."""
+    """All remaining recipients are suppressed or have unsubscribed."""
     address, why = addresses[0]
     reason = f"{address} is suppressed ({why.lower()})."
     left_out = SendOutcome(
@@ -260,7 +260,7 @@ def suppressed(send: Send, addresses: Sequence[tuple[str, str]]) -> SendOutcome:
 
 
 def without_recipients(verdict: SendOutcome, addresses: Sequence[tuple[str, str]]) -> SendOutcome:
-    """The verdict on a message that some of its recipients did not get, because they are suppressed."""
+    """The outcome of a message, with the recipients that did not get it because they are suppressed."""
     if not addresses or not verdict.tried:
         return verdict
     named = "; ".join(f"{address} is {why_suppressed(why)}" for address, why in addresses[:5])
@@ -284,12 +284,12 @@ def without_recipients(verdict: SendOutcome, addresses: Sequence[tuple[str, str]
 
 
 def why_suppressed(why: str) -> str:
-    """For people: `BOUNCE` is read as `suppressed (bounce)`."""
+    """The reason as text for people: `suppressed (bounce)` for `BOUNCE`."""
     return f"suppressed ({why.lower()})"
 
 
 def then_complained(verdict: SendOutcome) -> SendOutcome:
-    """Delivered, and then reported as spam (the test address with that fate)."""
+    """Delivered and then reported as spam, as the test address for complaints is."""
     return msgspec.structs.replace(
         verdict, status="COMPLAINED", complained=True, events=[*verdict.events, ("email.complained", {})]
     )
@@ -317,7 +317,7 @@ def _reply_text(result: Result) -> str:
 
 
 def storable(text: str) -> str:
-    """What a peer said, without what PostgreSQL cannot keep."""
+    """A server's text without NUL, which PostgreSQL cannot store."""
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 

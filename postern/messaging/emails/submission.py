@@ -25,7 +25,6 @@ from postern.messaging.domains import operations as domains
 from postern.messaging.domains import senders
 from postern.messaging.domains.model import SendingDomain
 from postern.messaging.emails import store
-from postern.messaging.emails.delivery import DeliveryJob
 from postern.messaging.emails.model import (
     IDEMPOTENCY_LEASE,
     IDEMPOTENCY_WINDOW,
@@ -578,11 +577,6 @@ def search_text(send: Send) -> str:
     """What `q` searches: recipients, subject and Message-ID, in lower case."""
     recipients = " ".join([*send.to_addresses, *(send.cc_addresses or []), *(send.bcc_addresses or [])])
     return f"{recipients} {send.message_id} {send.subject[:SEARCHED_SUBJECT]}".lower()
-
-
-def job_of(new: NewSend) -> DeliveryJob:
-    """The job that the accepting process does itself: claimed and marked by the commit that accepted it."""
-    return DeliveryJob(send=new.send, body=new.body, is_marked=True)
 
 
 async def finish_all(world: "World", finished: list[IdempotencyKey]) -> list[None]:

@@ -1,4 +1,4 @@
-"""Which transport a project's mail takes, and the one place where transports are made."""
+"""The transport of a project, and the only place where transports are created."""
 
 from datetime import timedelta
 from functools import partial
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 LEASED_AHEAD = timedelta(seconds=5)
-"""How far ahead the times of a relay's rate are given out."""
+"""How far ahead the times of a relay's rate are leased."""
 
 
 class NoSmartHost(Unavailable):
@@ -33,18 +33,18 @@ class NoSmartHost(Unavailable):
 
 
 def is_captured(world: "World", settings: ProjectSettings, *, test: bool) -> bool:
-    """Whether a send of this project stays in the inbox view: TEST credentials always do."""
+    """Whether a send of this project is captured for the inbox view; those of TEST credentials always are."""
     return test or (settings.transport or world.settings.transport) == "capture"
 
 
 def require_transport(world: "World", settings: ProjectSettings, *, test: bool) -> None:
-    """Raises NoSmartHost where mail that is taken in now could not leave."""
+    """Raises NoSmartHost if mail that is accepted now could not be sent."""
     if not is_captured(world, settings, test=test) and not settings.relays and not world.settings.relay:
         raise NoSmartHost
 
 
 def transport_of(world: "World", project_id: UUID, settings: ProjectSettings) -> Transport:
-    """The relay transport of a project: its own smart hosts, or the instance's. Made once for each set of hosts.
+    """The relay transport of a project: its own relays, or those of the server. Created once for each set of relays.
 
     Raises NoSmartHost.
     """
@@ -58,7 +58,7 @@ def transport_of(world: "World", project_id: UUID, settings: ProjectSettings) ->
         found = world.transports[name] = RelayTransport(
             relays,
             hello=_own_name(world),
-            # The operator's relay may stand anywhere; a host that a project names is one of the Internet's.
+            # The operator's relay may have a private address; a project's relay must have a public one.
             resolve=world.outbound.resolve if own else None,
             lease=partial(_lease, world, project_id if own else NO_ID),
             chance=world.random.random,
@@ -68,7 +68,7 @@ def transport_of(world: "World", project_id: UUID, settings: ProjectSettings) ->
 
 
 async def _lease(world: "World", project_id: UUID, name: str, seconds: float) -> float | None:
-    """A span of the rate of a relay, which all processes share. See `Lease`."""
+    """Lease a span of the rate of a relay, which all processes share. See `Lease`."""
     leased = await store.lease_times(
         world.db, project_id=project_id, name=name, span=timedelta(seconds=seconds), ahead=LEASED_AHEAD
     )
@@ -76,7 +76,7 @@ async def _lease(world: "World", project_id: UUID, name: str, seconds: float) ->
 
 
 def _retire_others(world: "World", project_id: UUID, name: str) -> None:
-    """A project that changed its smart hosts leaves the connections to the old ones."""
+    """Close the connections to the former relays of a project that changed them."""
     for known in [each for each in world.transports if each.startswith(f"relay:{project_id}:") and each != name]:
         world.run_after(world.transports.pop(known).aclose())
 
@@ -141,7 +141,7 @@ def _named_relay(text: str) -> RelayServer:
 
 
 def capture_transport(world: "World", capture: CapturedMail) -> CaptureTransport:
-    """A transport that keeps this one message for the inbox view."""
+    """A transport that stores this one message for the inbox view."""
 
     async def keep(_envelope: Envelope, _message: bytes) -> None:
         await world.batcher(capture_all)(capture)
@@ -150,6 +150,6 @@ def capture_transport(world: "World", capture: CapturedMail) -> CaptureTransport
 
 
 async def capture_all(world: "World", captures: list[CapturedMail]) -> list[None]:
-    """Keep captured messages, all in one statement."""
+    """Store captured messages by one statement."""
     await store.capture(world.db, captures)
     return [None] * len(captures)

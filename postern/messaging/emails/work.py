@@ -1,4 +1,4 @@
-"""Sends that are due: handed over by whichever worker claims them."""
+"""Sends that are due: the worker that claims them delivers them."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 TOGETHER_OCTETS = 4 * 1024 * 1024
-"""Words and files of one share that are in memory at a time. A worker has a dozen shares in hand, and each message in
-up to three forms, so this is what bounds its memory when everybody gets an invoice of their own."""
+"""Octets of content and attachments of one share that are in memory at a time. A worker processes a dozen shares at a
+time and holds each message in up to three forms, so this bounds its memory when every recipient gets an own file."""
 
 
 async def deliver_share(world: "World", sends: list[Send]) -> None:
-    """Hand a claimed share over; one that goes wrong unexpectedly comes back when its lease ends."""
+    """Deliver a claimed share. A send that fails unexpectedly is claimed again when its lease ends."""
     with lease_keeper(world).keeping(*sends):
         for together in packed(sends, await _sizes(world, sends)):
             await _deliver_together(world, together)
 
 
 def packed(sends: Sequence[Send], sizes: Mapping[UUID, int]) -> Iterator[list[Send]]:
-    """The sends in their order, in lots of `TOGETHER_OCTETS` at most, or of one that is larger."""
+    """The sends in their order, in groups of at most `TOGETHER_OCTETS`; a larger send is a group of its own."""
     lot: list[Send] = []
     octets = 0
     for send in sends:
@@ -51,7 +51,7 @@ def packed(sends: Sequence[Send], sizes: Mapping[UUID, int]) -> Iterator[list[Se
 
 
 async def _sizes(world: "World", sends: Sequence[Send]) -> dict[UUID, int]:
-    """About how many octets the words and files of each send have; shared ones are made anew for each."""
+    """The approximate octets of content and attachments, by the id of the send or of the shared content."""
     found = await store.body_sizes(
         world.db,
         project_id=sends[0].project_id,
@@ -72,7 +72,7 @@ async def _deliver_together(world: "World", sends: Sequence[Send]) -> None:
 
 
 async def load(world: "World", sends: Sequence[Send]) -> list[DeliveryJob]:
-    """The words of claimed sends of one project."""
+    """The jobs for claimed sends of one project, with their content."""
     project_id = sends[0].project_id
     own = [send.id for send in sends if send.content_id is None]
     shared = sorted({send.content_id for send in sends if send.content_id is not None})

@@ -1,4 +1,4 @@
-"""Mail that stays in the house: the default, until somebody says how it may leave."""
+"""The capture transport: messages are stored instead of sent. It is the default until a relay is configured."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -27,7 +27,7 @@ Keep: TypeAlias = Callable[[Envelope, bytes], Awaitable[None]]
 
 
 class CaptureTransport:
-    """Delivers at once into the keeping of whoever made it; nothing leaves the machine."""
+    """Gives each message to a function that stores it; nothing leaves the machine."""
 
     def __init__(self, keep: Keep) -> None:
         self._keep = keep

@@ -39,7 +39,8 @@ ADDRESSES_TRIED = 4
 """Addresses of one relay that are tried for a connection."""
 
 Resolve: TypeAlias = Callable[[str], Awaitable[Sequence[str]]]
-"""The addresses of a host to connect to. Raises ValueError or LookupError, in words for people, where there is none."""
+"""The addresses of a host to connect to. Raises ValueError or LookupError, with a message for people, if there
+is none."""
 
 Lease: TypeAlias = Callable[[str, float], Awaitable[float | None]]
 """Lease the next so many seconds of a named rate that several processes share: how many seconds away they begin, None
@@ -65,7 +66,7 @@ class RelayServer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RelayTransport:
-    """Every message goes to one of the relays, by weight; one that cannot be reached passes it on."""
+    """Sends each message to one of the relays, chosen at random by weight; if it cannot be reached, to another."""
 
     def __init__(
         self,
@@ -129,14 +130,14 @@ class RelayTransport:
         return outcome
 
     def _order(self) -> "list[ConnectionPool]":
-        """By weighted lot, those with an open circuit last."""
+        """The relays in random order by weight, those with an open circuit last."""
         if len(self._pools) == 1:
             return [self._pools[0][1]]
         lots = [(pool.open, -(self._chance() ** (1 / weight)), at) for at, (weight, pool) in enumerate(self._pools)]
         return [self._pools[at][1] for _, _, at in sorted(lots)]
 
     async def aclose(self) -> None:
-        """Say goodbye to all relays."""
+        """Close the connections to all relays."""
         for _, pool in self._pools:
             await pool.aclose()
 
@@ -164,9 +165,9 @@ LONGEST_QUEUE = 1_024
 LONGEST_WAIT_SECONDS = 5.0
 """A message that would wait longer for the rate goes back to the database."""
 IDLE_BEFORE_NOOP_SECONDS = 15.0
-"""A connection that rested longer is asked whether it lives before it is used."""
+"""A connection that was idle longer gets a NOOP before it is used."""
 IDLE_SECONDS = 60.0
-"""A connection that rested so long is closed; servers close theirs after 5 minutes at the latest."""
+"""A connection that was idle so long is closed; servers close theirs after 5 minutes at the latest."""
 LEASED_SECONDS = 0.25
 """The span of a shared rate that a process leases at a time."""
 RESERVED_SHARE = 5
@@ -297,7 +298,7 @@ class ConnectionPool:
     async def _attempt(
         self, envelope: Envelope, message: bytes, before_dot: BeforeDot | None, admit: Admit | None
     ) -> DeliveryOutcome:
-        """Over a resting connection or, if that had died meanwhile, over a new one."""
+        """Send over an idle connection or, if that is stale, over a new one."""
         loop = asyncio.get_running_loop()
         started = loop.time()
         connection: SmtpConnection | None = None
@@ -327,7 +328,7 @@ class ConnectionPool:
                 self._put_back(connection)
 
     def _learn(self, outcome: DeliveryOutcome) -> DeliveryOutcome:
-        """One message is one signal, however many recipients it has."""
+        """Report the outcome to the shaper, once for a message, however many recipients it has."""
         best = next((one for one in outcome.results if isinstance(one, Accepted)), outcome.results[0])
         if outcome.exchange and best.code:
             self.shaper.connected()
@@ -379,7 +380,7 @@ class ConnectionPool:
         goodbye.add_done_callback(self._goodbyes.discard)
 
     async def aclose(self) -> None:
-        """Say goodbye on every resting connection."""
+        """Close all idle connections."""
         if self._reaper:
             self._reaper.cancel()
             self._reaper = None
@@ -470,7 +471,7 @@ class RateShaper:
         self._second, self._sent, self._pace = 0, 0, 0.0
 
     def open(self, now: float) -> bool:
-        """Whether an attempt would be in vain."""
+        """Whether the circuit is open: no attempt is made."""
         return self._failures >= FAILURES_TO_OPEN and now < self._retry_at
 
     def wait(self, now: float) -> float:
@@ -491,7 +492,7 @@ class RateShaper:
         return max(0.0, self._next_slot - BURST_SECONDS - now) if self.per_second else 0.0
 
     def acquire(self, now: float) -> None:
-        """A message goes, or has its turn reserved."""
+        """Count a message that is sent now or at its reserved time."""
         if self.per_second:
             self._next_slot = max(self._next_slot, now) + 1 / self.per_second
         if int(now) != self._second:
@@ -508,7 +509,7 @@ class RateShaper:
         self._failures = 0
 
     def accepted(self) -> None:
-        """A message was taken."""
+        """A message was accepted."""
         self._deferrals = 0
         self._accepted += 1
         if self._accepted >= ACCEPTED_TO_RECOVER:
@@ -516,7 +517,7 @@ class RateShaper:
             self._recover()
 
     def deferred(self, code: int, now: float) -> None:
-        """A message was put off with this reply code; 421 speaks of the connection, the others add up."""
+        """A message was deferred with this reply code; a 421 concerns the connection, the others are counted."""
         if code not in SLOW_DOWN_CODES or now - self._slowed_at < SETTLING_SECONDS:
             return
         self._deferrals += 1

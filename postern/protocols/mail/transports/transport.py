@@ -1,4 +1,4 @@
-"""What every way out of the house has in common: an envelope goes in, one verdict per recipient comes out."""
+"""What all transports have in common: an envelope goes in, one result per recipient comes out. And test addresses."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -22,7 +22,7 @@ not heard of it. Where it raises, the message is not sent and the connection ser
 
 
 class Envelope(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Who gets a message, and who hears of its failure."""
+    """The envelope of a message: its recipients and its return path."""
 
     mail_from: str
     """The return path; empty for messages that nobody may bounce (RFC 5321 §4.5.5)."""
@@ -34,11 +34,11 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     bulk: bool = False
     """Marketing mail: it never takes the connections reserved for everything else."""
     tenant: str | None = None
-    """Whose message it is, for transports that keep customers apart."""
+    """The project of the message, for transports that keep projects apart."""
 
 
 class RecipientResult(msgspec.Struct, frozen=True, kw_only=True, tag_field="result", gc=False):
-    """What became of one recipient in one attempt."""
+    """The result of one attempt for one recipient."""
 
     recipient: str
     code: int
@@ -51,25 +51,25 @@ class RecipientResult(msgspec.Struct, frozen=True, kw_only=True, tag_field="resu
 
 
 class Accepted(RecipientResult, frozen=True, kw_only=True, tag="accepted", gc=False):
-    """The next hop took responsibility for it."""
+    """The next hop accepted the message."""
 
     delivered: bool = False
     """Whether the next hop was the recipient's own mailbox."""
 
 
 class Deferred(RecipientResult, frozen=True, kw_only=True, tag="deferred", gc=False):
-    """Not now; try again later."""
+    """A temporary failure: try again later."""
 
 
 class Rejected(RecipientResult, frozen=True, kw_only=True, tag="rejected", gc=False):
-    """Never; trying again would bring the same answer."""
+    """A permanent failure."""
 
 
 Result: TypeAlias = Accepted | Deferred | Rejected
 
 
 class DeliveryOutcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What one attempt brought."""
+    """The outcome of one attempt."""
 
     results: tuple[Result, ...]
     """One per recipient, in the order of the envelope."""
@@ -122,7 +122,7 @@ def merged(said: tuple[tuple[str, bytes], ...]) -> list[tuple[str, bytes]]:
 
 
 class Transport(Protocol):
-    """A way out. It tries once, stores nothing and never retries."""
+    """Delivers messages to the next hop. It tries once, stores nothing and never retries."""
 
     async def deliver(
         self,
@@ -137,7 +137,7 @@ class Transport(Protocol):
         `before_dot` is awaited after the peer agreed to take the message and before it can have taken it.
         Where it raises, nothing was handed over and the exception goes up; where it was never called,
         nothing was handed over either. `admit` is awaited earlier, see `Admit`.
-        Trouble with the peer is an outcome, never an exception.
+        A failure of the peer is an outcome, never an exception.
         """
         ...
 
@@ -147,12 +147,12 @@ class Transport(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Say goodbye to all peers."""
+        """Close all connections."""
         ...
 
 
 def refuse(envelope: Envelope, code: int, enhanced: str, text: str, host: str) -> DeliveryOutcome:
-    """Everybody is rejected, for the same reason, without asking a peer."""
+    """All recipients rejected for the same reason, without asking a peer."""
     return DeliveryOutcome(
         results=tuple(
             Rejected(recipient=recipient, code=code, enhanced=enhanced, text=text, host=host, duration=NO_TIME)
@@ -175,7 +175,7 @@ def postpone(
     code: int = 0,
     enhanced: str = "",
 ) -> DeliveryOutcome:
-    """Everybody is deferred, for the same reason."""
+    """All recipients deferred for the same reason."""
     return DeliveryOutcome(
         results=tuple(
             Deferred(recipient=recipient, code=code, enhanced=enhanced, text=text, host=host, duration=duration)
@@ -190,7 +190,7 @@ def postpone(
 
 
 def unfit(message: bytes) -> str | None:
-    """Why these octets must not go out as a message, or None.
+    """Why these octets must not be sent as a message, or None.
 
     A lone CR or LF is where one server's text is another's end of message (SMTP smuggling,
     CVE-2023-51764), and RFC 5321 §2.3.8 forbids it; NUL is forbidden even in 8-bit text (RFC 6152).
