@@ -47,4 +47,4 @@ async def test_the_endpoint_of_the_guide_verifies_what_we_send(subscribe, happen
     finally:
         endpoint.kill()
         said = endpoint.communicate()[0].decode().split()
-    assert said == ["webhook.test", "email.delivered", "webhook.test", "forged"]
+    assert said == ["webhook.test", "email.delivered", "webhook.test", "invalid", "signature"]
