@@ -2,6 +2,8 @@
 
 import ast
 import re
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -261,3 +263,73 @@ def changes_later(value: ast.expr) -> bool:
         return ast.unparse(value) in ("[]", "{}")
     made = ast.unparse(value.func).partition("[")[0] if isinstance(value, ast.Call) else ""
     return made == "ContextVar" or (bool(re.search("(dict|list|set|deque|Dict|Dictionary)$", made)) and not value.args)
+
+
+USED_BY_TESTS = {
+    "postern.cli.checks.how_mail_leaves",  # The supervisor imports its checks when it needs them.
+    "postern.kernel.clock.FixedClock",
+    "postern.kernel.database.embedded.run_embedded",
+    "postern.kernel.due.drain",
+    "postern.kernel.outbound.ssrf.read_networks",
+    "postern.messaging.emails.model.TRANSACTIONAL",  # The other lane has a name.
+    "postern.platform.events.model.CAMPAIGN_SEND_EVENTS",
+}
+PLAIN_DECORATORS = {"statement", "streamed_statement", "contextmanager", "asynccontextmanager", "cache", "dataclass"}
+"""Decorators that do not register what they decorate."""
+
+
+def test_everything_at_the_top_of_a_module_is_used():
+    """Functions, classes and constants that only their own definition names are deleted."""
+    trees = {module_of(file): ast.parse(file.read_text()) for file in FILES}
+    used = {each for module, tree in trees.items() for each in names_used(module, tree)}
+    operations = {id(each) for each in postern.app.OPERATIONS}
+    unused = set()
+    for module, tree in trees.items():
+        for name, node in defined_in(tree):
+            decorators = {ast.unparse(each).partition("(")[0] for each in getattr(node, "decorator_list", [])}
+            registered = decorators - PLAIN_DECORATORS or name.startswith("__") or name == "register"
+            if not registered and id(getattr(sys.modules.get(module), name, None)) not in operations:
+                unused |= {f"{module}.{name}"} - used
+    assert unused == USED_BY_TESTS
+
+
+def module_of(file: Path) -> str:
+    return ".".join((ROOT.name, *file.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
+
+
+def defined_in(tree: ast.Module):
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name, node
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                yield from ((each.id, node) for each in ast.walk(target) if isinstance(each, ast.Name))
+
+
+def names_used(module: str, tree: ast.Module) -> set[str]:
+    """What a module names outside its own definition, as `postern.module.name`; annotations in quotes included."""
+    aliases, own, used = {}, {name for name, _ in defined_in(tree)}, set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("postern"):
+            aliases |= {each.asname or each.name: f"{node.module}.{each.name}" for each in node.names}
+
+    def full_name(node: ast.AST) -> str | None:
+        if isinstance(node, ast.Name):
+            return aliases.get(node.id) or (f"{module}.{node.id}" if node.id in own else None)
+        above = full_name(node.value) if isinstance(node, ast.Attribute) else None
+        return above and f"{above}.{node.attr}"
+
+    def visit(node: ast.AST, inside: str | None) -> None:
+        name = full_name(node)
+        if name and isinstance(getattr(node, "ctx", None), ast.Load) and name != inside:
+            used.add(name)
+        text = getattr(node, "value", None) if isinstance(node, ast.Constant) else None
+        if isinstance(text, str) and re.fullmatch(r"[\w., |\[\]]+", text):
+            with suppress(SyntaxError):
+                visit(ast.parse(text, mode="eval").body, inside)
+        for each in ast.iter_child_nodes(node):
+            visit(each, inside)
+
+    for node in tree.body:
+        visit(node, f"{module}.{node.name}" if hasattr(node, "name") else None)
+    return used

@@ -1,6 +1,6 @@
 """Records, request bodies and problems of permissions, roles and access checks."""
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 from uuid import UUID
 
 import msgspec
@@ -16,7 +16,6 @@ PERMISSIONS_PER_ROLE = 1_000
 CHECKS_AT_ONCE = 50
 
 Scope = Literal["PROJECT", "ORGANIZATION"]
-SCOPES: tuple[Scope, ...] = get_args(Scope)
 SYSTEM_ROLES = ("OWNER", "ADMIN", "MEMBER")
 
 Reason = Literal[

@@ -18,14 +18,6 @@ class QueuedMail(Record):
     created_at: Moment
 
 
-class ExpiringRow(Record):
-    """A row that becomes due when it may be forgotten."""
-
-    project_id: UUID
-    id: UUID
-    attempt: int
-
-
 # Letters.
 
 

@@ -1,17 +1,13 @@
 """What becomes due with customers: letters to write, and what has passed and may be forgotten."""
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from postern.identity.customers.challenge_store import QueuedMail
 from postern.identity.customers.mailer import send_queued_mail
 from postern.kernel.due import Work, one_by_one
 
-if TYPE_CHECKING:
-    pass
-
 MAIL_LEASE = timedelta(minutes=1)
-FORGET_LEASE = timedelta(minutes=10)
 
 
 WORK: list[Work[Any]] = [

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import msgspec
@@ -37,7 +37,6 @@ MAX_MISSING ago. Failed DNS lookups do not count."""
 Status = Literal["ACTIVE", "SUSPENDED"]
 Source = Literal["API", "INVITATION", "DOMAIN", "SSO"]
 InvitationStatus = Literal["PENDING", "ACCEPTED", "REVOKED", "EXPIRED"]
-INVITATION_STATUSES: tuple[InvitationStatus, ...] = get_args(InvitationStatus)
 InvitationAction = Literal["ACCEPT", "REVOKE", "RESEND", "TIME_PASSES"]
 
 NEXT_INVITATION_STATUS: Mapping[tuple[InvitationStatus, InvitationAction], InvitationStatus | None] = {

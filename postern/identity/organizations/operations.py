@@ -31,7 +31,6 @@ from postern.platform.projects import operations as projects
 from postern.platform.projects.sso_check import SsoNotReady, SsoStillRequired, sso_works
 
 PROJECT = "/projects/{project_id}/b2b/organizations"
-APP = "/apps/{app_id}/organizations"
 ACME = {"name": "Acme Ltd", "externalId": "customer-17", "metadata": {"tier": "gold"}}
 
 

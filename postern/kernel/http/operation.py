@@ -32,7 +32,6 @@ FORM = "application/x-www-form-urlencoded"
 
 SERVER_KINDS: frozenset[Kind] = frozenset(("developer", "secret_key"))
 DEVELOPER_ONLY: frozenset[Kind] = frozenset(("developer",))
-ANYBODY: frozenset[Kind] = frozenset(("developer", "secret_key", "publishable_key", "customer", "nobody"))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import binascii
 import csv
 import io
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Generic, TypeVar
 from uuid import UUID
@@ -175,13 +175,6 @@ def _cursor_invalid() -> CursorInvalid:
 
 def _bound(call: Call, scope: str, payload: bytes) -> bytes:
     return f"{call.account_id if call.project_id == NO_ID else call.project_id}|{scope}|".encode() + payload
-
-
-def csv_line(cells: Iterable[Any]) -> str:
-    """One line of CSV (RFC 4180). What a spreadsheet would run as a formula gets a leading apostrophe."""
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\r\n").writerow([_cell(cell) for cell in cells])
-    return buffer.getvalue()
 
 
 _FORMULA = re.compile("'*[=+\\-@\t\r\0]")

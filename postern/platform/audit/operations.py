@@ -5,9 +5,11 @@ from collections.abc import AsyncIterator
 from typing import Any
 from uuid import UUID
 
+import msgspec
+
 from postern.kernel.clock import Moment
 from postern.kernel.database.catalog import CHUNK
-from postern.kernel.database.statements import Database, Jsonb, Queries, Transaction
+from postern.kernel.database.statements import Database, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import camel
 from postern.kernel.http.pagination import Page, page_at, position_of
@@ -70,14 +72,7 @@ async def record(
         hash=b"",
         created_at=call.now,
     )
-    values: dict[str, Any] = {name: getattr(entry, name) for name in entry.__struct_fields__}
-    values |= {"metadata": Jsonb(entry.metadata), "hash": entry_hash(head.hash, entry)}
-    await store.append_entry(tx, **values)
-
-
-async def of_target(call: Call, target_id: UUID, page: int, limit: int, cursor: str | None) -> Page[AuditEntry]:
-    """Entries about a record of the project, newest first."""
-    return await of_targets(call, [target_id], page, limit, cursor)
+    await store.append_entry(tx, msgspec.structs.replace(entry, hash=entry_hash(head.hash, entry)))
 
 
 async def of_targets(call: Call, target_ids: list[UUID], page: int, limit: int, cursor: str | None) -> Page[AuditEntry]:

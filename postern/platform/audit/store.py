@@ -5,7 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from postern.kernel.clock import Moment
-from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement, streamed_statement
+from postern.kernel.database.statements import Queries, Transaction, statement, streamed_statement
 from postern.kernel.values import Record
 from postern.platform.audit.model import AccountAuditEntry, AuditEntry, ChainedEntry
 
@@ -27,32 +27,9 @@ async def extend_chain(tx: Transaction, *, chain_id: UUID, genesis: bytes) -> Ch
 
 @statement("""
     with head as (update audit_heads set hash = %(hash)s where chain_id = %(chain_id)s)
-    insert into audit_log (chain_id, seq, id, account_id, actor_type, actor_id, actor_email, action, target_type,
-                           target_id, metadata, ip_address, salt, details_digest, hash, created_at)
-    values (%(chain_id)s, %(seq)s, %(id)s, %(account_id)s, %(actor_type)s, %(actor_id)s, %(actor_email)s, %(action)s,
-            %(target_type)s, %(target_id)s, %(metadata)s, %(ip_address)s, %(salt)s, %(details_digest)s, %(hash)s,
-            %(created_at)s)
+    insert into audit_log {entry}
 """)
-async def append_entry(
-    tx: Transaction,
-    *,
-    chain_id: UUID,
-    seq: int,
-    id: UUID,
-    account_id: UUID,
-    actor_type: str,
-    actor_id: UUID | None,
-    actor_email: str | None,
-    action: str,
-    target_type: str,
-    target_id: str | None,
-    metadata: Jsonb,
-    ip_address: str | None,
-    salt: bytes,
-    details_digest: bytes,
-    hash: bytes,
-    created_at: Moment,
-) -> None: ...
+async def append_entry(tx: Transaction, entry: ChainedEntry) -> None: ...
 
 
 @statement("""

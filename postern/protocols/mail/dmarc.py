@@ -142,11 +142,6 @@ def organizational_domain(domain: str, steps: list[TreeWalkRecord]) -> str:
     return min(steps, key=lambda step: step.domain.count(".")).domain if steps else start
 
 
-async def find_organizational_domain(resolver: Resolver, domain: str) -> str:
-    """The organizational domain of `domain`, by a tree walk. Raises DnsUnavailable."""
-    return organizational_domain(domain, await walk(resolver, domain))
-
-
 async def discover(resolver: Resolver, domain: str) -> DmarcDiscovery | None:
     """The policy that applies to mail from `domain`; None if there is no record (RFC 9989 §4.10.1).
 
@@ -167,21 +162,6 @@ async def discover(resolver: Resolver, domain: str) -> DmarcDiscovery | None:
                 policy=_effective_policy(records[name], is_own_record=name == start),
             )
     return None
-
-
-async def aligned(resolver: Resolver, from_domain: str, authenticated: str, mode: Alignment) -> bool:
-    """Whether an authenticated domain is aligned with the From domain (RFC 9989 §4.10.2). Raises DnsUnavailable.
-
-    Strict: both domains are equal. Relaxed: their organizational domains are equal.
-    """
-    from_name, authenticated_name = from_domain.rstrip(".").lower(), authenticated.rstrip(".").lower()
-    if from_name == authenticated_name or mode is Alignment.STRICT:
-        return from_name == authenticated_name
-    if from_name.rpartition(".")[2] != authenticated_name.rpartition(".")[2]:
-        return False
-    return await find_organizational_domain(resolver, from_name) == await find_organizational_domain(
-        resolver, authenticated_name
-    )
 
 
 def _effective_policy(record: DmarcRecord, *, is_own_record: bool) -> Policy:

@@ -16,7 +16,6 @@ MAX_METADATA_BYTES = 100 * 1024
 MAX_ENTITY_ID_CHARS = 1024
 """SAML core §8.3.6."""
 MAX_URL_CHARS = 2048
-CONTENT_TYPE = "application/samlmetadata+xml"
 
 
 class SamlMetadataTooLarge(ContentTooLarge, code="metadata_too_large"):

@@ -3,13 +3,14 @@
 import asyncio
 import re
 from datetime import timedelta
+from typing import get_args
 from uuid import UUID
 
 import lxml.html
 import pytest
 
 from postern.identity.organizations.mails import with_token
-from postern.identity.organizations.model import INVITATION_STATUSES, NEXT_INVITATION_STATUS
+from postern.identity.organizations.model import NEXT_INVITATION_STATUS, InvitationStatus
 from postern.identity.organizations.rules import invitation_token
 from tests.identity.customers.conftest import GOOD, new_address
 
@@ -174,7 +175,7 @@ async def test_an_invitation_expires_with_an_event(directory, auth, clock, work_
 
 
 @pytest.mark.parametrize("sign", SIGNS)
-@pytest.mark.parametrize("status", INVITATION_STATUSES)
+@pytest.mark.parametrize("status", get_args(InvitationStatus))
 async def test_every_action_in_every_invitation_state(directory, auth, clock, status, sign):
     acme = await directory.organization()
     made = (await invite(directory, acme, "ada@example.com", expiresInDays=1)).json()
@@ -209,7 +210,7 @@ async def test_every_action_in_every_invitation_state(directory, auth, clock, st
 
 def test_the_state_table_covers_every_state_and_action():
     signs = {sign for _, sign in NEXT_INVITATION_STATUS}
-    assert set(NEXT_INVITATION_STATUS) == {(status, sign) for status in INVITATION_STATUSES for sign in signs}
+    assert set(NEXT_INVITATION_STATUS) == {(status, sign) for status in get_args(InvitationStatus) for sign in signs}
 
 
 async def test_invalid_invitations_are_rejected(directory):

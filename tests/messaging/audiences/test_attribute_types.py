@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postern.kernel.http.pagination import csv_line, guarded, unguarded
+from postern.kernel.http.pagination import csv_stream, guarded, unguarded
 from postern.messaging.audiences import attributes, contacts, csv_reader
 from postern.messaging.audiences.csv_cells import DeclaredType, cells_of
 from postern.messaging.audiences.imports import header_of
@@ -110,6 +110,13 @@ async def retype(project, name, kind):
     return changed.json()
 
 
+async def exported(header, row):
+    async def rows():
+        yield row
+
+    return b"".join([chunk async for chunk in csv_stream(header, rows())])
+
+
 @settings(max_examples=400)
 @given(
     st.dictionaries(names, values, max_size=6), st.dictionaries(names, st.sampled_from(TYPES), max_size=4), st.data()
@@ -121,7 +128,7 @@ def test_exported_values_are_imported_unchanged(given_attributes, more, data):
     }
     inferred = data.draw(st.booleans())
     row = ["0", "a@example.com", False, "", "", "", "", *cells_of(declared, given_attributes)]
-    written = (csv_line(header_of(declared)) + csv_line(row)).encode()
+    written = asyncio.run(exported(header_of(declared), row))
     header = csv_reader.read_header(written)
     header.check()
     layout = header.layout

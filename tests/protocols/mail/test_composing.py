@@ -2,13 +2,17 @@
 
 from postern.protocols.mail.dkim import Signer, generate_ed25519, generate_rsa
 from postern.protocols.mail.templates import composing
-from postern.protocols.mail.templates.composing import ComposeRequest, MessageDraft, MessageTemplates, compose_all
+from postern.protocols.mail.templates.composing import ComposeRequest, MessageDraft, MessageTemplates, compose
 from postern.protocols.mail.templates.content import TrackingOptions
 
 NOW = 1_770_000_000
 RSA = Signer.load("acme.example", "one", generate_rsa())
 EDWARDS = Signer.load("acme.example", "two", generate_ed25519())
 TRACKING = TrackingOptions(base="https://mail.acme.example", key=b"k" * 32)
+
+
+def composed(orders):
+    return [compose(order, NOW) for order in orders]
 
 
 def draft(number=0, **changes) -> MessageDraft:
@@ -40,7 +44,7 @@ def test_an_internal_error_fails_one_message_with_its_location(monkeypatch):
         raise ZeroDivisionError
 
     monkeypatch.setattr(composing.mime, "compose", broken)
-    (made,) = compose_all(orders(1), now=NOW)
+    (made,) = composed(orders(1))
     assert made.reason == "It could not be composed: ZeroDivisionError."
     assert made.trace
     assert "in broken" in made.trace

@@ -5,14 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from postern.protocols.mail.dmarc import (
-    Alignment,
     DmarcRecord,
     Policy,
     PublicSuffix,
     TreeWalkRecord,
-    aligned,
     discover,
-    find_organizational_domain,
     names_walked,
     organizational_domain,
     parse,
@@ -111,7 +108,7 @@ ORGANIZATIONS = [
 async def test_the_organizational_domain(zone, resolver, records, domain, expected):
     for name, tags in records.items():
         zone.add(f"_dmarc.{name}", "TXT", f"v=DMARC1; {tags}")
-    assert await find_organizational_domain(resolver, domain) == expected
+    assert organizational_domain(domain, await walk(resolver, domain)) == expected
 
 
 POLICIES = [
@@ -151,24 +148,6 @@ async def test_a_failed_lookup_is_not_an_absent_record(zone, resolver, fault):
     getattr(zone, fault)("_dmarc.mail.example.com")
     with pytest.raises(DnsUnavailable):
         await discover(hasty(zone) if fault == "silence" else resolver, "mail.example.com")
-
-
-async def test_alignment(zone, resolver):
-    zone.add("_dmarc.example.com", "TXT", "v=DMARC1; p=reject")
-    zone.add("_dmarc.own.example.com", "TXT", "v=DMARC1; p=reject; psd=n")
-    table = [
-        ("example.com", "example.com", Alignment.STRICT, True),
-        ("Example.com.", "example.COM", Alignment.STRICT, True),
-        ("example.com", "mail.example.com", Alignment.STRICT, False),
-        ("example.com", "mail.example.com", Alignment.RELAXED, True),
-        ("a.example.com", "b.example.com", Alignment.RELAXED, True),
-        ("example.com", "own.example.com", Alignment.RELAXED, False),
-        ("mail.own.example.com", "own.example.com", Alignment.RELAXED, True),
-        ("example.com", "example.net", Alignment.RELAXED, False),
-        ("other.com", "example.com", Alignment.RELAXED, False),
-    ]
-    for one, other, mode, expected in table:
-        assert await aligned(resolver, one, other, mode) is expected, (one, other, mode)
 
 
 def test_psd_records_determine_the_organizational_domain():

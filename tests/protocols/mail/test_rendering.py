@@ -18,7 +18,6 @@ from postern.protocols.mail.templates.composing import (
     ComposeResult,
     MessageTemplates,
     compile_templates,
-    compose_all,
 )
 from postern.protocols.mail.templates.rendering import (
     NeedsOwnProcess,
@@ -30,7 +29,7 @@ from postern.protocols.mail.templates.rendering import (
     RenderRequest,
     framed,
 )
-from tests.protocols.mail.test_composing import EDWARDS, NOW, RSA, draft, orders
+from tests.protocols.mail.test_composing import EDWARDS, NOW, RSA, composed, draft, orders
 
 SLOW = "{% for x in xs %}{{ big|replace('a', 'bb')|replace('b', 'aa')|length }}{% endfor %}"
 SLOW_VALUES = {"xs": [1] * 200, "big": "a" * 250_000}
@@ -61,7 +60,7 @@ async def made(process, wanted):
 
 async def test_render_processes_give_the_same_messages_as_this_process():
     first, second = orders(20), orders(3, words=MessageTemplates("Another", None, "{{name}} & co."), signers=(EDWARDS,))
-    expected = [compose_all(each, now=NOW) for each in (first, second)]
+    expected = [composed(each) for each in (first, second)]
     assert all(each.reason is None and b"DKIM-Signature" in each.message for group in expected for each in group)
     async with one_process() as apart:
         assert await asyncio.gather(made(apart, first), made(apart, second)) == expected
@@ -81,7 +80,7 @@ async def test_an_error_of_one_message_affects_no_other():
     good = orders(2)
     async with several() as apart:
         answers = await apart.compose_all([good[0], *bad, good[1]], now=NOW)
-    assert answers == compose_all([good[0], *bad, good[1]], now=NOW)
+    assert answers == composed([good[0], *bad, good[1]])
     assert [each.reason is None for each in answers] == [True, False, False, False, False, True]
     assert all(each.trace is None and not each.message for each in answers[1:-1])
 
@@ -99,7 +98,7 @@ async def test_a_message_that_cannot_be_serialised_fails_with_a_reason(value):
     bad = orders(1, values={"name": value})
     async with several() as apart:
         answers = await apart.compose_all([*orders(2), *bad], now=NOW)
-        assert answers[:2] == compose_all(orders(2), now=NOW)
+        assert answers[:2] == composed(orders(2))
         # Which of the two is met first depends on the version of Python.
         assert re.search("not plain JSON|nested more than", answers[2].reason)
         with pytest.raises(Invalid):
@@ -115,7 +114,7 @@ async def test_caches_are_cleared_at_their_limits(monkeypatch, limit, most):
     ]
     async with one_process() as apart:
         for group in [*wanted, *wanted]:
-            assert await made(apart, group) == compose_all(group, now=NOW)
+            assert await made(apart, group) == composed(group)
         assert len(apart._signers) <= 4
 
 
@@ -124,7 +123,7 @@ async def test_many_short_templates_take_bounded_memory(monkeypatch):
     async with one_process() as apart:
         for group in range(10):
             wanted = [ComposeRequest(MessageTemplates(f"{group}{number}"), draft(number)) for number in range(10)]
-            assert await made(apart, wanted) == compose_all(wanted, now=NOW)
+            assert await made(apart, wanted) == composed(wanted)
         assert len(apart._words) < 50
 
 
@@ -135,12 +134,12 @@ async def test_a_killed_process_is_replaced_and_its_work_repeated():
         await apart.compose_all(group[:1], now=NOW)
         for each in apart.process_ids:
             os.kill(each, signal.SIGKILL)
-        assert await apart.compose_all(group, now=NOW) == compose_all(group, now=NOW)
+        assert await apart.compose_all(group, now=NOW) == composed(group)
         waiting = asyncio.create_task(apart.compose_all(group, now=NOW))
         await asyncio.sleep(0)
         for each in apart.process_ids:
             os.kill(each, signal.SIGKILL)
-        assert await waiting == compose_all(group, now=NOW)
+        assert await waiting == composed(group)
 
 
 CRASHING = """
@@ -196,7 +195,7 @@ async def test_a_message_that_crashes_a_process_fails_alone():
     bad = ComposeRequest(MessageTemplates("crash {{name}}", "<p>x</p>"), draft(9), (), "bad")
     async with crashing() as apart:
         answers = await apart.compose_all([*good[:2], bad, *good[2:]], now=NOW)
-        assert [*answers[:2], *answers[3:]] == compose_all(good, now=NOW)
+        assert [*answers[:2], *answers[3:]] == composed(good)
         assert "template_crashed" in answers[2].reason
         with pytest.raises(Problem) as crashed:
             await apart.call("bad", "check_message", "crash", "<p>x</p>", None, {}, "1")
@@ -211,7 +210,7 @@ async def test_a_project_that_keeps_crashing_processes_is_isolated():
     async with crashing() as apart:
         answers = await apart.compose_all([*bad, *good], now=NOW)
         assert [type(each) for each in answers[:3]] == [ComposeResult, ComposeResult, NeedsOwnProcess]
-        assert answers[3:] == compose_all(good, now=NOW)
+        assert answers[3:] == composed(good)
         assert apart.has_own_process("bad")
         assert not apart.has_own_process("")
         shared = sorted(apart.process_ids)
@@ -234,7 +233,7 @@ async def test_too_much_processor_time_is_refused_with_the_location(monkeypatch)
     async with several() as apart:
         bad = ComposeRequest(words, draft(values=SLOW_VALUES), (), "bad")
         answers = await apart.compose_all([good[0], bad, *good[1:]], now=NOW)
-        assert [answers[0], *answers[2:]] == compose_all(good, now=NOW)
+        assert [answers[0], *answers[2:]] == composed(good)
         assert "template_too_expensive" in answers[1].reason
         with pytest.raises(Problem) as refused:
             await apart.call("bad", "check_message", "s", SLOW, None, SLOW_VALUES, "1")
@@ -257,7 +256,7 @@ async def test_too_much_memory_is_refused(monkeypatch):
             [ComposeRequest(MessageTemplates("crash"), draft(), (), "p"), *orders(1)], now=NOW
         )
         assert "template_too_expensive" in answers[0].reason
-        assert await apart.compose_all(orders(1), now=NOW) == compose_all(orders(1), now=NOW)
+        assert await apart.compose_all(orders(1), now=NOW) == composed(orders(1))
 
 
 def test_a_process_has_limits_and_no_secrets(monkeypatch):
@@ -285,7 +284,7 @@ async def test_a_cancelled_call_does_not_affect_the_next():
         given_up.cancel()
         with pytest.raises(asyncio.CancelledError):
             await given_up
-        assert await next_one == compose_all(orders(3), now=NOW)
+        assert await next_one == composed(orders(3))
 
 
 async def test_waiting_calls_fail_when_the_processes_are_closed():
@@ -332,7 +331,7 @@ async def test_a_process_that_has_grown_is_replaced(monkeypatch):
     async with crashing() as apart:
         await apart.compose_all(orders(1), now=NOW)
         before = apart.process_ids
-        assert await apart.compose_all(orders(2), now=NOW) == compose_all(orders(2), now=NOW)
+        assert await apart.compose_all(orders(2), now=NOW) == composed(orders(2))
         assert apart.process_ids != before
 
 
@@ -342,9 +341,9 @@ async def test_processes_are_started_early_and_idle_ones_are_preferred():
         assert len(apart.process_ids) == 3
         first = asyncio.create_task(apart.compose_all(orders(300), now=NOW))
         await asyncio.sleep(0)
-        assert await apart.compose_all(orders(2), now=NOW) == compose_all(orders(2), now=NOW)
+        assert await apart.compose_all(orders(2), now=NOW) == composed(orders(2))
         assert not first.done()
-        assert await first == compose_all(orders(300), now=NOW)
+        assert await first == composed(orders(300))
 
 
 NOISY = """
@@ -365,7 +364,7 @@ async def test_printed_output_does_not_corrupt_responses(monkeypatch, capfd):
     monkeypatch.setattr(sys.modules[__name__], "CRASHING", NOISY)
     async with crashing() as apart:
         for _ in range(2):
-            assert await apart.compose_all(orders(2), now=NOW) == compose_all(orders(2), now=NOW)
+            assert await apart.compose_all(orders(2), now=NOW) == composed(orders(2))
     assert capfd.readouterr().err.count("Something to say.") == 4
 
 
@@ -386,5 +385,5 @@ async def test_the_memory_of_the_parent_does_not_count():
         del ballast
         first = apart.process_id
         for _ in range(5):
-            assert await made(apart, orders(1)) == compose_all(orders(1), now=NOW)
+            assert await made(apart, orders(1)) == composed(orders(1))
         assert apart.process_id == first

@@ -166,11 +166,6 @@ def _sender(draft: MessageDraft, engine: Engine) -> Address:
     return msgspec.structs.replace(sender, name=" ".join(name.split()))
 
 
-def compose_all(orders: Sequence[ComposeRequest], *, now: int) -> list[ComposeResult]:
-    """Make messages here, signed at `now` (seconds since 1970); what is wrong with one of them is that one's reason."""
-    return [compose(order, now) for order in orders]
-
-
 def compose(order: ComposeRequest, now: int, *, reached: Reached = nowhere) -> ComposeResult:
     """Make one message. `reached` is told which part is worked on."""
     try:

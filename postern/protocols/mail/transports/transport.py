@@ -8,8 +8,6 @@ from typing import Protocol, TypeAlias
 
 import msgspec
 
-MOST_RECIPIENTS = 50
-"""Recipients of one envelope."""
 LONGEST_DIALOGUE = 16_384
 """Octets of what the peer said that an outcome keeps."""
 NO_TIME = timedelta()
