@@ -1,7 +1,7 @@
 """Contact attributes: operations on their types, which decide how CSV cells are parsed and written."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
@@ -24,6 +24,7 @@ from postern.messaging.audiences.model import (
     ContactAttributeDeclared,
     ContactAttributeExists,
     ContactAttributeMissing,
+    InferredAttributeTypes,
     TooManyContactAttributes,
     attribute_fault,
 )
@@ -49,13 +50,6 @@ class ContactAttributeChange(Body):
     type: AttributeType | Unset = UNSET
     """Type by which imports read cells of this attribute: `string`, `number`, `boolean`, `date` or `list`."""
     description: Description | Unset = UNSET
-
-
-class InferredAttributeTypes(TypedDict):
-    """Statement parameters: attribute types to declare for attributes that have no type yet."""
-
-    inferred: Jsonb
-    attributes_per_project: int
 
 
 @get("/projects/{project_id}/contact-attributes", needs="contacts:read")
@@ -177,17 +171,17 @@ async def _lock_attributes(tx: Transaction, project_id: UUID, names: list[str]) 
 
 
 def inferred_from(attributes: dict[str, Any]) -> InferredAttributeTypes:
-    """Types inferred from the attributes of one contact, as parameters of the statement that writes them."""
+    """Types inferred from the attributes of one contact, for the statement that writes them."""
     return inferred_as(types_of([attributes]))
 
 
 def inferred_as(types: Mapping[str, AttributeType]) -> InferredAttributeTypes:
-    """`types` as parameters of a statement that writes attributes; it declares those without a type."""
-    return {"inferred": _declaring(types), "attributes_per_project": ATTRIBUTES_PER_PROJECT}
+    """`types` for a statement that writes attributes; it declares those without a type."""
+    return InferredAttributeTypes(inferred=_declaring(types), attributes_per_project=ATTRIBUTES_PER_PROJECT)
 
 
-def _declaring(types: Mapping[str, AttributeType]) -> Jsonb:
-    return Jsonb([{"id": new_id(), "name": name, "type": kind} for name, kind in types.items()])
+def _declaring(types: Mapping[str, AttributeType]) -> list[dict[str, Any]]:
+    return [{"id": new_id(), "name": name, "type": kind} for name, kind in types.items()]
 
 
 async def declarations(db: Queries, project_id: UUID) -> dict[str, DeclaredType]:
@@ -231,4 +225,4 @@ async def declare_all(tx: Transaction, project_id: UUID, types: Mapping[str, Att
     """Declare types. They replace inferred types; types that were declared already stay."""
     if types:
         await _lock_attributes(tx, project_id, list(types))
-        await store.declare_attributes(tx, project_id=project_id, types=_declaring(types), now=now)
+        await store.declare_attributes(tx, project_id=project_id, types=Jsonb(_declaring(types)), now=now)

@@ -26,6 +26,7 @@ from postern.messaging.audiences.model import (
     Contact,
     ContactExists,
     ContactMissing,
+    StoredContact,
     check_attributes,
 )
 from postern.platform.events import operations as events
@@ -98,17 +99,15 @@ async def create_contact(call: Call, data: NewContact) -> Contact:
     email, key = _address(data.email)
     async with call.db.transaction() as tx:
         await store.lock_audiences_shared(tx, project_id=call.project_id)
-        contact = await store.insert_contact(
-            tx,
+        new = StoredContact(
             project_id=call.project_id,
             id=new_id(),
             email=email,
             email_key=key,
-            attributes=Jsonb(attributes),
-            **inferred_from(attributes),
+            attributes=attributes,
             unsubscribed=data.unsubscribed,
-            now=call.now,
         )
+        contact = await store.insert_contact(tx, new, inferred_from(attributes), now=call.now)
         if contact is None:
             raise ContactExists
         await _created(tx, call.project_id, contact, call.now, actor_of(call))
@@ -209,12 +208,6 @@ async def contact_ids(db: Queries, addresses: Sequence[tuple[UUID, str]]) -> dic
     return {pairs[row.project_id, row.email_key]: row.id for row in rows}
 
 
-async def subscribed(db: Queries, project_id: UUID, email: str) -> bool:
-    """Whether marketing may go to an address: false only for a contact that has unsubscribed."""
-    contact = await contact_of(db, project_id, email)
-    return contact is None or not contact.unsubscribed
-
-
 async def find_or_create(
     tx: Transaction,
     project_id: UUID,
@@ -234,17 +227,15 @@ async def find_or_create(
     existing = await store.contact_by_key(tx, project_id=project_id, email_key=key)
     if existing is not None:
         return existing
-    created = await store.insert_contact(
-        tx,
+    new = StoredContact(
         project_id=project_id,
         id=new_id(),
         email=address.spec,
         email_key=key,
-        attributes=Jsonb(attributes or {}),
-        **inferred_from(attributes or {}),
+        attributes=attributes or {},
         unsubscribed=False,
-        now=now,
     )
+    created = await store.insert_contact(tx, new, inferred_from(new.attributes), now=now)
     if created is None:  # A concurrent transaction inserted it after the lookup above.
         existing = await store.contact_by_key(tx, project_id=project_id, email_key=key)
         assert existing is not None
@@ -264,23 +255,6 @@ async def erase_contact(tx: Transaction, project_id: UUID, email: str) -> list[U
     if contact is not None:
         await store.delete_contact(tx, project_id=project_id, id=contact.id)
     return await store.forget_former_contact(tx, project_id=project_id, email_key=normalise(email))
-
-
-async def update_attributes(
-    tx: Transaction,
-    project_id: UUID,
-    id: UUID,
-    attributes: dict[str, Any],
-    now: Moment,
-    actor: ChangeActor = SYSTEM,
-) -> Contact:
-    """Merge attributes into a contact (null removes one). Raises ContactMissing, or Invalid if a limit is exceeded."""
-    await store.lock_audiences_shared(tx, project_id=project_id)
-    contact = await store.lock_contact(tx, project_id=project_id, id=id)
-    if contact is None:
-        raise ContactMissing
-    wanted = msgspec.structs.replace(contact, attributes=_merged(contact, attributes))
-    return await _change(tx, project_id, contact, wanted, now, actor)
 
 
 async def contacts_with_ids(db: Queries, project_id: UUID, ids: Sequence[UUID]) -> list[Contact]:
@@ -311,10 +285,10 @@ async def merge_attributes(
     await store.lock_audiences_shared(tx, project_id=project_id)
     changed = await store.merge_attributes(
         tx,
+        inferred_from(attributes),
         project_id=project_id,
         ids=list(ids),
         change=Jsonb(attributes),
-        **inferred_from(attributes),
         removed=[name for name, value in attributes.items() if value is None],
         bytes=ATTRIBUTES_LIMIT,
         count=ATTRIBUTE_COUNT_LIMIT,
@@ -386,17 +360,16 @@ async def _change(
     ]
     if not fields:
         return contact
-    changed = await store.update_contact(
-        tx,
+    new = StoredContact(
         project_id=project_id,
         id=contact.id,
         email=wanted.email,
         email_key=normalise(wanted.email),
-        attributes=Jsonb(wanted.attributes),
-        **inferred_from(wanted.attributes if "attributes" in fields else {}),
+        attributes=wanted.attributes,
         unsubscribed=wanted.unsubscribed,
-        now=now,
     )
+    types = inferred_from(wanted.attributes if "attributes" in fields else {})
+    changed = await store.update_contact(tx, new, types, now=now)
     former, present = normalise(contact.email), normalise(changed.email)
     if contact.unsubscribed and former != present:
         await store.remember_unsubscribed(tx, project_id=project_id, email_key=former, now=now)

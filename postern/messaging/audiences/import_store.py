@@ -1,12 +1,18 @@
 """SQL of contact imports and of bulk inserts of contacts."""
 
-from datetime import datetime
 from uuid import UUID
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
 from postern.kernel.values import Record
-from postern.messaging.audiences.model import CharsetFrom, ContactImport, ImportMode, ImportStatus
+from postern.messaging.audiences.csv_reader import CsvHeader
+from postern.messaging.audiences.model import (
+    ContactImport,
+    ImportAdvance,
+    ImportMode,
+    InferredAttributeTypes,
+    StartedImport,
+)
 from postern.messaging.audiences.store import DECLARE
 from postern.platform.events.bulk_store import RECORD_HAPPENED, BulkEvents
 
@@ -96,11 +102,10 @@ class UploadPart(Record):
 async def import_rows(
     tx: Transaction,
     events: BulkEvents,
+    types: InferredAttributeTypes,
     *,
     project_id: UUID,
     rows: Jsonb,
-    inferred: Jsonb,
-    attributes_per_project: int,
     mode: ImportMode,
     attributes_limit: int,
     attribute_count_limit: int,
@@ -113,24 +118,8 @@ async def import_rows(
 async def ids_of(tx: Transaction, *, project_id: UUID, keys: list[str]) -> list[UUID]: ...
 
 
-@statement("""
-    insert into contact_imports (project_id, id, status, mode, actor_type, actor_id, actor_label, created_at,
-                                 updated_at, due_at)
-    values (%(project_id)s, %(id)s, 'UPLOADING', %(mode)s, %(actor_type)s, %(actor_id)s, %(actor_label)s, %(now)s,
-            %(now)s, %(due_at)s)
-""")
-async def insert_import(
-    db: Queries,
-    *,
-    project_id: UUID,
-    id: UUID,
-    mode: ImportMode,
-    actor_type: str,
-    actor_id: UUID | None,
-    actor_label: str | None,
-    now: Moment,
-    due_at: datetime,
-) -> None: ...
+@statement("insert into contact_imports {started}")
+async def insert_import(db: Queries, started: StartedImport) -> None: ...
 
 
 @statement("""
@@ -141,25 +130,14 @@ async def insert_part(db: Queries, *, project_id: UUID, import_id: UUID, starts_
 
 
 @statement("""
-    update contact_imports set status = 'PENDING', bytes = %(bytes)s, line = %(line)s, position = %(position)s,
+    update contact_imports set status = 'PENDING', bytes = %(bytes)s, line = %(line)s + 1, position = %(length)s,
         charset = %(charset)s, charset_from = %(charset_from)s, delimiter = %(delimiter)s, columns = %(columns)s,
         due_at = %(now)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s and status = 'UPLOADING'
     returning *, project_id as app_id
 """)
 async def finish_upload(
-    db: Queries,
-    *,
-    project_id: UUID,
-    id: UUID,
-    bytes: int,
-    line: int,
-    position: int,
-    charset: str,
-    charset_from: CharsetFrom,
-    delimiter: str,
-    columns: Jsonb,
-    now: Moment,
+    db: Queries, header: CsvHeader, *, project_id: UUID, id: UUID, bytes: int, now: Moment
 ) -> ContactImport | None: ...
 
 
@@ -226,20 +204,5 @@ async def drop_all_parts(tx: Transaction, *, project_id: UUID, import_id: UUID) 
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s and due_at is not null
 """)
 async def advance(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    attempt: int,
-    status: ImportStatus,
-    position: int,
-    line: int,
-    rows: int,
-    created: int,
-    updated: int,
-    skipped: int,
-    failed: int,
-    errors: Jsonb,
-    now: Moment,
-    due_at: datetime | None,
+    tx: Transaction, reached: ImportAdvance, *, project_id: UUID, id: UUID, attempt: int, now: Moment
 ) -> bool: ...

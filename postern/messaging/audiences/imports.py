@@ -71,6 +71,7 @@ from postern.messaging.audiences.model import (
     ImportFileInvalid,
     ImportMissing,
     ImportMode,
+    StartedImport,
     TooManyContactAttributes,
     TooManyImports,
     TooManyPreviews,
@@ -171,21 +172,21 @@ async def import_contacts(
     options = _stated(request, charset, columns)
     types = read_types(attribute_types)
     import_id = new_id()
-    actor = actor_of(call)
     async with call.db.transaction() as tx:
         await tx.lock_quota("imports", call.project_id)
         if await import_store.count_running(tx, project_id=call.project_id) >= IMPORTS_AT_ONCE:
             raise TooManyImports
         await require_declarable(tx, call.project_id, types)
-        await import_store.insert_import(
-            tx,
+        started = StartedImport(
             project_id=call.project_id,
             id=import_id,
             mode=mode,
-            now=call.now,
-            due_at=call.now + UPLOAD_TIME,
-            **actor._asdict(),
+            created_at=call.now,
+            updated_at=call.now,
+            due_at=Moment.of(call.now + UPLOAD_TIME),
+            **actor_of(call)._asdict(),
         )
+        await import_store.insert_import(tx, started)
 
     async def keep(starts_at: int, data: bytes) -> None:
         await import_store.insert_part(
@@ -202,17 +203,7 @@ async def import_contacts(
         raise
     async with call.db.transaction() as tx:
         contact_import = await import_store.finish_upload(
-            tx,
-            project_id=call.project_id,
-            id=import_id,
-            bytes=file.size,
-            line=file.header.line + 1,
-            position=file.header.length,
-            charset=file.header.charset,
-            charset_from=file.header.charset_from,
-            delimiter=file.header.delimiter,
-            columns=Jsonb(file.header.columns),
-            now=call.now,
+            tx, file.header, project_id=call.project_id, id=import_id, bytes=file.size, now=call.now
         )
         if contact_import is not None:
             await declare_all(tx, call.project_id, types, call.now)
@@ -553,9 +544,9 @@ async def import_batch(
     result = await import_store.import_rows(
         tx,
         bulk,
+        inferred_as(types_of(row.attributes for row in rows) if types is None else types),
         project_id=project_id,
         rows=Jsonb([_staged(row) for row in rows]),
-        **inferred_as(types_of(row.attributes for row in rows) if types is None else types),
         mode=mode,
         attributes_limit=ATTRIBUTES_LIMIT,
         attribute_count_limit=ATTRIBUTE_COUNT_LIMIT,

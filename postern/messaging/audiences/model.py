@@ -142,6 +142,25 @@ class Contact(Record):
     updated_at: Moment
 
 
+class StoredContact(Record):
+    """What is stored of a contact when it is created or changed."""
+
+    project_id: UUID
+    id: UUID
+    email: str
+    email_key: str
+    """The normalised address."""
+    attributes: dict[str, Any]
+    unsubscribed: bool
+
+
+class InferredAttributeTypes(Record):
+    """Attribute types to declare for attributes that have no type yet, for statements that write attributes."""
+
+    inferred: list[dict[str, Any]]
+    attributes_per_project: int
+
+
 class ContactAttribute(Record):
     """An attribute of the project's contacts, and its type, by which CSV cells are read and written."""
 
@@ -169,6 +188,22 @@ class Audience(Record):
     """The rules that choose the members; null for a STATIC audience."""
     created_at: Moment
     updated_at: Moment
+
+
+class StoredRules(Record):
+    """What is stored of the rules of an audience; a STATIC audience has none."""
+
+    project_id: UUID
+    id: UUID
+    type: AudienceType = "STATIC"
+    rules: dict[str, Any] | None = None
+    rules_id: UUID | None = None
+    """Identifies these rules: changed rules get another."""
+    level: int = 0
+    depends_on: list[UUID] = []
+    watches_engagement: bool = False
+    due_at: Moment | None = None
+    """When the members are next recomputed, for rules that depend on the time."""
 
 
 class RefillJob(Record):
@@ -330,6 +365,37 @@ class ContactImport(Record):
     created_at: Moment
     updated_at: Moment
     finished_at: Moment | None
+
+
+class StartedImport(Record):
+    """A row of `contact_imports` whose file is being uploaded."""
+
+    project_id: UUID
+    id: UUID
+    status: ImportStatus = "UPLOADING"
+    mode: ImportMode
+    actor_type: str
+    actor_id: UUID | None
+    actor_label: str | None
+    created_at: Moment
+    updated_at: Moment
+    due_at: Moment
+
+
+class ImportAdvance(Record):
+    """The position that an import has reached, and the rows that it has added to the counters."""
+
+    status: ImportStatus
+    position: int
+    line: int
+    rows: int = 0
+    created: int = 0
+    updated: int = 0
+    skipped: int = 0
+    failed: int = 0
+    errors: list[ContactImportError]
+    due_at: Moment | None = None
+    """When it continues; None when it has ended."""
 
 
 class ImportJob(Record):

@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.clock import Moment
-from postern.kernel.database.statements import Database, Jsonb, Queries, Transaction
+from postern.kernel.database.statements import Database, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
@@ -46,6 +46,7 @@ from postern.messaging.audiences.model import (
     Contact,
     ContactMissing,
     Name,
+    StoredRules,
     TooManyAudiences,
     check_attributes,
 )
@@ -476,20 +477,18 @@ async def _set_rules_of(
 
 
 async def _set_rules(tx: Transaction, call: Call, audience: Audience, rules: Rules | None, *, level: int) -> Audience:
-    ticking = rules is not None and uses_time(rules)
-    return await store.set_rules(
-        tx,
-        project_id=call.project_id,
-        id=audience.id,
-        type="STATIC" if rules is None else "DYNAMIC",
-        rules=None if rules is None else Jsonb(plain_rules(rules)),
-        rules_id=None if rules is None else new_id(),
-        level=level,
-        depends_on=[] if rules is None else sorted(audiences_named(rules)),
-        watches_engagement=rules is not None and uses_engagement(rules),
-        due_at=call.now + RECOMPUTE_INTERVAL if ticking else None,
-        now=call.now,
-    )
+    stored = StoredRules(project_id=call.project_id, id=audience.id, level=level)
+    if rules is not None:
+        stored = msgspec.structs.replace(
+            stored,
+            type="DYNAMIC",
+            rules=plain_rules(rules),
+            rules_id=new_id(),
+            depends_on=sorted(audiences_named(rules)),
+            watches_engagement=uses_engagement(rules),
+            due_at=Moment.of(call.now + RECOMPUTE_INTERVAL) if uses_time(rules) else None,
+        )
+    return await store.set_rules(tx, stored, now=call.now)
 
 
 async def _order_audiences(tx: Transaction, project_id: UUID, named: set[UUID] | None = None) -> None:

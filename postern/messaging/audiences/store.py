@@ -14,10 +14,12 @@ from postern.messaging.audiences.model import (
     AttributeType,
     Audience,
     AudienceRules,
-    AudienceType,
     Contact,
     ContactAttribute,
     DynamicAudience,
+    InferredAttributeTypes,
+    StoredContact,
+    StoredRules,
 )
 from postern.platform.events.bulk_store import RECORD_HAPPENED, BulkEvents
 
@@ -29,7 +31,7 @@ class MembershipCounts(Record):
     left: int
 
 
-class StoredRules(Record):
+class RulesOfAudience(Record):
     """An audience's stored rules."""
 
     id: UUID
@@ -136,17 +138,7 @@ DECLARE: LiteralString = """
 """
 )
 async def insert_contact(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    email: str,
-    email_key: str,
-    attributes: Jsonb,
-    inferred: Jsonb,
-    attributes_per_project: int,
-    unsubscribed: bool,
-    now: Moment,
+    tx: Transaction, contact: StoredContact, types: InferredAttributeTypes, *, now: Moment
 ) -> Contact | None: ...
 
 
@@ -206,17 +198,7 @@ async def lock_new_contacts(tx: Transaction, *, project_id: UUID) -> str: ...
 """
 )
 async def update_contact(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    email: str,
-    email_key: str,
-    attributes: Jsonb,
-    inferred: Jsonb,
-    attributes_per_project: int,
-    unsubscribed: bool,
-    now: Moment,
+    tx: Transaction, contact: StoredContact, types: InferredAttributeTypes, *, now: Moment
 ) -> Contact: ...
 
 
@@ -471,20 +453,7 @@ async def rename_audience(tx: Transaction, *, project_id: UUID, id: UUID, name: 
     where project_id = %(project_id)s and id = %(id)s
     returning *, project_id as app_id
 """)
-async def set_rules(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    type: AudienceType,
-    rules: Jsonb | None,
-    rules_id: UUID | None,
-    level: int,
-    depends_on: list[UUID],
-    watches_engagement: bool,
-    due_at: datetime | None,
-    now: Moment,
-) -> Audience: ...
+async def set_rules(tx: Transaction, rules: StoredRules, *, now: Moment) -> Audience: ...
 
 
 @statement("""
@@ -535,7 +504,7 @@ async def dynamic_audiences(
     select id, rules_id, rules from audiences
     where project_id = %(project_id)s and id = any (%(ids)s::uuid[]) and rules is not null
 """)
-async def rules_of(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[StoredRules]: ...
+async def rules_of(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[RulesOfAudience]: ...
 
 
 # The statement that changes memberships also inserts the events, so a million of them never pass through Python.
@@ -751,12 +720,11 @@ async def contacts_with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -
 )
 async def merge_attributes(
     tx: Transaction,
+    types: InferredAttributeTypes,
     *,
     project_id: UUID,
     ids: list[UUID],
     change: Jsonb,
-    inferred: Jsonb,
-    attributes_per_project: int,
     removed: list[str],
     bytes: int,
     count: int,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 from psycopg import DataError
 
-from postern.kernel.database.statements import Database, Jsonb
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Database
 from postern.kernel.due import Work, one_by_one
 from postern.kernel.http.problems import Problem
 from postern.messaging.audiences import import_store, store
@@ -36,6 +37,7 @@ from postern.messaging.audiences.model import (
     RECOMPUTE_INTERVAL,
     AttributeType,
     ContactImportError,
+    ImportAdvance,
     ImportJob,
     ImportMode,
     RefillJob,
@@ -58,8 +60,6 @@ class ImportBatch(msgspec.Struct):
     """Types of attributes, including those inferred from this batch."""
     inferred: dict[str, AttributeType]
     read: int = 0
-    repeated: int = 0
-    """Rows whose address occurred earlier in the batch; included in `read`."""
     failed: int = 0
     line: int = 0
     position: int = 0
@@ -130,12 +130,8 @@ async def _settle(
         errors = sorted([*errors, *batch.errors, *too_large], key=lambda error: error.line)[:IMPORT_ERRORS_KEPT]
         failed = batch.failed + len(too_large)
         existing = batch.read - result.created - failed
-        due_at = None if batch.ended else now if last else now + LEASE
-        settled = await import_store.advance(
-            tx,
-            project_id=job.project_id,
-            id=job.id,
-            attempt=job.attempt,
+        due_at = None if batch.ended else now if last else Moment.of(now + LEASE)
+        reached = ImportAdvance(
             status="COMPLETED" if batch.ended else "RUNNING",
             position=batch.position,
             line=batch.line,
@@ -144,9 +140,11 @@ async def _settle(
             updated=existing if job.mode == "upsert" else 0,
             skipped=existing if job.mode == "skip" else 0,
             failed=failed,
-            errors=Jsonb(errors),
-            now=now,
+            errors=errors,
             due_at=due_at,
+        )
+        settled = await import_store.advance(
+            tx, reached, project_id=job.project_id, id=job.id, attempt=job.attempt, now=now
         )
         if not settled:
             raise _ImportSuperseded
@@ -225,7 +223,6 @@ def _add(batch: ImportBatch, row: ImportRow, mode: ImportMode) -> None:
     if existing is None:
         batch.rows[row.email_key] = row
         return
-    batch.repeated += 1
     if mode == "upsert":
         merged = existing.attributes | row.attributes
         check_size(merged)
@@ -234,24 +231,15 @@ def _add(batch: ImportBatch, row: ImportRow, mode: ImportMode) -> None:
 
 
 async def _give_up(world: "World", job: ImportJob, reason: str) -> None:
-    now = world.clock()
+    failed = ImportAdvance(
+        status="FAILED",
+        position=job.position,
+        line=job.line,
+        errors=[*job.errors[: IMPORT_ERRORS_KEPT - 1], ContactImportError(line=job.line, message=reason)],
+    )
     async with world.db.transaction() as tx:
         await import_store.advance(
-            tx,
-            project_id=job.project_id,
-            id=job.id,
-            attempt=job.attempt,
-            status="FAILED",
-            position=job.position,
-            line=job.line,
-            rows=0,
-            created=0,
-            updated=0,
-            skipped=0,
-            failed=0,
-            errors=Jsonb([*job.errors[: IMPORT_ERRORS_KEPT - 1], ContactImportError(line=job.line, message=reason)]),
-            now=now,
-            due_at=None,
+            tx, failed, project_id=job.project_id, id=job.id, attempt=job.attempt, now=world.clock()
         )
         await import_store.drop_all_parts(tx, project_id=job.project_id, import_id=job.id)
 

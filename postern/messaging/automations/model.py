@@ -32,20 +32,10 @@ TriggerType = Literal["AUDIENCE_JOINED", "AUDIENCE_LEFT", "CONTACT_CREATED", "EV
 RunStatus = Literal["RUNNING", "WAITING", "COMPLETED", "EXITED", "FAILED", "CANCELLED"]
 Outcome = Literal["DONE", "SKIPPED", "FAILED", "TRUE", "FALSE", "HAPPENED", "TIMED_OUT"]
 
-TRANSITIONS: dict[str, frozenset[str]] = {
-    "RUNNING": frozenset(("RUNNING", "WAITING", "COMPLETED", "EXITED", "FAILED", "CANCELLED")),
-    "WAITING": frozenset(("RUNNING", "WAITING", "COMPLETED", "EXITED", "FAILED", "CANCELLED")),
-    "COMPLETED": frozenset(),
-    "EXITED": frozenset(),
-    "FAILED": frozenset(("RUNNING",)),
-    "CANCELLED": frozenset(),
-}
-"""Allowed transitions of a run's status. Finished runs stay finished, except that FAILED ones can be retried."""
 RETRY_LIMIT: Final = 1_000
 """Maximum number of failed runs that one request retries."""
 CONTACT_DELETED: Final = "The contact was deleted."
 """Error of a run that ended because its contact was deleted."""
-CURRENT: Final = ("RUNNING", "WAITING")
 
 
 class AutomationMissing(Missing):
@@ -237,6 +227,22 @@ class AutomationSettings(Record):
     allow_loops: bool
     waits_for: list[str]
     """Event types that steps wait for."""
+
+
+class SettledRun(Record):
+    """What is stored of a run after a worker has executed steps of it."""
+
+    id: UUID
+    attempt: int
+    status: RunStatus
+    current_step: int
+    entered_at: Moment | None
+    waiting_for: str | None
+    calls: bool
+    tried: int
+    due_at: Moment | None
+    error: str | None
+    finished_at: Moment | None
 
 
 class AutomationRunTotals(Record):

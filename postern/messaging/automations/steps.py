@@ -33,6 +33,7 @@ from postern.messaging.automations.model import (
     RemoveFromAudience,
     RunStatus,
     SendEmail,
+    SettledRun,
     StepRecord,
     UpdateContact,
     WaitForEvent,
@@ -332,21 +333,23 @@ class RunBatch:
     async def settle(self) -> None:
         """Store positions, history and counters, and record events for runs that finished."""
         ended = [run for run in self.runs if run.due_at is None]
-        await store.settle_runs(
-            self.tx,
-            project_id=self.project_id,
-            id=[run.row.id for run in self.runs],
-            attempt=[run.row.attempt for run in self.runs],
-            status=[run.status for run in self.runs],
-            current_step=[run.at for run in self.runs],
-            entered_at=[run.entered_at for run in self.runs],
-            waiting_for=[run.waiting_for for run in self.runs],
-            calls=[run.calls for run in self.runs],
-            tried=[run.tried for run in self.runs],
-            due_at=[run.due_at for run in self.runs],
-            error=[run.error for run in self.runs],
-            finished_at=[self.now if run.due_at is None else None for run in self.runs],
-        )
+        settled = [
+            SettledRun(
+                id=run.row.id,
+                attempt=run.row.attempt,
+                status=run.status,
+                current_step=run.at,
+                entered_at=run.entered_at,
+                waiting_for=run.waiting_for,
+                calls=run.calls,
+                tried=run.tried,
+                due_at=run.due_at,
+                error=run.error,
+                finished_at=self.now if run.due_at is None else None,
+            )
+            for run in self.runs
+        ]
+        await store.settle_runs(self.tx, settled, project_id=self.project_id)
         await self._write_history()
         await self._count(ended)
         await events.record_all(self.tx, [_finished_event(self.project_id, run, self.now) for run in ended])

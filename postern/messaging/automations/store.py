@@ -18,6 +18,7 @@ from postern.messaging.automations.model import (
     EndedRun,
     LoopCandidate,
     NewRun,
+    SettledRun,
     StartedRun,
     StepRecord,
     TriggerRow,
@@ -218,22 +219,7 @@ async def list_versions(
       and run.status in ('RUNNING', 'WAITING')
     returning run.id
 """)
-async def settle_runs(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: list[UUID],
-    attempt: list[int],
-    status: list[str],
-    current_step: list[int],
-    entered_at: list[Moment | None],
-    waiting_for: list[str | None],
-    calls: list[bool],
-    tried: list[int],
-    due_at: list[Moment | None],
-    error: list[str | None],
-    finished_at: list[Moment | None],
-) -> list[UUID]: ...
+async def settle_runs(tx: Transaction, runs: list[SettledRun], *, project_id: UUID) -> list[UUID]: ...
 
 
 @statement("""

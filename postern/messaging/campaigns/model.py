@@ -1,7 +1,7 @@
 """Campaigns: request and response bodies, rows, states, and the actions that each state allows."""
 
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 from uuid import UUID
 
 import msgspec
@@ -320,6 +320,23 @@ class CampaignRow(Record):
     attempt: int
     created_at: Moment
     updated_at: Moment
+
+
+class CampaignChanges(TypedDict, total=False):
+    """Columns of `campaigns` that change with the status."""
+
+    due_at: Moment | None
+    started_at: Moment
+    paused_from: str | None
+    releasing: bool
+    content_id: UUID | None
+    expected: int
+    cursor: UUID | None
+    filled: bool
+    ab_test_started_at: Moment | None
+    evidence: Any
+    sent_at: Moment
+    reason: str
 
 
 class VariantRow(Record):

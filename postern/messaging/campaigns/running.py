@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 from uuid import UUID
 
 import msgspec
@@ -24,6 +24,7 @@ from postern.messaging.campaigns.model import (
     RETRY_POLL_INTERVAL,
     TRANSITIONS,
     UPDATE_BATCH,
+    CampaignChanges,
     CampaignIncomplete,
     CampaignRow,
     VariantRow,
@@ -239,7 +240,13 @@ async def _content_ids(db: Queries, row: CampaignRow) -> list[UUID]:
 
 
 async def change_state(
-    tx: Transaction, row: CampaignRow, now: Moment, *, status: str, overtakes: bool = False, **changed: Any
+    tx: Transaction,
+    row: CampaignRow,
+    now: Moment,
+    *,
+    status: str,
+    overtakes: bool = False,
+    **changed: Unpack[CampaignChanges],
 ) -> CampaignRow:
     """Change the status, as TRANSITIONS allows, and the given columns.
 
@@ -430,17 +437,11 @@ async def _fill_batch(tx: Transaction, world: "World", row: CampaignRow) -> bool
     await enqueue.lock_frequency_cap(tx, row.project_id)
     batch = await store.fill_sends(
         tx,
-        project_id=row.project_id,
-        id=row.id,
-        audience_id=row.audience_id,
-        cursor=row.cursor or NO_ID,
-        started_at=row.started_at,
+        msgspec.structs.replace(row, cursor=row.cursor or NO_ID),
         limit=FILL_BATCH,
         testing=testing,
         host=host,
         sender=content.sender_of(row),
-        test=row.is_test,
-        domain_id=row.domain_id,
         contents=Jsonb(_contents(row, variants, await _subjects(tx, row, variants))),
         cap=cap,
         cap_since=now - enqueue.CAP_PERIOD,

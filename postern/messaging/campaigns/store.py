@@ -236,7 +236,7 @@ async def count_pending(tx: Transaction, *, project_id: UUID) -> int: ...
         where (sample.contact_id is not null) = %(testing)s
     ), people as materialized (
         select c.id, c.email, c.unsubscribed, chosen.variant_id, s.address is not null as suppressed,
-               not %(test)s and recent.count >= %(cap)s as capped
+               not %(is_test)s and recent.count >= %(cap)s as capped
         from chosen join contacts c on c.project_id = %(project_id)s and c.id = chosen.contact_id
         left join suppressions s on s.project_id = %(project_id)s and s.address = lower(c.email)
         cross join lateral (
@@ -248,7 +248,7 @@ async def count_pending(tx: Transaction, *, project_id: UUID) -> int: ...
         insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,
                            contact_id, campaign_id, variant_id, content_id, domain_id, due_at, reason, created_at,
                            updated_at)
-        select %(project_id)s, i.id, case when people.capped then 'SUPPRESSED' else 'QUEUED' end, 1, %(test)s,
+        select %(project_id)s, i.id, case when people.capped then 'SUPPRESSED' else 'QUEUED' end, 1, %(is_test)s,
                '<' || i.id || '@' || %(host)s || '>', v.subject, %(sender)s, people.email, array[people.email],
                people.id, %(id)s, v.variant_id, v.content_id, %(domain_id)s,
                case when not people.capped then %(now)s::timestamptz end,
@@ -269,18 +269,12 @@ async def count_pending(tx: Transaction, *, project_id: UUID) -> int: ...
 """)
 async def fill_sends(
     tx: Transaction,
+    campaign: CampaignRow,
     *,
-    project_id: UUID,
-    id: UUID,
-    audience_id: UUID,
-    cursor: UUID,
-    started_at: Moment,
     limit: int,
     testing: bool,
     host: str,
     sender: str,
-    test: bool,
-    domain_id: UUID | None,
     contents: Jsonb,
     cap: int,
     cap_since: datetime,

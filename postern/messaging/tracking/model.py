@@ -46,6 +46,13 @@ class TrackingHit(Record):
     occurred_at: Moment
 
 
+class StoredHit(TrackingHit):
+    """A row of `tracking_hits`."""
+
+    project_id: UUID
+    send_id: UUID
+
+
 class RecentClick(Record):
     """A recent click on a link of a send, used to detect bursts."""
 

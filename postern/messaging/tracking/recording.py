@@ -12,7 +12,7 @@ from postern.messaging.emails import engagement
 from postern.messaging.emails.model import TouchedSend
 from postern.messaging.emails.outcomes import event_of
 from postern.messaging.tracking import store
-from postern.messaging.tracking.model import HitClassification, HitRequest
+from postern.messaging.tracking.model import HitClassification, HitRequest, StoredHit
 from postern.messaging.tracking.rules import BURST_WINDOW, classify
 from postern.platform.events import operations as events
 
@@ -33,7 +33,7 @@ async def record_hits(world: "World", hits: list[HitRequest]) -> list[bool]:
         if known:
             classified = await _classify_hits(tx, known, sends)
             await _lock_contacts(tx, classified)
-            await _insert(tx, classified)
+            await store.insert_hits(tx, [_row(*hit) for hit in classified])
             await engagement.mark(tx, [_mark(hit) for hit in classified])
             await _touch_contacts(tx, classified)
             await events.record_all(tx, _events(classified))
@@ -77,22 +77,6 @@ async def _lock_contacts(tx: Transaction, classified: list[ClassifiedHit]) -> No
         await lock_contacts(tx, project_id, sorted(ids))
 
 
-async def _insert(tx: Transaction, classified: list[ClassifiedHit]) -> None:
-    await store.insert_hits(
-        tx,
-        project_id=[send.project_id for _, send, _ in classified],
-        id=[new_id() for _ in classified],
-        send_id=[send.id for _, send, _ in classified],
-        kind=[hit.kind for hit, _, _ in classified],
-        url=[hit.url for hit, _, _ in classified],
-        verdict=[classification.verdict for _, _, classification in classified],
-        reason=[classification.reason for _, _, classification in classified],
-        ip_address=[hit.ip_address for hit, _, _ in classified],
-        user_agent=[hit.user_agent for hit, _, _ in classified],
-        occurred_at=[hit.occurred_at for hit, _, _ in classified],
-    )
-
-
 async def _touch_contacts(tx: Transaction, classified: list[ClassifiedHit]) -> None:
     """Set when contacts last opened or clicked, which audience rules can use. Hits by machines are left out."""
     touched: dict[tuple[UUID, bool], dict[UUID, Moment]] = {}
@@ -110,6 +94,21 @@ async def _touch_contacts(tx: Transaction, classified: list[ClassifiedHit]) -> N
             opened_at=None if clicked else at,
             clicked_at=at if clicked else None,
         )
+
+
+def _row(hit: HitRequest, send: TouchedSend, classification: HitClassification) -> StoredHit:
+    return StoredHit(
+        project_id=send.project_id,
+        id=new_id(),
+        send_id=send.id,
+        kind=hit.kind,
+        url=hit.url,
+        verdict=classification.verdict,
+        reason=classification.reason,
+        ip_address=hit.ip_address,
+        user_agent=hit.user_agent,
+        occurred_at=hit.occurred_at,
+    )
 
 
 def _mark(classified: ClassifiedHit) -> engagement.EngagementMark:

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
-from postern.messaging.tracking.model import RecentClick, TrackingHit
+from postern.messaging.tracking.model import RecentClick, StoredHit, TrackingHit
 
 
 @statement("""
@@ -13,20 +13,7 @@ from postern.messaging.tracking.model import RecentClick, TrackingHit
                          %(verdict)s::text[], %(reason)s::text[], %(ip_address)s::text[], %(user_agent)s::text[],
                          %(occurred_at)s::timestamptz[])
 """)
-async def insert_hits(
-    tx: Transaction,
-    *,
-    project_id: list[UUID],
-    id: list[UUID],
-    send_id: list[UUID],
-    kind: list[str],
-    url: list[str | None],
-    verdict: list[str],
-    reason: list[str | None],
-    ip_address: list[str],
-    user_agent: list[str],
-    occurred_at: list[Moment],
-) -> None: ...
+async def insert_hits(tx: Transaction, hits: list[StoredHit]) -> None: ...
 
 
 @statement("""

@@ -62,6 +62,21 @@ class Webhook(Record):
     updated_at: Moment
 
 
+class StoredWebhook(Record):
+    """A new row of `webhooks`."""
+
+    project_id: UUID
+    id: UUID
+    url: str
+    events: list[str]
+    description: str
+    active: bool
+    sealed_secret: bytes
+    due_at: Moment
+    created_at: Moment
+    updated_at: Moment
+
+
 class WebhookWithSecret(Webhook):
     """A subscription with its secret, which only the responses to creation and rotation contain."""
 

@@ -33,6 +33,7 @@ from postern.platform.webhooks.model import (
     DeliveryMissing,
     DeliveryRow,
     DeliveryStatus,
+    StoredWebhook,
     TooManyWebhooks,
     Webhook,
     WebhookDelivery,
@@ -122,8 +123,7 @@ async def create_webhook(call: Call, data: NewWebhook) -> WebhookWithSecret:
         await tx.lock_quota("webhooks", call.project_id)
         if await store.count_webhooks(tx, project_id=call.project_id) >= WEBHOOKS_PER_PROJECT:
             raise TooManyWebhooks
-        webhook = await store.insert_webhook(
-            tx,
+        new = StoredWebhook(
             project_id=call.project_id,
             id=webhook_id,
             url=data.url,
@@ -131,9 +131,11 @@ async def create_webhook(call: Call, data: NewWebhook) -> WebhookWithSecret:
             description=data.description,
             active=data.active,
             sealed_secret=call.world.secrets.seal(secret.encode(), _context(call.project_id, webhook_id)),
-            due_at=call.now + TIDY_EVERY,
-            now=call.now,
+            due_at=Moment.of(call.now + TIDY_EVERY),
+            created_at=call.now,
+            updated_at=call.now,
         )
+        webhook = await store.insert_webhook(tx, new)
         await audit.record(tx, call, "webhook.created", "Webhook", webhook_id, url=data.url, events=webhook.events)
     return _with_secret(webhook, secret)
 
@@ -164,17 +166,10 @@ async def change_webhook(call: Call, id: UUID, data: WebhookChange) -> Webhook:
         entries = webhook.events if data.events is UNSET else list(dict.fromkeys(data.events))
         active = webhook.active if data.active is UNSET else data.active
         _check(call, url, entries)
-        webhook = await store.change_webhook(
-            tx,
-            project_id=call.project_id,
-            id=id,
-            url=url,
-            events=entries,
-            description=webhook.description if data.description is UNSET else data.description,
-            active=active,
-            renewed=active and (not webhook.active or url != webhook.url),
-            now=call.now,
-        )
+        description = webhook.description if data.description is UNSET else data.description
+        wanted = msgspec.structs.replace(webhook, url=url, events=entries, description=description, active=active)
+        renewed = active and (not webhook.active or url != webhook.url)
+        webhook = await store.change_webhook(tx, wanted, project_id=call.project_id, renewed=renewed, now=call.now)
         await audit.record(tx, call, "webhook.updated", "Webhook", id, url=url, events=entries, active=active)
     return webhook
 

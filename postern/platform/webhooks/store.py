@@ -9,32 +9,15 @@ from postern.platform.webhooks.model import (
     DeliveryRow,
     DeliveryVerdict,
     FailureState,
+    StoredWebhook,
     Webhook,
     WebhookInUse,
     WebhookSubscription,
 )
 
 
-@statement("""
-    insert into webhooks (project_id, id, url, events, description, active, sealed_secret, due_at,
-                          created_at, updated_at)
-    values (%(project_id)s, %(id)s, %(url)s, %(events)s, %(description)s, %(active)s, %(sealed_secret)s,
-            %(due_at)s, %(now)s, %(now)s)
-    returning *, project_id as app_id
-""")
-async def insert_webhook(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    url: str,
-    events: list[str],
-    description: str,
-    active: bool,
-    sealed_secret: bytes,
-    due_at: datetime,
-    now: Moment,
-) -> Webhook: ...
+@statement("insert into webhooks {webhook} returning *, project_id as app_id")
+async def insert_webhook(tx: Transaction, webhook: StoredWebhook) -> Webhook: ...
 
 
 @statement("""
@@ -74,16 +57,7 @@ async def count_webhooks(tx: Transaction, *, project_id: UUID) -> int: ...
     returning *, project_id as app_id
 """)
 async def change_webhook(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    url: str,
-    events: list[str],
-    description: str,
-    active: bool,
-    renewed: bool,
-    now: Moment,
+    tx: Transaction, webhook: Webhook, *, project_id: UUID, renewed: bool, now: Moment
 ) -> Webhook: ...
 
 
