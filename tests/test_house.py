@@ -287,7 +287,7 @@ def test_everything_at_the_top_of_a_module_is_used():
     for module, tree in trees.items():
         for name, node in defined_in(tree):
             decorators = {ast.unparse(each).partition("(")[0] for each in getattr(node, "decorator_list", [])}
-            registered = decorators - PLAIN_DECORATORS or name.startswith("__") or name == "register"
+            registered = decorators - PLAIN_DECORATORS or name in ("__all__", "register", "PUBLIC_MODULES")
             if not registered and id(getattr(sys.modules.get(module), name, None)) not in operations:
                 unused |= {f"{module}.{name}"} - used
     assert unused == USED_BY_TESTS

@@ -80,11 +80,6 @@ def open_url(base: str, send_id: str) -> str:
     return f"{base}/t/o/{send_id}"
 
 
-def click_url(base: str, send_id: str, key: bytes, url: str) -> str:
-    """The URL that records a click and redirects to `url`."""
-    return f"{base}/t/c/{send_id}?u={quote(url, safe='')}&s={sign_link(key, CLICK, send_id, url)}"
-
-
 def unsubscribe_url(base: str, send_id: str, key: bytes) -> str:
     """The URL that unsubscribes the recipient of a send (RFC 8058)."""
     return f"{base}/t/u/{send_id}?s={sign_link(key, UNSUBSCRIBE, send_id)}"
