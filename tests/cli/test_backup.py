@@ -1,4 +1,4 @@
-"""A database is written to a file while its server runs, and another one begins where it was."""
+"""`postern backup` and `postern restore`, with a running server and with every supported PostgreSQL version."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ from tests.test_boot import WAIT_SECONDS, Started, assert_bootstrapped, base_fol
 __all__ = ["base_folder", "first"]
 
 
-def test_what_was_backed_up_is_there_after_a_restore(first: Started, base_folder: Path) -> None:
+def test_a_restore_brings_back_the_backed_up_data(first: Started, base_folder: Path) -> None:
     made = json.loads(command(first.folder, "bootstrap", "--json").stdout)
     project = f"/projects/{made['projectId']}"
     bearer = {"Authorization": f"Bearer {made['secretKey']}"}
@@ -48,7 +48,7 @@ def test_what_was_backed_up_is_there_after_a_restore(first: Started, base_folder
         server.stop()
 
 
-def test_what_is_no_backup_is_refused(base_folder: Path) -> None:
+def test_restoring_a_file_that_is_not_a_backup_is_refused(base_folder: Path) -> None:
     nothing = base_folder / "nothing.dump"
     missing = command(base_folder / "empty", "restore", str(nothing))
     assert (missing.returncode, "There is no file" in missing.stderr) == (78, True)
@@ -72,8 +72,10 @@ VERSIONS = [
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_backup_is_restored_on_every_supported_server(first: Started, base_folder: Path, version: str) -> None:
-    """A dump of the embedded server restores on each major version, which migrates and dumps as well.
+def test_a_backup_is_restored_on_every_supported_postgresql_version(
+    first: Started, base_folder: Path, version: str
+) -> None:
+    """A backup of the embedded server can be restored, migrated and backed up on each major version.
 
     Defects: N12
     """
@@ -85,7 +87,7 @@ def test_a_backup_is_restored_on_every_supported_server(first: Started, base_fol
     made = json.loads(command(first.folder, "bootstrap", "--json").stdout)
     bearer = {"Authorization": f"Bearer {made['secretKey']}"}
     contacts = f"{first.url}/projects/{made['projectId']}/contacts"
-    # The words of a record may look like the setting that is taken out of a script's head.
+    # Data that looks like the setting that is removed from the head of the script must be restored unchanged.
     words = {"email": name, "attributes": {"note": "x\nSET transaction_timeout = 0;\n\\."}}
     assert httpx.post(contacts, json=words, headers=bearer, timeout=WAIT_SECONDS).status_code == 201
     assert command(first.folder, "backup", str(file)).returncode == 0
@@ -109,8 +111,8 @@ def test_a_backup_is_restored_on_every_supported_server(first: Started, base_fol
 
 
 @pytest.mark.parametrize("version", [VERSIONS[0], VERSIONS[-1]])
-def test_a_backup_that_was_cut_off_restores_nothing(first: Started, base_folder: Path, version: str) -> None:
-    """A restore is whole or does not happen, whatever the version of the server.
+def test_a_truncated_backup_restores_nothing(first: Started, base_folder: Path, version: str) -> None:
+    """A restore is atomic on every version: a truncated backup leaves the database empty.
 
     Defects: N12
     """

@@ -1,4 +1,4 @@
-"""The commands for people, against a server that was started as people start it."""
+"""`postern send`, `tail`, `demo` and `--version` against a server started with `postern serve`."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ __all__ = ["base_folder", "first"]
 
 @pytest.fixture(scope="module")
 def own(first: Started) -> dict[str, str]:
-    """A project on that server, as the environment names it."""
+    """Environment variables of a new project on that server."""
     made = json.loads(command(first.folder, "bootstrap", "--json").stdout)
     return {"POSTERN_KEY": made["secretKey"], "POSTERN_PROJECT": made["projectId"]}
 
@@ -38,7 +38,7 @@ def logs(first: Started, own: dict[str, str], q: str) -> list[dict[str, object]]
     return answer.json()["data"]
 
 
-def test_send_finds_the_server_by_its_folder(first: Started, own: dict[str, str]) -> None:
+def test_send_finds_the_server_by_its_data_folder(first: Started, own: dict[str, str]) -> None:
     page = first.folder.with_suffix(".html")
     page.write_text("<p>Grüße</p>")
     words = ["--to", "ada@example.com", "--to", "bob@example.com", "--subject", "Über uns", "--html", str(page)]
@@ -49,7 +49,7 @@ def test_send_finds_the_server_by_its_folder(first: Started, own: dict[str, str]
     assert str(entry["id"]) in sent.stdout
 
 
-def test_send_without_a_key_makes_a_project_and_says_where_to_look(first: Started) -> None:
+def test_send_without_a_key_creates_a_project_and_prints_an_inbox_link(first: Started) -> None:
     page = first.folder.with_suffix(".txt")
     page.write_text("Hello")
     sent = command(first.folder, "send", "--to", "ada@example.com", "--subject", "Hi", "--text", str(page))
@@ -57,7 +57,7 @@ def test_send_without_a_key_makes_a_project_and_says_where_to_look(first: Starte
     assert f"{first.url}/inbox/enter?token=" in sent.stdout
 
 
-def test_what_is_refused_is_one_sentence(first: Started, own: dict[str, str], tmp_path) -> None:
+def test_refused_requests_print_one_sentence(first: Started, own: dict[str, str], tmp_path) -> None:
     page = tmp_path / "page.html"
     page.write_text("<p>Hi</p>")
     bad = command(first.folder, "send", "--to", "nobody", "--subject", "Hi", "--html", str(page), **own)
@@ -83,7 +83,7 @@ def test_what_is_refused_is_one_sentence(first: Started, own: dict[str, str], tm
     "words", ["tail", "listen", "import FILE", "campaign watch x", "demo", "send --to a@b.example"]
 )
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "nonsense"])
-def test_a_server_that_is_not_there_is_one_sentence(words: str, url: str, tmp_path) -> None:
+def test_an_unreachable_server_prints_one_sentence(words: str, url: str, tmp_path) -> None:
     file = tmp_path / "file"
     file.write_text("email\nada@example.com\n")
     line = words.replace("FILE", str(file)).split()
@@ -96,7 +96,7 @@ def test_a_server_that_is_not_there_is_one_sentence(words: str, url: str, tmp_pa
     assert "Traceback" not in ended.stderr
 
 
-def test_demo_sends_to_everybody_once(first: Started, own: dict[str, str]) -> None:
+def test_demo_sends_one_message_to_each_recipient(first: Started, own: dict[str, str]) -> None:
     shown = command(first.folder, "demo", "--count", "12", "--contacts", "0", **own)
     assert shown.returncode == 0, shown.stderr
     domain = re.search(r"Domain (\S+) and template", shown.stdout)
@@ -109,7 +109,7 @@ def test_demo_sends_to_everybody_once(first: Started, own: dict[str, str]) -> No
         assert subject_of[person["email"]] == f"{person['name']}, your {person['plan']} plan"
 
 
-def test_demo_fills_a_project_with_life(first: Started) -> None:
+def test_demo_fills_a_project_with_sample_data(first: Started) -> None:
     made = json.loads(command(first.folder, "bootstrap", "--json").stdout)
     own = {"POSTERN_KEY": made["secretKey"], "POSTERN_PROJECT": made["projectId"]}
     shown = subprocess.run(
@@ -150,21 +150,21 @@ def test_demo_fills_a_project_with_life(first: Started) -> None:
     assert ask(places["Automation"].removesuffix("/runs"))["active"] is True
 
 
-def test_the_readers_of_the_demo_have_every_fate() -> None:
+def test_the_contacts_of_the_demo_have_every_outcome() -> None:
     rows = list(csv.DictReader(io.StringIO(contacts_csv(5_000))))
     assert len({row["email"] for row in rows}) == 5_000
     assert {row["email"].partition("+")[0] for row in rows if "+" in row["email"]} == {"bounced", "complained"}
     assert {row["unsubscribed"] for row in rows} == {"true", "false"}
 
 
-def test_readers_find_the_links_of_their_message() -> None:
+def test_find_link_returns_the_path_of_a_link_in_a_message() -> None:
     message = "Content-Type: text/html\n\n<a href='x'>x</a><a href=\"https://any.example/t/c/1?u=a&amp;s=b\">y</a>"
     assert find_link(message, "/t/c/") == "/t/c/1?u=a&s=b"
     assert find_link(message, "/t/u/") is None
     assert find_link("no html", "/t/c/") is None
 
 
-def test_tail_shows_what_happens(first: Started, own: dict[str, str], tmp_path) -> None:
+def test_tail_prints_events(first: Started, own: dict[str, str], tmp_path) -> None:
     page = tmp_path / "page.html"
     page.write_text("<p>Hi</p>")
     process = subprocess.Popen(
@@ -179,7 +179,7 @@ def test_tail_shows_what_happens(first: Started, own: dict[str, str], tmp_path) 
     reading = threading.Thread(target=lambda out: [lines.put(line) for line in out], args=(process.stdout,))
     reading.start()
     try:
-        # It shows what happens from its first look on, and nobody outside sees that look: so again and again.
+        # `tail` prints events from its first poll on. The test cannot see that poll, so it sends until one is printed.
         for _ in range(20):
             sent = command(first.folder, "send", "--to", "t@example.com", "--subject", "T", "--html", str(page), **own)
             assert sent.returncode == 0, sent.stderr
@@ -189,7 +189,7 @@ def test_tail_shows_what_happens(first: Started, own: dict[str, str], tmp_path) 
             except Empty:
                 assert process.poll() is None
         else:
-            pytest.fail("Nothing was shown.")
+            pytest.fail("Nothing was printed.")
     finally:
         process.terminate()
         process.wait(WAIT_SECONDS)
@@ -198,7 +198,7 @@ def test_tail_shows_what_happens(first: Started, own: dict[str, str], tmp_path) 
 
 
 def test_the_version_is_printed(tmp_path) -> None:
-    """`postern --version` says which release this is.
+    """`postern --version` prints the version of the package.
 
     Defects: N11
     """
@@ -206,8 +206,8 @@ def test_the_version_is_printed(tmp_path) -> None:
     assert (said.returncode, said.stdout) == (0, f"postern {version('postern')}\n")
 
 
-def test_an_event_is_shown_with_what_it_is_about() -> None:
-    """`tail` shows whom and what an event concerns, and nothing that a terminal would obey.
+def test_an_event_is_described_with_its_subject_in_printable_characters() -> None:
+    """`tail` prints the recipient and subject of an event, without control characters.
 
     Defects: N11
     """

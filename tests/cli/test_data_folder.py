@@ -1,4 +1,4 @@
-"""Commands work on the database of the server, from whatever folder they are started, and never make one."""
+"""Commands find the server's database from any current folder, and only `serve` and `restore` create one."""
 
 import json
 import shutil
@@ -29,7 +29,7 @@ __all__ = ["base_folder", "first"]
 
 @dataclass
 class Installation:
-    """A copy of the source tree with its own default data folder, used from another current folder."""
+    """A copy of the source tree with its own default data folder, run from another current folder."""
 
     root: Path
     elsewhere: Path
@@ -67,7 +67,7 @@ def installation(base_folder: Path) -> Iterator[Installation]:
 
 
 def test_commands_find_the_data_folder_of_the_installation(installation: Installation) -> None:
-    """From any folder, a command without POSTERN_DATA works on the server of its installation, and says so.
+    """Without POSTERN_DATA, a command uses the data folder of its installation, from any folder, and prints it.
 
     Defects: N1
     """
@@ -113,8 +113,8 @@ ON_THE_SERVER = ["demo", "send --to a@b.example --subject Hi --text FILE", "tail
 
 
 @pytest.mark.parametrize("words", [*ON_THE_DATABASE, *ON_THE_SERVER, "campaign watch x", "restore DUMP"])
-def test_where_no_server_was_a_command_refuses_and_makes_nothing(words: str, first: Started, tmp_path: Path) -> None:
-    """Only `serve` makes a database: every other command refuses, and leaves the folder as it was.
+def test_commands_without_a_server_are_refused_and_create_nothing(words: str, first: Started, tmp_path: Path) -> None:
+    """Only `serve` creates a database: every other command is refused and does not change the folder.
 
     Defects: N1
     """
@@ -137,8 +137,8 @@ def test_where_no_server_was_a_command_refuses_and_makes_nothing(words: str, fir
         assert not list(folder.iterdir())
 
 
-def test_a_restore_that_fails_leaves_no_database(first: Started, base_folder: Path) -> None:
-    """A new database that could not be filled is taken away, and the next `serve` does not begin on it.
+def test_a_failed_restore_leaves_no_database(first: Started, base_folder: Path) -> None:
+    """The new database of a failed restore is removed, so that the next `serve` does not start with it.
 
     Defects: N1
     """
@@ -153,8 +153,8 @@ def test_a_restore_that_fails_leaves_no_database(first: Started, base_folder: Pa
     assert not (folder / "postgres").exists()
 
 
-def test_another_database_needs_the_master_key_of_its_server(first: Started, tmp_path: Path) -> None:
-    """With DATABASE_URL alone, `bootstrap` makes no master key of its own, whose API keys the server would refuse.
+def test_database_url_alone_is_refused_without_the_master_key(first: Started, tmp_path: Path) -> None:
+    """With DATABASE_URL alone, commands create no master key: the server would refuse API keys made with it.
 
     Defects: N1
     """

@@ -1,4 +1,4 @@
-"""Getting back in: what the operator's console gives to who lost a password, a key or the first start's output."""
+"""`postern access`, `developers` and `keys`: how an operator helps developers who lost a password or key."""
 
 import json
 import re
@@ -38,7 +38,7 @@ def test_access_prints_a_link_that_signs_in_once(first, made, http):
     assert (unknown.returncode, "nobody@example.com" in unknown.stderr) == (78, True)
 
 
-def test_a_developer_chooses_a_new_password_with_the_operators_link(first, made, http):
+def test_reset_password_prints_a_link_that_sets_a_new_password(first, made, http):
     """Defects: N7"""
     said = command(first.folder, "developers", "reset-password", made["developerEmail"])
     assert said.returncode == 0, said.stderr
@@ -48,7 +48,7 @@ def test_a_developer_chooses_a_new_password_with_the_operators_link(first, made,
     assert http.post("/auth/sign-in", json=login).status_code == 200
 
 
-def test_a_key_is_made_for_a_project_that_exists(first, made, http):
+def test_keys_create_prints_a_key_of_an_existing_project(first, made, http):
     """Defects: N7"""
     said = command(first.folder, "keys", "create", made["projectId"], "--permission", "emails:read", "--test")
     assert said.returncode == 0, said.stderr
@@ -63,8 +63,8 @@ def test_a_key_is_made_for_a_project_that_exists(first, made, http):
         assert (refused.returncode, refused.stderr.count("Traceback")) == (78, 0), refused.stderr
 
 
-def test_a_later_start_says_how_to_get_back_in(first):
-    """A start on a folder that has an account prints no account; it names commands that exist.
+def test_a_later_start_names_the_commands_for_regaining_access(first):
+    """A start with an existing account prints no credentials, but the commands for regaining access, which exist.
 
     Defects: N7
     """

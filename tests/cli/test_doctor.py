@@ -1,4 +1,4 @@
-"""`postern doctor relay` names the step that fails, and what to do."""
+"""`postern doctor relay` reports the step that fails, and how to solve it."""
 
 from uuid import uuid4
 
@@ -17,13 +17,13 @@ def domain() -> str:
 
 async def look(settings: Settings, sender: str | None = None, recipient: str | None = None) -> dict[str, CheckResult]:
     lines = [line async for line in diagnose(settings, sender, recipient)]
-    assert all(line.advice for line in lines if line.status == "problem"), "A problem says what to do."
+    assert all(line.advice for line in lines if line.status == "problem"), "Every problem has advice."
     return {line.subject.partition(" 127")[0]: line for line in lines}
 
 
 @pytest.fixture
 def leaving(settings, database_url):
-    """Settings of a server whose mail leaves through a relay on a port."""
+    """Settings of a server that sends through a relay on a port."""
 
     def at(port: int, options: str = "tls=none", user: str = "") -> Settings:
         return msgspec.structs.replace(
@@ -38,8 +38,8 @@ def leaving(settings, database_url):
     return at
 
 
-async def test_where_all_is_well_each_line_says_so(leaving, project, zone, domain, world):
-    """Connecting, signing in, sender, recipient, base URL, PTR, SPF and DKIM are looked at; no message is sent.
+async def test_a_working_configuration_has_no_problems(leaving, project, zone, domain, world):
+    """Connection, authentication, sender, recipient, base URL, PTR, SPF and DKIM are checked; no message is sent.
 
     Defects: N6
     """
@@ -68,8 +68,8 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("behaviour", "options", "user", "subject", "advice"), BROKEN.values(), ids=BROKEN)
-async def test_the_step_that_fails_is_named(leaving, domain, behaviour, options, user, subject, advice):
-    """A relay that refuses somewhere is told apart by where, with what to do about it.
+async def test_the_failing_step_is_named(leaving, domain, behaviour, options, user, subject, advice):
+    """Each step at which a relay can refuse is reported by name, with advice.
 
     Defects: N6
     """
@@ -82,8 +82,8 @@ async def test_the_step_that_fails_is_named(leaving, domain, behaviour, options,
         assert "reverse name" in found["PTR"].advice
 
 
-async def test_a_relay_that_is_away_and_settings_that_cannot_work(leaving, settings):
-    """Nobody at the port, a base URL of this machine and a transport that captures are problems too.
+async def test_an_unreachable_relay_and_unusable_settings_are_problems(leaving, settings):
+    """A closed port, a loopback base URL and the transport `capture` are problems.
 
     Defects: N6
     """
@@ -95,8 +95,8 @@ async def test_a_relay_that_is_away_and_settings_that_cannot_work(leaving, setti
     assert "POSTERN_BASE_URL=https" in found["Base URL"].advice
 
 
-async def test_a_certificate_for_another_name_is_told_apart(leaving):
-    """A certificate that does not fit is no missing STARTTLS.
+async def test_a_certificate_for_another_host_is_reported_as_such(leaving):
+    """A certificate for another host name is not reported as missing STARTTLS.
 
     Defects: N6
     """

@@ -1,4 +1,4 @@
-"""`postern field` takes one value out of a JSON document, or says why it cannot."""
+"""`postern field` prints one value of a JSON document, or the reason why it cannot."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ def run(document: str, path: str) -> subprocess.CompletedProcess[str]:
     ("path", "value"),
     [("id", "42x"), ("data.1.email", "g@x"), ("count", "3"), ("ok", "true"), ("gone", "null")],
 )
-def test_a_value_is_printed_as_a_shell_wants_it(path, value):
+def test_a_value_is_printed_without_quotes(path, value):
     document = '{"id": "42x", "count": 3, "ok": true, "gone": null, "data": [{"email": "a@x"}, {"email": "g@x"}]}'
     printed = run(document, path)
     assert (printed.returncode, printed.stdout) == (0, f"{value}\n")
@@ -37,7 +37,7 @@ def test_a_value_is_printed_as_a_shell_wants_it(path, value):
         ("3", "id", "has no"),
     ],
 )
-def test_a_value_that_is_not_there_is_one_sentence(document, path, reason):
+def test_a_missing_value_prints_one_sentence(document, path, reason):
     printed = run(document, path)
     assert printed.returncode == 78
     assert reason in printed.stderr

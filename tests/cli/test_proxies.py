@@ -1,4 +1,4 @@
-"""Whose address a request has that came through a proxy."""
+"""The client IP address of a request that came through a proxy."""
 
 from ipaddress import ip_network
 
@@ -13,14 +13,14 @@ PROXIES = (ip_network("10.0.0.0/8"), ip_network("127.0.0.1"))
 SAID = {
     "of a proxy": ("10.1.2.3", "203.0.113.5", "203.0.113.5"),
     "of a proxy behind a proxy": ("10.1.2.3", "203.0.113.5, 10.9.9.9", "203.0.113.5"),
-    "of a proxy whose visitor made up another": ("10.1.2.3", "192.0.2.1, 203.0.113.5", "203.0.113.5"),
-    "of anybody else": ("198.51.100.7", "203.0.113.5", "198.51.100.7"),
+    "of a proxy whose client forged the header": ("10.1.2.3", "192.0.2.1, 203.0.113.5", "203.0.113.5"),
+    "of an untrusted address": ("198.51.100.7", "203.0.113.5", "198.51.100.7"),
     "nonsense": ("10.1.2.3", "x" * 5_000, "x" * 64),
 }
 
 
 @pytest.mark.parametrize(("peer", "said", "seen"), SAID.values(), ids=SAID)
-async def test_the_word_of_a_trusted_proxy_is_taken(project, world, peer, said, seen):
+async def test_x_forwarded_for_of_a_trusted_proxy_is_used(project, world, peer, said, seen):
     address = new_address()
     await project.client.post("/customers", {"email": address, "password": GOOD, "emailVerified": True})
     settings = msgspec.structs.replace(world.settings, trusted_proxies=PROXIES)

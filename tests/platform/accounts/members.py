@@ -1,4 +1,4 @@
-"""What several tests about accounts do: read a developer's mail, and bring people together in one account."""
+"""Helpers for tests of accounts: reading a developer's mail, and adding members to an account."""
 
 import re
 from typing import Any
@@ -9,12 +9,12 @@ from tests.conftest import PASSWORD, Client, Tenant
 
 
 def letters(world: Any, to: str) -> list[Any]:
-    """The letters to an address that the server captured, oldest first."""
+    """The captured system mail to an address, oldest first."""
     return captured_system_mail(world, to)
 
 
 def token_in(letter: Any) -> str:
-    """The token of the one link in a letter."""
+    """The token of the only link in a mail."""
     text = letter.get_body(("plain",)).get_content()
     found = re.findall(r"\?token=(\w+)", text)
     assert len(found) == 1, text
@@ -34,7 +34,7 @@ async def proven_sign_up(stranger: Client, work_off: Any, world: Any, email: str
 
 
 class House:
-    """An account and its people."""
+    """An account with its owner, and helpers to add members."""
 
     def __init__(self, tenant: Tenant, stranger: Client, work_off: Any, world: Any) -> None:
         self.tenant, self.stranger, self.work_off, self.world = tenant, stranger, work_off, world
@@ -50,7 +50,7 @@ class House:
         return token_in(await self.letter(email, "You are invited to an account"))
 
     async def member(self, role: str = "DEVELOPER") -> tuple[str, Client]:
-        """Somebody who signed up with an invitation: their id, and a client with their token."""
+        """Add a member by invitation; returns the developer's id, and a client with their token."""
         email = f"{uuid4().hex[:12]}@example.com"
         token = await self.invite(email, role)
         up = await self.stranger.post(

@@ -1,4 +1,4 @@
-"""Deleting projects and accounts: gone at once for callers, gone in chunks from the disk."""
+"""Deletion of projects and accounts: not found at once, while the rows are deleted in chunks."""
 
 import asyncio
 from uuid import UUID
@@ -11,7 +11,7 @@ from tests.conftest import PASSWORD
 
 
 async def rows_left(world, project_id: str) -> dict[str, int]:
-    """How many rows of a project each table still holds."""
+    """The number of rows of a project in each table."""
     left = {}
     tables = await tenant_tables(world.db)
     async with world.db.connection() as connection:
@@ -24,7 +24,7 @@ async def rows_left(world, project_id: str) -> dict[str, int]:
 
 
 async def fill(project, contacts: int = 30) -> None:
-    """Something of many kinds in a project."""
+    """Create records of many kinds in a project."""
     for number in range(3):
         sent = await project.client.post(
             "/emails", {"to": [f"x{number}@example.com"], "from": "a@acme.example", "subject": "Hi", "text": "Hello"}
@@ -44,7 +44,9 @@ async def project_row(world, project_id: str):
         return await (await connection.execute(query, (UUID(project_id),))).fetchone()
 
 
-async def test_a_deleted_project_answers_404_at_once_and_its_rows_go(project, world, clock, new_project, work_off):
+async def test_a_deleted_project_is_not_found_at_once_and_its_rows_are_deleted(
+    project, world, clock, new_project, work_off
+):
     other = await new_project()
     await fill(project)
     await fill(other, contacts=5)
@@ -69,7 +71,7 @@ async def test_a_deleted_project_answers_404_at_once_and_its_rows_go(project, wo
     assert await rows_left(world, other.id) == kept
 
 
-async def test_rows_that_come_late_are_swept_up(project, world, clock, work_off):
+async def test_rows_inserted_during_the_deletion_are_deleted(project, world, clock, work_off):
     await project.developer.delete("")
     await work_off()
     async with world.db.connection() as connection:
@@ -83,8 +85,8 @@ async def test_rows_that_come_late_are_swept_up(project, world, clock, work_off)
     assert await rows_left(world, project.id) == {}
 
 
-async def test_a_deletion_that_is_killed_half_way_finishes_later(project, world, clock, monkeypatch, work_off):
-    """Small chunks, and the worker dies after some of them; the lease ends, and another goes on."""
+async def test_an_interrupted_deletion_is_continued(project, world, clock, monkeypatch, work_off):
+    """The worker dies after some small chunks; when its lease expires, another one continues."""
     await fill(project)
     await work_off()
     before = await rows_left(world, project.id)
@@ -113,7 +115,7 @@ async def test_a_deletion_that_is_killed_half_way_finishes_later(project, world,
     assert await project_row(world, project.id) is None
 
 
-async def test_a_big_deletion_gives_the_worker_back_in_between(project, world, monkeypatch, work_off):
+async def test_a_large_deletion_runs_in_chunks(project, world, monkeypatch, work_off):
     await fill(project)
     monkeypatch.setattr(catalog, "CHUNKS_AT_ONCE", 2)
     await project.developer.delete("")
@@ -124,7 +126,7 @@ async def test_a_big_deletion_gives_the_worker_back_in_between(project, world, m
     assert attempt > 3
 
 
-async def test_the_account_goes_with_everything_and_the_address_is_free(house, world, clock, stranger):
+async def test_deleting_an_account_deletes_all_its_rows_and_frees_the_address(house, world, clock, stranger):
     project = house.tenant
     await fill(project)
     _, grace = await house.member()
@@ -156,8 +158,8 @@ async def test_the_account_goes_with_everything_and_the_address_is_free(house, w
             assert await (await connection.execute(query, (UUID(project.account_id),))).fetchone() is None, query
 
 
-async def test_a_project_made_while_the_account_goes_is_found(house, world, clock):
-    """A request in flight may create one between the deletion and its sweep."""
+async def test_a_project_created_during_the_deletion_of_its_account_is_deleted(house, world, clock):
+    """A concurrent request may create a project between the deletion of the account and that of its rows."""
     await house.owner.delete("/account", {"password": PASSWORD})
     async with world.db.connection() as connection:
         await connection.execute(
@@ -173,13 +175,13 @@ async def test_a_project_made_while_the_account_goes_is_found(house, world, cloc
             assert await (await connection.execute(query, (UUID(house.tenant.account_id),))).fetchone() is None
 
 
-async def test_a_viewer_deletes_no_project(house):
+async def test_a_viewer_cannot_delete_a_project(house):
     _, viewer = await house.member("VIEWER")
     assert (await viewer.delete("")).status_code == 403
     assert (await house.owner.get("")).status_code == 200
 
 
-async def test_children_are_deleted_before_what_they_refer_to(world):
+async def test_rows_are_deleted_before_the_rows_they_reference(world):
     async with world.db.connection() as connection:
         rows = await (
             await connection.execute(
@@ -195,6 +197,6 @@ async def test_children_are_deleted_before_what_they_refer_to(world):
 
 
 async def test_every_tenant_table_has_its_project_in_the_key(world):
-    """What deletion and export go by: a chunk is found by index, and the next one after it."""
+    """Deletion and export read tables in chunks by the primary key, which must start with the project."""
     for table in await tenant_tables(world.db):
         assert "project_id" in [each.name for each in table.key], table.name

@@ -1,4 +1,4 @@
-"""Everything an account holds as one document, and its audit log."""
+"""The export of an account, and its audit log."""
 
 import json
 import resource
@@ -12,7 +12,7 @@ from postern.platform.accounts.export import _document, exported_columns
 from tests.platform.accounts.test_deletion import fill
 
 
-async def test_the_export_holds_every_kind_of_row(house):
+async def test_the_export_contains_every_table(house):
     await fill(house.tenant)
     _, grace = await house.member("VIEWER")
     booking = await house.owner.post("/account/auth-billing/checkout", {"billingCycle": "yearly"})
@@ -37,7 +37,7 @@ async def test_the_export_holds_every_kind_of_row(house):
     assert (await grace.get("/account/export")).status_code == 403
 
 
-async def test_the_export_holds_no_secret(house, world):
+async def test_the_export_contains_no_secrets(house, world):
     relay = {"host": "smtp.example.com", "username": "u", "password": "hunter2hunter2"}
     await house.owner.patch("", {"settings": {"relays": [relay]}})
     made = (await house.owner.post("/webhooks", {"url": "https://example.com/x", "events": ["*"]})).json()
@@ -58,7 +58,7 @@ async def test_the_export_holds_no_secret(house, world):
                     assert bytes(value).hex() not in text, f"{table.name}.{column}"
 
 
-async def test_an_export_shows_nothing_of_another_account(house, new_project):
+async def test_the_export_contains_no_rows_of_another_account(house, new_project):
     theirs = await new_project()
     await fill(theirs)
     text = (await house.owner.get("/account/export")).text
@@ -67,8 +67,8 @@ async def test_an_export_shows_nothing_of_another_account(house, new_project):
     assert theirs.account_id not in text
 
 
-async def test_a_large_export_takes_no_more_memory_than_a_small_one(house, world):
-    """A hundred thousand contacts here; a million is measured by bench/accounts.py."""
+async def test_memory_does_not_grow_with_the_size_of_the_export(house, world):
+    """With 100,000 contacts; bench/accounts.py measures a million."""
     async with world.db.connection() as connection:
         await connection.execute(
             "insert into contacts (project_id, id, email, email_key, attributes, created_at, updated_at) "
@@ -113,19 +113,19 @@ async def test_the_audit_log_is_filtered_and_paged(house, clock):
     assert (await house.owner.get("/account/audit-log?targetType=Nothing")).json()["total"] == 0
 
 
-async def test_another_accounts_log_is_not_shown(house, new_project):
+async def test_the_audit_log_of_another_account_is_not_listed(house, new_project):
     theirs = await new_project()
     answer = await house.owner.get(f"/account/audit-log?projectId={theirs.id}")
     assert answer.json()["total"] == 0
 
 
 @pytest.mark.parametrize("value", ["'; drop table audit_log; --", "%", "x" * 200])
-async def test_filters_are_values_not_sql(house, value):
+async def test_filters_are_not_interpreted_as_sql(house, value):
     for name in ("action", "targetType", "targetId", "actorId", "projectId"):
         answer = await house.owner.get("/account/audit-log", params={name: value})
         assert (answer.status_code, answer.json()["total"]) == (200, 0)
 
 
-async def test_the_document_is_json_even_when_empty(house, world):
+async def test_an_empty_export_is_valid_json(house, world):
     parts = [part async for part in _document(world, UUID(int=0), {"x": 1})]
     assert json.loads(b"".join(parts))["projects"] == []

@@ -1,4 +1,4 @@
-"""Members: invitations, roles, leaving, and who owns the account."""
+"""Members of an account: invitations, roles, leaving, and ownership."""
 
 import asyncio
 from datetime import timedelta
@@ -25,7 +25,7 @@ async def test_an_invited_person_signs_up_into_the_account(house):
     assert [each["action"] for each in log] == ["member.joined", "member.invited"]
 
 
-async def test_an_invitation_is_for_one_address_once_and_a_week(house, stranger, clock):
+async def test_an_invitation_works_once_for_its_address_within_a_week(house, stranger, clock):
     email = f"{uuid4().hex[:12]}@example.com"
     first = await house.invite(email)
     second = await house.invite(email, "ADMIN")
@@ -38,8 +38,8 @@ async def test_an_invitation_is_for_one_address_once_and_a_week(house, stranger,
 
 
 @pytest.mark.parametrize("how", ["removed", "left", "demoted", "moved away"])
-async def test_the_invitations_of_who_may_no_longer_invite_are_dead(house, new_project, how):
-    """Nobody comes back by an invitation that they sent to themselves before they went."""
+async def test_invitations_of_a_member_who_may_no_longer_invite_are_invalid(house, new_project, how):
+    """A removed member cannot return with an invitation that they sent to themselves before."""
     grace_id, grace = await house.member("ADMIN")
     email = f"{uuid4().hex[:12]}@example.com"
     assert (await grace.post("/account/invitations", {"email": email, "role": "ADMIN"})).status_code == 201
@@ -64,7 +64,7 @@ async def test_the_invitations_of_who_may_no_longer_invite_are_dead(house, new_p
     ]
 
 
-async def test_a_revoked_invitation_is_dead(house, stranger):
+async def test_a_revoked_invitation_is_invalid(house, stranger):
     email = f"{uuid4().hex[:12]}@example.com"
     token = await house.invite(email)
     (open_,) = (await house.owner.get("/account/invitations")).json()
@@ -75,7 +75,7 @@ async def test_a_revoked_invitation_is_dead(house, stranger):
     assert up.status_code == 400
 
 
-async def test_a_developer_elsewhere_moves_and_an_owner_gives_up_their_account_first(house, new_project, work_off):
+async def test_a_member_of_another_account_moves_and_an_owner_must_delete_theirs_first(house, new_project, work_off):
     theirs = await new_project()
     token = await house.invite(theirs.email, "ADMIN")
     refused = await theirs.developer.post("/account/invitations/accept", {"token": token})
@@ -93,7 +93,7 @@ async def test_a_developer_elsewhere_moves_and_an_owner_gives_up_their_account_f
     assert again.json()["code"] == "link_invalid"
 
 
-async def test_an_owner_with_company_cannot_walk_away_with_an_invitation(house, new_project, work_off, world):
+async def test_an_owner_with_other_members_cannot_move_by_invitation(house, new_project, work_off, world):
     from tests.platform.accounts.members import House
 
     theirs = await new_project()
@@ -104,7 +104,7 @@ async def test_an_owner_with_company_cannot_walk_away_with_an_invitation(house, 
     assert (answer.status_code, answer.json()["code"]) == (409, "owns_an_account")
 
 
-async def test_removal_counts_from_the_next_request_on(house):
+async def test_a_removed_member_is_refused_on_the_next_request(house):
     her_id, grace = await house.member()
     assert (await grace.get("")).status_code == 200
     assert (await house.owner.delete(f"/account/members/{her_id}")).status_code == 204
@@ -112,7 +112,7 @@ async def test_removal_counts_from_the_next_request_on(house):
     assert (await house.owner.delete(f"/account/members/{her_id}")).status_code == 404
 
 
-async def test_a_role_counts_from_the_next_request_on(house):
+async def test_a_changed_role_applies_to_the_next_request(house):
     her_id, grace = await house.member("VIEWER")
     assert (await grace.post("/api-keys", {"name": "x"})).status_code == 403
     assert (await house.owner.patch(f"/account/members/{her_id}", {"role": "ADMIN"})).json()["role"] == "ADMIN"
@@ -129,8 +129,8 @@ async def test_a_deleted_key_is_refused_on_its_next_request(house):
     assert (await key.get("")).status_code == 401
 
 
-async def test_what_is_taken_away_is_gone_in_every_process(house, clock, settings, database_url):
-    """A second process has admitted all of them before, and keeps nothing of that."""
+async def test_revoked_access_is_refused_in_every_process(house, clock, settings, database_url):
+    """A second process has authenticated all of them before, and must not cache that."""
     from postern.app import HOOKS, make_app
     from postern.world import open_world
 
@@ -164,7 +164,7 @@ ALLOWED = {
 }
 
 
-async def test_what_each_role_may_do(house):
+async def test_each_role_has_its_permissions(house):
     people = {"OWNER": house.owner} | {role: (await house.member(role))[1] for role in ROLES}
     for (method, path), allowed in ALLOWED.items():
         for role, client in people.items():
@@ -174,14 +174,14 @@ async def test_what_each_role_may_do(house):
             assert refused == (role not in allowed), f"{role}: {method} {path}: {answer.status_code}"
 
 
-async def test_keys_and_strangers_have_no_business_in_an_account(house, stranger):
+async def test_keys_and_anonymous_callers_cannot_use_account_operations(house, stranger):
     for method, path in ALLOWED:
         path = path.replace("{id}", house.tenant.id)
         assert (await stranger.request(method, path, json={})).status_code == 401
         assert (await house.tenant.client.request(method, path, json={})).status_code == 403
 
 
-async def test_members_of_another_account_do_not_exist(house, new_project):
+async def test_members_of_another_account_are_not_found(house, new_project):
     theirs = await new_project()
     foreign = (await theirs.developer.get("/account")).json()["id"]
     for identifier in (foreign, str(uuid4()), "x"):
@@ -195,7 +195,7 @@ async def test_members_of_another_account_do_not_exist(house, new_project):
     assert (await theirs.developer.get("/account")).status_code == 200
 
 
-async def test_the_owner_stays(house):
+async def test_the_owner_cannot_leave_or_be_removed(house):
     _, admin = await house.member("ADMIN")
     owner = (await house.owner.get("/account")).json()["id"]
     for answer in (
@@ -209,7 +209,7 @@ async def test_the_owner_stays(house):
     assert (await admin.get("/account")).status_code == 401
 
 
-async def test_ownership_moves_with_the_password(house):
+async def test_ownership_is_transferred_with_the_password(house):
     her_id, grace = await house.member("DEVELOPER")
     path = f"/account/members/{her_id}/transfer-ownership"
     wrong = await house.owner.post(path, {"password": "wrong"})
@@ -222,8 +222,8 @@ async def test_ownership_moves_with_the_password(house):
     assert (await house.owner.post("/account/leave")).status_code == 204
 
 
-async def test_two_transfers_and_two_leavings_at_once_leave_one_owner(house):
-    """Whatever the order, the account has exactly one owner, who is still a member."""
+async def test_concurrent_transfers_and_departures_leave_one_owner(house):
+    """In any order, the account has exactly one owner afterwards, who is still a member."""
     (first, ada), (second, grace) = await house.member("ADMIN"), await house.member("ADMIN")
     for _ in range(3):
         answers = await asyncio.gather(
@@ -249,14 +249,14 @@ async def test_two_transfers_and_two_leavings_at_once_leave_one_owner(house):
     assert [each["role"] for each in rows].count("OWNER") == 1
 
 
-async def test_an_invitation_taken_twice_at_once_makes_one_member(house, stranger):
+async def test_an_invitation_accepted_twice_concurrently_creates_one_member(house, stranger):
     email = f"{uuid4().hex[:12]}@example.com"
     body = {"email": email, "password": PASSWORD, "invitationToken": await house.invite(email)}
     answers = await asyncio.gather(*(stranger.post("/auth/sign-up", body) for _ in range(4)))
     assert sorted(each.status_code for each in answers) == [201, 400, 400, 400]
 
 
-async def test_one_address_gets_few_invitations_from_all_accounts_together(house, new_project):
+async def test_invitations_to_one_address_are_limited_over_all_accounts(house, new_project):
     address, other = f"{uuid4().hex}@example.com", await new_project()
     inviters = [house.owner, other.developer]
     for number in range(10):
@@ -269,7 +269,7 @@ async def test_one_address_gets_few_invitations_from_all_accounts_together(house
     assert (await house.owner.post("/account/invitations", {"email": f"{uuid4().hex}@example.com"})).status_code == 201
 
 
-async def test_who_is_in_already_is_not_invited(house):
+async def test_a_member_is_not_invited_again(house):
     answer = await house.owner.post("/account/invitations", {"email": house.tenant.email.upper()})
     assert (answer.status_code, answer.json()["code"]) == (409, "already_member")
 
@@ -283,12 +283,12 @@ async def test_who_is_in_already_is_not_invited(house):
         ({}, "/email"),
     ],
 )
-async def test_a_bad_invitation_says_where(house, body, path):
+async def test_an_invalid_invitation_points_to_the_field(house, body, path):
     answer = await house.owner.post("/account/invitations", body)
     assert (answer.status_code, answer.json()["errors"][0]["path"]) == (400, path)
 
 
-async def test_invitations_let_people_in_where_strangers_may_not_sign_up(house, world, stranger):
+async def test_an_invited_address_can_sign_up_while_sign_up_is_closed(house, world, stranger):
     import msgspec
 
     email = f"{uuid4().hex[:12]}@example.com"

@@ -26,7 +26,7 @@ def sign_in(house, **more):
     return house.stranger.post("/auth/sign-in", {"email": house.tenant.email, "password": PASSWORD, **more})
 
 
-async def test_signing_in_takes_a_code_once_a_second_factor_is_on(house, clock):
+async def test_sign_in_requires_a_code_with_a_second_factor(house, clock):
     secret, _ = await enrol(house, clock)
     without = await sign_in(house)
     assert (without.status_code, without.json()["code"]) == (401, "mfa_required")
@@ -39,7 +39,7 @@ async def test_signing_in_takes_a_code_once_a_second_factor_is_on(house, clock):
     assert profile["recoveryCodesLeft"] == 10
 
 
-async def test_the_code_that_confirmed_does_not_sign_in(house, clock):
+async def test_the_code_that_confirmed_the_factor_cannot_sign_in(house, clock):
     begun = (await house.owner.post("/auth/mfa/totp", {"password": PASSWORD})).json()
     code = code_at(base64.b32decode(begun["secret"]), step_of(clock()))
     assert (await house.owner.post("/auth/mfa/totp/confirm", {"code": code})).status_code == 200
@@ -54,7 +54,7 @@ async def test_a_recovery_code_works_once_however_it_is_typed(house, clock):
     assert (await house.owner.get("/account")).json()["recoveryCodesLeft"] == 9
 
 
-async def test_turning_it_on_ends_other_sessions_and_off_needs_both_factors(house, clock):
+async def test_enabling_a_factor_ends_other_sessions_and_disabling_needs_both_factors(house, clock):
     other = Client(house.stranger.app, (await sign_in(house)).json()["accessToken"])
     _secret, codes = await enrol(house, clock)
     assert (await other.get("/account")).status_code == 401
@@ -72,7 +72,7 @@ async def test_turning_it_on_ends_other_sessions_and_off_needs_both_factors(hous
     assert (await house.letter(house.tenant.email))["Subject"] == "Your second factor was turned off"
 
 
-async def test_a_factor_that_is_on_is_not_replaced_and_none_is_not_confirmed(house, clock):
+async def test_an_enabled_factor_is_not_replaced_and_a_missing_one_not_confirmed(house, clock):
     nothing = await house.owner.post("/auth/mfa/totp/confirm", {"code": "123456"})
     assert (nothing.status_code, nothing.json()["code"]) == (409, "mfa_not_enrolled")
     await enrol(house, clock)
@@ -81,13 +81,13 @@ async def test_a_factor_that_is_on_is_not_replaced_and_none_is_not_confirmed(hou
 
 
 @pytest.mark.parametrize("code", ["1", "１２３４５６", "-" * 20, "ABCD-EFGH-JKLM"])
-async def test_strange_codes_are_wrong_codes(house, clock, code):
+async def test_malformed_codes_are_refused(house, clock, code):
     await enrol(house, clock)
     assert (await sign_in(house, code=code)).json()["code"] == "sign_in_failed"
 
 
-async def test_guessing_codes_is_locked_in_every_process(house, clock, settings, database_url):
-    """The tenth failure locks; a second process, with counters of its own, knows."""
+async def test_wrong_codes_lock_in_every_process(house, clock, settings, database_url):
+    """After the tenth failure, a second process refuses codes as well, because the count is in the database."""
     from postern.app import HOOKS, make_app
     from postern.world import open_world
 

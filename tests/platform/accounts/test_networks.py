@@ -1,10 +1,10 @@
-"""Whoever has an IPv6 network guesses with all of it at once."""
+"""Failed attempts are counted by IPv6 network, not by address."""
 
 from tests.conftest import PASSWORD, Client
 
 
 async def test_failures_of_one_ipv6_network_count_together(app, project):
-    """Each address of one /64 may not guess for itself; another network is not held to it.
+    """All addresses of one /64 share a count; another network has its own.
 
     Defects: S13
     """

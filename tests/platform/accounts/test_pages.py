@@ -1,4 +1,4 @@
-"""The pages that links in mail lead to."""
+"""The pages to which links in mail lead."""
 
 import re
 from uuid import uuid4
@@ -17,7 +17,7 @@ def link_in(letter) -> str:
     return HERE + "/" + re.search(r"https?://\S+", text)[0].split("/", 3)[3]
 
 
-async def test_confirming_takes_a_button_so_that_a_preview_does_not(house, stranger):
+async def test_opening_the_confirmation_page_does_not_confirm(house, stranger):
     email, session = await sign_up(stranger)
     letter = await house.letter(email)
     link, token = link_in(letter), token_in(letter)
@@ -51,7 +51,7 @@ async def test_a_password_is_reset_on_a_page(house, stranger):
 
 
 @pytest.mark.parametrize("path", ["/verify-email", "/reset-password", "/join", "/billing/manual/00", "/inbox/sign-in"])
-async def test_a_form_that_no_page_of_ours_sent_is_refused(stranger, path):
+async def test_a_form_from_another_origin_is_refused(stranger, path):
     for origin in ("http://[", "https://evil.example", "http://postern.test@evil.example", "x", ""):
         sent = await stranger.request("POST", HERE + path, data={"token": "x"}, headers={"origin": origin})
         assert sent.status_code == 403, (origin, sent.text)
@@ -63,7 +63,7 @@ async def test_a_form_with_too_many_fields_is_refused(stranger, path):
     assert (sent.status_code, sent.json()["code"]) == (400, "too_many_fields")
 
 
-async def test_an_invited_person_joins_on_a_page(house, stranger):
+async def test_an_invited_developer_joins_on_a_page(house, stranger):
     email = f"{uuid4().hex[:12]}@example.com"
     token = await house.invite(email, "VIEWER")
     link = link_in(await house.letter(email))
@@ -77,6 +77,6 @@ async def test_an_invited_person_joins_on_a_page(house, stranger):
     assert "VIEWER" in (await house.members()).values()
 
 
-async def test_what_a_link_carries_is_shown_as_text(stranger):
+async def test_values_from_a_link_are_escaped(stranger):
     page = await stranger.get(f"{HERE}/verify-email", params={"token": '"><script>alert(1)</script>'})
     assert "<script" not in page.text

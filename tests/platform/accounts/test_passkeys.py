@@ -16,7 +16,7 @@ async def begin(house, **more):
 
 
 async def with_passkey(house, **more):
-    """Give the owner a passkey: the authenticator, the answer, and what was sent."""
+    """Add a passkey to the owner; returns the authenticator, the response and the request body."""
     begun = (await begin(house, **more)).json()
     device = Authenticator()
     body = {"challengeId": begun["challengeId"], "credential": device.register(begun["options"]), "name": "Laptop"}
@@ -35,7 +35,7 @@ async def use(house, device, *, origin="http://127.0.0.1:8025", change=None):
     )
 
 
-async def test_passkeys_end_to_end(house):
+async def test_a_passkey_is_added_used_and_removed(house):
     device, added, _ = await with_passkey(house)
     assert added["name"] == "Laptop"
     signed_in = await use(house, device)
@@ -52,7 +52,7 @@ async def test_passkeys_end_to_end(house):
     assert (refused.status_code, refused.json()["code"]) == (401, "sign_in_failed")
 
 
-async def test_adding_and_removing_is_audited_and_told_by_mail(house):
+async def test_adding_and_removing_is_audited_and_mailed(house):
     _, added, _ = await with_passkey(house)
     assert (await house.letter(house.tenant.email, "A passkey was added"))["To"] == house.tenant.email
     assert (await house.owner.delete(f"/auth/passkeys/{added['id']}")).status_code == 204
@@ -63,7 +63,7 @@ async def test_adding_and_removing_is_audited_and_told_by_mail(house):
     assert about["member.passkey_removed"] == {"passkeyId": added["id"]}
 
 
-async def test_adding_one_takes_the_password_and_the_second_factor(house, clock):
+async def test_adding_requires_the_password_and_the_second_factor(house, clock):
     wrong = await begin(house, password="wrong")
     assert (wrong.status_code, wrong.json()["code"]) == (403, "password_wrong")
     early = await begin(house, code="123456")
@@ -77,7 +77,7 @@ async def test_adding_one_takes_the_password_and_the_second_factor(house, clock)
     assert (await use(house, device)).status_code == 200, "a passkey is both factors"
 
 
-async def test_a_passkey_has_to_verify_its_user(house):
+async def test_a_passkey_must_verify_its_user(house):
     begun = (await begin(house)).json()
     assert begun["options"]["authenticatorSelection"]["userVerification"] == "required"
     weak = Authenticator(verifies_user=False)
@@ -89,7 +89,7 @@ async def test_a_passkey_has_to_verify_its_user(house):
     assert (await use(house, device)).status_code == 401
 
 
-async def test_a_passkey_answers_only_its_own_challenge_page_and_owner(house, clock):
+async def test_a_passkey_response_is_bound_to_challenge_origin_and_owner(house, clock):
     device, _, body = await with_passkey(house)
     assert (await house.owner.post("/auth/passkeys/register", body)).status_code == 401, "the challenge was used"
     assert (await use(house, device, origin="https://evil.example")).status_code == 401
@@ -112,14 +112,14 @@ async def test_a_passkey_answers_only_its_own_challenge_page_and_owner(house, cl
     assert (answer.status_code, answer.json()["code"]) == (401, "code_invalid")
 
 
-async def test_a_copied_authenticator_is_noticed(house):
+async def test_a_cloned_authenticator_is_refused(house):
     device, _, _ = await with_passkey(house)
     assert (await use(house, device)).status_code == 200
     device.device.sign_count = 0
     assert (await use(house, device)).status_code == 401
 
 
-async def test_options_of_one_developer_serve_no_other(house):
+async def test_options_of_one_developer_do_not_work_for_another(house):
     begun = (await begin(house)).json()
     _, other = await house.member()
     body = {"challengeId": begun["challengeId"], "credential": Authenticator().register(begun["options"])}
@@ -131,7 +131,7 @@ async def test_options_of_one_developer_serve_no_other(house):
 
 
 @pytest.mark.parametrize("challenge", ["", "nonsense", NOBODY])
-async def test_strange_answers_are_refused(house, challenge):
+async def test_malformed_responses_are_refused(house, challenge):
     body = {"challengeId": challenge, "credential": {"rawId": "AbCd"}}
     assert (await house.stranger.post("/auth/passkeys/sign-in", body)).status_code == 401
     assert (await house.owner.post("/auth/passkeys/register", body)).status_code == 401
@@ -140,14 +140,14 @@ async def test_strange_answers_are_refused(house, challenge):
     assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/credential")
 
 
-async def test_no_more_than_twenty_are_kept(house):
+async def test_a_developer_has_at_most_twenty_passkeys(house):
     for _ in range(20):
         await with_passkey(house)
     refused = await begin(house)
     assert (refused.status_code, refused.json()["code"]) == (422, "too_many_passkeys")
 
 
-async def test_passkeys_go_with_their_developer(house, world):
+async def test_passkeys_are_deleted_with_their_developer(house, world):
     member_id, client = await house.member()
     begun = (await client.post("/auth/passkeys/register/options", {"password": PASSWORD})).json()
     device = Authenticator()
@@ -163,7 +163,7 @@ async def test_passkeys_go_with_their_developer(house, world):
 
 
 async def test_passkeys_of_customers_do_not_sign_in_developers(house):
-    """Both stand in one table, and both use the server's own domain where a project names none."""
+    """Both are in one table, and customers' passkeys use the server's own domain unless the project sets another."""
     device, _, _ = await with_passkey(house)
     auth = Client(house.stranger.app, None, f"/projects/{house.tenant.id}/auth")
     begun = (await auth.post("/passkeys/sign-in/options")).json()

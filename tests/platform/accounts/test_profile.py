@@ -1,4 +1,4 @@
-"""One's own profile and password, and the account's name."""
+"""The developer's own profile and password, and the name of the account."""
 
 from uuid import uuid4
 
@@ -10,14 +10,14 @@ from tests.platform.accounts.members import letters, proven_sign_up, token_in
 NEW = "an entirely new password"
 
 
-async def test_a_profile_says_who_and_where(house):
+async def test_a_profile_has_the_developer_and_the_account(house):
     profile = (await house.owner.get("/account")).json()
     assert (profile["email"], profile["name"], profile["role"]) == (house.tenant.email, "Ada", "OWNER")
     assert (profile["mfaEnabledAt"], profile["pendingEmail"]) == (None, None)
     assert [each["id"] for each in profile["projects"]] == [house.tenant.id]
 
 
-async def test_names_change_and_are_recorded(house):
+async def test_changed_names_are_audited(house):
     changed = await house.owner.patch("/account", {"name": "Ada Lovelace", "accountName": "Acme"})
     assert (changed.json()["name"], changed.json()["account"]["name"]) == ("Ada Lovelace", "Acme")
     log = (await house.owner.get("/account/audit-log")).json()["data"]
@@ -33,7 +33,7 @@ async def test_a_viewer_renames_themselves_but_not_the_account(house):
     assert (await viewer.get("/account")).json()["name"] == "Me"
 
 
-async def test_an_address_changes_once_it_is_confirmed(house, stranger):
+async def test_a_new_address_applies_after_confirmation(house, stranger):
     old, new = house.tenant.email, f"{uuid4().hex[:12]}@example.com"
     without = await house.owner.patch("/account", {"email": new})
     assert (without.status_code, without.json()["errors"][0]["path"]) == (400, "/password")
@@ -51,7 +51,7 @@ async def test_an_address_changes_once_it_is_confirmed(house, stranger):
 
 @pytest.mark.parametrize("how", ["changed", "reset"])
 async def test_a_new_password_ends_a_change_of_address(house, stranger, how):
-    """A thief who was in asked for another address; the owner chose another password; the thief's link is dead."""
+    """If an attacker with a session has requested a new address, the owner's new password invalidates the link."""
     mine, thiefs = house.tenant.email, f"{uuid4().hex[:12]}@example.com"
     asked = await house.owner.patch("/account", {"email": thiefs, "password": PASSWORD})
     assert asked.json()["pendingEmail"] == thiefs
@@ -70,8 +70,8 @@ async def test_a_new_password_ends_a_change_of_address(house, stranger, how):
     assert (profile["email"], profile["pendingEmail"]) == (mine, None)
 
 
-async def test_an_address_that_somebody_has_is_not_taken(house, new_project, stranger, world):
-    """The answer is that to any address; whose it is, is told by mail and gets no link.
+async def test_an_address_of_another_developer_cannot_be_taken(house, new_project, stranger, world):
+    """The response is the same as for any address; the owner of the address is informed by mail, without a link.
 
     Defects: S10
     """
@@ -104,7 +104,7 @@ async def test_a_new_password_ends_the_other_sessions(house, stranger):
     assert (await stranger.post("/auth/sign-in", {**body, "password": NEW})).status_code == 200
 
 
-async def test_guessing_the_password_of_an_open_session_is_locked(house):
+async def test_wrong_passwords_in_a_session_lock_the_account(house):
     answers = [
         await house.owner.patch("/account/password", {"currentPassword": f"no {number}", "newPassword": NEW})
         for number in range(11)
@@ -113,5 +113,5 @@ async def test_guessing_the_password_of_an_open_session_is_locked(house):
 
 
 @pytest.mark.parametrize("body", [{"name": "a\nb"}, {"accountName": ""}, {"accountName": "a\rb"}, {"role": "OWNER"}])
-async def test_bad_profiles_are_refused(house, body):
+async def test_invalid_profiles_are_refused(house, body):
     assert (await house.owner.patch("/account", body)).status_code == 400

@@ -1,4 +1,4 @@
-"""Confirming addresses and coming back without the password."""
+"""Confirmation of addresses, and password reset."""
 
 from datetime import timedelta
 from uuid import uuid4
@@ -12,14 +12,14 @@ NEW = "an entirely new password"
 
 
 async def sign_up(stranger) -> tuple[str, Client]:
-    """A new account whose address nobody has proven: the address and its session."""
+    """Create an account with an unverified address; returns the address and a client with its session."""
     email = f"{uuid4().hex[:12]}@example.com"
     up = await stranger.post("/auth/sign-up", {"email": email, "password": PASSWORD})
     assert up.status_code == 201, up.text
     return email, Client(stranger.app, up.json()["accessToken"])
 
 
-async def test_a_sign_up_is_asked_to_confirm_its_address(house, stranger):
+async def test_a_sign_up_sends_a_confirmation_mail(house, stranger):
     email, session = await sign_up(stranger)
     token = token_in(await house.letter(email))
     assert (await session.get("/account")).json()["emailVerifiedAt"] is None
@@ -30,7 +30,7 @@ async def test_a_sign_up_is_asked_to_confirm_its_address(house, stranger):
     assert (again.status_code, again.json()["code"]) == (400, "link_invalid")
 
 
-async def test_a_second_mail_kills_the_first_and_both_die_after_a_day(house, stranger, clock):
+async def test_only_the_newest_confirmation_link_works_for_a_day(house, stranger, clock):
     email, session = await sign_up(stranger)
     first = token_in(await house.letter(email))
     assert (await session.post("/auth/verify-email/resend")).status_code == 204
@@ -41,7 +41,7 @@ async def test_a_second_mail_kills_the_first_and_both_die_after_a_day(house, str
     assert (await stranger.post("/auth/verify-email", {"token": second})).status_code == 400
 
 
-async def test_a_forgotten_password_is_reset_and_every_session_ends(house, stranger):
+async def test_a_password_reset_ends_all_sessions(house, stranger):
     email = house.tenant.email
     assert (await stranger.post("/auth/password/forgot", {"email": email.upper()})).status_code == 204
     letter = await house.letter(email, "Reset your password")
@@ -58,7 +58,7 @@ async def test_a_forgotten_password_is_reset_and_every_session_ends(house, stran
     assert (await house.letter(email))["Subject"] == "Your password was reset"
 
 
-async def test_asking_for_an_unknown_address_looks_the_same_and_sends_nothing(house, stranger, world):
+async def test_a_reset_for_an_unknown_address_sends_nothing_and_responds_the_same(house, stranger, world):
     unknown = f"{uuid4().hex}@example.com"
     answer = await stranger.post("/auth/password/forgot", {"email": unknown})
     known = await stranger.post("/auth/password/forgot", {"email": house.tenant.email})
@@ -68,7 +68,7 @@ async def test_asking_for_an_unknown_address_looks_the_same_and_sends_nothing(ho
     assert len(letters(world, house.tenant.email)) == 1
 
 
-async def test_a_reset_link_lives_half_an_hour_and_only_the_newest(house, stranger, clock):
+async def test_only_the_newest_reset_link_works_for_half_an_hour(house, stranger, clock):
     email = house.tenant.email
     tokens = []
     for _ in range(2):
@@ -79,8 +79,8 @@ async def test_a_reset_link_lives_half_an_hour_and_only_the_newest(house, strang
     assert (await stranger.post("/auth/password/reset", {"token": tokens[1], "newPassword": NEW})).status_code == 400
 
 
-async def test_letters_are_nowhere_in_the_project_and_sealed_until_sent(house, stranger, world):
-    """A colleague who may read the project's log must not find the owner's reset link in it."""
+async def test_system_mail_is_encrypted_and_not_in_the_email_log(house, stranger, world):
+    """A member who may read the project's email log must not find the owner's reset link in it."""
     await stranger.post("/auth/password/forgot", {"email": house.tenant.email})
     async with world.db.connection() as connection:
         rows = await (await connection.execute("select sealed from account_mails")).fetchall()
@@ -90,7 +90,7 @@ async def test_letters_are_nowhere_in_the_project_and_sealed_until_sent(house, s
     assert (await house.tenant.client.get("/emails/logs")).json()["total"] == 0
 
 
-async def test_letters_wait_for_a_server_that_does_not_answer(house, stranger, world, clock):
+async def test_system_mail_is_retried_after_an_outage_of_the_relay(house, stranger, world, clock):
     class Away:
         open = False
 
@@ -117,7 +117,7 @@ async def test_letters_wait_for_a_server_that_does_not_answer(house, stranger, w
 
 
 @pytest.mark.parametrize("path", ["/auth/verify-email", "/auth/password/reset"])
-async def test_made_up_tokens_are_refused(stranger, path):
+async def test_invalid_tokens_are_refused(stranger, path):
     body = {"token": "x" * 40} | ({"newPassword": NEW} if "reset" in path else {})
     answer = await stranger.post(path, body)
     assert (answer.status_code, answer.json()["code"]) == (400, "link_invalid")

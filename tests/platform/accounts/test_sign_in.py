@@ -8,7 +8,7 @@ from tests.conftest import PASSWORD, Client
 from tests.platform.accounts.members import letters, token_in
 
 
-async def test_the_whole_way_from_sign_up_to_sign_out(stranger, app, work_off, world):
+async def test_sign_up_sign_in_refresh_and_sign_out(stranger, app, work_off, world):
     email = f"{uuid4().hex}@example.com"
     up = await stranger.post("/auth/sign-up", {"email": email, "password": PASSWORD, "name": "Ada"})
     assert up.status_code == 201
@@ -26,8 +26,8 @@ async def test_the_whole_way_from_sign_up_to_sign_out(stranger, app, work_off, w
     assert (await developer.post("/auth/sign-out")).status_code == 401
 
 
-async def test_the_same_address_signs_up_once(stranger, work_off, world):
-    """Any number may begin with an address; the first proof wins, and the others hear of it by mail only."""
+async def test_only_one_sign_up_of_an_address_is_confirmed(stranger, work_off, world):
+    """Several sign-ups may use one address; the first to verify it wins, and only a mail informs the others."""
     body = {"email": f"{uuid4().hex}@example.com", "password": PASSWORD}
     again = {**body, "email": body["email"].upper()}
     answers = [await stranger.post("/auth/sign-up", each) for each in (body, again)]
@@ -40,7 +40,7 @@ async def test_the_same_address_signs_up_once(stranger, work_off, world):
 
 
 async def test_common_passwords_are_refused(house, stranger):
-    """Wherever a developer chooses one; and a link that was followed in vain still works."""
+    """At every operation that sets a password; a reset link still works after a refused password."""
     email, grace = (f"{uuid4().hex}@example.com" for _ in range(2))
     invited = await house.invite(grace)
     forgotten = house.tenant.email
@@ -61,14 +61,14 @@ async def test_common_passwords_are_refused(house, stranger):
     ).status_code == 204
 
 
-async def test_unknown_people_and_wrong_passwords_look_the_same(stranger, project):
+async def test_unknown_addresses_and_wrong_passwords_have_the_same_response(stranger, project):
     wrong = await stranger.post("/auth/sign-in", {"email": project.email, "password": "wrong password"})
     unknown = await stranger.post("/auth/sign-in", {"email": f"{uuid4().hex}@example.com", "password": PASSWORD})
     assert wrong.status_code == unknown.status_code == 401
     assert {**wrong.json(), "requestId": ""} == {**unknown.json(), "requestId": ""}
 
 
-async def test_guessing_is_slowed_down(stranger, project):
+async def test_wrong_passwords_lock_the_account(stranger, project):
     answers = [
         await stranger.post("/auth/sign-in", {"email": project.email, "password": f"guess number {number}"})
         for number in range(12)
@@ -77,7 +77,7 @@ async def test_guessing_is_slowed_down(stranger, project):
     assert int(answers[-1].headers["retry-after"]) > 0
 
 
-async def test_a_refresh_token_works_once_and_theft_ends_the_session(stranger, clock, app):
+async def test_a_reused_refresh_token_ends_the_session(stranger, clock, app):
     up = await stranger.post("/auth/sign-up", {"email": f"{uuid4().hex}@example.com", "password": PASSWORD})
     old = up.json()["refreshToken"]
     renewed = (await stranger.post("/auth/refresh", {"refreshToken": old})).json()
@@ -89,8 +89,8 @@ async def test_a_refresh_token_works_once_and_theft_ends_the_session(stranger, c
     assert (await Client(app, renewed["accessToken"]).post("/auth/sign-out")).status_code == 401
 
 
-async def test_refreshing_at_the_same_time_signs_nobody_out(stranger, app):
-    """Two tabs, or an answer that was lost: everybody has the same tokens, and they are good."""
+async def test_concurrent_refreshes_keep_the_session(stranger, app):
+    """Two tabs, or a lost response: every request gets the same valid tokens."""
     up = await stranger.post("/auth/sign-up", {"email": f"{uuid4().hex}@example.com", "password": PASSWORD})
     body = {"refreshToken": up.json()["refreshToken"]}
     answers = [each.json() for each in await asyncio.gather(*(stranger.post("/auth/refresh", body) for _ in range(4)))]

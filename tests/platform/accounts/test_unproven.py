@@ -1,4 +1,4 @@
-"""What a sign-up may do before its address is proven, and what the first proof leaves of it: next to nothing."""
+"""What a developer may do before the address is verified, and what verification revokes."""
 
 import base64
 import re
@@ -33,8 +33,8 @@ CLOSED = [
 ]
 
 
-async def test_nothing_that_lasts_is_open_before_the_address_is_proven(stranger):
-    """Every operation that a developer may call, but reading and sending mail that is captured.
+async def test_an_unverified_developer_can_only_read_and_send_captured_mail(stranger):
+    """All operations for developers are refused, except reading and sending mail, which is captured.
 
     Defects: S6
     """
@@ -54,8 +54,8 @@ async def test_nothing_that_lasts_is_open_before_the_address_is_proven(stranger)
         assert (await session.get(path)).status_code == 200
 
 
-async def test_mail_of_an_unproven_account_is_captured_until_the_first_proof(stranger, work_off, world, app):
-    """Whoever sends it: its session, or what strangers do at its project's sign-in.
+async def test_mail_of_an_unverified_account_is_captured_until_verification(stranger, work_off, world, app):
+    """Mail that its session sends, and mail caused by customers who sign in to its project.
 
     Defects: S6
     """
@@ -73,9 +73,9 @@ async def test_mail_of_an_unproven_account_is_captured_until_the_first_proof(str
 
 
 @pytest.mark.parametrize("proof", ["link", "reset"])
-async def test_the_first_proof_ends_all_that_came_before(stranger, work_off, world, app, proof):
-    """Somebody signed up as the victim and left what an earlier release allowed: sessions, a key, a member, an
-    invitation, a second factor.
+async def test_verification_ends_earlier_sessions_keys_and_invitations(stranger, work_off, world, app, proof):
+    """An attacker signed up with the victim's address and created what an earlier release allowed: sessions, a key, a
+    member, an invitation and a second factor.
 
     Defects: S6
     """
@@ -127,8 +127,8 @@ async def set_proven(world, email: str, *, proven: bool) -> None:
         await connection.execute(f"update developers set email_verified_at = {value} where email = %s", [email])
 
 
-async def test_signing_up_tells_nobody_who_has_an_account(stranger, work_off, world, project):
-    """Same answer, same session, and no way to find out with it; the owner of the address is told by mail.
+async def test_sign_up_does_not_reveal_whether_an_account_exists(stranger, work_off, world, project):
+    """Response and session are the same for a known address; its owner is informed by mail.
 
     Defects: S10
     """
@@ -148,14 +148,14 @@ async def test_signing_up_tells_nobody_who_has_an_account(stranger, work_off, wo
     assert (await stranger.post("/auth/sign-in", {"email": project.email, "password": PASSWORD})).status_code == 200
 
 
-async def test_an_address_is_mailed_only_so_often(stranger):
+async def test_mails_to_one_address_are_limited(stranger):
     """Defects: S10"""
     email = f"{uuid4().hex[:12]}@example.com"
     answers = [await stranger.post("/auth/sign-up", {"email": email, "password": PASSWORD}) for _ in range(6)]
     assert [each.status_code for each in answers] == [201] * 5 + [429]
 
 
-async def test_a_sign_up_that_nobody_proves_is_deleted(stranger, work_off, world, clock):
+async def test_an_unverified_sign_up_is_deleted(stranger, work_off, world, clock):
     """Defects: S6"""
     email, up, session = await sign_up(stranger)
     kept = f"{uuid4().hex[:12]}@example.com"

@@ -1,4 +1,4 @@
-"""Whoever alters the audit log is found out, and `postern audit verify` says so."""
+"""Tampering with the audit log is detected, also by `postern audit verify`."""
 
 import os
 import subprocess
@@ -27,7 +27,7 @@ async def busy(project):
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-async def test_tampering_shows(project, world, change):
+async def test_tampering_is_detected(project, world, change):
     await busy(project)
     report = await verify_chain(world.db, project.id)
     assert (report.intact, report.broken_at) == (True, None)

@@ -1,4 +1,4 @@
-"""Plans without money, usage, and what a plan allows."""
+"""Billing with the manual provider, usage, and the limits of plans."""
 
 import asyncio
 import re
@@ -32,7 +32,7 @@ def path_of(answer) -> str:
     return "http://postern.test/" + answer.json()["url"].split("/", 3)[3]
 
 
-async def test_a_plan_is_booked_on_a_page_of_this_server(project, stranger, clock):
+async def test_a_plan_is_booked_on_the_confirmation_page(project, stranger, clock):
     first = await billing(project)
     assert (first["plan"], first["status"], first["billingCycle"], first["provider"]) == (
         "free",
@@ -58,7 +58,7 @@ async def test_a_plan_is_booked_on_a_page_of_this_server(project, stranger, cloc
     assert (await stranger.get(path)).status_code == 404
 
 
-async def test_the_portal_cancels(project, stranger):
+async def test_the_portal_cancels_the_plan_and_the_addition(project, stranger):
     nothing = await project.developer.post("/account/auth-billing/portal")
     assert (nothing.status_code, nothing.json()["code"]) == (409, "nothing_booked")
     for name in ("checkout", "b2b-enhanced"):
@@ -82,7 +82,7 @@ async def test_the_portal_cancels(project, stranger):
     assert found == [("free", False), ("pro", False), ("pro", True), ("pro", False)]
 
 
-async def test_links_are_ours_young_and_for_one_account(project, stranger, clock):
+async def test_forged_expired_and_outdated_links_are_refused(project, stranger, clock):
     answer = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
     path = path_of(answer)
     other = f"{int(path[-2:], 16) ^ 1:02x}"
@@ -94,20 +94,20 @@ async def test_links_are_ours_young_and_for_one_account(project, stranger, clock
     assert (await stranger.request("POST", path)).status_code == 404
 
 
-async def test_a_link_confirmed_twice_at_once_counts_once(project, stranger):
+async def test_a_link_confirmed_twice_concurrently_is_applied_once(project, stranger):
     answer = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
     answers = await asyncio.gather(*(stranger.request("POST", path_of(answer)) for _ in range(5)))
     assert sorted(each.status_code for each in answers) == [200, 404, 404, 404, 404]
 
 
-async def test_a_checkout_ends_on_a_page(stranger):
+async def test_a_checkout_returns_to_a_page(stranger):
     for query, words in (("", "Thank you"), ("?cancelled=1", "Nothing was booked")):
         page = await stranger.get(f"http://postern.test/billing/done{query}")
         assert page.status_code == 200
         assert words in page.text
 
 
-async def test_roles_see_and_change_what_they_may(project, stranger, work_off, world):
+async def test_billing_requires_the_permissions_of_the_role(project, stranger, work_off, world):
     from tests.platform.accounts.members import House
 
     house = House(project, stranger, work_off, world)
@@ -153,7 +153,7 @@ async def test_a_plan_limits_projects_and_a_larger_one_allows_more(project, stra
     assert sorted(each.status_code for each in answers) == [201, 201, 403, 403, 403]
 
 
-async def test_a_plan_limits_mail_and_repetitions_get_their_answer(project, limited, clock):
+async def test_a_plan_limits_mail_and_idempotent_retries_are_not_counted(project, limited, clock):
     once = {"idempotency-key": "third"}
     for _ in range(2):
         assert (await project.client.post("/emails", MAIL)).status_code == 201
@@ -167,7 +167,7 @@ async def test_a_plan_limits_mail_and_repetitions_get_their_answer(project, limi
     assert (await (await project.key(environment="TEST")).post("/emails", MAIL)).status_code == 201
 
 
-async def test_without_limits_nothing_is_asked(project):
+async def test_no_limits_apply_without_plan_limits(project):
     assert (await billing(project))["limits"] == {"projects": None, "customers": None, "emails": None}
 
 
@@ -182,7 +182,7 @@ def hold(world, limits: str) -> None:
     world.settings = msgspec.structs.replace(world.settings, plan_limits=limits)
 
 
-async def test_a_plan_limits_customers_exactly_also_those_who_come_at_once(project, world):
+async def test_the_limit_of_customers_is_exact_for_concurrent_requests(project, world):
     hold(world, "free: customers=4")
     path = "/customers"
     assert (await project.client.post(path, {"email": "a@example.com"})).status_code == 201
@@ -201,7 +201,7 @@ async def test_a_plan_limits_customers_exactly_also_those_who_come_at_once(proje
     assert usage["customers"] == 4
 
 
-async def test_a_full_plan_lets_nobody_sign_up_and_tells_nobody_who_has_an_account(project, stranger, world, work_off):
+async def test_sign_up_at_the_limit_is_refused_and_reveals_no_accounts(project, stranger, world, work_off):
     auth = f"{project.client.base}/auth/sign-up"
     known = {"email": "ada@example.com", "password": "a password nobody guesses"}
     await project.client.post("/customers", {**known, "emailVerified": True})
@@ -225,7 +225,7 @@ async def test_a_full_plan_lets_nobody_sign_up_and_tells_nobody_who_has_an_accou
     assert (await stranger.post(f"{auth}/verify", late)).status_code == 200
 
 
-async def test_a_campaign_starts_only_if_the_plan_allows_a_mail_to_everybody(project, world, work_off, clock):
+async def test_a_campaign_that_exceeds_the_plan_does_not_start(project, world, work_off, clock):
     from tests.messaging.campaigns.test_campaigns import act, detail, prepared
 
     campaign, _ = await prepared(project, 4)
@@ -251,7 +251,7 @@ async def test_a_campaign_starts_only_if_the_plan_allows_a_mail_to_everybody(pro
     assert told(await project.client.post("/emails", MAIL)) == REFUSED
 
 
-async def test_the_mails_of_automations_count_and_end_at_the_limit(project, world, work_off):
+async def test_mail_of_automations_is_counted_and_stops_at_the_limit(project, world, work_off):
     words = {"name": "Welcome", "subject": "Hello", "html": "<p>Hello</p>"}
     template = (await project.client.post("/templates", words)).json()["id"]
     step = {"type": "SEND_EMAIL", "templateId": template, "fromEmail": "hello@example.org"}
@@ -270,7 +270,7 @@ async def test_the_mails_of_automations_count_and_end_at_the_limit(project, worl
     assert (await billing(project))["usage"]["emails"] == 2
 
 
-def test_limits_are_read_strictly():
+def test_invalid_plan_limits_are_refused():
     assert parse_limits("free: projects=3 emails=10000; pro: emails=5") == {
         "free": PlanLimits(projects=3, emails=10_000),
         "pro": PlanLimits(emails=5),
@@ -285,7 +285,7 @@ MOMENTS = st.integers(1_577_836_800, 3_786_912_000).map(lambda seconds: datetime
 
 
 @given(MOMENTS, st.sampled_from(["monthly", "yearly"]))
-def test_periods_go_on_and_never_skip_a_month(start, cycle):
+def test_billing_periods_never_skip_a_month(start, cycle):
     end = next_period(start, cycle)
     apart = (end.year - start.year) * 12 + end.month - start.month
     assert apart == (12 if cycle == "yearly" else 1)
@@ -314,7 +314,7 @@ PRICES = {"m": ("pro", "monthly"), "y": ("pro", "yearly"), "b": ("b2b", "monthly
         ([("active", "unknown"), ("a new state", "m")], SubscriptionState()),
     ],
 )
-def test_what_subscriptions_add_up_to(subscriptions, standing):
+def test_subscriptions_are_combined_into_a_state(subscriptions, standing):
     told = [
         StripeSubscription(status=status, prices=(price,), current_period_end=None) for status, price in subscriptions
     ]

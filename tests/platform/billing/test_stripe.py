@@ -1,4 +1,4 @@
-"""Booking at Stripe, against a stand-in of its documented API."""
+"""Billing with Stripe, against a fake of its documented API."""
 
 import asyncio
 from datetime import timedelta
@@ -72,7 +72,7 @@ async def test_from_checkout_to_cancellation(project, stripe, stranger, clock, w
     assert (ended["plan"], ended["status"], ended["billingCycle"]) == ("free", "cancelled", None)
 
 
-async def test_the_addition_is_a_subscription_of_its_own(project, stripe, stranger, clock, work_off):
+async def test_the_b2b_addition_is_a_separate_subscription(project, stripe, stranger, clock, work_off):
     answer = await project.developer.post("/account/auth-billing/b2b-enhanced", {"billingCycle": "monthly"})
     assert answer.json()["url"].endswith("price_b")
     (customer,) = stripe.customers
@@ -85,12 +85,12 @@ async def test_the_addition_is_a_subscription_of_its_own(project, stripe, strang
     assert unpriced.status_code == 400
 
 
-async def test_what_has_no_price_is_not_for_sale(project, stripe):
+async def test_an_item_without_a_price_is_not_for_sale(project, stripe):
     answer = await project.developer.post("/account/auth-billing/b2b-enhanced", {"billingCycle": "yearly"})
     assert (answer.status_code, answer.json()["code"]) == (409, "not_for_sale")
 
 
-async def test_a_signal_told_twice_is_heard_once(project, stripe, stranger, clock, work_off):
+async def test_a_repeated_event_is_processed_once(project, stripe, stranger, clock, work_off):
     customer = await customer_of(project, stripe)
     body = event("evt_twice" + customer, "customer.subscription.created", stripe.subscribe(customer, "price_m"))
     await asyncio.gather(*(signal(stranger, clock, body) for _ in range(5)))
@@ -102,8 +102,8 @@ async def test_a_signal_told_twice_is_heard_once(project, stripe, stranger, cloc
     assert len(stripe.asked) == asked
 
 
-async def test_the_order_of_signals_does_not_matter(project, stripe, stranger, clock, work_off):
-    """`deleted` comes first and `created` last, with the old state in it: what Stripe says now counts."""
+async def test_the_order_of_events_does_not_matter(project, stripe, stranger, clock, work_off):
+    """`deleted` arrives first and `created` last, with an old state: only the current state at Stripe counts."""
     customer = await customer_of(project, stripe)
     subscription = stripe.subscribe(customer, "price_m")
     created = event("evt_old" + customer, "customer.subscription.created", subscription)
@@ -114,8 +114,8 @@ async def test_the_order_of_signals_does_not_matter(project, stripe, stranger, c
     assert (await billing(project))["status"] == "cancelled"
 
 
-async def test_a_signal_while_we_ask_is_not_lost(project, stripe, stranger, clock, work_off):
-    """Stripe's answer is on its way when the state changes: the old answer counts for nothing, and we ask again."""
+async def test_an_event_during_the_request_to_stripe_is_not_lost(project, stripe, stranger, clock, work_off):
+    """If the state changes while Stripe's response is on its way, the response is ignored and the request repeated."""
     customer = await customer_of(project, stripe)
     subscription = stripe.subscribe(customer, "price_m")
     times = 0
@@ -135,7 +135,7 @@ async def test_a_signal_while_we_ask_is_not_lost(project, stripe, stranger, cloc
     assert (await billing(project))["status"] == "cancelled"
 
 
-async def test_forged_and_stale_signals_are_refused(project, stripe, stranger, clock, work_off):
+async def test_forged_and_expired_events_are_refused(project, stripe, stranger, clock, work_off):
     customer = await customer_of(project, stripe)
     body = event("evt_x" + customer, "customer.subscription.created", stripe.subscribe(customer, "price_m"))
     old = signature(body, clock().timestamp() - 301)
@@ -152,11 +152,11 @@ async def test_forged_and_stale_signals_are_refused(project, stripe, stranger, c
         assert (await signal(stranger, clock, nonsense)).status_code == 400
 
 
-async def test_somebody_elses_customer_is_heard_and_ignored(project, stripe, stranger, clock):
+async def test_an_event_of_an_unknown_customer_is_ignored(project, stripe, stranger, clock):
     assert (await signal(stranger, clock, event("evt_else", "x", {"customer": "cus_else"}))).status_code == 200
 
 
-async def test_stripe_being_down_is_said_and_made_up_for(project, stripe, stranger, clock, work_off):
+async def test_requests_to_stripe_are_retried_after_an_outage(project, stripe, stranger, clock, work_off):
     customer = await customer_of(project, stripe)
     stripe.subscribe(customer, "price_m")
     stripe.down = True
@@ -172,14 +172,14 @@ async def test_stripe_being_down_is_said_and_made_up_for(project, stripe, strang
     assert (await billing(project))["plan"] == "pro"
 
 
-async def test_two_checkouts_at_once_make_one_customer(project, stripe):
+async def test_concurrent_checkouts_create_one_customer(project, stripe):
     body = {"billingCycle": "monthly"}
     answers = await asyncio.gather(*(project.developer.post("/account/auth-billing/checkout", body) for _ in range(4)))
     assert {each.status_code for each in answers} == {200}
     assert len(stripe.customers) == 1
 
 
-async def test_two_members_who_check_out_at_once_both_can(project, stranger, stripe, work_off, world):
+async def test_concurrent_checkouts_of_two_members_both_succeed(project, stranger, stripe, work_off, world):
     house = House(project, stranger, work_off, world)
     _, grace = await house.member("ADMIN")
     body = {"billingCycle": "monthly"}
@@ -190,7 +190,7 @@ async def test_two_members_who_check_out_at_once_both_can(project, stranger, str
     assert len({each["customer"] for each in stripe.sessions}) == 1
 
 
-async def test_a_deleted_account_stops_paying(project, stranger, stripe, clock, work_off, world):
+async def test_deleting_an_account_cancels_its_subscriptions(project, stranger, stripe, clock, work_off, world):
     customer = await customer_of(project, stripe)
     subscription = stripe.subscribe(customer, "price_m")
     stripe.down = True

@@ -25,7 +25,7 @@ async def test_a_key_is_shown_once_and_works_until_it_is_deleted(project):
     assert (await project.developer.delete(f"/api-keys/{made['id']}")).status_code == 404
 
 
-async def test_projects_are_made_listed_and_renamed(project, new_project):
+async def test_projects_are_created_listed_and_renamed(project, new_project):
     other = await new_project()
     path = "http://postern.test/projects"
     made = await project.developer.post(path, {"name": "Second"})
@@ -37,11 +37,11 @@ async def test_projects_are_made_listed_and_renamed(project, new_project):
     assert other.id not in str(listed)
 
 
-async def test_a_leaked_key_mints_no_keys(project):
+async def test_a_key_cannot_create_keys(project):
     assert (await project.client.post("/api-keys", {"name": "more"})).status_code == 403
 
 
-async def test_a_key_ends_when_it_says(project, clock):
+async def test_an_expired_key_is_refused(project, clock):
     ends = (clock() + timedelta(hours=1)).isoformat()
     client = await project.key(expiresAt=ends)
     assert (await client.get("")).status_code == 200
@@ -49,7 +49,7 @@ async def test_a_key_ends_when_it_says(project, clock):
     assert (await client.get("")).status_code == 401
 
 
-async def test_a_key_is_held_to_its_addresses(project):
+async def test_a_key_is_limited_to_its_ip_allow_list(project):
     away = await project.key(ipAllowList=["203.0.113.0/24"])
     assert (await away.get("")).status_code == 403
     here = await project.key(ipAllowList=["127.0.0.0/8"])
@@ -72,7 +72,7 @@ async def test_a_key_is_held_to_its_addresses(project):
         ({"name": "a\ud800"}, None),
     ],
 )
-async def test_a_bad_key_request_says_where(project, body, path):
+async def test_an_invalid_key_request_points_to_the_field(project, body, path):
     import json
 
     answer = await project.developer.request(
@@ -96,7 +96,7 @@ async def test_settings_change_one_by_one_and_hide_passwords(project):
     )
 
 
-async def test_a_relay_may_have_the_longest_password(project, world):
+async def test_a_relay_password_of_maximum_length_is_accepted(project, world):
     longest = "🔑" * 1_000
     relay = {"host": "smtp.example.com", "username": "u", "password": longest}
     assert (await project.developer.patch("", {"settings": {"relays": [relay]}})).status_code == 200
@@ -109,7 +109,7 @@ async def test_a_relay_may_have_the_longest_password(project, world):
     assert refused.json()["errors"][0]["path"] == "/settings/relays/0/password"
 
 
-async def test_if_match_is_honoured(project):
+async def test_if_match_is_checked(project):
     read = await project.developer.get("")
     changed = await project.developer.patch("", {"name": "One"}, headers={"if-match": read.headers["etag"]})
     assert changed.status_code == 200
@@ -117,7 +117,7 @@ async def test_if_match_is_honoured(project):
     assert late.status_code == 412
 
 
-async def test_a_malformed_id_is_an_unknown_id(project):
+async def test_a_malformed_id_is_not_found(project):
     for identifier in (
         "x",
         "00000000-0000-0000-0000-00000000000",
@@ -129,7 +129,7 @@ async def test_a_malformed_id_is_an_unknown_id(project):
         assert answer.json()["code"] == "api_key_missing"
 
 
-async def test_lists_go_on_where_they_ended(project):
+async def test_lists_are_paginated(project):
     for number in range(4):
         await project.developer.post("/api-keys", {"name": f"key {number}"})
     first = await project.developer.get("/api-keys?limit=2")

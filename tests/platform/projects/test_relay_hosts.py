@@ -1,4 +1,4 @@
-"""Relays that a project names are hosts on the public Internet, as its webhooks are."""
+"""Relays of a project must be hosts on the public Internet, like the URLs of webhooks."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def relay(host: str, port: int = 25) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("host", INSIDE)
-async def test_a_relay_inside_is_refused_when_it_is_named(project, host):
+async def test_a_private_relay_host_is_refused(project, host):
     """Defects: M2, S4"""
     refused = await project.developer.patch("", relay(host))
     assert refused.status_code == 400, refused.text
@@ -43,7 +43,7 @@ async def test_a_relay_inside_is_refused_when_it_is_named(project, host):
 
 
 @pytest.mark.parametrize("addresses", [["127.0.0.1"], ["8.8.8.8", "127.0.0.1"], ["169.254.169.254"]])
-async def test_a_name_that_leads_inside_is_never_connected_to_and_nothing_is_shown_of_it(project, zone, addresses):
+async def test_a_relay_name_that_resolves_to_a_private_address_is_never_connected_to(project, zone, addresses):
     """Defects: M2, S4"""
     domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
     publish(zone, domain)
@@ -61,7 +61,7 @@ async def test_a_name_that_leads_inside_is_never_connected_to_and_nothing_is_sho
     assert not any(each["dialogue"] for each in attempts)
 
 
-async def test_the_servers_own_relay_may_stand_anywhere(project, zone, world):
+async def test_the_relay_of_the_instance_may_have_a_private_address(project, zone, world):
     """Defects: M2"""
     import msgspec
 

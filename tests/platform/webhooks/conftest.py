@@ -1,4 +1,4 @@
-"""A receiver on loopback, which this instance may call."""
+"""Fixtures for webhooks: a receiver on loopback, which this instance is allowed to call."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ async def receiver() -> AsyncIterator[Receiver]:
 
 @dataclass
 class Subscribed:
-    """A subscription as its maker sees it."""
+    """A subscription, with helpers to read it over the API."""
 
     project: Tenant
     id: str
@@ -48,7 +48,7 @@ class Subscribed:
         return only
 
     def verify(self, request: Any) -> Any:
-        """What the receiver may trust. The headers' time is not judged: tests move it."""
+        """Verify a request as a receiver does, except the age of its timestamp: tests move the clock."""
         webhook = standardwebhooks.Webhook(self.secret)
         webhook._Webhook__verify_timestamp = lambda seconds: _moment(seconds)
         return webhook.verify(request.body, dict(request.headers))

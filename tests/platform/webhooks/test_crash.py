@@ -1,4 +1,4 @@
-"""Workers are killed at random moments, and still every event is told, under one id."""
+"""Workers are killed at random times; every event is delivered all the same, with one id."""
 
 import asyncio
 import json
@@ -44,7 +44,7 @@ def start(settings, database_url):
 
 
 @pytest.mark.chaos
-async def test_every_event_is_told_although_workers_are_killed(
+async def test_every_event_is_delivered_although_workers_are_killed(
     subscribe, happen, receiver, start, world, project, tmp_path
 ):
     chance = Random(20260131)

@@ -1,4 +1,4 @@
-"""From an event to a request, and what is made of the answer."""
+"""Delivery of events: signing, retries, deactivation, replays, and retention."""
 
 from datetime import timedelta
 from uuid import UUID, uuid4
@@ -17,7 +17,7 @@ DELIVERING = WORK[0]
 WHOLE = timedelta(days=30)
 
 
-async def test_an_event_arrives_signed(subscribe, happen, receiver, work_off, clock):
+async def test_an_event_is_delivered_signed(subscribe, happen, receiver, work_off, clock):
     hook = await subscribe("email.delivered")
     (event_id,) = await happen(recipient="ada@example.com")
     await happen("email.bounced")
@@ -39,7 +39,7 @@ async def test_an_event_arrives_signed(subscribe, happen, receiver, work_off, cl
     assert detail["responseBody"] == "ok"
 
 
-async def test_what_was_rolled_back_is_not_told(subscribe, world, project, receiver, work_off):
+async def test_an_event_of_a_rolled_back_transaction_is_not_delivered(subscribe, world, project, receiver, work_off):
     await subscribe("*")
     with pytest.raises(ZeroDivisionError):
         async with world.db.transaction() as tx:
@@ -49,7 +49,7 @@ async def test_what_was_rolled_back_is_not_told(subscribe, world, project, recei
     assert not receiver.requests
 
 
-async def test_other_projects_hear_nothing(subscribe, happen, new_project, receiver, work_off):
+async def test_events_are_not_delivered_to_other_projects(subscribe, happen, new_project, receiver, work_off):
     theirs = await new_project()
     await subscribe("*", of=theirs, path="/theirs")
     await subscribe("*", path="/mine")
@@ -58,8 +58,8 @@ async def test_other_projects_hear_nothing(subscribe, happen, new_project, recei
     assert [request.path for request in receiver.requests] == ["/mine"]
 
 
-async def test_the_schedule_holds(subscribe, happen, receiver, work_off, clock, world):
-    """Ten attempts, each not before four fifths of its pause and not after six fifths."""
+async def test_retries_follow_the_schedule(subscribe, happen, receiver, work_off, clock, world):
+    """Ten attempts, each after 80% to 120% of the delay of the schedule."""
     hook = await subscribe()
     receiver.script("/hook", Reply(status=500, body=b"no\0pe"))
     (event_id,) = await happen()
@@ -83,7 +83,7 @@ async def test_the_schedule_holds(subscribe, happen, receiver, work_off, clock, 
     assert (await hook.row())["active"], "three days of failures are not five"
 
 
-async def test_retry_after_is_granted(subscribe, happen, receiver, work_off, clock):
+async def test_retry_after_is_respected(subscribe, happen, receiver, work_off, clock):
     await subscribe()
     receiver.script("/hook", Reply(status=429, headers={"Retry-After": "1800"}), Reply())
     await happen()
@@ -96,7 +96,7 @@ async def test_retry_after_is_granted(subscribe, happen, receiver, work_off, clo
     assert len(receiver.requests) == 2
 
 
-async def test_410_switches_off_at_once_and_once(subscribe, happen, receiver, work_off, project):
+async def test_410_deactivates_the_subscription_at_once(subscribe, happen, receiver, work_off, project):
     hook, other = await subscribe("email.*"), await subscribe("webhook.*", path="/other")
     receiver.script("/hook", Reply(status=410))
     await happen(count=25)
@@ -115,7 +115,7 @@ async def test_410_switches_off_at_once_and_once(subscribe, happen, receiver, wo
     assert len(await hook.deliveries()) == 25, "nothing is queued for a subscription that is off"
 
 
-async def test_five_days_of_failures_switch_off_once(subscribe, happen, receiver, work_off, clock, project):
+async def test_five_days_of_failures_deactivate_the_subscription(subscribe, happen, receiver, work_off, clock, project):
     hook = await subscribe("email.*")
     receiver.script("/hook", Reply(status=503))
     for _ in range(6):
@@ -140,7 +140,7 @@ async def test_five_days_of_failures_switch_off_once(subscribe, happen, receiver
     assert (await hook.deliveries())[0]["status"] == "SUCCEEDED"
 
 
-async def test_one_success_forgives(subscribe, happen, receiver, work_off, clock):
+async def test_a_success_resets_the_failures(subscribe, happen, receiver, work_off, clock):
     hook = await subscribe("email.*")
     receiver.script("/hook", *[Reply(status=500)] * 3, Reply(), Reply(status=500))
     for _ in range(5):
@@ -151,7 +151,7 @@ async def test_one_success_forgives(subscribe, happen, receiver, work_off, clock
     assert since > (await hook.deliveries())[1]["deliveredAt"]
 
 
-async def test_a_redirect_to_the_metadata_page_is_a_failure(subscribe, happen, receiver, work_off):
+async def test_a_redirect_is_not_followed(subscribe, happen, receiver, work_off):
     hook = await subscribe(path="/hook?status=302&location=http://169.254.169.254/")
     await happen()
     await work_off()
@@ -160,7 +160,9 @@ async def test_a_redirect_to_the_metadata_page_is_a_failure(subscribe, happen, r
     assert "not followed" in delivery["errorMessage"]
 
 
-async def test_a_name_that_leads_inside_is_never_called(subscribe, happen, work_off, world, monkeypatch):
+async def test_a_name_that_resolves_to_a_private_address_is_never_called(
+    subscribe, happen, work_off, world, monkeypatch
+):
     async def lookup(name):
         return ["10.0.0.1"]
 
@@ -175,7 +177,7 @@ async def test_a_name_that_leads_inside_is_never_called(subscribe, happen, work_
     assert (tried["status"], tried["ok"]) == (None, False)
 
 
-async def test_rotation_leaves_two_secrets_alive(subscribe, happen, receiver, work_off, clock, project):
+async def test_two_secrets_sign_after_a_rotation(subscribe, happen, receiver, work_off, clock, project):
     hook = await subscribe()
     old = hook.secret
     rotated = await project.client.post(f"/webhooks/{hook.id}/rotate-secret", {"gracePeriodSeconds": 600})
@@ -198,7 +200,7 @@ async def test_rotation_leaves_two_secrets_alive(subscribe, happen, receiver, wo
     assert refused.status_code == 400
 
 
-async def test_a_replay_is_the_same_message_again(subscribe, happen, receiver, work_off, clock, project):
+async def test_a_replay_has_the_same_webhook_id(subscribe, happen, receiver, work_off, clock, project):
     hook = await subscribe()
     await happen()
     await work_off()
@@ -220,7 +222,7 @@ async def test_a_replay_is_the_same_message_again(subscribe, happen, receiver, w
     assert unknown.status_code == 409
 
 
-async def test_an_outage_is_made_up_for(subscribe, happen, receiver, work_off, clock, project):
+async def test_failed_deliveries_are_replayed_after_an_outage(subscribe, happen, receiver, work_off, clock, project):
     hook = await subscribe()
     receiver.script("/hook", Reply())
     await happen(count=3)
@@ -247,7 +249,7 @@ async def test_an_outage_is_made_up_for(subscribe, happen, receiver, work_off, c
     assert (await project.client.post(f"/webhooks/{hook.id}/deliveries/replay", backwards)).status_code == 400
 
 
-async def test_the_list_goes_on_and_narrows(subscribe, happen, receiver, work_off, project):
+async def test_the_list_of_deliveries_is_paginated_and_filtered(subscribe, happen, receiver, work_off, project):
     hook = await subscribe()
     receiver.script("/hook", Reply(status=500), Reply())
     await happen("email.bounced")
@@ -266,7 +268,7 @@ async def test_the_list_goes_on_and_narrows(subscribe, happen, receiver, work_of
         assert (await project.client.get(path)).status_code == 400
 
 
-async def test_the_test_call_says_how_it_went(subscribe, receiver, project):
+async def test_the_test_operation_returns_the_result(subscribe, receiver, project):
     hook = await subscribe("email.sent")
     receiver.script("/hook", Reply(status=418, body=b"secret"))
     tried = (await project.client.post(f"/webhooks/{hook.id}/test")).json()
@@ -278,9 +280,7 @@ async def test_the_test_call_says_how_it_went(subscribe, receiver, project):
     assert await hook.deliveries() == []
 
 
-async def test_what_is_pending_when_it_is_switched_off_fails_in_its_time(
-    subscribe, happen, receiver, work_off, project
-):
+async def test_pending_deliveries_of_an_inactive_subscription_fail(subscribe, happen, receiver, work_off, project):
     hook = await subscribe()
     await happen()
     await project.client.patch(f"/webhooks/{hook.id}", {"active": False})
@@ -291,7 +291,7 @@ async def test_what_is_pending_when_it_is_switched_off_fails_in_its_time(
     assert not receiver.requests
 
 
-async def test_an_erased_event_takes_its_deliveries_payload_along(subscribe, happen, receiver, world, project):
+async def test_erasing_an_event_erases_the_payload_of_its_deliveries(subscribe, happen, receiver, world, project):
     hook = await subscribe()
     (event_id,) = await happen(name="Ada")
     async with world.db.connection() as connection:
@@ -304,7 +304,7 @@ async def test_an_erased_event_takes_its_deliveries_payload_along(subscribe, hap
     assert not receiver.requests
 
 
-async def test_a_worker_that_outlived_its_lease_settles_nothing(subscribe, happen, receiver, world, clock):
+async def test_a_worker_whose_lease_expired_stores_no_result(subscribe, happen, receiver, world, clock):
     hook = await subscribe()
     receiver.script("/hook", Reply(), Reply(status=500))
     await happen()
@@ -320,7 +320,7 @@ async def test_a_worker_that_outlived_its_lease_settles_nothing(subscribe, happe
     assert len(receiver.requests) == 2, "told twice, recorded once"
 
 
-async def test_old_deliveries_are_forgotten(subscribe, happen, work_off, clock):
+async def test_expired_deliveries_are_deleted(subscribe, happen, work_off, clock):
     hook = await subscribe()
     await happen(count=3)
     await work_off()
@@ -333,7 +333,7 @@ async def test_old_deliveries_are_forgotten(subscribe, happen, work_off, clock):
     assert len(await hook.deliveries()) == 1
 
 
-async def test_deleting_takes_the_deliveries_along(subscribe, happen, receiver, work_off, project):
+async def test_deleting_a_subscription_deletes_its_deliveries(subscribe, happen, receiver, work_off, project):
     hook = await subscribe()
     await happen()
     await project.client.delete(f"/webhooks/{hook.id}")
@@ -342,7 +342,7 @@ async def test_deleting_takes_the_deliveries_along(subscribe, happen, receiver, 
     assert (await project.client.get(f"/webhooks/{hook.id}/deliveries")).status_code == 404
 
 
-async def test_events_recorded_by_the_thousand_are_told_too(subscribe, project, receiver, work_off):
+async def test_events_recorded_in_bulk_are_delivered(subscribe, project, receiver, work_off):
     hook, other = await subscribe("audience.joined"), await subscribe("email.*", path="/other")
     audience = (await project.client.post("/audiences", {"name": "All"})).json()["id"]
     body = {"emails": [f"{number}@example.com" for number in range(120)]}

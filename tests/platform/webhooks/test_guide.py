@@ -1,4 +1,4 @@
-"""The endpoint in the guide is run as it is printed, and believes us and nobody else."""
+"""The example endpoint of the guide, run as it is printed, accepts requests of Postern and no others."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ GUIDE = Path(__file__).parents[3] / "docs/guide/webhooks.md"
 
 @pytest.fixture
 async def port() -> int:
-    """One that is free again when the test begins."""
+    """A port that was free a moment ago."""
     async with http_receiver() as receiver:
         return receiver.port
 

@@ -1,4 +1,4 @@
-"""Fifty endpoints, four of them bad: the others notice nothing. With a worker as it runs in production."""
+"""Of fifty endpoints four are slow or failing, which does not delay the others. With a worker as in production."""
 
 import asyncio
 from collections import Counter
@@ -13,7 +13,7 @@ ENDPOINTS = 50
 DEAD, SLOW, REDIRECTING, GONE = range(4)
 EVENTS = 40
 PATIENCE = timedelta(hours=1)
-"""What a request may take here, so that only the test decides when the bad endpoints answer."""
+"""Timeout of requests in these tests, so long that only the test decides when slow endpoints respond."""
 
 
 async def until(condition, seconds=90):
@@ -22,7 +22,7 @@ async def until(condition, seconds=90):
             await asyncio.sleep(0.05)
 
 
-async def test_bad_endpoints_delay_nobody(subscribe, happen, receiver, world, project, monkeypatch):
+async def test_failing_endpoints_do_not_delay_others(subscribe, happen, receiver, world, project, monkeypatch):
     connected = Counter()
     connect = asyncio.get_running_loop().create_connection
 
@@ -46,7 +46,7 @@ async def test_bad_endpoints_delay_nobody(subscribe, happen, receiver, world, pr
     ids = []
 
     async def all_told():
-        """Whoever answers has been told everything."""
+        """Whether every responding endpoint has received every event."""
         if any(len(receiver.received(hook.path)) < EVENTS for hook in healthy):
             return False
         answering = [await hook.deliveries(f"?limit={EVENTS}") for hook in (*healthy, hooks[REDIRECTING], hooks[GONE])]
@@ -83,7 +83,7 @@ async def test_bad_endpoints_delay_nobody(subscribe, happen, receiver, world, pr
     await world.outbound.close()
 
 
-async def test_requests_to_one_endpoint_are_few_at_a_time(subscribe, happen, receiver, work_off):
+async def test_concurrent_requests_to_one_endpoint_are_limited(subscribe, happen, receiver, work_off):
     hook = await subscribe("custom.*", path="/hook?delay=0.05")
     await happen("order.placed", 40)
     await work_off()

@@ -1,4 +1,4 @@
-"""`postern listen`: every event once, in order, forwarded as a webhook would be."""
+"""`postern listen` prints every event once, in order, and forwards it like a webhook."""
 
 import asyncio
 import os
@@ -18,12 +18,12 @@ from postern.security.signatures import new_webhook_secret
 from tests.peers.whole_server import whole_server
 
 LOOKS_BEFORE = 20
-"""Requests after which the first look for new events has certainly begun."""
+"""Number of requests after which the first poll for new events has certainly started."""
 
 
 @pytest.fixture
 def looks():
-    """The queries that the server was asked."""
+    """The query strings of the requests that the server received."""
     return []
 
 
@@ -43,7 +43,7 @@ async def server(app, project, looks):
 
 
 async def following(stream, looks):
-    """The next event of a stream, awaited once it has seen what was there before."""
+    """Start to wait for the next event of a stream, and return when the stream has read the existing events."""
     first = asyncio.ensure_future(anext(stream))
     async with asyncio.timeout(60):
         while len(looks) < LOOKS_BEFORE:
@@ -52,7 +52,7 @@ async def following(stream, looks):
     return first
 
 
-async def test_events_are_shown_once_and_forwarded_signed(server, looks, project, happen, receiver, monkeypatch):
+async def test_events_are_printed_once_and_forwarded_signed(server, looks, project, happen, receiver, monkeypatch):
     monkeypatch.setattr(listening, "POLL_INTERVAL", listening.POLL_INTERVAL / 100)
     secret, seen = new_webhook_secret(), []
     before = await happen("email.sent", 3)
@@ -88,7 +88,7 @@ async def test_a_busy_project_is_followed_page_by_page(server, looks, project, h
     assert seen == ids[0] + ids[1]
 
 
-async def test_a_server_that_is_away_for_a_while_is_waited_for(app, looks, project, happen, monkeypatch):
+async def test_listening_continues_after_an_outage_of_the_server(app, looks, project, happen, monkeypatch):
     monkeypatch.setattr(listening, "POLL_INTERVAL", listening.POLL_INTERVAL / 100)
     there = httpx.ASGITransport(app=app)
     away: list[str] = []
@@ -123,20 +123,20 @@ async def test_a_server_that_is_away_for_a_while_is_waited_for(app, looks, proje
         await stream.aclose()
 
 
-async def test_a_wrong_project_is_said(server):
+async def test_an_unknown_project_is_an_error(server):
     with pytest.raises(CannotRun, match="no such project"):
         await anext(follow_events(server, str(uuid4()), ["*"]))
 
 
-async def test_events_after_one_come_oldest_first(project, happen):
+async def test_events_after_an_id_are_oldest_first(project, happen):
     ids = await happen("email.sent", 5)
     since = (await project.client.get(f"/events?after={ids[1]}")).json()
     assert [event["id"] for event in since["data"]] == ids[2:]
     assert (await project.client.get("/events?after=nonsense")).status_code == 400
 
 
-async def test_the_command_as_it_is_typed(receiver, tmp_path):
-    """With a server in another thread, the command as a process, and a signature that two libraries believe."""
+async def test_the_command_forwards_events_of_a_running_server(receiver, tmp_path):
+    """The server runs in another thread, the command as a process; two libraries accept the signature."""
     with whole_server(tmp_path) as server:
         async with httpx.AsyncClient(base_url=server.url, timeout=60) as api:
             made = await server.account()

@@ -1,4 +1,4 @@
-"""What a delivery says: the contact, the subject that the contact got, and a caller's data in a place of its own."""
+"""Payloads of deliveries: the contact, the rendered subject, and custom data in its own field."""
 
 from uuid import uuid4
 
@@ -12,7 +12,7 @@ def told(receiver):
     return [(each.json["type"], each.json["data"]) for each in receiver.requests]
 
 
-async def test_a_callers_data_overwrites_nothing(subscribe, receiver, project, work_off):
+async def test_custom_data_does_not_overwrite_payload_fields(subscribe, receiver, project, work_off):
     """Defects: C2"""
     hook = await subscribe("custom.order.placed")
     sent = {"id": "mine", "projectId": "theirs", "contact": "none", "total": 42}
@@ -27,7 +27,7 @@ async def test_a_callers_data_overwrites_nothing(subscribe, receiver, project, w
     assert (listed["contact"], listed["data"]) == (contact, sent)
 
 
-async def test_a_custom_event_about_nobody_has_no_contact(subscribe, receiver, project, work_off):
+async def test_a_custom_event_without_a_contact_has_none_in_its_payload(subscribe, receiver, project, work_off):
     """Defects: C2"""
     await subscribe("custom.*")
     await project.client.post("/events", {"name": "stock.low", "data": {"sku": 7}})

@@ -1,4 +1,4 @@
-"""Who wants what, and when it is tried again."""
+"""Matching of subscriptions with events, and the retry schedule."""
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -47,7 +47,7 @@ NOW = Moment.of(datetime(2026, 1, 31, 12, tzinfo=UTC))
         ("custom.order.placed", "order.paid", False),
     ],
 )
-def test_who_wants_what(entry, type, wanted):
+def test_subscription_entries_match_events(entry, type, wanted):
     assert is_known(entry)
     assert wants([entry], keys_of(type)) is wanted
 
@@ -67,7 +67,7 @@ def test_who_wants_what(entry, type, wanted):
         "custom.email.sent",
     ],
 )
-def test_unknown_names(entry):
+def test_unknown_names_are_not_known(entry):
     assert not is_known(entry)
 
 
@@ -77,7 +77,7 @@ def test_every_event_has_its_name_and_its_area():
         assert is_known(name.partition(".")[0] + ".*")
 
 
-def test_the_schedule():
+def test_the_schedule_has_ten_attempts():
     assert [pause_before(tried, 0.5) for tried in range(10)] == list(SCHEDULE)
     assert sum(SCHEDULE, timedelta()) == timedelta(hours=75, minutes=35, seconds=5)
     assert pause_before(10, 0.5) is None
@@ -114,7 +114,7 @@ def test_retry_after(text, wish):
 
 
 @given(st.text(max_size=60))
-def test_no_retry_after_breaks_us(text):
+def test_any_retry_after_header_is_parsed_or_ignored(text):
     wish = read_retry_after(text, NOW)
     assert wish is None or wish >= timedelta()
 
@@ -142,7 +142,7 @@ def answer(status, body=b"", **headers):
         (OutboundRefused("Not public."), 1, "PENDING", 5),
     ],
 )
-def test_what_becomes_of_an_attempt(outcome, tried, status, pause):
+def test_the_result_of_an_attempt_decides_the_retry(outcome, tried, status, pause):
     verdict = judge(outcome, tried, NOW, 0.5)
     assert verdict.status == status
     assert verdict.due_at == (None if pause is None else NOW + timedelta(seconds=pause))
@@ -160,7 +160,7 @@ def test_what_becomes_of_an_attempt(outcome, tried, status, pause):
         (False, 5_000, 1, False),
     ],
 )
-def test_giving_up(gone, failures, days, given_up):
+def test_failing_subscriptions_are_deactivated(gone, failures, days, given_up):
     reason = reason_to_give_up(
         gone=gone, failures=failures, failing_since=Moment.of(NOW - timedelta(days=days)), now=NOW
     )

@@ -9,7 +9,7 @@ from postern.platform.webhooks.model import WEBHOOKS_PER_PROJECT
 PUBLIC = "https://hooks.example.com/postern"
 
 
-async def test_a_subscription_lives_and_dies(project, world):
+async def test_a_subscription_is_created_changed_and_deleted(project, world):
     made = await project.client.post("/webhooks", {"url": PUBLIC, "events": ["email.*", "send.delivered", "email.*"]})
     assert made.status_code == 201
     hook = made.json()
@@ -47,7 +47,7 @@ async def test_a_subscription_lives_and_dies(project, world):
         ({"url": 7, "events": ["*"]}, "/url"),
     ],
 )
-async def test_bad_subscriptions_are_refused_with_the_place(project, body, path):
+async def test_invalid_subscriptions_are_refused_with_the_field(project, body, path):
     refused = await project.client.post("/webhooks", body)
     assert refused.status_code == 400
     assert refused.json()["errors"][0]["path"] == path
@@ -64,7 +64,7 @@ async def test_changes_are_checked_like_creations(project):
     assert (await project.client.get(f"/webhooks/{made['id']}")).json()["active"] is True
 
 
-async def test_anothers_subscription_is_an_unknown_one(project, new_project):
+async def test_a_subscription_of_another_project_is_not_found(project, new_project):
     theirs = await new_project()
     made = (await theirs.client.post("/webhooks", {"url": PUBLIC, "events": ["*"]})).json()
     for method, path, body in (
@@ -83,7 +83,7 @@ async def test_anothers_subscription_is_an_unknown_one(project, new_project):
     assert (await theirs.client.get(f"/webhooks/{made['id']}")).json()["active"] is True
 
 
-async def test_there_is_a_limit(project):
+async def test_the_number_of_subscriptions_is_limited(project):
     for _ in range(WEBHOOKS_PER_PROJECT):
         await project.client.post("/webhooks", {"url": PUBLIC, "events": ["*"]})
     refused = await project.client.post("/webhooks", {"url": PUBLIC, "events": ["*"]})
