@@ -1,5 +1,6 @@
-"""What a request to an operation passes through: it is admitted, its arguments are bound, the function is called, and
-its value becomes the response. Admission makes a Call of the request's credential, and counts it against a rate limit.
+"""Handles a request to an operation: checks its credential and rate limit, binds its arguments, and calls the function.
+
+Admission turns the credential into a Call; the function's value becomes the response.
 """
 
 import re
@@ -32,7 +33,7 @@ from postern.kernel.limits import RateLimit
 from postern.kernel.values import NO_ID, as_id
 
 VISITOR_ADDRESS, VISITOR_AGENT = "Postern-Visitor-Address", "Postern-Visitor-Agent"
-"""Headers with which a project's own server, by its secret key, says for whom it signs in or up."""
+"""Headers in which a project's server names the visitor for whom it calls sign-in operations with its secret key."""
 
 ADDRESS_LIMIT = 64
 AGENT_LIMIT = 512
@@ -61,7 +62,7 @@ def handler_of(each: Operation[Any, Any]) -> HTTPRouteHandler:
 
 
 class GuardedHandler(HTTPRouteHandler):
-    """A route whose guard gets the route itself: Litestar gives each guard a copy, which costs more than the guard."""
+    """A route that passes itself to its guard. Litestar would copy the handler, which costs more than the guard."""
 
     async def authorize_connection(self, connection: ASGIConnection[Any, Any, Any, Any]) -> None:
         for guard in self.resolve_guards():
@@ -69,7 +70,7 @@ class GuardedHandler(HTTPRouteHandler):
 
 
 async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
-    """The one guard: reads the credential, refuses in a fixed order, and leaves a Call for the operation."""
+    """The guard of all routes: checks the credential in a fixed order, and stores a Call for the operation."""
     each: Operation[Any, Any] = handler.opt["operation"]
     state, scope = connection.app.state, connection.scope
     world = state.world
@@ -86,10 +87,10 @@ async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
         if caller.kind not in each.accepts:
             raise CredentialMissing if caller.kind == "nobody" else CredentialNotAccepted
         if caller.kind == "secret_key" and "nobody" in each.accepts:
-            origin = _client_of(connection.headers, origin)
+            origin = _visitor_origin(connection.headers, origin)
         if not caller.is_verified and not (caller.may(each.needs) if each.needs else each.unverified):
             raise EmailUnverified
-        # A customer speaks for themselves: where their token is taken at all, no permission stands in between.
+        # Operations that accept customers' tokens act only on that customer, so they need no permission.
         if each.needs and caller.kind != "customer" and not caller.may(each.needs):
             raise PermissionMissing(f"This operation needs the permission `{each.needs}`.")
     if project_id is not None or caller.account_id is not None:
@@ -109,14 +110,14 @@ async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
     )
 
 
-def _client_of(headers: Mapping[str, str], origin: Origin) -> Origin:
-    """Who is at the door behind a project's own server, if it says so: else all its visitors would count as one."""
+def _visitor_origin(headers: Mapping[str, str], origin: Origin) -> Origin:
+    """The visitor's address and user agent, if the project's server sends them. Otherwise all visitors count as one."""
     address, agent = headers.get(VISITOR_ADDRESS), headers.get(VISITOR_AGENT)
     if address is not None:
         try:
             address = str(ip_address(address.strip()))
         except ValueError:
-            raise Invalid.at(f"header/{VISITOR_ADDRESS}", "This is no IP address.") from None
+            raise Invalid.at(f"header/{VISITOR_ADDRESS}", "This is not an IP address.") from None
     return Origin(
         ip=origin.ip if address is None else address,
         user_agent=origin.user_agent if agent is None else agent[:AGENT_LIMIT],
@@ -146,7 +147,7 @@ async def _read_caller(
 
 
 def _read_bearer(headers: Mapping[str, str]) -> str | None:
-    """The bearer token of a request (RFC 6750 §2.1), if it carries one. Raises CredentialInvalid on nonsense."""
+    """The bearer token of a request (RFC 6750 §2.1), or None. Raises CredentialInvalid if the header is malformed."""
     text = headers.get("authorization")
     if text is None:
         return None

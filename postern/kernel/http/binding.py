@@ -1,4 +1,4 @@
-"""A request's path, query, headers and body as the arguments of an operation."""
+"""Binds the path, query, headers and body of a request to the arguments of an operation."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
@@ -19,11 +19,11 @@ from postern.kernel.values import JSON_DEPTH_LIMIT, as_id, is_too_deep
 T = TypeVar("T")
 QUERY_VALUE_LIMIT = 4_096
 EMPTY_BODY = 2
-"""Bytes of `{}`, which many clients send where there is nothing to say."""
+"""The length of `{}`, which many clients send as an empty body."""
 
-NESTED = f"The body is nested too deeply: more than {JSON_DEPTH_LIMIT} arrays and objects inside each other."
-SUSPECT = (b"\\u", b"\0", b"9999-12-31", b"0001-01-01")
-"""What a text that holds something we cannot keep has in it."""
+NESTED = f"The body is nested too deeply: at most {JSON_DEPTH_LIMIT} levels of arrays and objects are allowed."
+UNSTORABLE_MARKS = (b"\\u", b"\0", b"9999-12-31", b"0001-01-01")
+"""Byte sequences without which a body cannot contain values that PostgreSQL cannot store."""
 
 
 class UnsupportedMediaType(BadRequest):
@@ -37,69 +37,71 @@ class BodyInvalid(BadRequest):
 
 
 def bind_arguments(each: Operation[Any, Any]) -> Callable[[RawRequest, Call], Awaitable[dict[str, Any]]]:
-    """The function that makes an operation's arguments from a request."""
-    taken = inspect.signature(each.function).parameters
-    parameters = [parameter for parameter in each.parameters if parameter.name in taken]
-    wants_call, wants_request = "call" in taken, "request" in taken
+    """A function that returns the arguments of an operation for a request."""
+    declared = inspect.signature(each.function).parameters
+    parameters = [parameter for parameter in each.parameters if parameter.name in declared]
+    wants_call, wants_request = "call" in declared, "request" in declared
     decoder = _Decoder(each.body) if each.body is not None else None
     in_query = frozenset(parameter.wire for parameter in parameters if parameter.place == "query")
-    takes_nothing = decoder is None and not wants_request and each.method != "GET"
+    has_no_body = decoder is None and not wants_request and each.method != "GET"
 
     async def bind(request: RawRequest, call: Call) -> dict[str, Any]:
-        given: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         if not each.any_query and request.scope["query_string"]:
-            _refuse_unknown(request, in_query)
-        if takes_nothing and _has_body(request.headers):
-            _refuse_body(await request.body(), request.headers.get("content-type", ""))
+            _reject_unknown(request, in_query)
+        if has_no_body and _has_body(request.headers):
+            _reject_body(await request.body(), request.headers.get("content-type", ""))
         if wants_call:
-            given["call"] = call
+            arguments["call"] = call
         if wants_request:
-            given["request"] = request
+            arguments["request"] = request
         for parameter in parameters:
             try:
-                given[parameter.name] = _read_parameter(parameter, request)
+                arguments[parameter.name] = _read_parameter(parameter, request)
             except Invalid:
                 if not parameter.or_nothing:
                     raise
-                given[parameter.name] = parameter.default
+                arguments[parameter.name] = parameter.default
         if decoder:
-            given["data"] = decoder(await request.body(), request.headers.get("content-type", ""))
-        return given
+            arguments["data"] = decoder(await request.body(), request.headers.get("content-type", ""))
+        return arguments
 
     return bind
 
 
 def is_head(request: RawRequest) -> bool:
-    """Whether the request is a HEAD: reads nothing, so that it should count for nothing."""
+    """Whether the request is a HEAD, which must have no side effects such as counting an open."""
     return bool(request.scope.get("postern_head"))
 
 
-def _refuse_unknown(request: RawRequest, allowed: frozenset[str]) -> None:
-    """Raises Invalid for query parameters that the operation does not take, and for one that is given twice."""
+def _reject_unknown(request: RawRequest, allowed: frozenset[str]) -> None:
+    """Raises Invalid for undeclared and for repeated query parameters."""
     names = [name for name, _ in request.query_params.multi_items()]
     unknown = [name for name in dict.fromkeys(names) if name not in allowed]
     if unknown:
         raise unknown_parameters(unknown, allowed)
     for name in allowed:
         if names.count(name) > 1:
-            raise Invalid.at(f"query/{name}", f"`{name}` is given more than once.", "repeated_parameter")
+            raise Invalid.at(f"query/{name}", f"`{name}` must be sent only once.", "repeated_parameter")
 
 
 def _has_body(headers: Mapping[str, str]) -> bool:
     return "transfer-encoding" in headers or int(headers.get("content-length") or 0) > EMPTY_BODY
 
 
-def _refuse_body(body: bytes, content_type: str) -> None:
-    """Raises Invalid where an operation without a body is sent fields, which would have no effect."""
+def _reject_body(body: bytes, content_type: str) -> None:
+    """Raises Invalid if the body has fields, which an operation without a body would ignore."""
     if content_type.partition(";")[0].strip().lower() not in ("", "application/json"):
         return
     try:
         fields = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise BodyInvalid("The body is not valid JSON, and this operation takes none.") from None
+        raise BodyInvalid("The body is not valid JSON, and this operation accepts no body.") from None
     if isinstance(fields, dict) and fields:
         name = str(next(iter(fields)))[:100]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-        raise Invalid.at(f"/{name}", f"There is no field `{name}` here: this operation takes no body.", "unknown_field")
+        raise Invalid.at(
+            f"/{name}", f"There is no field `{name}` here: this operation accepts no body.", "unknown_field"
+        )
 
 
 def _read_parameter(parameter: Parameter, request: RawRequest) -> Any:
@@ -118,31 +120,31 @@ def _read_parameter(parameter: Parameter, request: RawRequest) -> Any:
             raise Invalid.at(where, f"`{parameter.wire}` is required.", "required")
         return parameter.default
     if "\0" in text or len(text) > QUERY_VALUE_LIMIT:
-        raise Invalid.at(where, "This value is too long or holds a NUL character.")
-    given: Any = text
+        raise Invalid.at(where, "This value is too long or contains a NUL character.")
+    raw: Any = text
     if parameter.is_list:
-        given = [part.strip() for part in text.split(",") if part.strip()]
-    known = parameter.choices
-    if known and parameter.is_list:
-        given = [known.get(each.lower(), each) for each in given]
-    elif known:
-        given = known.get(text.lower(), text)
-    if not given and (parameter.is_list or parameter.choices):
-        return parameter.default  # `status=` of an empty form field asks for nothing in particular.
+        raw = [part.strip() for part in text.split(",") if part.strip()]
+    choices = parameter.choices
+    if choices and parameter.is_list:
+        raw = [choices.get(item.lower(), item) for item in raw]
+    elif choices:
+        raw = choices.get(text.lower(), text)
+    if not raw and (parameter.is_list or parameter.choices):
+        return parameter.default  # An empty form field (`status=`) is no filter.
     try:
-        # A number is no moment: strictly read, only ISO 8601 is one.
-        value = msgspec.convert(given, parameter.given_type, strict=parameter.is_moment)
+        # Strict for timestamps: otherwise msgspec accepts numbers.
+        value = msgspec.convert(raw, parameter.given_type, strict=parameter.is_moment)
     except msgspec.ValidationError as error:
         raise invalid_value(error, parameter.given_type, where) from None
     if isinstance(value, datetime):
-        _refuse_out_of_range(value, where)
-        # In UTC: ISO 8601 allows offsets up to 23:59, PostgreSQL takes none beyond 15:59.
+        _reject_out_of_range(value, where)
+        # In UTC, because ISO 8601 allows offsets up to 23:59, but PostgreSQL only up to 15:59.
         return value.astimezone(UTC) if value.tzinfo else value
     return value
 
 
 class _Decoder:
-    """Decodes a JSON body into its type, and says where it is wrong."""
+    """Decodes a JSON body into its type; errors have the location."""
 
     def __init__(self, hint: Any) -> None:
         self._optional = get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint)
@@ -160,16 +162,16 @@ class _Decoder:
 
 
 def read_json(decoder: "msgspec.json.Decoder[T]", body: bytes | msgspec.Raw) -> T:
-    """A JSON text as the decoder's type, if all of it can be kept. Raises Invalid and BodyInvalid.
+    """Decode JSON and check that PostgreSQL can store all of it. Raises Invalid and BodyInvalid.
 
-    What the type leaves as `msgspec.Raw` is judged when it is read in its turn.
+    Parts of type `msgspec.Raw` are checked when they are decoded later.
     """
     try:
         value = decoder.decode(body)
         if is_too_deep(bytes(body)):
             raise _nested_too_deeply()
-        if any(each in bytes(body) for each in SUSPECT):
-            _refuse_unstorable(value, "")
+        if any(mark in bytes(body) for mark in UNSTORABLE_MARKS):
+            _reject_unstorable(value, "")
     except msgspec.ValidationError as error:
         raise invalid_value(error, decoder.type) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -183,30 +185,30 @@ def _nested_too_deeply() -> BodyInvalid:
     return BodyInvalid(NESTED, errors=[ProblemError(path="", code="too_deep", message=NESTED)])
 
 
-def _refuse_unstorable(value: Any, path: str) -> None:
-    """Raises Invalid for what PostgreSQL cannot keep and no mail should carry.
+def _reject_unstorable(value: Any, path: str) -> None:
+    """Raises Invalid for values that PostgreSQL cannot store.
 
-    These are NUL, lone surrogates, and moments that fall outside the years 1 to 9999 in UTC.
+    These are NUL, unpaired surrogates, and timestamps outside the years 1 to 9999 in UTC.
     """
     if isinstance(value, str):
         if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
-            raise Invalid.at(path, "This text holds a NUL or an unpaired surrogate.", "unstorable")
+            raise Invalid.at(path, "This text contains a NUL character or an unpaired surrogate.", "unstorable")
     elif isinstance(value, datetime):
-        _refuse_out_of_range(value, path)
+        _reject_out_of_range(value, path)
     elif isinstance(value, msgspec.Struct):
         for name, wire in zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True):
-            _refuse_unstorable(getattr(value, name), f"{path}/{wire}")
+            _reject_unstorable(getattr(value, name), f"{path}/{wire}")
     elif isinstance(value, list):
         for index, item in enumerate(value):  # pyright: ignore[reportUnknownArgumentType]
-            _refuse_unstorable(item, f"{path}/{index}")
+            _reject_unstorable(item, f"{path}/{index}")
     elif isinstance(value, dict):
         for key, item in value.items():
-            _refuse_unstorable(key, path)
-            _refuse_unstorable(item, f"{path}/{key}")
+            _reject_unstorable(key, path)
+            _reject_unstorable(item, f"{path}/{key}")
 
 
-def _refuse_out_of_range(moment: datetime, path: str) -> None:
+def _reject_out_of_range(moment: datetime, path: str) -> None:
     try:
         moment.astimezone(UTC)
     except OverflowError:
-        raise Invalid.at(path, "This moment is not within the years 1 to 9999 in UTC.", "unstorable") from None
+        raise Invalid.at(path, "This time is not within the years 1 to 9999 in UTC.", "unstorable") from None

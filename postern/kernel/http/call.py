@@ -1,8 +1,9 @@
-"""Who is asking: credentials become a Call, and an operation says what it needs.
+"""The caller of a request, and the Call that every operation gets.
 
-`Authorization: Bearer <developer token | secret key | publishable key | customer token>`. Each kind is read
-by the feature that issues it; `app.py` lists the readers. The order of refusals is fixed: no credential is
-401, another's project is 404 exactly like an unknown one, the wrong kind or a missing permission is 403.
+`Authorization: Bearer <developer token | secret key | publishable key | customer token>`. Each kind is read by the
+package that issues it; `app.py` lists the readers. Checks run in a fixed order: without a valid credential the response
+is 401; for another account's project it is the same 404 as for an unknown one; for the wrong kind of credential or a
+missing permission it is 403.
 """
 
 from collections.abc import Awaitable, Callable
@@ -25,11 +26,11 @@ ActorType = Literal["CUSTOMER", "DEVELOPER", "API_KEY", "SYSTEM", "SSO", "STAFF"
 
 
 NAMED_ONLY_VERBS = frozenset(("impersonate",))
-"""Verbs of permissions that no wildcard grants: a credential has them only where they are named."""
+"""Verbs of permissions that wildcards do not grant; they must be assigned by name."""
 
 
 class CredentialInvalid(Unauthenticated):
-    """That credential is unknown, expired or revoked."""
+    """This credential is unknown, expired or revoked."""
 
 
 class CredentialMissing(Unauthenticated):
@@ -42,7 +43,7 @@ class EmailUnverified(Forbidden):
 
 
 class CredentialNotAccepted(Forbidden):
-    """This operation does not take that kind of credential."""
+    """This operation does not accept this kind of credential."""
 
 
 class PermissionMissing(Forbidden):
@@ -59,30 +60,30 @@ class RecordChanged(PreconditionFailed):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who a credential stands for, and what it may do where it was shown."""
+    """The owner of a credential, and its permissions in the requested project."""
 
     kind: Kind
     actor_type: ActorType = "SYSTEM"
     actor_id: UUID | None = None
     actor_label: str | None = None
-    """An e-mail address or a key's name, for logs that people read."""
+    """The e-mail address or the name of the key, for audit entries."""
     account_id: UUID | None = None
     project_id: UUID | None = None
     environment: Environment = "LIVE"
     permissions: frozenset[str] = frozenset()
     credential_id: UUID | None = None
-    """The session or key behind the credential."""
+    """The id of the session or key."""
     project: Any = None
-    """The project's row, where the reader already had it."""
+    """The project's row, if the reader has loaded it."""
     customer: Any = None
-    """The customer's row, where the caller is one."""
+    """The customer's row, if the caller is a customer."""
     is_verified: bool = True
-    """False for a developer who has not proven the e-mail address yet."""
+    """False for a developer whose e-mail address is not verified."""
 
     def may(self, permission: str) -> bool:
-        """Whether `permission` (`area:verb`) is granted; `*` grants all, `area:*` all of an area.
+        """Whether `permission` (`area:verb`) is granted; `*` grants all permissions, `area:*` all of an area.
 
-        Permissions whose verb is in NAMED_ONLY_VERBS are granted by their name alone.
+        Permissions with a verb in NAMED_ONLY_VERBS are granted only by name.
         """
         area, _, verb = permission.partition(":")
         if verb in NAMED_ONLY_VERBS:
@@ -93,15 +94,15 @@ class Caller:
 NOBODY = Caller(kind="nobody")
 
 ReadCredential = Callable[["World", str, UUID | None, "Origin"], Awaitable[Caller | None]]
-"""From (world, token, project asked for, origin) to the caller; None if the token is not known to the reader.
+"""Reads (world, token, requested project, origin) and returns the caller; None if it is another kind of token.
 
-Raises ProjectMissing when the token is good but the project is not the caller's.
+Raises ProjectMissing if the token is valid but has no access to the project.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a request comes from."""
+    """The IP address and user agent of a request."""
 
     ip: str
     user_agent: str
@@ -109,7 +110,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request, admitted: what every operation gets first."""
+    """A request with a checked credential; the first argument of every operation."""
 
     world: "World"
     db: Database
@@ -118,10 +119,10 @@ class Call:
     request_id: str
     origin: Origin
     project_id: UUID = NO_ID
-    """The project in the path, which the caller may see; NO_ID where the path names none."""
+    """The project in the path, to which the caller has access; NO_ID if the path has none."""
     if_match: str | None = None
     headers: dict[str, str] = field(default_factory=dict[str, str])
-    """Headers to add to the answer."""
+    """Headers to add to the response."""
 
     @property
     def account_id(self) -> UUID:
@@ -138,9 +139,9 @@ class Call:
             raise PermissionMissing(f"This credential lacks the permission `{permission}`.")
 
     def require_match(self, updated_at: Moment) -> None:
-        """Hold the caller to its `If-Match`: raises RecordChanged if the record is at another version.
+        """Check the `If-Match` header: raises RecordChanged if the record has another version.
 
-        What a record shows of other records (a customer's sessions, an organization's counts) may have changed since.
+        Only the record itself is compared, not what it includes from other records (sessions, counts).
         """
         if self.if_match in (None, "*"):
             return
@@ -149,7 +150,7 @@ class Call:
 
 
 def etag(updated_at: Moment, content: bytes) -> str:
-    """The strong entity tag of an answer (RFC 9110 §8.8.3): the record's version, and a digest of all it shows."""
+    """The strong entity tag of a response (RFC 9110 §8.8.3): the record's version, and a digest of the content."""
     return f'"{_version(updated_at)}-{blake2b(content, digest_size=8).hexdigest()}"'
 
 

@@ -1,8 +1,8 @@
-"""Operations of the API are typed functions; these decorators declare them.
+"""Decorators that declare typed functions as operations of the API.
 
-A parameter named `call` gets the admitted Call, `data` the JSON body, `request` the raw request; parameters
-named in the path get path segments (a malformed UUID becomes the identifier that no record has); the rest are
-query parameters, in camelCase on the wire, or headers where annotated with `HeaderParameter`.
+The parameter `call` gets the Call, `data` the JSON body, `request` the raw request. Parameters named in the path get
+path segments (a malformed UUID becomes `NO_ID`, which no record has). Other parameters are query parameters, in
+camelCase, or headers if they are annotated with `HeaderParameter`.
 """
 
 import inspect
@@ -25,10 +25,10 @@ P = ParamSpec("P")
 R = TypeVar("R")
 RawRequest = Request[Any, Any, Any]
 BODY_LIMIT = 1_048_576
-"""Bytes of a request body, unless the operation takes more."""
+"""Default limit of a request body, in bytes."""
 
 FORM = "application/x-www-form-urlencoded"
-"""The media type of a page's form."""
+"""The media type of HTML forms."""
 
 SERVER_KINDS: frozenset[Kind] = frozenset(("developer", "secret_key"))
 DEVELOPER_ONLY: frozenset[Kind] = frozenset(("developer",))
@@ -36,19 +36,19 @@ DEVELOPER_ONLY: frozenset[Kind] = frozenset(("developer",))
 
 @dataclass(frozen=True)
 class HeaderParameter:
-    """Marks a parameter that comes from a request header."""
+    """Marks a parameter as a request header."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Lenient:
-    """Marks a parameter whose value counts as absent where it cannot be one, for those who did not write it."""
+    """Marks a query parameter with ignored invalid values, as the person who follows a link did not write them."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One thing an operation takes from the path, the query or a header."""
+    """A path, query or header parameter of an operation."""
 
     name: str
     wire: str
@@ -57,21 +57,21 @@ class Parameter:
     default: Any
     required: bool
     or_nothing: bool = False
-    """Whether a value that cannot be one is as if it were absent."""
+    """Whether an invalid value counts as absent."""
 
     @cached_property
     def given_type(self) -> Any:
-        """What a text in the request is read as: `null` is a word there, and absence is how None is said."""
+        """The type without None: in a request, None is expressed by omitting the parameter."""
         return _without_none(self.type)
 
     @cached_property
     def is_list(self) -> bool:
-        """Whether it takes several values, separated by commas."""
+        """Whether it accepts several values, separated by commas."""
         return get_origin(self._bare_type) is list
 
     @cached_property
     def choices(self) -> dict[str, str]:
-        """The values of an enumeration by their lower-case form: callers may write them in either case."""
+        """The values of an enumeration, keyed by their lower-case form, because requests may use either case."""
         kind = get_args(self._bare_type)[0] if self.is_list else self._bare_type
         return {str(value).lower(): value for value in get_args(kind)} if get_origin(kind) is Literal else {}
 
@@ -88,7 +88,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Operation(Generic[P, R]):
-    """One operation of the API: where it is, who may call it, and the function that does it."""
+    """An operation of the API: its method and path, who may call it, and its function."""
 
     method: str
     path: str
@@ -109,9 +109,9 @@ class Operation(Generic[P, R]):
     hidden: bool
     unverified: bool
     fields: Mapping[str, str]
-    """The fields of a form that it takes, each with what it holds."""
+    """The form fields that it accepts, with their descriptions."""
     any_query: bool
-    """Whether query parameters that it does not declare are allowed: others add them to links that people follow."""
+    """Whether undeclared query parameters are ignored, because mail programs and others add them to links."""
 
     async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return await self.function(*args, **kwargs)
@@ -126,35 +126,35 @@ class Operation(Generic[P, R]):
 
     @property
     def wire_path(self) -> str:
-        """The path as the specification writes it: `/projects/{projectId}/…`."""
-        return re.sub(r"{(\w+)}", lambda found: "{" + camel(found[1]) + "}", self.path)
+        """The path in camelCase, as in the OpenAPI document: `/projects/{projectId}/…`."""
+        return re.sub(r"{(\w+)}", lambda match: "{" + camel(match[1]) + "}", self.path)
 
     def at(self, path: str) -> "Operation[P, R]":
-        """The same operation at another address."""
+        """The same operation at another path."""
         return replace(self, path=path)
 
     def as_view(self, path: str, view: Callable[[Any], Any], returns: Any) -> "Operation[P, Any]":
-        """The same operation at another address, answering `view` of each record that it answers.
+        """The same operation at another path, with each record in the response converted by `view`.
 
-        `returns` is the type of that answer.
+        `returns` is the resulting type.
         """
 
         @wraps(self.function)
         async def operation(*args: P.args, **kwargs: P.kwargs) -> Any:
-            answer: Any = await self.function(*args, **kwargs)
-            if isinstance(answer, LinkedList):
-                return LinkedList([view(each) for each in answer.items], answer.next_cursor)  # pyright: ignore[reportUnknownVariableType]
-            return view(answer)
+            result: Any = await self.function(*args, **kwargs)
+            if isinstance(result, LinkedList):
+                return LinkedList([view(item) for item in result.items], result.next_cursor)  # pyright: ignore[reportUnknownVariableType]
+            return view(result)
 
         return replace(self, path=path, function=operation, returns=returns)  # pyright: ignore[reportReturnType]
 
     @property
     def parameters_taken(self) -> list[Parameter]:
-        """All that is taken at this address: what the path names, in its order, and the rest."""
-        named = {each.name: each for each in self.parameters}
-        in_path = re.findall(r"{(\w+)}", self.path)
-        there = [named.get(name) or Parameter(name, camel(name), "path", UUID, None, True) for name in in_path]
-        return [*there, *(each for each in self.parameters if each.place != "path")]
+        """All parameters at this path: path parameters in their order, then the others."""
+        by_name = {parameter.name: parameter for parameter in self.parameters}
+        names = re.findall(r"{(\w+)}", self.path)
+        in_path = [by_name.get(name) or Parameter(name, camel(name), "path", UUID, None, True) for name in names]
+        return [*in_path, *(parameter for parameter in self.parameters if parameter.place != "path")]
 
 
 def operation(
@@ -180,14 +180,14 @@ def operation(
 ) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
     """Declare an operation.
 
-    `needs` is the permission (`area:verb`); None with `public` takes no credential at all, None without it any
-    accepted one. `problems` are those the function raises beyond the usual; `example` is a body for the docs;
-    `or_else` are other statuses of success. `answers` is the type of the JSON in an Answer; `shows` are fields that
-    the example of the answer has beyond those that follow from types and from the body. `unverified` opens an
-    operation without `needs` to developers who have not proven their e-mail address. `fields` are those of a form,
-    where `takes` is one, with what each holds. `any_query` is for pages and
-    callbacks: a query parameter that is not declared is refused elsewhere, and ignored there, because mail programs,
-    identity providers and campaign tools add their own (`utm_source`, `fbclid`).
+    `needs` is the required permission (`area:verb`). Without it, any credential of a kind in `accepts` is sufficient;
+    with `public`, no credential is read. `problems` are the specific problems that the function raises; `example` is a
+    body for the documentation; `or_else` are other success statuses. `answers` is the JSON type of an HttpResponse;
+    `shows` are values for the example of the response, where types and body do not determine them. `unverified` allows
+    developers without a verified e-mail address to call an operation without `needs`. `fields` are the fields of a form
+    with their descriptions, if `takes` is a form. `any_query` is for pages and callbacks: they ignore undeclared query
+    parameters, which other operations reject, because mail programs, identity providers and campaign tools add their
+    own (`utm_source`, `fbclid`).
     """
 
     def declare(function: Callable[P, Awaitable[R]]) -> Operation[P, R]:
@@ -221,40 +221,42 @@ def operation(
 
 
 def get(path: str, **kwargs: Any) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
-    """An operation that reads. See `operation`."""
+    """Declare an operation that reads. See `operation`."""
     return operation("GET", path, **kwargs)
 
 
 def post(path: str, **kwargs: Any) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
-    """An operation that acts; give `status=201` where it creates a record. See `operation`."""
+    """Declare an operation that creates or acts; use `status=201` if it creates a record. See `operation`."""
     return operation("POST", path, **kwargs)
 
 
 def patch(path: str, **kwargs: Any) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
-    """An operation that changes some of a record. See `operation`."""
+    """Declare an operation that changes fields of a record. See `operation`."""
     return operation("PATCH", path, **kwargs)
 
 
 def put(path: str, **kwargs: Any) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
-    """An operation that replaces. See `operation`."""
+    """Declare an operation that replaces a record. See `operation`."""
     return operation("PUT", path, **kwargs)
 
 
 def delete(path: str, **kwargs: Any) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
-    """An operation that takes a record away. See `operation`."""
+    """Declare an operation that deletes a record. See `operation`."""
     return operation("DELETE", path, **kwargs)
 
 
 def operations_of(*modules: ModuleType) -> list[Operation[Any, Any]]:
-    """The operations that modules declare, in the order they are written."""
-    found: list[Operation[Any, Any]] = []
+    """The operations that the modules declare, in the order of the source."""
+    operations: list[Operation[Any, Any]] = []
     for module in modules:
-        found += [each for each in vars(module).values() if isinstance(each, Operation) and each not in found]
-    return found
+        operations += [
+            value for value in vars(module).values() if isinstance(value, Operation) and value not in operations
+        ]
+    return operations
 
 
 def camel(name: str) -> str:
-    """`external_id` as callers write it: `externalId`."""
+    """A name in camelCase: `external_id` becomes `externalId`."""
     first, *rest = name.rstrip("_").split("_")
     return first + "".join(word.capitalize() for word in rest)
 

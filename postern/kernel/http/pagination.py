@@ -1,8 +1,8 @@
-"""The three shapes of a list, and tables as CSV.
+"""Lists of the API in three forms (arrays, pages, feeds), and CSV.
 
-Bare arrays, newest first; pages with an exact total; feeds. All of them take `limit` and `cursor`, and where there is
-more they say so in the header `Link: <…>; rel="next"`; pages and feeds have the cursor in `nextCursor` as well.
-Cursors are opaque, signed and bound to the project, the operation and its filter: a tampered one is refused.
+Arrays are newest first, pages have an exact total, feeds have neither. All accept `limit` and `cursor`. If there are
+more records, the header `Link: <…>; rel="next"` has the next URL; pages and feeds also have `nextCursor`. Cursors are
+opaque, signed, and bound to the project, the list and its filters; a modified one is rejected.
 """
 
 import base64
@@ -26,29 +26,29 @@ Item = TypeVar("Item")
 LIST_LIMIT = 1_000
 PAGE_LIMIT = 100
 PAGE_DEPTH = 10_000
-"""Rows that page numbers can reach: skipping rows costs as much as reading them. Cursors reach all."""
+"""Maximum number of rows that page numbers reach, because skipped rows cost as much as read ones. Cursors reach all."""
 
-ListLimit = Annotated[int, msgspec.Meta(ge=1, le=LIST_LIMIT, description="Rows to answer at most.")]
-PageLimit = Annotated[int, msgspec.Meta(ge=1, le=PAGE_LIMIT, description="Rows on a page.")]
+ListLimit = Annotated[int, msgspec.Meta(ge=1, le=LIST_LIMIT, description="Maximum number of records.")]
+PageLimit = Annotated[int, msgspec.Meta(ge=1, le=PAGE_LIMIT, description="Records per page.")]
 PageNumber = Annotated[
     int,
     msgspec.Meta(
         ge=1,
         le=PAGE_DEPTH,
-        description="The page to answer, from 1. Page × limit reaches 10,000; follow `nextCursor` to go further.",
+        description="Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further.",
     ),
 ]
 Cursor = Annotated[
     str,
     msgspec.Meta(
         max_length=1_000,
-        description="Where to go on: the cursor from the previous answer, with the same filters.",
+        description="The cursor from the previous response, with the same filters.",
     ),
 ]
 
 
 class CursorInvalid(BadRequest):
-    """That cursor is not one of ours, or belongs to another list."""
+    """This cursor is invalid, or belongs to another list or other filters."""
 
 
 class PageTooDeep(BadRequest):
@@ -56,11 +56,11 @@ class PageTooDeep(BadRequest):
 
 
 class PageAndCursor(BadRequest):
-    """Give `page` or `cursor`, not both."""
+    """Send `page` or `cursor`, not both."""
 
 
 class Page(Record, Generic[Item]):
-    """One page of rows with the exact total; `nextCursor` is null at the end."""
+    """A page of records with the exact total; `nextCursor` is null on the last page."""
 
     data: list[Item]
     total: int
@@ -70,21 +70,21 @@ class Page(Record, Generic[Item]):
 
 
 class Feed(Record, Generic[Item]):
-    """Part of a feed and where it goes on; `nextCursor` is null at the end."""
+    """A part of a feed; `nextCursor` is null at the end."""
 
     data: list[Item]
     next_cursor: str | None
 
 
 class LinkedList(msgspec.Struct, Generic[Item], frozen=True):
-    """A bare array, and where it goes on (sent as a `Link` header)."""
+    """An array, and the cursor of its continuation, which is sent as a `Link` header."""
 
     items: list[Item]
     next_cursor: str | None = None
 
 
 def offset_of(page: int, limit: int) -> int:
-    """The rows before a page. Raises PageTooDeep."""
+    """The number of rows before a page. Raises PageTooDeep."""
     if page * limit > PAGE_DEPTH:
         raise PageTooDeep(errors=[ProblemError(path="query/page", code="too_deep", message=PageTooDeep.message())])
     return (page - 1) * limit
@@ -96,7 +96,7 @@ def page_of(items: list[Item], total: int, page: int, limit: int) -> Page[Item]:
 
 
 class PagePosition(msgspec.Struct, frozen=True):
-    """Where a page begins: after so many rows, or after the row with this identifier."""
+    """Where a page begins: after `offset` rows, or after the row with the id `after`."""
 
     page: int
     offset: int
@@ -104,7 +104,7 @@ class PagePosition(msgspec.Struct, frozen=True):
 
 
 def position_of(call: Call, scope: str, page: int, limit: int, cursor: str | None) -> PagePosition:
-    """Where the page of `scope` begins that a caller asks for. Raises PageTooDeep, PageAndCursor and CursorInvalid."""
+    """The position of the requested page of the list `scope`. Raises PageTooDeep, PageAndCursor, CursorInvalid."""
     if cursor is None:
         return PagePosition(page, offset_of(page, limit))
     if page != 1:
@@ -124,7 +124,7 @@ def page_at(
     limit: int,
     key: Callable[[Any], UUID] = lambda row: row.id,
 ) -> Page[Item]:
-    """The page envelope of rows that were fetched with one to spare, sorted by `key`."""
+    """The page envelope of `rows`, sorted by `key`; one row more than `limit` was fetched to see if more follow."""
     items = list(rows[:limit])
     more = len(rows) > limit
     following = write_cursor(call, scope, [position.page + 1, str(key(items[-1]))]) if more else None
@@ -132,24 +132,24 @@ def page_at(
 
 
 def before_id(call: Call, scope: str, cursor: str | None) -> UUID | None:
-    """Where a newest-first list of `scope` goes on: the id that all further rows are below; None at the start."""
+    """The id below which a newest-first list continues; None at its start. Raises CursorInvalid."""
     if cursor is None:
         return None
-    found = as_id(read_cursor(call, scope, cursor)[0])
-    if found == NO_ID:
+    last_id = as_id(read_cursor(call, scope, cursor)[0])
+    if last_id == NO_ID:
         raise CursorInvalid
-    return found
+    return last_id
 
 
 def linked_list(call: Call, scope: str, rows: Sequence[Item], limit: int) -> LinkedList[Item]:
-    """The first `limit` of rows that were fetched with one to spare, ordered by id downwards."""
+    """The first `limit` rows, newest first. One row more than `limit` was fetched to see whether more follow."""
     more = len(rows) > limit
     last: Any = rows[limit - 1] if more else None
     return LinkedList(list(rows[:limit]), write_cursor(call, scope, [str(last.id)]) if more else None)
 
 
 def write_cursor(call: Call, scope: str, values: list[Any]) -> str:
-    """An opaque position in the list that `scope` (name and filter) describes."""
+    """An opaque cursor for a position in the list `scope` (name and filters)."""
     payload = msgspec.json.encode(values)
     signature = call.world.secrets.sign("cursor", _bound(call, scope, payload))
     return f"{base64.urlsafe_b64encode(payload).rstrip(b'=').decode()}.{signature}"
@@ -182,15 +182,15 @@ _GUARDED_FORMULA = re.compile("'+[=+\\-@\t\r\0]")
 
 
 def guarded(text: str) -> str:
-    """A text that no spreadsheet runs as a formula: those that could be one get a leading apostrophe.
+    """Prefix a text with an apostrophe if a spreadsheet would evaluate it as a formula.
 
-    So do texts that would look as if they had got one; `unguarded` takes exactly what was added off again.
+    Texts that already look prefixed get one more apostrophe, so that `unguarded` restores every text exactly.
     """
     return "'" + text if _FORMULA.match(text) else text
 
 
 def unguarded(text: str) -> str:
-    """The text that `guarded` made into this one."""
+    """Undo `guarded`."""
     return text[1:] if text.startswith("'") and _GUARDED_FORMULA.match(text) else text
 
 
@@ -207,7 +207,7 @@ def _cell(value: Any) -> str:
 
 
 async def csv_stream(header: Sequence[str], rows: AsyncIterator[Sequence[Any]]) -> AsyncIterator[bytes]:
-    """A table as CSV, in chunks of about 64 KiB, in constant memory."""
+    """Stream a table as CSV in chunks of about 64 KiB, in constant memory."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow([_cell(name) for name in header])

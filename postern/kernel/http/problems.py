@@ -1,18 +1,18 @@
-"""Everything that can go wrong on purpose (RFC 9457).
+"""Errors of the API as problem details (RFC 9457).
 
 * Problem
-  - BadRequest        400  the request makes no sense
-  - Unauthenticated        401  we do not know who is asking
-  - Forbidden      403  we know, and the answer is no
-  - Missing        404  no such record in this project
-  - Conflict       409  true elsewhere at the same time
-  - PreconditionFailed          412  the record changed since it was read
-  - ContentTooLarge       413  more than we take
-  - Unprocessable  422  well formed, but a rule forbids it
-  - RateLimited        429  too many, come back later
-  - Unavailable    503  not now, come back later
+  - BadRequest          400  the request is not valid
+  - Unauthenticated     401  there is no valid credential
+  - Forbidden           403  the credential does not allow it
+  - Missing             404  there is no such record in this project
+  - Conflict            409  the state of a record does not allow it
+  - PreconditionFailed  412  the record has changed since it was read
+  - ContentTooLarge     413  the request is too large
+  - Unprocessable       422  the request is valid, but a rule forbids it
+  - RateLimited         429  too many requests
+  - Unavailable         503  temporarily not possible
 
-Subclass next to the rule it protects; the docstring is the message callers read.
+Define subclasses next to the code that raises them. The docstring is the message that callers read.
 """
 
 import re
@@ -22,7 +22,7 @@ from postern.kernel.values import Record
 
 
 class ProblemError(Record):
-    """One thing that is wrong with a request, and where."""
+    """One error in a request, with its location."""
 
     path: str
     """JSON pointer (RFC 6901) into the body, or `query/name`, `header/Name`; for a file `column/3` or `byte/17`."""
@@ -36,11 +36,11 @@ class Problem(Exception):
     status: ClassVar[int] = 500
     retry_after_seconds: int | None = None
     next: str | None = None
-    """What the caller does about it, where that is more than reading the message: a request to make, a page to open."""
+    """What the caller can do about it, if that is specific: a request to make, or a page to open."""
     _code: ClassVar[str] = "problem"
 
     def __init_subclass__(cls, code: str | None = None) -> None:
-        """`code` is the stable name for programs; without it the class's name decides."""
+        """`code` is the stable name for programs. Default: the class name in snake_case."""
         cls._code = code or re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
 
     def __init__(
@@ -61,7 +61,7 @@ class Problem(Exception):
 
     @classmethod
     def message(cls) -> str:
-        """The sentence that callers read unless the raiser has a better one."""
+        """The default message: the docstring of the class."""
         return re.sub(r"\s+", " ", (cls.__doc__ or "Something went wrong.").strip())
 
     @classmethod
@@ -76,13 +76,13 @@ class Problem(Exception):
 
 
 class BadRequest(Problem, code="refused"):
-    """The request makes no sense."""
+    """The request is not valid."""
 
     status = 400
 
     @classmethod
     def of_value(cls, path: str, message: str | None = None) -> Self:
-        """The problem of one value, at the JSON pointer `path`."""
+        """The problem with one value, at the JSON pointer `path`."""
         problem = cls(message)
         problem.errors = [ProblemError(path=path, code=cls.code(), message=problem.detail)]
         return problem
@@ -93,7 +93,7 @@ class Invalid(BadRequest):
 
     @classmethod
     def at(cls, path: str, message: str, code: str = "invalid") -> "Invalid":
-        """One bad value, at the JSON pointer `path`."""
+        """One invalid value, at the JSON pointer `path`."""
         return cls(message, errors=[ProblemError(path=path, code=code, message=message)])
 
 
@@ -104,7 +104,7 @@ class Unauthenticated(Problem, code="unknown"):
 
 
 class Forbidden(Problem):
-    """This credential may not do that."""
+    """This credential does not allow this request."""
 
     status = 403
 
@@ -116,7 +116,7 @@ class Missing(Problem):
 
 
 class Conflict(Problem):
-    """That does not fit the present state."""
+    """The current state of the record does not allow this."""
 
     status = 409
 
@@ -128,13 +128,13 @@ class PreconditionFailed(Problem, code="stale"):
 
 
 class ContentTooLarge(Problem, code="too_large"):
-    """That is more than we take in one request."""
+    """The request is larger than this operation accepts."""
 
     status = 413
 
 
 class Unprocessable(Problem):
-    """Well formed, but a rule forbids it."""
+    """The request is well formed, but a rule forbids it."""
 
     status = 422
 
@@ -147,7 +147,7 @@ class RateLimited(Problem, code="limited"):
 
 
 class Unavailable(Problem):
-    """Not now; try again shortly."""
+    """This is temporarily not available; try again shortly."""
 
     status = 503
     retry_after_seconds = 2

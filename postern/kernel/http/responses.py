@@ -1,4 +1,4 @@
-"""What an operation returns or raises, as an HTTP response."""
+"""Turns the results and exceptions of operations into HTTP responses."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class HttpResponse:
-    """An answer that is not JSON of a record, or has a status or headers of its own."""
+    """A response that is not a record as JSON, or has its own status or headers."""
 
     content: bytes | str | AsyncIterator[bytes] = b""
     media_type: str = "application/json"
@@ -32,17 +32,17 @@ class HttpResponse:
 
 
 class NotFound(Missing):
-    """There is nothing at this address."""
+    """There is no operation at this path."""
 
 
 class MethodNotAllowed(BadRequest):
-    """This address does not answer to that method."""
+    """This path does not support that method; the `Allow` header lists those that it supports."""
 
     status = 405
 
 
 class BodyTooLarge(ContentTooLarge):
-    """The body is larger than this operation takes."""
+    """The body is larger than this operation accepts."""
 
 
 class RequestIncomplete(BadRequest):
@@ -50,15 +50,15 @@ class RequestIncomplete(BadRequest):
 
 
 class DatabaseUnavailable(Unavailable, code="database_away"):
-    """The database does not answer; nothing was changed. Try again shortly."""
+    """The database does not respond; nothing was changed. Try again shortly."""
 
 
 class InUse(Conflict):
-    """Something else that is on its way still uses this record."""
+    """Another record still uses this one."""
 
 
 class InternalError(Problem):
-    """Something went wrong on our side; the request id leads to the log."""
+    """An internal error occurred; the server's log has details under the request id."""
 
 
 def respond(each: Operation[Any, Any], call: Call, value: Any) -> Response[Any]:
@@ -85,14 +85,14 @@ def respond(each: Operation[Any, Any], call: Call, value: Any) -> Response[Any]:
 
 def _next_link(each: Operation[Any, Any], call: Call, cursor: str) -> str:
     path = each.path.replace("{project_id}", str(call.project_id)).replace("{app_id}", str(call.project_id))
-    given = structlog.contextvars.get_contextvars()
-    path = given.get("path", path)
-    query = [part for part in given.get("query", "").split("&") if part and not part.startswith(("cursor=", "page="))]
+    context = structlog.contextvars.get_contextvars()
+    path = context.get("path", path)
+    query = [part for part in context.get("query", "").split("&") if part and not part.startswith(("cursor=", "page="))]
     return f"{call.world.settings.public_url}{path}?{'&'.join([*query, f'cursor={cursor}'])}"
 
 
 def answer_error(request: RawRequest, error: Exception) -> Response[bytes]:
-    """Every exception that leaves an operation ends here, as a problem document."""
+    """The problem document for an exception that an operation raised."""
     request_id: str = request.scope.get("postern_request_id", "")  # type: ignore[assignment]
     problem = _as_problem(error)
     if isinstance(problem, RequestIncomplete):
@@ -103,7 +103,7 @@ def answer_error(request: RawRequest, error: Exception) -> Response[bytes]:
         log.warning("database_away", request_id=request_id, error=str(error).strip())
     response = problem_response(problem, request_id)
     if isinstance(problem, MethodNotAllowed) and isinstance(error, HTTPException) and error.headers:
-        # What may be done here instead (RFC 9110 §15.5.6).
+        # RFC 9110 §15.5.6.
         methods = {each.strip() for each in error.headers.get("allow", "").split(",")}
         response.headers["Allow"] = ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
     return response
@@ -124,7 +124,7 @@ def problem_response(problem: Problem, request_id: str) -> Response[bytes]:
 
 
 def problem_document(problem: Problem, request_id: str) -> dict[str, Any]:
-    """A problem as RFC 9457 writes it."""
+    """The problem as a JSON object (RFC 9457)."""
     more = {"next": problem.next} if problem.next else {}
     return {
         "type": f"/problems/{problem.code()}",
@@ -148,7 +148,7 @@ def _as_problem(error: Exception) -> Problem:
         if error.status_code < 500:
             return BadRequest(str(error.detail))
     if isinstance(error, psycopg.errors.NumericValueOutOfRange | psycopg.errors.UntranslatableCharacter):
-        return Invalid("A value is out of the range that can be kept.")
+        return Invalid("A value is out of the range that can be stored.")
     if isinstance(error, psycopg.errors.CheckViolation) and (error.diag.constraint_name or "").startswith("used_by_"):
         return InUse()
     if isinstance(error, psycopg.OperationalError | PoolTimeout):

@@ -1,4 +1,4 @@
-"""What is wrong with a value, as a sentence for the caller: where it is, what is allowed there, never a pattern."""
+"""Turns msgspec's validation errors into sentences with the location and the allowed values, without patterns."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,9 +10,9 @@ from msgspec import inspect
 from postern.kernel.http.problems import Invalid, ProblemError
 
 CHOICES_SHOWN = 60
-"""Allowed values that a message lists."""
+"""Maximum number of allowed values in a message."""
 
-WORDS = {
+TYPE_NAMES = {
     "str": "a string",
     "int": "an integer",
     "float": "a number",
@@ -25,7 +25,7 @@ WORDS = {
     "date": "a date, such as 2026-01-31",
     "bytes": "text in base64",
 }
-"""What the JSON types are called in messages."""
+"""Names of JSON types in messages."""
 
 SENTENCES = {
     "Invalid RFC3339 encoded datetime": "Expected a time in ISO 8601, such as 2026-01-31T12:00:00Z.",
@@ -38,44 +38,44 @@ SENTENCES = {
 }
 
 FAULTS_LIMIT = 20
-"""Unknown parameters that one answer names."""
+"""Maximum number of unknown parameters in one response."""
 
 
 def invalid_value(error: msgspec.ValidationError, kind: Any, place: str = "") -> Invalid:
-    """The decoder's complaint about a value of the type `kind` as a problem.
+    """The problem for a decoder's error about a value of the type `kind`.
 
-    `place` is where the value stands: empty for a body, `query/name` or `header/Name` for a parameter.
+    `place` is the location of the value: empty for a body, `query/name` or `header/Name` for a parameter.
     """
     text, _, where = str(error).partition(" - at ")
-    # `[...]` is a key that the decoder does not name: the pointer ends at what holds it.
+    # `[...]` is an object key that the decoder does not name, so the pointer ends at the object.
     path = where.rpartition("`$")[2].rstrip("`").partition("[...]")
     steps = [step.strip(".[]") for step in re.findall(r"\.[^.\[]+|\[[^\]]*\]", path[0])]
     pointer = place + "".join("/" + step for step in steps)
     below = ["..."] if path[1] else []
-    if found := re.search(r"missing required field `(.+)`", text):
-        return Invalid.at(f"{pointer}/{found[1]}", f"`{found[1]}` is required.", "required")
-    if found := re.search(r"unknown field `(.+)`", text):
+    if match := re.search(r"missing required field `(.+)`", text):
+        return Invalid.at(f"{pointer}/{match[1]}", f"`{match[1]}` is required.", "required")
+    if match := re.search(r"unknown field `(.+)`", text):
         names = _field_names(_types_at(kind, steps + below))
         return Invalid.at(
-            f"{pointer}/{found[1]}", f"There is no field `{found[1]}` here{_listed(names)}", "unknown_field"
+            f"{pointer}/{match[1]}", f"There is no field `{match[1]}` here{_listed(names)}", "unknown_field"
         )
     return Invalid.at(pointer, _sentence(text, kind, steps + below, is_parameter=bool(place)))
 
 
 def unknown_parameters(unknown: Sequence[str], allowed: Iterable[str]) -> Invalid:
-    """Query parameters that an operation does not take, and those that it takes."""
+    """The problem for unknown query parameters; the message lists the known ones."""
     names = sorted(allowed)
-    takes = f"it takes {_and(names)}" if names else "it takes none"
+    accepted = f"it accepts {_and(names)}" if names else "it accepts none"
     shown = [name[:100] for name in unknown[:FAULTS_LIMIT]]
     faults = [
         ProblemError(
             path=f"query/{name}",
             code="unknown_parameter",
-            message=f"This operation has no query parameter `{name}`; {takes}.",
+            message=f"This operation has no query parameter `{name}`; {accepted}.",
         )
         for name in shown
     ]
-    detail = f"This operation has no query parameter {_and(shown)}; {takes}."
+    detail = f"This operation has no query parameter {_and(shown)}; {accepted}."
     return Invalid(faults[0].message if len(faults) == 1 else detail, errors=faults)
 
 
@@ -83,21 +83,21 @@ def _sentence(text: str, kind: Any, steps: list[str], *, is_parameter: bool) -> 
     if text in SENTENCES:
         return SENTENCES[text]
     types = _types_at(kind, steps)
-    if found := re.match(r"Invalid (?:enum )?value (.*)", text, re.DOTALL):
+    if match := re.match(r"Invalid (?:enum )?value (.*)", text, re.DOTALL):
         choices = _choices(types) or _tags(kind, steps)
         if choices:
             shown = ", ".join(str(each) for each in choices[:CHOICES_SHOWN])
-            return f"Expected one of {shown}; found {found[1][:100]}."
+            return f"Expected one of {shown}; found {match[1][:100]}."
     if " matching regex " in text:
-        forms = [form for form in map(_form, types) if form]
+        forms = [form for form in map(_pattern_description, types) if form]
         return f"This value does not have the expected form. Expected: {forms[0]}" if forms else "Not a valid value."
-    if found := re.match(r"Expected `(\w+)`(?: of length)? (<=|>=|<|>) (\S+)", text):
-        return _bound(found[1], found[2], found[3], is_length="of length" in text)
-    if found := re.match(r"Expected `([^`]+)`(?:, got `(\w+)`)?$", text):
-        expected = " or ".join(WORDS.get(word, word) for word in found[1].split(" | "))
-        if is_parameter or not found[2]:
+    if match := re.match(r"Expected `(\w+)`(?: of length)? (<=|>=|<|>) (\S+)", text):
+        return _bound(match[1], match[2], match[3], is_length="of length" in text)
+    if match := re.match(r"Expected `([^`]+)`(?:, got `(\w+)`)?$", text):
+        expected = " or ".join(TYPE_NAMES.get(word, word) for word in match[1].split(" | "))
+        if is_parameter or not match[2]:
             return f"Expected {expected}."
-        return f"Expected {expected}; found {WORDS.get(found[2], found[2]).replace('true or false', 'a boolean')}."
+        return f"Expected {expected}; found {TYPE_NAMES.get(match[2], match[2]).replace('true or false', 'a boolean')}."
     return text.rstrip(".") + "."
 
 
@@ -121,7 +121,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _types_at(kind: Any, steps: list[str]) -> list[Any]:
-    """The types that a value at this place may have, each with its descriptions around it."""
+    """The possible types of a value at this location, with their metadata."""
     types = _branches(inspect.type_info(kind))
     for step in steps:
         types = [branch for each in types for inner in _inner(each, step) for branch in _branches(inner)]
@@ -162,7 +162,7 @@ def _choices(types: Iterable[Any]) -> list[Any]:
 
 
 def _tags(kind: Any, steps: list[str]) -> list[Any]:
-    """The values of the field that says which of several objects this is."""
+    """The possible values of the tag field of a tagged union."""
     if not steps:
         return []
     structs = [each for each in map(_bare, _types_at(kind, steps[:-1])) if isinstance(each, inspect.StructType)]
@@ -174,8 +174,8 @@ def _field_names(types: Iterable[Any]) -> list[str]:
     return list(dict.fromkeys(field.encode_name for each in structs for field in each.fields))
 
 
-def _form(info: Any) -> str | None:
-    """What the nearest description says of a text that has a pattern."""
+def _pattern_description(info: Any) -> str | None:
+    """The innermost description of a string type with a pattern."""
     bare, described = _bare(info), None
     while isinstance(info, inspect.Metadata):
         described = (info.extra_json_schema or {}).get("description") or described
