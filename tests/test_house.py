@@ -27,6 +27,19 @@ FEATURE_FILES = [
 ]
 PUBLIC_OF_EVERY_FEATURE = {"operations", "model"}
 BANNED_NAMES = {"utils", "helpers", "common", "base", "manager", "service"}
+METAPHORS = re.compile(
+    "acceptance|allowances|attend|beat|come_in|crown|disown|doom|door|elsewhere|fate|go_on_with|guessing|handover|haystack"
+    "|intake|knock|know|leave_note|let_go|letters?|look|look_again|meet|newest|people|pose|proofs|recheck|see_off|settling"
+    "|signing_off|signing_on|spreadsheet|standing|tidying|ways_in|ways_out|whose"
+    "|Door|Facts|Letter|Order|Patience|People|Told|Voucher|Wanted"
+)
+"""Names of modules, functions and classes that say nothing to a newcomer; the field has a term for each."""
+OUR_FILES = [
+    file
+    for folder in ("postern", "tests", "bench")
+    for file in sorted((ROOT.parent / folder).rglob("*.py"))
+    if not {"node_modules", "packages"} & set(file.parts)
+]
 
 ORDER = [
     ["audit", "projects", "accounts", "events", "webhooks", "billing"],
@@ -115,6 +128,14 @@ def test_every_public_module_is_imported_by_another_feature():
     }
     assert declared
     assert sorted(declared - imported) == []
+
+
+@pytest.mark.parametrize("file", OUR_FILES, ids=lambda file: str(file.relative_to(ROOT.parent)))
+def test_names_are_plain(file):
+    assert not METAPHORS.fullmatch(file.stem)
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            assert not METAPHORS.fullmatch(node.name.strip("_")), f"line {node.lineno}: {node.name}"
 
 
 @pytest.mark.parametrize("file", FILES, ids=name)

@@ -142,7 +142,7 @@ CLAIM = SQL("""
 async def find_due(db: Database, work: Work[Any], now: datetime, *, limit: int = LANES_AT_ONCE) -> DueWork:
     """Which lanes have something due, longest-waiting first, and when the next thing becomes due."""
     async with db.connection() as connection:
-        rows = await (await connection.execute(_look(work), {"limit": limit})).fetchall()
+        rows = await (await connection.execute(_due_query(work), {"limit": limit})).fetchall()
     due = [ClaimGroup(partition, group) for partition, group, due_at in rows if due_at <= now]
     later = [due_at for _, _, due_at in rows if due_at > now]
     return DueWork(due, min(later, default=None))
@@ -151,11 +151,11 @@ async def find_due(db: Database, work: Work[Any], now: datetime, *, limit: int =
 async def longest_wait(db: Database, work: Work[Any], now: datetime) -> timedelta:
     """For how long the first due row has waited to be claimed; zero when nothing is due."""
     async with db.connection() as connection:
-        first = await (await connection.execute(_look(work), {"limit": 1})).fetchone()
+        first = await (await connection.execute(_due_query(work), {"limit": 1})).fetchone()
     return max(now - first[2], timedelta()) if first else timedelta()
 
 
-def _look(work: Work[Any]) -> Composed:
+def _due_query(work: Work[Any]) -> Composed:
     parts = {"table": Identifier(work.table), "where": SQL(work.where), "partition": Identifier(work.partition_column)}
     if work.group_column is None:
         return LOOK.format(**parts)

@@ -62,7 +62,7 @@ async def of_subject(db: Queries, *, project_id: UUID, subject_id: UUID) -> list
     update passkeys set sign_count = %(sign_count)s, backed_up = %(backed_up)s, last_used_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s and (sign_count = 0 or sign_count < %(sign_count)s)
 """)
-async def use(
+async def record_use(
     tx: Transaction, *, project_id: UUID, id: UUID, sign_count: int, backed_up: bool, now: Moment
 ) -> bool: ...
 

@@ -271,11 +271,11 @@ async def verify_sign_in(call: Call, party: RelyingParty, data: PasskeySignIn) -
     return VerifiedAssertion(challenge, row, verified)
 
 
-async def use(tx: Transaction, call: Call, assertion: VerifiedAssertion) -> bool:
+async def consume_assertion(tx: Transaction, call: Call, assertion: VerifiedAssertion) -> bool:
     """Use the challenge and record the use of the passkey. Returns False if its signature counter did not increase,
     which may mean a cloned authenticator. Raises CodeInvalid if the challenge was used already."""
     await challenges.consume(tx, assertion.challenge)
-    return await passkey_store.use(
+    return await passkey_store.record_use(
         tx,
         project_id=assertion.challenge.project_id,
         id=assertion.row.id,

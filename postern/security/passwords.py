@@ -113,8 +113,10 @@ def require_uncommon(password: str, *words: str | None, path: str = "/password")
     """
     if password.casefold() in common_passwords():
         raise PasswordCommon.of_value(path)
-    letters = _letters(password)
-    if len(letters) >= SHORTEST_WORD and letters in {_letters(part) for word in words if word for part in _parts(word)}:
+    letters = _alphabetic(password)
+    if len(letters) >= SHORTEST_WORD and letters in {
+        _alphabetic(part) for word in words if word for part in _parts(word)
+    }:
         message = "This password is the email address or the name of this app. Choose another one."
         raise PasswordCommon.of_value(path, message)
 
@@ -125,5 +127,5 @@ def _parts(word: str) -> list[str]:
     return [word, local, domain, domain.partition(".")[0]]
 
 
-def _letters(text: str) -> str:
+def _alphabetic(text: str) -> str:
     return "".join(character for character in text.casefold() if character.isalpha())

@@ -40,7 +40,7 @@ async def get(db: Queries, subject: Subject) -> SecondFactor | None:
     return await second_factor_store.get(db, project_id=subject.project_id, subject_id=subject.id)
 
 
-async def use(
+async def consume_code(
     tx: Transaction, call: Call, subject: Subject, code: str, *, former_ids: Sequence[UUID] = ()
 ) -> UsedFactor | None:
     """Use a code of the app or a recovery code. Returns which it was; None if it is wrong or was used before.

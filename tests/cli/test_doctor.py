@@ -15,7 +15,9 @@ def domain() -> str:
     return f"doctor-{uuid4().hex[:12]}.example"
 
 
-async def look(settings: Settings, sender: str | None = None, recipient: str | None = None) -> dict[str, CheckResult]:
+async def run_checks(
+    settings: Settings, sender: str | None = None, recipient: str | None = None
+) -> dict[str, CheckResult]:
     lines = [line async for line in diagnose(settings, sender, recipient)]
     assert all(line.advice for line in lines if line.status == "problem"), "Every problem has advice."
     return {line.subject.partition(" 127")[0]: line for line in lines}
@@ -50,7 +52,7 @@ async def test_a_working_configuration_has_no_problems(leaving, project, zone, d
     zone.add("1.2.0.192.in-addr.arpa", "PTR", "mail.example.com.")
     zone.add("mail.example.com", "A", "192.0.2.1")
     async with Sink(Behaviour(users={"me": "secret"})) as sink:
-        found = await look(leaving(sink.port, user="me:secret@"), f"hello@{domain}", "ada@example.net")
+        found = await run_checks(leaving(sink.port, user="me:secret@"), f"hello@{domain}", "ada@example.net")
         assert {line.status for name, line in found.items() if name != "Encryption"} == {"ok"}, found
         assert set(found) >= {"Relay", "Sign in", "Sender", "Recipient", "Base URL", "PTR", "SPF", "DKIM"}
         assert sink.messages == []
@@ -74,7 +76,7 @@ async def test_the_failing_step_is_named(leaving, domain, behaviour, options, us
     Defects: N6
     """
     async with Sink(behaviour) as sink:
-        found = await look(leaving(sink.port, options, user), f"hello@{domain}", "ada@example.net")
+        found = await run_checks(leaving(sink.port, options, user), f"hello@{domain}", "ada@example.net")
         assert (found[subject].status, advice in found[subject].advice) == ("problem", True), found
         assert found["DKIM"].status == "problem"
         assert "POST /projects/{id}/domains" in found["DKIM"].advice
@@ -87,10 +89,10 @@ async def test_an_unreachable_relay_and_unusable_settings_are_problems(leaving, 
 
     Defects: N6
     """
-    found = await look(leaving(1))
+    found = await run_checks(leaving(1))
     assert found["Relay"].status == "problem"
     assert "POSTERN_RELAY" in found["Relay"].advice
-    found = await look(settings)
+    found = await run_checks(settings)
     assert "POSTERN_TRANSPORT=relay" in found["Transport"].advice
     assert "POSTERN_BASE_URL=https" in found["Base URL"].advice
 
@@ -101,6 +103,6 @@ async def test_a_certificate_for_another_host_is_reported_as_such(leaving):
     Defects: N6
     """
     async with Sink(Behaviour(tls=server_context())) as sink:
-        found = await look(leaving(sink.port, "tls=starttls-required"))
+        found = await run_checks(leaving(sink.port, "tls=starttls-required"))
         assert found["Certificate"].status == "problem"
         assert "verify=no" in found["Certificate"].advice

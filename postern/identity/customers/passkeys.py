@@ -140,7 +140,7 @@ async def sign_in_with_passkey(call: Call, data: PasskeySignIn) -> CustomerSignI
         raise CustomerSignInFailed
     async with call.db.transaction() as tx:
         customer = await store.lock_customer(tx, project_id=call.project_id, id=assertion.subject_id)
-        if customer is None or not await passkeys.use(tx, call, assertion):
+        if customer is None or not await passkeys.consume_assertion(tx, call, assertion):
             raise CustomerSignInFailed
         return await complete_sign_in(
             tx, call, project, customer, assertion.methods, second_factor_done=assertion.verified.user_verified

@@ -313,8 +313,8 @@ async def _use_second_factor(
 ) -> UsedFactor | None:
     if recovery_code is not None:
         merged = await store.merged_ids_of(tx, project_id=call.project_id, customer_id=person.id)
-        return await second_factor.use(tx, call, person.subject, recovery_code, former_ids=merged)
-    return None if code is None else await second_factor.use(tx, call, person.subject, code)
+        return await second_factor.consume_code(tx, call, person.subject, recovery_code, former_ids=merged)
+    return None if code is None else await second_factor.consume_code(tx, call, person.subject, code)
 
 
 async def _require_turned_on(call: Call) -> UUID:

@@ -132,13 +132,13 @@ async def create_sso_connection(call: Call, id: UUID, data: NewSsoConnection) ->
             await keys.insert_key(tx, call, row.id, place, pair)
         await _follow_address(tx, call, row.id, given)
         await audit.record(tx, call, "sso_connection.created", "SsoConnection", row.id, domain=row.domain)
-        return await _one(tx, call, id, row.id)
+        return await _get_connection(tx, call, id, row.id)
 
 
 @get(ONE, needs="sso:read", problems=MISSING)
 async def get_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoConnection:
     """Get a connection, with the values to enter at the identity provider and its pinned certificates."""
-    return await _one(call.db, call, id, conn_id)
+    return await _get_connection(call.db, call, id, conn_id)
 
 
 @patch(
@@ -180,7 +180,7 @@ async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoCo
             rules.in_json(name) for name in ("name", "domain", *IDP_PARTS, "options") if _differ(row, before, name)
         ]
         await audit.record(tx, call, "sso_connection.updated", "SsoConnection", conn_id, changed=changed)
-        return await _one(tx, call, id, conn_id)
+        return await _get_connection(tx, call, id, conn_id)
 
 
 @delete(ONE, needs="sso:write", problems=(*MISSING, SsoStillRequired))
@@ -252,7 +252,7 @@ async def rotate_sso_certificate(call: Call, id: UUID, conn_id: UUID) -> SsoConn
         )
         tx.makes_due("sso_connections")
         await audit.record(tx, call, "sso_connection.certificate_rotated", "SsoConnection", conn_id)
-        return await _one(tx, call, id, conn_id)
+        return await _get_connection(tx, call, id, conn_id)
 
 
 @post(f"{ONE}/test", needs="sso:write", problems=(*MISSING, SsoConnectionIncomplete))
@@ -362,7 +362,7 @@ async def _one_row(db: Queries, call: Call, organization_id: UUID, id: UUID) -> 
     return rows[0]
 
 
-async def _one(db: Queries, call: Call, organization_id: UUID, id: UUID) -> SsoConnection:
+async def _get_connection(db: Queries, call: Call, organization_id: UUID, id: UUID) -> SsoConnection:
     return (await _shown(call, db, [await _one_row(db, call, organization_id, id)]))[0]
 
 
@@ -488,7 +488,7 @@ async def _switch(call: Call, id: UUID, conn_id: UUID, sign: ConnectionAction) -
             what = "activated" if sign == "ACTIVATE" else "deactivated"
             await events.record(tx, call, f"sso.{what}", conn_id, organizationId=str(id), domain=row.domain)
             await audit.record(tx, call, f"sso_connection.{what}", "SsoConnection", conn_id, domain=row.domain)
-        return await _one(tx, call, id, conn_id)
+        return await _get_connection(tx, call, id, conn_id)
 
 
 async def _require_complete(tx: Transaction, call: Call, row: ConnectionRow) -> None:

@@ -127,7 +127,7 @@ class SendQueue:
         loop = asyncio.get_running_loop()
         came = loop.time()
         while not self._is_known(turn, came):
-            await self._look(turn)
+            await self._wait_for_check(turn)
         self._waiting.pop(turn, None)
         self._turns += 1
         if turn.answer == "OVERTAKEN":
@@ -150,7 +150,7 @@ class SendQueue:
     def _is_fresh(self, turn: SendTurn) -> bool:
         return asyncio.get_running_loop().time() - turn.looked_at <= self._fresh_seconds
 
-    async def _look(self, turn: SendTurn) -> None:
+    async def _wait_for_check(self, turn: SendTurn) -> None:
         """Wait for the check that is running for this message, or begin one for it and those behind it."""
         if turn.look is None:
             # Messages are prepared in batches: when the first one has its connection, the others are about to arrive.
@@ -160,7 +160,7 @@ class SendQueue:
         await asyncio.shield(look)
 
     def _begin(self, group: list[SendTurn]) -> asyncio.Task[None]:
-        task = asyncio.create_task(self._look_at(group))
+        task = asyncio.create_task(self._check_group(group))
         for each in group:
             each.look = task
         return task
@@ -200,11 +200,11 @@ class SendQueue:
             self._turns, self._counted_from = 0, now
         return self._pace
 
-    async def _look_at(self, group: list[SendTurn]) -> None:
+    async def _check_group(self, group: list[SendTurn]) -> None:
         loop = asyncio.get_running_loop()
         self._looked_at = began = loop.time()
         try:
-            cleared = await look(self._world, group)
+            cleared = await check_sends(self._world, group)
         finally:
             for each in group:
                 each.look = None
@@ -217,7 +217,7 @@ class SendQueue:
                 each.needs_mark = False
 
 
-async def look(world: "World", turns: list[SendTurn]) -> dict[UUID, bool]:
+async def check_sends(world: "World", turns: list[SendTurn]) -> dict[UUID, bool]:
     """Whether each message may be sent as it is, by the id of its send; without attempts that are not the latest.
 
     Commits "transmitted, reply unknown" for those that may be sent and need it.

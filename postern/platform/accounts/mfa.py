@@ -94,7 +94,7 @@ async def confirm_developer_totp(call: Call, data: TotpConfirmation) -> Develope
         enrolled = await second_factor.get(tx, developer.subject)
         if enrolled is None:
             raise MfaNotEnrolled
-        if await second_factor.use(tx, call, developer.subject, data.code):
+        if await second_factor.consume_code(tx, call, developer.subject, data.code):
             await attempt_succeeded(tx, call, identifier)
             codes = await second_factor.confirm(tx, call, developer.subject, enrolled)
             if codes is None:
@@ -147,7 +147,7 @@ async def require_both_factors(call: Call, password: str, code: str) -> Develope
     async with call.db.transaction() as tx:
         developer = await locked_developer(tx, proven)
         is_on = developer.mfa_enabled_at is not None
-        is_right = is_on and await second_factor.use(tx, call, developer.subject, code) is not None
+        is_right = is_on and await second_factor.consume_code(tx, call, developer.subject, code) is not None
         if is_right or not is_on:
             await attempt_succeeded(tx, call, proven.email, forgives=is_right)
     if not is_on:

@@ -138,7 +138,7 @@ async def sign_in_developer(call: Call, data: DeveloperSignIn) -> DeveloperSignI
             raise DeveloperSignInFailed
         is_proven, methods = developer.mfa_enabled_at is None, ["pwd"]
         if not is_proven and data.code:
-            used = await second_factor.use(tx, call, developer.subject, data.code)
+            used = await second_factor.consume_code(tx, call, developer.subject, data.code)
             is_proven = used is not None
             methods += [used] if used else []
         if is_proven:

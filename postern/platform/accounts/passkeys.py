@@ -136,7 +136,7 @@ async def sign_in_developer_with_passkey(call: Call, data: PasskeySignIn) -> Dev
         raise DeveloperSignInFailed(REFUSED)
     async with call.db.transaction() as tx:
         developer = await store.lock_developer(tx, id=assertion.subject_id)
-        if developer is None or not await passkeys.use(tx, call, assertion):
+        if developer is None or not await passkeys.consume_assertion(tx, call, assertion):
             raise DeveloperSignInFailed(REFUSED)
         return await start_session(tx, call, developer, assertion.methods)
 

@@ -112,13 +112,13 @@ async def account_of(auth, provider, address):
     await put(auth, "ACME", provider.issuer)
     provider.claims = {"sub": uuid4().hex, "email": address, "email_verified": True}
 
-    async def come_in():
+    async def sign_in():
         back = came_back(await provider_browser.come_back(await provider_browser.start()))
         if "error" in back:
             return back["error"]
         return await auth.post("/token", {"code": back["code"], "codeVerifier": VERIFIER})
 
-    return come_in
+    return sign_in
 
 
 async def test_passkeys_and_providers_cannot_bypass_required_sso(connected, auth, provider):
@@ -152,7 +152,7 @@ async def test_the_requirement_applies_to_members_at_other_domains(connected, au
     members = f"/b2b/organizations/{connected.organization['id']}/members"
     assert (await connected.client.post(members, {"customerId": customer["id"]})).status_code == 201
 
-    async def come_in():
+    async def sign_in():
         if way == "password":
             wrong = await auth.sign_in(address, "wrong one")
             assert wrong.status_code == 401, "who has not proved anything learns nothing"
@@ -166,12 +166,12 @@ async def test_the_requirement_applies_to_members_at_other_domains(connected, au
             return await auth.post("/sign-in/link/verify", {"token": await auth.link_token(address)})
         return await (by_passkey() if way == "passkey" else by_account())
 
-    assert (await come_in()).status_code == 200
+    assert (await sign_in()).status_code == 200
     await require(connected)
-    refused = await come_in()
+    refused = await sign_in()
     assert refused == "sso_required" if way == "account" else is_refused(refused)
     assert (await connected.client.delete(f"{members}/{customer['id']}")).status_code == 200
-    assert (await come_in()).status_code == 200
+    assert (await sign_in()).status_code == 200
 
 
 async def test_sign_ins_begun_before_the_requirement_do_not_finish(connected, auth, provider, clock):

@@ -9,7 +9,7 @@ from postern.kernel.due import find_due as look_for_due
 from postern.messaging.campaigns import running
 from postern.messaging.campaigns.work import WORK as CAMPAIGNS
 from postern.messaging.emails.delivery import deliver_claimed
-from postern.messaging.emails.pre_send_check import SendTurn, look
+from postern.messaging.emails.pre_send_check import SendTurn, check_sends
 from postern.messaging.emails.work import SENDS, deliver_share, load
 from tests.messaging.campaigns.test_campaigns import act, detail, prepared
 from tests.messaging.emails.test_relay import sender, sink
@@ -151,7 +151,7 @@ async def test_cancelling_covers_retries_and_sends_of_a_dead_worker(sender, sink
     sink.behaviour.replies["RCPT"] = b"451 4.2.0 Mailbox busy, try again later"
     await deliver_share(world, [first])
     sink.behaviour.replies.clear()
-    await look(
+    await check_sends(
         world, [SendTurn(second, [second.recipient], leavable=True, needs_mark=True)]
     )  # … and the worker dies with it on the wire, and with the third in hand.
     assert await statuses(sender, campaign) == ["DELAYED", "QUEUED", "QUEUED"]

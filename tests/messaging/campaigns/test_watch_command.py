@@ -32,11 +32,11 @@ async def test_a_campaign_is_shown_until_it_is_sent(project, there, work_off, mo
     monkeypatch.setattr("postern.cli.campaigns.sleep", working)
     with progress_bar(Console(file=paper, width=160, force_terminal=True)) as show:
 
-        def look(state, rate):
+        def watch(state, rate):
             looks.append((state["status"], *count_contacts(state)))
             show(state, rate)
 
-        last = await watch_campaign(there, campaign["id"], look)
+        last = await watch_campaign(there, campaign["id"], watch)
     assert looks == [("SENDING", 0, 30), ("SENT", 30, 30)]
     assert last["progress"]["expected"] == 30
     printed = paper.getvalue()

@@ -377,19 +377,19 @@ def lists(zone):
     return zone
 
 
-async def standing(project, domain):
+async def blocklist_status(project, domain):
     answer = await project.client.get(f"/domains/{domain['id']}/blocklist-status")
     return {(entry["listName"], entry["subjectValue"]): entry for entry in answer.json()}
 
 
 async def test_blocklist_entries_exist_at_once_and_are_checked_soon(project, lists, work_off):
     domain = await added(project, "news.example.com")
-    entries = await standing(project, domain)
+    entries = await blocklist_status(project, domain)
     assert len(entries) == 5 + 3 * 2
     assert {entry["status"] for entry in entries.values()} == {"UNKNOWN"}
     assert {entry["lastCheckedAt"] for entry in entries.values()} == {None}
     await work_off()
-    entries = await standing(project, domain)
+    entries = await blocklist_status(project, domain)
     assert {entry["status"] for entry in entries.values()} == {"CLEAR"}
     assert {subject for _, subject in entries} == {ADDRESS, "news.example.com", "example.com"}
     assert all(entry["lastCheckedAt"] and not entry["listed"] for entry in entries.values())
@@ -402,14 +402,14 @@ async def test_a_listing_and_a_delisting_have_one_event_each(project, lists, clo
     for _ in range(2):
         clock.move(6 * HOUR)
         await work_off()
-    entry = (await standing(project, domain))["zen.spamhaus.org", ADDRESS]
+    entry = (await blocklist_status(project, domain))["zen.spamhaus.org", ADDRESS]
     assert (entry["listed"], entry["status"], entry["codes"]) == (True, "LISTED", ["127.0.0.3"])
     assert entry["firstListedAt"] < entry["lastCheckedAt"]
     assert (await events_of(project)).count("domain.blocklisted") == 1
     lists.remove("10.2.0.192.zen.spamhaus.org")
     clock.move(6 * HOUR)
     await work_off()
-    entry = (await standing(project, domain))["zen.spamhaus.org", ADDRESS]
+    entry = (await blocklist_status(project, domain))["zen.spamhaus.org", ADDRESS]
     assert (entry["listed"], entry["firstListedAt"]) == (False, None)
     assert (await events_of(project))[-1] == "domain.delisted"
 
@@ -419,16 +419,16 @@ async def test_a_blocklist_that_refuses_queries_changes_nothing(project, lists, 
     domain = await added(project)
     lists.set("example.com.multi.uribl.com", "A", code)
     await work_off()
-    entry = (await standing(project, domain))["multi.uribl.com", "example.com"]
+    entry = (await blocklist_status(project, domain))["multi.uribl.com", "example.com"]
     assert (entry["listed"], entry["status"]) == (False, "UNKNOWN")
     lists.set("example.com.multi.uribl.com", "A", "127.0.0.2")
     clock.move(HOUR)
     await work_off()
-    assert (await standing(project, domain))["multi.uribl.com", "example.com"]["listed"] is True
+    assert (await blocklist_status(project, domain))["multi.uribl.com", "example.com"]["listed"] is True
     lists.set("example.com.multi.uribl.com", "A", code)
     clock.move(6 * HOUR)
     await work_off()
-    entry = (await standing(project, domain))["multi.uribl.com", "example.com"]
+    entry = (await blocklist_status(project, domain))["multi.uribl.com", "example.com"]
     assert (entry["listed"], entry["status"]) == (True, "UNKNOWN"), "what was known stays known"
     assert (await events_of(project)).count("domain.delisted") == 0
 
@@ -436,7 +436,7 @@ async def test_a_blocklist_that_refuses_queries_changes_nothing(project, lists, 
 async def test_a_blocklist_that_does_not_respond_is_unknown(project, zone, work_off):
     domain = await added(project)
     await work_off()
-    assert {entry["status"] for entry in (await standing(project, domain)).values()} == {"UNKNOWN"}
+    assert {entry["status"] for entry in (await blocklist_status(project, domain)).values()} == {"UNKNOWN"}
     assert "domain.blocklisted" not in await events_of(project)
 
 

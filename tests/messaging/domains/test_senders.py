@@ -11,7 +11,7 @@ import pytest
 from postern.kernel.outbound.ssrf import read_networks
 from tests.messaging.domains.test_domains import publish
 from tests.peers.smtp_sink import Sink
-from tests.platform.accounts.members import letters
+from tests.platform.accounts.members import system_mails
 
 
 @pytest.fixture
@@ -51,11 +51,11 @@ async def added(project, address, **changes):
 async def link_to(project, world, work_off, address):
     """The link in the newest mail to an address."""
     await work_off()
-    letter = letters(world, address)[-1]
-    text = letter.get_body(("plain",)).get_content()
+    mail = system_mails(world, address)[-1]
+    text = mail.get_body(("plain",)).get_content()
     (link,) = re.findall(r"https?://\S+\?token=\w+", text)
     parts = urlsplit(link)
-    assert parts.query.removeprefix("token=") not in letter["Subject"]
+    assert parts.query.removeprefix("token=") not in mail["Subject"]
     return f"{parts.path}?{parts.query}"
 
 

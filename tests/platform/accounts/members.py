@@ -8,14 +8,14 @@ from postern.messaging.emails.system_mail import captured_system_mail
 from tests.conftest import PASSWORD, Client, Tenant
 
 
-def letters(world: Any, to: str) -> list[Any]:
+def system_mails(world: Any, to: str) -> list[Any]:
     """The captured system mail to an address, oldest first."""
     return captured_system_mail(world, to)
 
 
-def token_in(letter: Any) -> str:
+def token_in(mail: Any) -> str:
     """The token of the only link in a mail."""
-    text = letter.get_body(("plain",)).get_content()
+    text = mail.get_body(("plain",)).get_content()
     found = re.findall(r"\?token=(\w+)", text)
     assert len(found) == 1, text
     return found[0]
@@ -26,7 +26,7 @@ async def proven_sign_up(stranger: Client, work_off: Any, world: Any, email: str
     up = await stranger.post("/auth/sign-up", {"email": email, "password": PASSWORD, "name": "Ada"})
     assert up.status_code == 201, up.text
     await work_off()
-    token = token_in(letters(world, email)[-1])
+    token = token_in(system_mails(world, email)[-1])
     assert (await stranger.post("/auth/verify-email", {"token": token})).status_code == 200
     signed_in = await stranger.post("/auth/sign-in", {"email": email, "password": PASSWORD})
     assert signed_in.status_code == 200, signed_in.text
@@ -40,14 +40,14 @@ class House:
         self.tenant, self.stranger, self.work_off, self.world = tenant, stranger, work_off, world
         self.owner = tenant.developer
 
-    async def letter(self, to: str, subject: str | None = None) -> Any:
+    async def mail(self, to: str, subject: str | None = None) -> Any:
         await self.work_off()
-        return [each for each in letters(self.world, to) if subject is None or each["Subject"] == subject][-1]
+        return [each for each in system_mails(self.world, to) if subject is None or each["Subject"] == subject][-1]
 
     async def invite(self, email: str, role: str = "DEVELOPER") -> str:
         made = await self.owner.post("/account/invitations", {"email": email, "role": role})
         assert made.status_code == 201, made.text
-        return token_in(await self.letter(email, "You are invited to an account"))
+        return token_in(await self.mail(email, "You are invited to an account"))
 
     async def member(self, role: str = "DEVELOPER") -> tuple[str, Client]:
         """Add a member by invitation; returns the developer's id, and a client with their token."""

@@ -15,7 +15,7 @@ from postern.security.passwords import hash_password
 from postern.security.totp import code_at
 from tests.conftest import PASSWORD, Client
 from tests.identity.customers.conftest import GOOD, auth
-from tests.platform.accounts.members import letters, token_in
+from tests.platform.accounts.members import system_mails, token_in
 
 __all__ = ["auth"]
 
@@ -118,12 +118,12 @@ async def test_made_up_links_are_locked_out_and_a_right_one_is_not(house, app, p
     assert answers.count(429) >= len(answers) - LINK_LIMITS.failures
     if "reset" in path:
         await stranger.post("/auth/password/forgot", {"email": house.tenant.email})
-        token = token_in(await house.letter(house.tenant.email, "Reset your password"))
+        token = token_in(await house.mail(house.tenant.email, "Reset your password"))
     else:
         email = f"{uuid4().hex[:12]}@example.com"
         assert (await stranger.post("/auth/sign-up", {"email": email, "password": PASSWORD})).status_code == 201
         await house.work_off()
-        token = token_in(letters(house.world, email)[-1])
+        token = token_in(system_mails(house.world, email)[-1])
     assert (await stranger.post(path, {**body, "token": token})).status_code in (200, 204)
 
 
@@ -192,6 +192,6 @@ async def test_a_reset_ends_the_lock_out_everywhere(house, stranger):
     locked = await elsewhere.post("/auth/sign-in", {"email": email, "password": PASSWORD})
     assert locked.status_code == 429
     await stranger.post("/auth/password/forgot", {"email": email})
-    token = token_in(await house.letter(email, "Reset your password"))
+    token = token_in(await house.mail(email, "Reset your password"))
     assert (await stranger.post("/auth/password/reset", {"token": token, "newPassword": NEW})).status_code == 204
     assert (await elsewhere.post("/auth/sign-in", {"email": email, "password": NEW})).status_code == 200

@@ -43,7 +43,7 @@ async def test_invitations_of_a_member_who_may_no_longer_invite_are_invalid(hous
     grace_id, grace = await house.member("ADMIN")
     email = f"{uuid4().hex[:12]}@example.com"
     assert (await grace.post("/account/invitations", {"email": email, "role": "ADMIN"})).status_code == 201
-    token = token_in(await house.letter(email))
+    token = token_in(await house.mail(email))
     await house.invite(f"{uuid4().hex[:12]}@example.com")
     if how == "removed":
         done = await house.owner.delete(f"/account/members/{grace_id}")

@@ -69,7 +69,7 @@ async def test_enabling_a_factor_ends_other_sessions_and_disabling_needs_both_fa
     off = await house.owner.post("/auth/mfa/totp/disable", {"password": PASSWORD, "code": fresh[0]})
     assert off.status_code == 204
     assert (await sign_in(house)).status_code == 200
-    assert (await house.letter(house.tenant.email))["Subject"] == "Your second factor was turned off"
+    assert (await house.mail(house.tenant.email))["Subject"] == "Your second factor was turned off"
 
 
 async def test_an_enabled_factor_is_not_replaced_and_a_missing_one_not_confirmed(house, clock):

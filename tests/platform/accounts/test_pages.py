@@ -12,15 +12,15 @@ from tests.platform.accounts.test_recovery import sign_up
 HERE = "http://postern.test"
 
 
-def link_in(letter) -> str:
-    text = letter.get_body(("plain",)).get_content()
+def link_in(mail) -> str:
+    text = mail.get_body(("plain",)).get_content()
     return HERE + "/" + re.search(r"https?://\S+", text)[0].split("/", 3)[3]
 
 
 async def test_opening_the_confirmation_page_does_not_confirm(house, stranger):
     email, session = await sign_up(stranger)
-    letter = await house.letter(email)
-    link, token = link_in(letter), token_in(letter)
+    mail = await house.mail(email)
+    link, token = link_in(mail), token_in(mail)
     page = await stranger.get(link)
     assert f'value="{token}"' in page.text
     assert "default-src 'none'" in page.headers["content-security-policy"]
@@ -34,8 +34,8 @@ async def test_opening_the_confirmation_page_does_not_confirm(house, stranger):
 
 async def test_a_password_is_reset_on_a_page(house, stranger):
     await stranger.post("/auth/password/forgot", {"email": house.tenant.email})
-    letter = await house.letter(house.tenant.email, "Reset your password")
-    link, token = link_in(letter), token_in(letter)
+    mail = await house.mail(house.tenant.email, "Reset your password")
+    link, token = link_in(mail), token_in(mail)
     assert (await stranger.get(link)).status_code == 200
     short = await stranger.request("POST", link, data={"token": token, "password": "short"})
     assert short.status_code == 400
@@ -66,7 +66,7 @@ async def test_a_form_with_too_many_fields_is_refused(stranger, path):
 async def test_an_invited_developer_joins_on_a_page(house, stranger):
     email = f"{uuid4().hex[:12]}@example.com"
     token = await house.invite(email, "VIEWER")
-    link = link_in(await house.letter(email))
+    link = link_in(await house.mail(email))
     assert "Accept the invitation" in (await stranger.get(link)).text
     given = {"token": token, "email": f'"><script>{email}', "name": "Grace", "password": PASSWORD}
     wrong = await stranger.request("POST", link, data=given)

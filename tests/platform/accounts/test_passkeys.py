@@ -54,9 +54,9 @@ async def test_a_passkey_is_added_used_and_removed(house):
 
 async def test_adding_and_removing_is_audited_and_mailed(house):
     _, added, _ = await with_passkey(house)
-    assert (await house.letter(house.tenant.email, "A passkey was added"))["To"] == house.tenant.email
+    assert (await house.mail(house.tenant.email, "A passkey was added"))["To"] == house.tenant.email
     assert (await house.owner.delete(f"/auth/passkeys/{added['id']}")).status_code == 204
-    assert (await house.letter(house.tenant.email, "A passkey was removed"))["To"] == house.tenant.email
+    assert (await house.mail(house.tenant.email, "A passkey was removed"))["To"] == house.tenant.email
     entries = (await house.owner.get("/account/audit-log?action=member.*")).json()["data"]
     about = {each["action"]: each["metadata"] for each in entries}
     assert about["member.passkey_added"] == {"passkeyId": added["id"], "name": "Laptop"}

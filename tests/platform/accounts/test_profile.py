@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from tests.conftest import PASSWORD, Client
-from tests.platform.accounts.members import letters, proven_sign_up, token_in
+from tests.platform.accounts.members import proven_sign_up, system_mails, token_in
 
 NEW = "an entirely new password"
 
@@ -39,14 +39,14 @@ async def test_a_new_address_applies_after_confirmation(house, stranger):
     assert (without.status_code, without.json()["errors"][0]["path"]) == (400, "/password")
     asked = await house.owner.patch("/account", {"email": new, "password": PASSWORD})
     assert (asked.json()["email"], asked.json()["pendingEmail"]) == (old, new)
-    token = token_in(await house.letter(new))
-    assert letters(house.world, old)[-1]["Subject"] == "Your address is to be changed"
+    token = token_in(await house.mail(new))
+    assert system_mails(house.world, old)[-1]["Subject"] == "Your address is to be changed"
     assert (await stranger.post("/auth/sign-in", {"email": new, "password": PASSWORD})).status_code == 401
     assert (await stranger.post("/auth/verify-email", {"token": token})).json() == {"email": new}
     profile = (await house.owner.get("/account")).json()
     assert (profile["email"], profile["pendingEmail"]) == (new, None)
     assert (await stranger.post("/auth/sign-in", {"email": new, "password": PASSWORD})).status_code == 200
-    assert (await house.letter(old))["Subject"] == "Your address was changed"
+    assert (await house.mail(old))["Subject"] == "Your address was changed"
 
 
 @pytest.mark.parametrize("how", ["changed", "reset"])
@@ -55,12 +55,12 @@ async def test_a_new_password_ends_a_change_of_address(house, stranger, how):
     mine, thiefs = house.tenant.email, f"{uuid4().hex[:12]}@example.com"
     asked = await house.owner.patch("/account", {"email": thiefs, "password": PASSWORD})
     assert asked.json()["pendingEmail"] == thiefs
-    token = token_in(await house.letter(thiefs))
+    token = token_in(await house.mail(thiefs))
     if how == "changed":
         done = await house.owner.patch("/account/password", {"currentPassword": PASSWORD, "newPassword": NEW})
     else:
         await stranger.post("/auth/password/forgot", {"email": mine})
-        reset = token_in(await house.letter(mine, "Reset your password"))
+        reset = token_in(await house.mail(mine, "Reset your password"))
         done = await stranger.post("/auth/password/reset", {"token": reset, "newPassword": NEW})
     assert done.status_code == 204
     refused = await stranger.post("/auth/verify-email", {"token": token})
@@ -79,12 +79,12 @@ async def test_an_address_of_another_developer_cannot_be_taken(house, new_projec
     for address in (theirs.email, nobodys):
         asked = await house.owner.patch("/account", {"email": address, "password": PASSWORD})
         assert (asked.status_code, asked.json()["pendingEmail"]) == (200, address)
-    letter = await house.letter(theirs.email)
-    assert letter["Subject"] == "You already have an account"
-    assert "token=" not in letter.get_body(("plain",)).get_content()
+    mail = await house.mail(theirs.email)
+    assert mail["Subject"] == "You already have an account"
+    assert "token=" not in mail.get_body(("plain",)).get_content()
     new = f"{uuid4().hex[:12]}@example.com"
     await house.owner.patch("/account", {"email": new, "password": PASSWORD})
-    token = token_in(await house.letter(new))
+    token = token_in(await house.mail(new))
     await proven_sign_up(stranger, house.work_off, world, new)
     late = await stranger.post("/auth/verify-email", {"token": token})
     assert (late.status_code, late.json()["code"]) == (409, "email_taken")

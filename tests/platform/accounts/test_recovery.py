@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from tests.conftest import PASSWORD, Client
-from tests.platform.accounts.members import letters, token_in
+from tests.platform.accounts.members import system_mails, token_in
 
 NEW = "an entirely new password"
 
@@ -21,7 +21,7 @@ async def sign_up(stranger) -> tuple[str, Client]:
 
 async def test_a_sign_up_sends_a_confirmation_mail(house, stranger):
     email, session = await sign_up(stranger)
-    token = token_in(await house.letter(email))
+    token = token_in(await house.mail(email))
     assert (await session.get("/account")).json()["emailVerifiedAt"] is None
     assert (await stranger.post("/auth/verify-email", {"token": token})).json() == {"email": email}
     into = await stranger.post("/auth/sign-in", {"email": email, "password": PASSWORD})
@@ -32,9 +32,9 @@ async def test_a_sign_up_sends_a_confirmation_mail(house, stranger):
 
 async def test_only_the_newest_confirmation_link_works_for_a_day(house, stranger, clock):
     email, session = await sign_up(stranger)
-    first = token_in(await house.letter(email))
+    first = token_in(await house.mail(email))
     assert (await session.post("/auth/verify-email/resend")).status_code == 204
-    second = token_in(await house.letter(email))
+    second = token_in(await house.mail(email))
     assert first != second
     assert (await stranger.post("/auth/verify-email", {"token": first})).status_code == 400
     clock.move(timedelta(hours=24, seconds=1))
@@ -44,9 +44,9 @@ async def test_only_the_newest_confirmation_link_works_for_a_day(house, stranger
 async def test_a_password_reset_ends_all_sessions(house, stranger):
     email = house.tenant.email
     assert (await stranger.post("/auth/password/forgot", {"email": email.upper()})).status_code == 204
-    letter = await house.letter(email, "Reset your password")
-    token = token_in(letter)
-    assert letter["Auto-Submitted"] == "auto-generated"
+    mail = await house.mail(email, "Reset your password")
+    token = token_in(mail)
+    assert mail["Auto-Submitted"] == "auto-generated"
     assert (await stranger.post("/auth/password/reset", {"token": token, "newPassword": NEW})).status_code == 204
     assert (await house.owner.get("/account")).status_code == 401
     assert (await stranger.post("/auth/sign-in", {"email": email, "password": PASSWORD})).status_code == 401
@@ -55,7 +55,7 @@ async def test_a_password_reset_ends_all_sessions(house, stranger):
     profile = (await Client(stranger.app, into.json()["accessToken"]).get("/account")).json()
     assert profile["emailVerifiedAt"] is not None
     assert (await stranger.post("/auth/password/reset", {"token": token, "newPassword": NEW})).status_code == 400
-    assert (await house.letter(email))["Subject"] == "Your password was reset"
+    assert (await house.mail(email))["Subject"] == "Your password was reset"
 
 
 async def test_a_reset_for_an_unknown_address_sends_nothing_and_responds_the_same(house, stranger, world):
@@ -64,8 +64,8 @@ async def test_a_reset_for_an_unknown_address_sends_nothing_and_responds_the_sam
     known = await stranger.post("/auth/password/forgot", {"email": house.tenant.email})
     assert (answer.status_code, answer.content) == (known.status_code, known.content) == (204, b"")
     await house.work_off()
-    assert letters(world, unknown) == []
-    assert len(letters(world, house.tenant.email)) == 1
+    assert system_mails(world, unknown) == []
+    assert len(system_mails(world, house.tenant.email)) == 1
 
 
 async def test_only_the_newest_reset_link_works_for_half_an_hour(house, stranger, clock):
@@ -73,7 +73,7 @@ async def test_only_the_newest_reset_link_works_for_half_an_hour(house, stranger
     tokens = []
     for _ in range(2):
         await stranger.post("/auth/password/forgot", {"email": email})
-        tokens.append(token_in(await house.letter(email, "Reset your password")))
+        tokens.append(token_in(await house.mail(email, "Reset your password")))
     assert (await stranger.post("/auth/password/reset", {"token": tokens[0], "newPassword": NEW})).status_code == 400
     clock.move(timedelta(minutes=31))
     assert (await stranger.post("/auth/password/reset", {"token": tokens[1], "newPassword": NEW})).status_code == 400
@@ -86,7 +86,7 @@ async def test_system_mail_is_encrypted_and_not_in_the_email_log(house, stranger
         rows = await (await connection.execute("select sealed from account_mails")).fetchall()
     assert rows
     assert not any(house.tenant.email.encode() in bytes(sealed) for (sealed,) in rows)
-    await house.letter(house.tenant.email, "Reset your password")
+    await house.mail(house.tenant.email, "Reset your password")
     assert (await house.tenant.client.get("/emails/logs")).json()["total"] == 0
 
 
@@ -110,10 +110,10 @@ async def test_system_mail_is_retried_after_an_outage_of_the_relay(house, strang
     world.settings = msgspec.structs.replace(captured, transport="relay", relay="smtp://127.0.0.1:1")
     await stranger.post("/auth/password/forgot", {"email": email})
     await house.work_off()
-    assert letters(house.world, email) == []
+    assert system_mails(house.world, email) == []
     world.settings = captured
     clock.move(timedelta(minutes=5))
-    assert token_in(await house.letter(email, "Reset your password"))
+    assert token_in(await house.mail(email, "Reset your password"))
 
 
 @pytest.mark.parametrize("path", ["/auth/verify-email", "/auth/password/reset"])

@@ -5,7 +5,7 @@ from datetime import timedelta
 from uuid import uuid4
 
 from tests.conftest import PASSWORD, Client
-from tests.platform.accounts.members import letters, token_in
+from tests.platform.accounts.members import system_mails, token_in
 
 
 async def test_sign_up_sign_in_refresh_and_sign_out(stranger, app, work_off, world):
@@ -16,7 +16,7 @@ async def test_sign_up_sign_in_refresh_and_sign_out(stranger, app, work_off, wor
     assert len(up.json()["projects"]) == 1
     assert (await stranger.post("/auth/sign-in", {"email": email, "password": PASSWORD})).status_code == 401
     await work_off()
-    confirmed = await stranger.post("/auth/verify-email", {"token": token_in(letters(world, email)[-1])})
+    confirmed = await stranger.post("/auth/verify-email", {"token": token_in(system_mails(world, email)[-1])})
     assert confirmed.json() == {"email": email}
     into = await stranger.post("/auth/sign-in", {"email": email.upper(), "password": PASSWORD})
     assert into.status_code == 200
@@ -33,7 +33,7 @@ async def test_only_one_sign_up_of_an_address_is_confirmed(stranger, work_off, w
     answers = [await stranger.post("/auth/sign-up", each) for each in (body, again)]
     assert [each.status_code for each in answers] == [201, 201]
     await work_off()
-    first, second = (token_in(each) for each in letters(world, body["email"]))
+    first, second = (token_in(each) for each in system_mails(world, body["email"]))
     assert (await stranger.post("/auth/verify-email", {"token": second})).status_code == 200
     late = await stranger.post("/auth/verify-email", {"token": first})
     assert (late.status_code, late.json()["code"]) == (409, "email_taken")
@@ -45,7 +45,7 @@ async def test_common_passwords_are_refused(house, stranger):
     invited = await house.invite(grace)
     forgotten = house.tenant.email
     await stranger.post("/auth/password/forgot", {"email": forgotten})
-    token = token_in(await house.letter(forgotten, "Reset your password"))
+    token = token_in(await house.mail(forgotten, "Reset your password"))
     for bad in ("password1", "PASSWORD1", "iloveyou1"):
         for refused in (
             await stranger.post("/auth/sign-up", {"email": email, "password": bad}),

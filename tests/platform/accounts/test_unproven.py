@@ -12,7 +12,7 @@ from postern.platform.accounts.deletion import delete_stale_sign_ups
 from postern.platform.projects.permissions import UNVERIFIED_PERMISSIONS
 from postern.security.totp import code_at
 from tests.conftest import PASSWORD, Client
-from tests.platform.accounts.members import letters, proven_sign_up, token_in
+from tests.platform.accounts.members import proven_sign_up, system_mails, token_in
 
 NEW = "an entirely new password"
 MAIL = {"to": ["ada@example.com"], "from": "a@acme.example", "subject": "Hi", "text": "Hello"}
@@ -64,7 +64,7 @@ async def test_mail_of_an_unverified_account_is_captured_until_verification(stra
     sent = await session.post("/emails", MAIL)
     assert (sent.status_code, sent.json()["status"]) == (201, "DELIVERED")
     await work_off()
-    token = token_in(letters(world, email)[-1])
+    token = token_in(system_mails(world, email)[-1])
     assert (await stranger.post("/auth/verify-email", {"token": token})).status_code == 200
     into = (await stranger.post("/auth/sign-in", {"email": email, "password": PASSWORD})).json()
     assert into["projects"][0]["settings"]["transport"] is None
@@ -87,7 +87,7 @@ async def test_verification_ends_earlier_sessions_keys_and_invitations(stranger,
     await work_off()
     joined = await stranger.post(
         "/auth/sign-up",
-        {"email": guest, "password": PASSWORD, "invitationToken": token_in(letters(world, guest)[-1])},
+        {"email": guest, "password": PASSWORD, "invitationToken": token_in(system_mails(world, guest)[-1])},
     )
     member = Client(app, joined.json()["accessToken"], thief.base)
     assert (await member.post("/account/invitations", {"email": f"{uuid4().hex}@example.com"})).status_code == 201
@@ -99,13 +99,13 @@ async def test_verification_ends_earlier_sessions_keys_and_invitations(stranger,
     if proof == "link":
         assert (await thief.post("/auth/verify-email/resend")).status_code == 204
         await work_off()
-        confirmed = {"token": token_in(letters(world, victim)[-1])}
+        confirmed = {"token": token_in(system_mails(world, victim)[-1])}
         assert (await stranger.post("/auth/verify-email", confirmed)).status_code == 200
         password = "the thief's own password"
     else:
         assert (await stranger.post("/auth/password/forgot", {"email": victim})).status_code == 204
         await work_off()
-        reset = {"token": token_in(letters(world, victim)[-1]), "newPassword": NEW}
+        reset = {"token": token_in(system_mails(world, victim)[-1]), "newPassword": NEW}
         assert (await stranger.post("/auth/password/reset", reset)).status_code == 204
         old = {"email": victim, "password": "the thief's own password"}
         assert (await stranger.post("/auth/sign-in", old)).status_code == 401
@@ -142,7 +142,7 @@ async def test_sign_up_does_not_reveal_whether_an_account_exists(stranger, work_
         shapes.append([sorted(up), into.status_code, into.json()["detail"], again.status_code, sorted(profile)])
     assert shapes[0] == shapes[1]
     await work_off()
-    told = letters(world, project.email)
+    told = system_mails(world, project.email)
     assert {each["Subject"] for each in told} == {"You already have an account"}
     assert not any("token=" in each.get_body(("plain",)).get_content() for each in told)
     assert (await stranger.post("/auth/sign-in", {"email": project.email, "password": PASSWORD})).status_code == 200
