@@ -1,4 +1,4 @@
-"""Mail that goes out: accepted, composed, signed, handed over, retried, and logged with its whole story."""
+"""Outgoing e-mail: submission, composition, DKIM signatures, delivery, retries, suppressions, and the log."""
 
 PUBLIC_MODULES = (
     "campaign_store",

@@ -1,4 +1,4 @@
-"""What readers do, as far as sends are concerned: marks on the send, and leaving the list."""
+"""Opens and clicks of sends, and unsubscribing of their recipients."""
 
 from uuid import UUID
 
@@ -10,31 +10,33 @@ from postern.messaging.emails.model import SUPPRESSION_STRENGTH, SuppressionEntr
 
 
 class EngagementMark(Record):
-    """A first (or later) open or click of a send."""
+    """An open or click of a send."""
 
     send: TouchedSend
     clicked: bool
+    """Whether it is a click; otherwise it is an open."""
     by_person: bool
+    """Whether it is classified as by a person."""
     at: Moment
 
 
 async def touched_sends(db: Queries, ids: list[UUID]) -> list[TouchedSend]:
-    """Sends by id alone: tracking links name no project."""
+    """Sends by id. The project is not given, because tracking URLs do not contain it."""
     return await store.touched_sends(db, ids=sorted(set(ids)))
 
 
 async def mark(tx: Transaction, marks: list[EngagementMark]) -> None:
-    """Note first opens and clicks; later ones change nothing. A click shows that the message was open."""
+    """Store the times of first opens and clicks; later ones change nothing. A click counts as an open too."""
     first: dict[UUID, dict[str, Moment | None]] = {}
-    for each in sorted(marks, key=lambda mark: (mark.send.id, mark.at)):
+    for mark in sorted(marks, key=lambda mark: (mark.send.id, mark.at)):
         row = first.setdefault(
-            each.send.id, {"opened": None, "clicked": None, "human_opened": None, "human_clicked": None}
+            mark.send.id, {"opened": None, "clicked": None, "human_opened": None, "human_clicked": None}
         )
-        kind = "clicked" if each.clicked else "opened"
-        row[kind] = row[kind] or each.at
-        if each.by_person:
-            row[f"human_{kind}"] = row[f"human_{kind}"] or each.at
-    by_id = {each.send.id: each.send for each in marks}
+        kind = "clicked" if mark.clicked else "opened"
+        row[kind] = row[kind] or mark.at
+        if mark.by_person:
+            row[f"human_{kind}"] = row[f"human_{kind}"] or mark.at
+    by_id = {mark.send.id: mark.send for mark in marks}
     changed = [(by_id[id_], row) for id_, row in first.items() if _is_first(by_id[id_], row)]
     if not changed:
         return
@@ -50,23 +52,23 @@ async def mark(tx: Transaction, marks: list[EngagementMark]) -> None:
 
 
 def _is_first(send: TouchedSend, row: dict[str, Moment | None]) -> bool:
-    known = {
+    stored = {
         "opened": send.opened_at,
         "clicked": send.clicked_at,
         "human_opened": send.human_opened_at,
         "human_clicked": send.human_clicked_at,
     }
-    return any(at is not None and known[name] is None for name, at in row.items())
+    return any(at is not None and stored[name] is None for name, at in row.items())
 
 
 async def unsubscribe_recipient(tx: Transaction, send: TouchedSend, *, source: str, at: Moment) -> bool:
-    """Put the recipient of a send on the list of those who unsubscribed; False if they were on a list already.
+    """Suppress the recipient of a send with the reason UNSUBSCRIBE; False if the address was suppressed already.
 
-    Mail that a TEST key sent is for trying out: leaving it changes nothing for live mail.
+    Unsubscribing in a message that a TEST key sent has no effect, so that tests do not affect live mail.
     """
     if send.test:
         return False
-    address = SuppressionEntry(
+    entry = SuppressionEntry(
         project_id=send.project_id,
         id=new_id(),
         address=send.recipient.lower(),
@@ -75,4 +77,4 @@ async def unsubscribe_recipient(tx: Transaction, send: TouchedSend, *, source: s
         send_id=send.id,
         created_at=at,
     )
-    return bool(await store.suppress(tx, [address], strength=SUPPRESSION_STRENGTH))
+    return bool(await store.suppress(tx, [entry], strength=SUPPRESSION_STRENGTH))

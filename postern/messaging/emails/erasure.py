@@ -1,4 +1,4 @@
-"""Erasing what the mails to one person say, and deleting captured messages."""
+"""Erasure of the messages to an address (GDPR Article 17), and deletion of captured messages."""
 
 from uuid import UUID
 
@@ -9,16 +9,16 @@ from postern.messaging.emails.model import WAITING
 from postern.platform.webhooks import operations as webhooks
 
 ERASED = "erased"
-"""What stands where an address or a subject stood."""
+"""The text that replaces erased addresses and subjects."""
 
 
 async def erase_address(
     tx: Transaction, project_id: UUID, address: str, contact_ids: list[UUID], now: Moment
 ) -> list[UUID]:
-    """Erase the content, the addresses and the SMTP dialogues of the mails to an address; statuses and times stay.
+    """Erase content, addresses and SMTP dialogues of all sends to an address; statuses and times stay.
 
-    Mails that wait are cancelled. The suppression of the address is deleted too: keeping it would keep the address.
-    Returns the ids of the mails.
+    Waiting sends are cancelled. The suppression of the address is deleted too, because it contains the address.
+    Returns the ids of the sends.
     """
     ids = await store.sends_naming(
         tx,
@@ -47,6 +47,6 @@ async def delete_captured(tx: Transaction, project_id: UUID, id: UUID) -> bool:
 
 
 def _addressed_to(address: str) -> str:
-    """A PostgreSQL pattern for the address in a text, where it is not the end or the beginning of a longer one."""
-    escaped = "".join(each if each.isalnum() else f"\\{each}" for each in address)
+    """A PostgreSQL regular expression for the address in a text, but not as a part of a longer address."""
+    escaped = "".join(character if character.isalnum() else f"\\{character}" for character in address)
     return rf"(?<![[:alnum:]!#$%&*+/=?^_`{{|}}~.-]){escaped}(?![[:alnum:]-]|\.[[:alnum:]])"

@@ -1,4 +1,4 @@
-"""The log of sends: lists and exports them, narrowed by what a caller looks for."""
+"""The log of sends: list and export with filters."""
 
 import re
 from collections.abc import AsyncIterator, Sequence
@@ -21,24 +21,24 @@ from postern.messaging.emails.operations import count_sends, entry_of
 from postern.protocols.mail.address import piece_of_address
 
 ID_TOLERANCE = timedelta(days=1)
-"""By how much the time in a send's identifier may differ from its `createdAt`: clocks of hosts are set now and then."""
+"""The time in a send's id (UUIDv7) may differ from its `createdAt` by this much, because host clocks are adjusted."""
 
 Search = Annotated[
     str, msgspec.Meta(max_length=320, description="Part of a recipient (to, cc or bcc), the subject or the message id.")
 ]
-Statuses = Annotated[list[SendStatus], msgspec.Meta(description="One or several states, separated by commas.")]
+Statuses = Annotated[list[SendStatus], msgspec.Meta(description="One or several statuses, separated by commas.")]
 From = Annotated[Timestamp, msgspec.Meta(description="Only sends that were created at this time or later.")]
 To = Annotated[Timestamp, msgspec.Meta(description="Only sends that were created before this time.")]
 TagName = Annotated[str, msgspec.Meta(max_length=256, description="Only sends with this tag.")]
 CampaignId = Annotated[str, msgspec.Meta(max_length=36, description="Only the sends of this campaign.")]
 DomainId = Annotated[str, msgspec.Meta(max_length=36, description="Only sends from this sending domain, by its id.")]
 Recipient = Annotated[
-    str, msgspec.Meta(max_length=320, description="Only sends to this whole address, as to, cc or bcc.")
+    str, msgspec.Meta(max_length=320, description="Only sends to exactly this address in to, cc or bcc.")
 ]
 
 
 class LogFilter(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Which sends of a project are asked for."""
+    """The filters of the log."""
 
     status: list[SendStatus] | None = None
     q: str | None = None
@@ -51,13 +51,13 @@ class LogFilter(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_counted(self) -> bool:
-        """Whether the kept counters know how many sends it finds."""
-        if self.campaign_id and as_id(self.campaign_id) == NO_ID:  # There, the counters keep what is of no campaign.
+        """Whether the total can be read from the counters instead of counting rows."""
+        if self.campaign_id and as_id(self.campaign_id) == NO_ID:  # The counters of the whole project have the nil id.
             return False
         return not (self.q or self.since or self.until or self.tag or self.domain_id or self.recipient)
 
     def condition(self, project_id: UUID) -> Composable:
-        """The SQL of the filter over `sends s`."""
+        """The filter as an SQL condition on `sends s`."""
         parts: list[Composable] = [SQL("true")]
         if self.status:
             parts.append(SQL("s.status = any({})").format(Literal(self.status)))
@@ -95,13 +95,13 @@ async def list_email_logs(
 ) -> Page[EmailLogEntry]:
     """The log of sends, newest first.
 
-    Filters narrow it together. `status` takes one or several states, separated by commas; `q` searches recipients,
-    subject and message id. To read on past 10,000 rows, follow `nextCursor` or export the log.
+    All given filters must match. `status` takes one or several statuses, separated by commas; `q` searches recipients,
+    subject and message id. To read more than 10,000 rows, follow `nextCursor` or export the log.
     """
-    wanted = LogFilter(status, q, from_, to, tag, campaign_id, domain_id, recipient)
-    where, scope = wanted.condition(call.project_id), f"email-logs|{msgspec.json.encode(wanted).decode()}"
+    filters = LogFilter(status, q, from_, to, tag, campaign_id, domain_id, recipient)
+    where, scope = filters.condition(call.project_id), f"email-logs|{msgspec.json.encode(filters).decode()}"
     position = position_of(call, scope, page, limit, cursor)
-    if wanted.is_counted:
+    if filters.is_counted:
         campaign = as_id(campaign_id) if campaign_id else None
         total = await count_sends(call.db, call.project_id, [*(status or [])], campaign)
     else:
@@ -126,9 +126,9 @@ async def export_email_logs(
     domain_id: DomainId | None = None,
     recipient: Recipient | None = None,
 ) -> HttpResponse:
-    """The log of sends as CSV, newest first, streamed. Takes the filters of the list."""
-    wanted = LogFilter(status, q, from_, to, tag, campaign_id, domain_id, recipient)
-    where = wanted.condition(call.project_id)
+    """The log of sends as CSV, newest first, with the filters of the list."""
+    filters = LogFilter(status, q, from_, to, tag, campaign_id, domain_id, recipient)
+    where = filters.condition(call.project_id)
     header = ["id", "createdAt", "status", "from", "to", "cc", "bcc", "subject", "messageId", "tags", "campaignId"]
     header += ["contactId", "reason", "scheduledAt", "sentAt", "deliveredAt", "openedAt", "clickedAt", "bouncedAt"]
     header += ["complainedAt"]
@@ -164,12 +164,12 @@ async def export_email_logs(
 
 
 def _text(value: str) -> Literal:
-    """A text inside a statement that takes parameters, where a `%` is written twice."""
+    """A text literal for a statement with parameters, in which `%` must be doubled."""
     return Literal(value.replace("%", "%%"))
 
 
 def _since(moment: datetime) -> Composable:
-    # The identifier begins with the time: its range finds the rows in the primary key, without an index on the time.
+    # A UUIDv7 begins with its time, so a range of ids finds the rows by the primary key, without an index on the time.
     return SQL("s.id >= {} and s.created_at >= {}").format(_first_id(moment, -ID_TOLERANCE), Literal(moment))
 
 
@@ -178,32 +178,32 @@ def _until(moment: datetime) -> Composable:
 
 
 def _first_id(moment: datetime, shift: timedelta) -> Literal:
-    """The smallest UUIDv7 of the moment `shift` later (RFC 9562 §5.7)."""
+    """The smallest UUIDv7 (RFC 9562 §5.7) of `moment` plus `shift`."""
     milliseconds = min(max(int((moment.timestamp() + shift.total_seconds()) * 1_000), 0), (1 << 48) - 1)
     return Literal(UUID(int=milliseconds << 80))
 
 
 def _matches(project_id: UUID, q: str) -> Composable:
-    """Sends in which a text occurs: single ones by their search text, those of campaigns by their contact."""
-    found = SQL(
+    """Sends that contain a text: single sends by their search text, campaign sends by their contact's address."""
+    condition = SQL(
         "s.id in (select send_id from send_search where project_id = {project} and search_text like {pattern} "
         "union all select o.id from contacts c join sends o on (o.project_id, o.contact_id) = (c.project_id, c.id) "
         "where c.project_id = {project} and c.email_key like {pattern} and o.campaign_id is not null "
         "union all select {id}::uuid)"
     )
-    return found.format(project=Literal(project_id), pattern=_text(like_pattern(q)), id=Literal(_id_in(q)))
+    return condition.format(project=Literal(project_id), pattern=_text(like_pattern(q)), id=Literal(_id_in(q)))
 
 
 def _is_to(project_id: UUID, address: str) -> Composable:
-    """Sends to a whole address: the search text and the contacts name candidates, the recipients decide."""
-    found = SQL(
+    """Sends to exactly this address: candidates by search text and contact, then compared with the recipients."""
+    condition = SQL(
         "s.id in (select send_id from send_search where project_id = {project} and search_text like {pattern} "
         "union all select o.id from contacts c join sends o on (o.project_id, o.contact_id) = (c.project_id, c.id) "
         "where c.project_id = {project} and c.email_key = {address} and o.campaign_id is not null) "
         "and exists (select from unnest(s.recipient || s.to_addresses || s.cc_addresses || s.bcc_addresses) as who "
         "where lower(who) = {address} or lower(who) like {ending})"
     )
-    return found.format(
+    return condition.format(
         project=Literal(project_id),
         pattern=_text(like_pattern(address)),
         address=_text(address),
@@ -212,5 +212,5 @@ def _is_to(project_id: UUID, address: str) -> Composable:
 
 
 def _id_in(q: str) -> UUID | None:
-    found = re.search(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", q.lower())
-    return as_id(found[0]) if found else None
+    match = re.search(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", q.lower())
+    return as_id(match[0]) if match else None

@@ -1,4 +1,4 @@
-"""Sends: their states, what they carry, and the limits they keep."""
+"""Sends: request and response bodies, rows, statuses with their transitions, problems, and limits."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
@@ -45,43 +45,42 @@ TRANSITIONS: dict[str, frozenset[str]] = {
     "SUPPRESSED": frozenset(),
     "CANCELLED": frozenset(),
 }
-"""The states that a send may take, by the state that it has. What settles an attempt, cancels, retries or erases a send
-gets what it allows from here."""
+"""The statuses that may follow each status. Statements that settle, cancel, retry or erase sends use this table."""
 
 WAITING: tuple[str, ...] = tuple(state for state, following in TRANSITIONS.items() if "CANCELLED" in following)
-"""States of a send that is still to be delivered."""
+"""Statuses of a send that waits for its delivery."""
 RETRIABLE: tuple[str, ...] = tuple(state for state, following in TRANSITIONS.items() if "QUEUED" in following)
-"""States of a send that is over and can be tried again."""
+"""Statuses of a settled send that can be retried."""
 SETTLED: list[str] = [f"{state} {following}" for state in WAITING for following in sorted(TRANSITIONS[state])]
-"""What the outcome of an attempt may change, as `FROM TO`. A send in any other state keeps it."""
+"""The transitions that an attempt can cause, as `FROM TO`. Any other send keeps its status."""
 DEFERRED: tuple[str, ...] = ("QUEUED", "DELAYED")
-"""States of a send that is tried again by itself, and may be tried sooner."""
+"""Statuses of a send that is retried automatically and can be retried sooner on request."""
 
 ContentState = Literal["GOING", "HELD", "STOPPED"]
-"""Whether the sends that share words may be handed over: yes, not now, never again."""
+"""Whether sends that share this content can be delivered: yes (GOING), not now (HELD), or never again (STOPPED)."""
 
 TRANSACTIONAL, MARKETING = 0, 1
-"""Lanes. Each has work of its own, so that a campaign never stands before a password reset."""
+"""Lanes. Each has its own background work, so that a campaign never delays a password reset."""
 
 RECIPIENTS_LIMIT = 50
 BATCH_LIMIT = 500
 BATCH_BYTES = 50_000_000
 SINGLE_BYTES = 36_000_000
-"""A message of 25 MB is 34 MB of base64 in JSON."""
+"""The largest request body in bytes: a message of 25 MB is 34 MB of base64 in JSON."""
 SEPARATE_BYTES = 50_000_000
-"""Octets of words and files of an `unsubscribable` e-mail, times its recipients: each message is kept."""
+"""The largest size in octets of an `unsubscribable` e-mail times its recipients, because each message is stored."""
 BODY_CHARACTERS = 25_000_000
-"""Of html, or of text: what a message of 25 MB can hold."""
+"""The most characters of html or of text that a message of 25 MB can contain."""
 VARIABLES_BYTES = 256_000
 SCHEDULE_HORIZON = timedelta(days=30)
 WAIT_LIMIT = timedelta(seconds=30)
-"""The longest that `Prefer: wait=N` may ask for."""
+"""The maximum of `Prefer: wait=N`."""
 IDEMPOTENCY_WINDOW = timedelta(hours=24)
 IDEMPOTENCY_LEASE = timedelta(seconds=60)
 SUPPRESSIONS_BULK = 1_000
 
 
-SEND_BODY_GONE = "Its words are no longer kept."
+SEND_BODY_GONE = "The content of this message is no longer stored."
 
 
 class EmailMissing(Missing):
@@ -89,7 +88,7 @@ class EmailMissing(Missing):
 
 
 class MessageGone(Missing):
-    """The words of this message are no longer kept."""
+    """The content of this message is no longer stored."""
 
 
 class SuppressionMissing(Missing):
@@ -101,25 +100,25 @@ class DomainNotVerified(Forbidden):
 
 
 class NotScheduled(Conflict):
-    """Only a scheduled send can be given another time."""
+    """Only a SCHEDULED send can be rescheduled."""
 
 
 class NotCancellable(Conflict):
-    """This send is no longer waiting, or is being handed over right now."""
+    """This send is no longer waiting, or is being transmitted right now."""
 
 
 class NotRetriable(Conflict):
-    """Only a send that waits for its next attempt, failed, bounced or expired can be tried again."""
+    """Only a send that was deferred, failed, bounced or expired can be retried."""
 
 
 class IdempotencyKeyInProgress(Conflict):
-    """An earlier request with this key is still being processed; it may well succeed. Ask again shortly."""
+    """An earlier request with this idempotency key is still being processed. Repeat the request shortly."""
 
     retry_after_seconds = 1
 
 
 class IdempotencyKeyReused(Unprocessable):
-    """This key was used with another body within the last 24 hours."""
+    """This idempotency key was used with a different body within the last 24 hours. Use a new key."""
 
 
 class EmailInvalid(BadRequest):
@@ -127,7 +126,7 @@ class EmailInvalid(BadRequest):
 
 
 AddressText = Annotated[str, msgspec.Meta(min_length=3, max_length=1_000)]
-Words = Annotated[str, msgspec.Meta(max_length=BODY_CHARACTERS)]
+ContentText = Annotated[str, msgspec.Meta(max_length=BODY_CHARACTERS)]
 Tag = Annotated[
     str,
     msgspec.Meta(
@@ -140,28 +139,28 @@ Tag = Annotated[
 
 
 class EmailAttachment(Body):
-    """A file that goes along."""
+    """An attached file."""
 
     filename: Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
     content: Annotated[str, msgspec.Meta(description="The file in base64; line breaks are allowed.")]
     content_type: Annotated[str, msgspec.Meta(max_length=255)] | None = None
-    """Without one, what the file name's ending says, or `application/octet-stream`."""
+    """Defaults to the media type of the file name's extension, or `application/octet-stream`."""
     content_id: Annotated[str, msgspec.Meta(min_length=1, max_length=128)] | None = None
-    """Makes it inline: html refers to it as `cid:…`."""
+    """Makes the file inline, so that html can refer to it as `cid:…`."""
 
 
 class Email(Body):
-    """One e-mail to send."""
+    """An e-mail to send."""
 
     to: Annotated[list[AddressText], msgspec.Meta(min_length=1, max_length=RECIPIENTS_LIMIT)]
     from_: AddressText = msgspec.field(name="from")
     subject: Annotated[str, msgspec.Meta(max_length=2_000)] | None = None
-    html: Words | None = None
-    text: Words | None = None
+    html: ContentText | None = None
+    text: ContentText | None = None
     template_id: str | None = None
     engine: Engine | None = None
-    """`minijinja` fills in placeholders such as `{{name}}`. `none` sends subject, html and text as written: `{{`, `{%`
-    and `{#` are text as any other, and `variables` are not used. Null: the template's, or `minijinja` without one."""
+    """`minijinja` renders tags such as `{{name}}`. `none` sends subject, html and text unchanged, including `{{`, `{%`
+    and `{#`, and ignores `variables`. Null: the template's engine, or `minijinja` without a template."""
     variables: dict[str, Any] = {}
     cc: Annotated[list[AddressText], msgspec.Meta(max_length=RECIPIENTS_LIMIT)] | None = None
     bcc: Annotated[list[AddressText], msgspec.Meta(max_length=RECIPIENTS_LIMIT)] | None = None
@@ -170,18 +169,18 @@ class Email(Body):
     attachments: Annotated[list[EmailAttachment], msgspec.Meta(max_length=20)] | None = None
     tags: Annotated[list[Tag], msgspec.Meta(max_length=75)] | None = None
     scheduled_at: Timestamp | None = None
-    """At most 30 days ahead; a time that has passed means now."""
+    """At most 30 days in the future; a time in the past means now."""
     track_opens: bool | None = None
     track_clicks: bool | None = None
     expires_at: Timestamp | None = None
-    """Not handed over after this: a one-time code is worthless tomorrow."""
+    """The message is not sent after this time; useful for one-time codes."""
     unsubscribable: bool = False
-    """Adds List-Unsubscribe with one-click (RFC 8058). With several recipients, each gets a message of their own with a
-    link of their own, addressed to them alone."""
+    """Adds `List-Unsubscribe` with one-click unsubscribing (RFC 8058). Several recipients each get a separate message
+    with their own unsubscribe link."""
 
 
 class EmailBatch(Body):
-    """Several e-mails, independent of each other."""
+    """Several independent e-mails."""
 
     emails: Annotated[
         list[msgspec.Raw],
@@ -191,7 +190,7 @@ class EmailBatch(Body):
             extra_json_schema={"items": {"$ref": "#/components/schemas/EmailBody"}},
         ),
     ]
-    """Read one by one: what is wrong with one is said of that one."""
+    """The e-mails. Each is validated separately, so an invalid one does not affect the others."""
 
 
 class EmailReschedule(Body):
@@ -201,7 +200,7 @@ class EmailReschedule(Body):
 
 
 class RecipientMessage(Record):
-    """The message that one recipient of an `unsubscribable` e-mail gets."""
+    """The message to one recipient of an `unsubscribable` e-mail."""
 
     to: str
     id: UUID
@@ -210,53 +209,53 @@ class RecipientMessage(Record):
 
 
 class SendResult(Record):
-    """What became of a send so far: `status` is the truth at the moment of the answer."""
+    """An accepted send. `status` is its status at the time of the response."""
 
     id: UUID
     message_id: str
     status: SendStatus
     messages: list[RecipientMessage] = []
-    """The message of each recipient, where an `unsubscribable` e-mail has several; the one above is the first's."""
+    """The message to each recipient if an `unsubscribable` e-mail has several; the fields above are of the first."""
 
 
 class EmailBatchItem(Record):
-    """What became of one e-mail of a batch; `error` says why it was not accepted."""
+    """The result of one e-mail of a batch. `error` is the reason if it was not accepted."""
 
     id: UUID | None
     message_id: str | None
     status: SendStatus
     error: str | None
     messages: list[RecipientMessage] = []
-    """The message of each recipient, where an `unsubscribable` e-mail has several."""
+    """The message to each recipient if an `unsubscribable` e-mail has several."""
 
 
 class EmailBatchResult(Record):
-    """The answers, in the order of the request."""
+    """The results, in the order of the request."""
 
     data: list[EmailBatchItem]
 
 
 class ContactRef(Record):
-    """Who a send is to: the first recipient; `id` is null where no contact is known."""
+    """The first recipient of a send; `id` is null if there is no contact with this address."""
 
     id: UUID | None
     email: str
 
 
 class RecipientOutcome(Record):
-    """What became of a message for one of its recipients."""
+    """The status of a message for one of its recipients."""
 
     email: str
     field: Literal["to", "cc", "bcc"]
     status: SendStatus
     reason: str | None
-    """Why it failed, bounced, was delayed or suppressed for this recipient."""
+    """Why it failed, bounced, was deferred or was suppressed for this recipient."""
     at: Moment | None
-    """When that was known; null while nothing is."""
+    """When the message got this status for this recipient; null before the first attempt."""
 
 
 class SendEvent(Record):
-    """One thing that happened to a send."""
+    """An event of a send."""
 
     id: UUID
     type: Literal["Send", "Delivery", "DeliveryDelay", "Bounce", "Complaint", "Open", "Click", "Reject"]
@@ -276,15 +275,15 @@ class EmailLogEntry(Record):
     bcc: list[str]
     contact: ContactRef
     recipients: list[RecipientOutcome]
-    """What became of it for each recipient of `to`, `cc` and `bcc`, each address once."""
+    """The status for each recipient in `to`, `cc` and `bcc`, each address once."""
     campaign_id: UUID | None
     tags: list[str]
     reason: str | None
-    """Why it failed, bounced, was delayed or suppressed."""
+    """Why it failed, bounced, was deferred or was suppressed."""
     ambiguous_attempts: int
-    """Attempts of which nobody can know whether the message arrived (RFC 1047)."""
+    """Attempts that ended before the server's reply, so that it is unknown whether the message arrived (RFC 1047)."""
     test: bool
-    """Whether a TEST key sent it: it only ever reaches the inbox view."""
+    """Whether a TEST key sent it; then it is only captured in the inbox view."""
     scheduled_at: Moment | None
     expires_at: Moment | None
     sent_at: Moment | None
@@ -297,15 +296,15 @@ class EmailLogEntry(Record):
 
 
 class EmailLogEntryDetail(EmailLogEntry):
-    """A send with what happened to it."""
+    """A send with its events."""
 
     webhook_events: list[SendEvent]
     engine: Engine | None
-    """What reads its subject, html and text; null where those are no longer kept."""
+    """The template engine of its subject, html and text; null if they are no longer stored."""
 
 
 class SendAttempt(Record):
-    """One attempt to hand a message over: the replies and the dialogue."""
+    """One delivery attempt with the server's replies and the SMTP dialogue."""
 
     attempt: int
     outcome: Literal["ACCEPTED", "DEFERRED", "REJECTED", "AMBIGUOUS", "FAILED"]
@@ -317,7 +316,7 @@ class SendAttempt(Record):
 
 
 class Send(Record):
-    """The row of a send. What has no value here is what a new send has."""
+    """A row of `sends`. The defaults are the values of a new send."""
 
     project_id: UUID
     id: UUID
@@ -337,17 +336,17 @@ class Send(Record):
     content_id: UUID | None = None
     domain_id: UUID | None = None
     once_key: str | None = None
-    """What the send is, for ever, where another feature accepted it: the project has no second one with this key."""
+    """Identifies a send that another feature enqueued: a project never has two sends with the same key."""
     tags: list[str] | None = None
     pending: Any = None
-    """Recipients still to be handed over; null means all."""
+    """Recipients that no server has accepted or rejected yet; null means all."""
     outcomes: Any = None
-    """What became of each recipient, by address, where there are several."""
+    """The status of each recipient, keyed by address, if there are several."""
     due_at: Moment | None
     attempt: int = 0
     tries: int = 0
     handed_over: int | None = None
-    """The attempt that was handed over and not yet settled."""
+    """The number of the attempt that may have transmitted the message and is not settled yet."""
     ambiguous_attempts: int = 0
     reason: str | None = None
     scheduled_at: Moment | None = None
@@ -361,11 +360,11 @@ class Send(Record):
     complained_at: Moment | None = None
     created_at: Moment
     dated_at: Moment | None = None
-    """The `Date` of the message: when it was first handed over."""
+    """The `Date` header of the message: the time of the first attempt."""
 
 
 def new_send(project_id: UUID, sender: Address, recipient: str, now: Moment) -> Send:
-    """A transactional send to one recipient that is due now. Its creator replaces what differs."""
+    """A new transactional send to one recipient that is due now. Callers replace the fields that differ."""
     send_id = new_id()
     return Send(
         project_id=project_id,
@@ -388,7 +387,7 @@ def message_id_of(send_id: UUID, sender: Address) -> str:
 
 
 class AsSent(Record):
-    """What one attempt added to the message that is composed again."""
+    """The parts of a transmitted message that cannot be composed again from the send."""
 
     signatures: str
     """The DKIM-Signature fields, each with its CRLF."""
@@ -397,7 +396,7 @@ class AsSent(Record):
 
 
 class CapturedMail(msgspec.Struct, frozen=True, kw_only=True):
-    """A message that is kept instead of sent."""
+    """A message that is captured instead of being sent."""
 
     project_id: UUID
     id: UUID
@@ -408,12 +407,12 @@ class CapturedMail(msgspec.Struct, frozen=True, kw_only=True):
     subject: str
     message: bytes
     sealed: bytes | None = None
-    """The message encrypted, where it has one-time secrets; `message` is then without them."""
+    """The encrypted message if it has one-time secrets; `message` is then redacted."""
     captured_at: Moment
 
 
 class TouchedSend(Record):
-    """A send that a reader or a machine touched: what tracking needs of it."""
+    """The fields of a send that open and click tracking needs."""
 
     project_id: UUID
     id: UUID
@@ -437,7 +436,7 @@ class TouchedSend(Record):
 
 
 class KeptAttachment(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An attachment as it is kept."""
+    """A stored attachment; `content` is base64."""
 
     filename: str
     content: str
@@ -446,17 +445,17 @@ class KeptAttachment(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 TEST_COPY_TAG = "campaign-test"
-"""Marks test copies of campaigns, which no statistic counts and whose unsubscribe link changes nothing."""
+"""The tag of test copies of campaigns. They do not count in statistics, and their unsubscribe link has no effect."""
 
 
 class SendBody(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a message says, kept until its retention ends: enough to compose it again, byte for byte."""
+    """The content of a message, stored for the retention period, from which it can be composed again byte for byte."""
 
     subject: str = ""
     html: str | None = None
     text: str | None = None
     engine: Engine = "minijinja"
-    """What reads subject, html, text and `from_name`."""
+    """The template engine of subject, html, text and `from_name`."""
     variables: dict[str, Any] = {}
     reply_to: list[str] = []
     headers: list[tuple[str, str]] = []
@@ -468,23 +467,23 @@ class SendBody(msgspec.Struct, frozen=True, omit_defaults=True):
     list_id: str | None = None
     """`List-Id` (RFC 2919) of a campaign's audience."""
     secrets: list[str] = []
-    """One-time codes and tokens in the message. They are never stored in clear; see `emails.redaction`."""
+    """One-time codes and tokens in the message. They are only stored encrypted; see `emails.redaction`."""
     redacted: bool = False
-    """Whether these words lack the one-time secrets that the message was sent with."""
+    """Whether the one-time secrets of the message are removed from this content."""
 
     from_name: str | None = None
-    """The sender's display name as a template, where it has values to fill in."""
+    """The sender's display name if it has template tags."""
 
 
 SuppressionReason = Literal["BOUNCE", "COMPLAINT", "UNSUBSCRIBE", "MANUAL"]
 
 
 SUPPRESSION_STRENGTH: list[str] = ["UNSUBSCRIBE", "MANUAL", "BOUNCE", "COMPLAINT"]
-"""From the weakest reason to the strongest: a stronger one takes the place of a weaker one, never the other way."""
+"""Suppression reasons from weakest to strongest. A stronger reason replaces a weaker one, never the reverse."""
 
 
 class SuppressionEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """An address that is to be suppressed, in lower case, and why."""
+    """An address to suppress, in lower case, with the reason."""
 
     project_id: UUID
     id: UUID
@@ -497,18 +496,18 @@ class SuppressionEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FormerReason(Record):
-    """Why an address was suppressed before a stronger reason came."""
+    """A weaker reason for which an address was suppressed before."""
 
     reason: SuppressionReason
     source: str
     detail: str | None
     send_id: UUID | None
-    # It is stored as the text that answers show.
+    # Stored in the format of responses.
     since: Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
 
 
 class Suppression(Record):
-    """An address that this project does not write to."""
+    """An address that gets no mail from this project."""
 
     id: UUID
     address: str
@@ -517,29 +516,29 @@ class Suppression(Record):
     detail: str | None
     send_id: UUID | None
     history: list[FormerReason]
-    """Weaker reasons that it had before, oldest first."""
+    """Earlier, weaker reasons, oldest first."""
     created_at: Moment
-    """Since when it is suppressed."""
+    """Since when the address is suppressed."""
     updated_at: Moment
-    """Since when for this reason."""
+    """Since when it is suppressed for this reason."""
 
 
 class IdempotencyKey(msgspec.Struct, frozen=True, kw_only=True):
-    """An idempotency key of a request, with what it stands for."""
+    """The idempotency key of a request, with the response and the sends of the request."""
 
     project_id: UUID
     route: str
     key: str
-    """A digest of what the caller sent."""
+    """A SHA-256 digest of the caller's key."""
     body_hash: bytes
     send_ids: list[UUID] = []
     status: int | None = None
-    """The answer's HTTP status, where it is known."""
+    """The HTTP status of the response; None while it is not known."""
     response: Any = None
 
 
 class IdempotencyRow(Record):
-    """What is known about a key."""
+    """A row of `idempotency_keys`."""
 
     route: str
     key: str
@@ -563,4 +562,4 @@ EVENT_TYPE: dict[str, str] = {
     "email.suppressed": "Reject",
     "email.expired": "Reject",
 }
-"""How the log entry's `webhookEvents` calls the events of a send."""
+"""The names of a send's events in `webhookEvents` of its log entry."""

@@ -1,4 +1,4 @@
-"""Sending mail, and reading how it went."""
+"""HTTP operations of sends: send, reschedule, cancel, retry and read; and functions by which other packages send."""
 
 import asyncio
 import re
@@ -88,7 +88,7 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 HANDOVERS_AT_ONCE = 400
-"""Messages that one accepting process has in hand; past that it leaves them to the workers and says QUEUED."""
+"""An API process delivers at most this many messages itself at a time; it leaves further ones to the workers."""
 
 RENDER_PROBLEMS: list[type[Problem]] = [TemplateTooExpensive, TemplateCrashed, RenderingBusy, RenderingUnavailable]
 SEND_PROBLEMS: list[type[Problem]] = [
@@ -105,7 +105,7 @@ IdempotencyHeader = Annotated[
     str | None, HeaderParameter("Idempotency-Key"), msgspec.Meta(description="Makes a retry safe for 24 hours.")
 ]
 PreferHeader = Annotated[
-    str | None, HeaderParameter("Prefer"), msgspec.Meta(description="`wait=N`: seconds to wait for the hand-over.")
+    str | None, HeaderParameter("Prefer"), msgspec.Meta(description="`wait=N`: seconds to wait for the delivery.")
 ]
 ITEM = msgspec.json.Decoder(Email)
 
@@ -130,14 +130,14 @@ EXAMPLE = {
 async def send_email(
     call: Call, data: Email, idempotency_key: IdempotencyHeader = None, prefer: PreferHeader = None
 ) -> HttpResponse:
-    """Send one e-mail.
+    """Send an e-mail.
 
-    A 201 means that it is committed to disk and will leave. `status` is the truth when the answer is written: the
-    message is handed over at once, and the answer waits up to two seconds for that (`Prefer: wait=N` changes it):
-    `SENT` when the next server took it, `QUEUED` when that is still to come. `wait=0` leaves it to the workers, who
-    hear of it at once: the way to take in the most. An `unsubscribable` e-mail with several recipients becomes a
-    message for each, listed in `messages`; `id` and `status` are those of the first. With an `Idempotency-Key` a
-    repeated request within 24 hours gets the first answer again and sends nothing.
+    The response 201 means that the e-mail is stored and will be sent. It is transmitted at once, and the response waits
+    up to two seconds for that (`Prefer: wait=N` changes this): `status` is `SENT` if the next server has accepted the
+    message, otherwise `QUEUED`. With `wait=0` the workers transmit it, which gives the highest throughput. An
+    `unsubscribable` e-mail with several recipients becomes a separate message for each, listed in `messages`; `id` and
+    `status` are those of the first. A request that is repeated with its `Idempotency-Key` within 24 hours gets the
+    first response again and sends nothing.
     """
     wait = _wait(call, prefer)
     key = read_key(call.project_id, "emails", idempotency_key, data)
@@ -148,7 +148,7 @@ async def send_email(
         sends = one_for_each(new)
         counted = await _require_allowance(call, len(sends))
     except Problem:
-        # What was accepted once stays so: its time may have come since, its template or its domain be gone.
+        # A repeated request gets its first response, even if its template or domain was deleted since.
         if known := key and await known_answer(call, key):
             return await _again(call, known.status, known.response, known.send_ids)
         raise
@@ -182,8 +182,8 @@ async def send_email(
 async def send_email_batch(call: Call, data: EmailBatch, idempotency_key: IdempotencyHeader = None) -> HttpResponse:
     """Send up to 500 e-mails in one request.
 
-    Items are independent and the answer keeps their order: one that cannot be accepted has `error` and status
-    `FAILED`, the others go out. Accepted ones are committed together and `QUEUED`; the workers hand them over.
+    The e-mails are independent, and the results are in the order of the request. An e-mail that is not accepted has an
+    `error` and the status `FAILED`; the others are sent. Accepted e-mails are `QUEUED`, and the workers transmit them.
     """
     key = read_key(call.project_id, "emails/batch", idempotency_key, data)
     settings = await settings_of(call)
@@ -214,7 +214,7 @@ async def send_email_batch(call: Call, data: EmailBatch, idempotency_key: Idempo
 
 @get("/projects/{project_id}/emails/logs/{send_id}", needs="emails:read", problems=[EmailMissing])
 async def get_email_log(call: Call, send_id: UUID) -> EmailLogEntryDetail:
-    """One send with everything that happened to it."""
+    """A send with its events."""
     send = await require_send(call.db, call.project_id, send_id)
     happened = await events.of_subject(call.db, call.project_id, send_id, limit=500)
     engine = await store.template_engine(
@@ -239,11 +239,12 @@ async def get_email_log(call: Call, send_id: UUID) -> EmailLogEntryDetail:
     media_types=["message/rfc822"],
 )
 async def get_email_message(call: Call, send_id: UUID) -> HttpResponse:
-    """The message as it was sent, as an `.eml` file.
+    """The message as it was transmitted, as an `.eml` file.
 
-    It is what went over the wire, byte for byte, with its DKIM signatures; of several attempts, the last one that was
-    taken. A message that was not handed over yet is shown unsigned, with the date of its creation. One-time
-    codes and links (sign-in codes, password resets, invitations) read `[removed]`, and such messages are unsigned.
+    It equals the transmitted message byte for byte, including its DKIM signatures; after several attempts, it is that
+    of the last accepted one. A message that was not transmitted yet has no signatures and the date of its creation.
+    One-time codes and links (sign-in codes, password resets, invitations) are replaced by `[removed]`, and such
+    messages have no signatures.
     """
     send = await require_send(call.db, call.project_id, send_id)
     message = await store.captured_message(call.db, project_id=call.project_id, send_id=send_id)
@@ -255,7 +256,7 @@ async def get_email_message(call: Call, send_id: UUID) -> HttpResponse:
 
 @get("/projects/{project_id}/emails/logs/{send_id}/attempts", needs="emails:read", problems=[EmailMissing])
 async def list_email_attempts(call: Call, send_id: UUID) -> list[SendAttempt]:
-    """Every attempt to hand the message over, with the peer's replies and the dialogue."""
+    """The delivery attempts of a send, each with the server's replies and the SMTP dialogue."""
     await require_send(call.db, call.project_id, send_id)
     return await store.attempts(call.db, project_id=call.project_id, send_id=send_id)
 
@@ -268,15 +269,15 @@ async def list_email_attempts(call: Call, send_id: UUID) -> list[SendAttempt]:
     shows={"status": "SCHEDULED", "sentAt": None, "deliveredAt": None},
 )
 async def reschedule_email(call: Call, send_id: UUID, data: EmailReschedule) -> EmailLogEntry:
-    """Give a scheduled send another time, at most 30 days ahead; a time that has passed means now."""
+    """Reschedule a SCHEDULED send to a time at most 30 days in the future; a time in the past means now."""
     if data.scheduled_at > call.now + SCHEDULE_HORIZON:
-        raise Invalid.at("/scheduledAt", "At most 30 days ahead.", "too_far")
+        raise Invalid.at("/scheduledAt", "The time can be at most 30 days in the future.", "too_far")
     async with call.db.transaction() as tx:
         send = await _locked(call, tx, send_id)
         if send.status != "SCHEDULED":
             raise NotScheduled
         if send.expires_at is not None and send.expires_at <= data.scheduled_at:
-            raise Invalid.at("/scheduledAt", "It would expire before it is sent.", "too_late")
+            raise Invalid.at("/scheduledAt", "The e-mail would expire before it is sent.", "too_late")
         changed = msgspec.structs.replace(
             send,
             status="SCHEDULED",
@@ -297,7 +298,7 @@ async def reschedule_email(call: Call, send_id: UUID, data: EmailReschedule) -> 
     shows={"status": "CANCELLED", "sentAt": None, "deliveredAt": None},
 )
 async def cancel_email(call: Call, send_id: UUID) -> EmailLogEntry:
-    """Stop a send that has not been handed over. What is being handed over this moment cannot be stopped: 409."""
+    """Cancel a waiting send. The response is 409 if the message is being transmitted right now."""
     async with call.db.transaction() as tx:
         send = await _locked(call, tx, send_id)
         if send.status not in WAITING or send.handed_over is not None:
@@ -316,26 +317,26 @@ async def cancel_email(call: Call, send_id: UUID) -> EmailLogEntry:
     shows={"status": "QUEUED", "sentAt": None, "deliveredAt": None},
 )
 async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
-    """Try a send again.
+    """Retry a send.
 
-    One that failed, bounced or expired is queued as if it had just been accepted. One that waits for its next attempt
-    is tried now; the time after which it is given up stays.
+    A send that failed, bounced or expired is queued as if it had just been accepted. A send that was deferred is
+    retried now; the time after which retries end does not change.
     """
     async with call.db.transaction() as tx:
         send = await _locked(call, tx, send_id)
         if send.status in DEFERRED:
             sooner = await store.bring_forward(tx, project_id=call.project_id, id=send_id, now=call.now)
             if sooner is None:
-                raise NotRetriable("This send is being handed over right now.")
+                raise NotRetriable("This send is being transmitted right now.")
             tx.makes_due("sends")
             return entry_of(sooner)
         if send.status not in RETRIABLE:
             raise NotRetriable
         if send.expires_at is not None and send.expires_at <= call.now:
-            raise NotRetriable("This send has expired for good; send it anew.")
+            raise NotRetriable("This send has expired; send a new e-mail.")
         for stored in await store.bodies(tx, project_id=call.project_id, ids=[send_id]):
             if open_body(call.world, send_id, stored.body, stored.sealed) is None:
-                raise NotRetriable("Its one-time code or link was erased with the first attempt; have a new one sent.")
+                raise NotRetriable("The one-time code or link in this e-mail was erased; request a new one.")
         changed = msgspec.structs.replace(
             send, status="QUEUED", due_at=call.now, scheduled_at=call.now, reason=None, tries=0
         )
@@ -359,11 +360,11 @@ async def send_system_mail(
     secrets: list[str] | None = None,
     request_id: str = "",
 ) -> UUID:
-    """Send a mail of the project's own (a code, an invitation, a security notice), untracked; returns the send's id.
+    """Send a mail of the project (a code, an invitation, a security notice) without tracking; returns the send's id.
 
-    It is committed before this returns, and handed over in the background. Raises what `send_email` raises. No template
-    engine reads it: whatever names people give themselves, nothing is filled in.
-    `secrets` are the one-time codes and tokens in html and text: they are on the wire, and nowhere else in clear.
+    The send is committed before this returns, and transmitted in the background. Raises the problems of `send_email`.
+    No template engine renders it, so names that people choose cannot contain template tags. `secrets` are the one-time
+    codes and tokens in html and text; they are only stored encrypted.
     """
     project = await projects.require_project(world.db, project_id)
     call = Call(
@@ -408,9 +409,9 @@ async def send_copy(
     from_name: str | None = None,
     engine: Engine = "minijinja",
 ) -> UUID:
-    """Send one rendered copy by the caller of `call`, untracked, now; returns the send's id.
+    """Send a test copy now, without tracking; returns the send's id.
 
-    It has an unsubscribe link, as what it is a copy of. `from_name` is the sender's display name as a template.
+    The copy has an unsubscribe link, as the original has. `from_name` is the sender's display name as a template.
     """
     settings = await settings_of(call)
     data = Email(
@@ -444,13 +445,13 @@ async def require_send(db: Queries, project_id: UUID, send_id: UUID) -> Send:
 
 
 async def count_sends(db: Queries, project_id: UUID, statuses: list[str], campaign_id: UUID | None = None) -> int:
-    """How many sends are in these states (all, where none is named), from the counters."""
+    """The number of sends with one of these statuses, or of all sends without statuses, from the counters."""
     counts = await store.counters(db, project_id=project_id, campaign_id=campaign_id)
     return sum(row.count for row in counts if row.measure in (statuses or TRANSITIONS))
 
 
 def entry_of(send: Send) -> EmailLogEntry:
-    """A send as the log shows it."""
+    """The log entry of a send."""
     return EmailLogEntry(
         id=send.id,
         status=send.status,
@@ -480,26 +481,26 @@ def entry_of(send: Send) -> EmailLogEntry:
 
 
 def recipient_outcomes(send: Send) -> list[RecipientOutcome]:
-    """How the message stands for each recipient. Where there is one, that is how the send stands."""
+    """The status of a send for each recipient. With one recipient it is the status of the send."""
     fields: dict[str, Any] = {}
     named = (("to", send.to_addresses), ("cc", send.cc_addresses or []), ("bcc", send.bcc_addresses or []))
     for field, texts in named:
         for text in texts:
             fields.setdefault(_spec(text), field)
-    known: dict[str, Any] = send.outcomes or {}
-    return [_recipient_outcome(send, email, field, known.get(email)) for email, field in fields.items()]
+    outcomes: dict[str, Any] = send.outcomes or {}
+    return [_recipient_outcome(send, email, field, outcomes.get(email)) for email, field in fields.items()]
 
 
-def _recipient_outcome(send: Send, email: str, field: Any, known: dict[str, Any] | None) -> RecipientOutcome:
-    if known is None:
+def _recipient_outcome(send: Send, email: str, field: Any, outcome: dict[str, Any] | None) -> RecipientOutcome:
+    if outcome is None:
         at = send.delivered_at or send.bounced_at or send.sent_at or send.delayed_at
         return RecipientOutcome(email=email, field=field, status=send.status, reason=send.reason, at=at)
     return RecipientOutcome(
         email=email,
         field=field,
-        status=known["status"],
-        reason=known["reason"],
-        at=Moment.of(datetime.fromisoformat(known["at"])),
+        status=outcome["status"],
+        reason=outcome["reason"],
+        at=Moment.of(datetime.fromisoformat(outcome["at"])),
     )
 
 
@@ -507,11 +508,11 @@ def _spec(text: str) -> str:
     try:
         return address_of(text).spec
     except AddressInvalid:
-        return text  # The person was erased.
+        return text  # The address was erased.
 
 
 def _has_room(call: Call, settings: ProjectSettings) -> bool:
-    """Whether this process hands a message over itself: it has room, and the way out is not known to be shut."""
+    """Whether this process can deliver another message itself: it has capacity, and no relay is known to be down."""
     if len(lease_keeper(call.world)) >= HANDOVERS_AT_ONCE:
         return False
     if is_captured(call.world, settings, test=call.environment == "TEST"):
@@ -523,23 +524,23 @@ async def _hand_over(world: "World", new: NewSend) -> str:
     try:
         # The commit that accepted it has claimed and marked it.
         return await deliver_claimed(world, DeliveryJob(send=new.send, body=new.body, is_marked=True))
-    except Exception:  # The lease runs out, and a worker takes it up.
+    except Exception:  # A worker claims the send when the lease ends.
         log.exception("hand_over_failed", send=str(new.send.id))
         return new.send.status
 
 
 def _wait(call: Call, prefer: str | None) -> timedelta:
-    """How long the answer may wait for the hand-over (RFC 7240 §4.3)."""
-    found = re.search(r"(?:^|[,;\s])wait=(\d{1,6})", prefer or "")
-    return min(timedelta(seconds=int(found[1])), WAIT_LIMIT) if found else call.world.settings.send_wait
+    """How long the response waits for the delivery (RFC 7240 §4.3)."""
+    match = re.search(r"(?:^|[,;\s])wait=(\d{1,6})", prefer or "")
+    return min(timedelta(seconds=int(match[1])), WAIT_LIMIT) if match else call.world.settings.send_wait
 
 
 def _result(sends: list[Send], statuses: Sequence[str] | None = None) -> SendResult:
-    """The answer for the messages that one e-mail became; `statuses` are those they have come to since."""
-    known: Any = statuses or [send.status for send in sends]
+    """The response for the sends of one e-mail; `statuses` are their current statuses, if they have changed."""
+    current: Any = statuses or [send.status for send in sends]
     messages = [
         RecipientMessage(to=send.to_addresses[0], id=send.id, message_id=send.message_id, status=status)
-        for send, status in zip(sends, known, strict=True)
+        for send, status in zip(sends, current, strict=True)
     ]
     first = messages[0]
     return SendResult(
@@ -555,7 +556,7 @@ def _created(result: Any) -> HttpResponse:
 
 
 async def _require_allowance(call: Call, more: int) -> bool:
-    """Hold the account to its plan; True where so little is left that the sends are counted as they are kept."""
+    """Raises PlanLimitReached. True if the quota is nearly used up, so that it must be checked again at the commit."""
     if call.environment == "TEST":
         return False
     left = await require_quota(call.db, call, "emails", more)
@@ -563,7 +564,7 @@ async def _require_allowance(call: Call, more: int) -> bool:
 
 
 async def _again(call: Call, status: int | None, response: Any, send_ids: list[UUID]) -> HttpResponse:
-    """The first answer again. Where its process died before keeping it, the sends themselves say how they stand."""
+    """The first response again. If it was not stored because its process died, it is rebuilt from the sends."""
     if status is None:
         sends = {send.id: send for send in await store.sends_by_id(call.db, project_id=call.project_id, ids=send_ids)}
         status, response = 201, _result([sends[send_id] for send_id in send_ids])
@@ -608,9 +609,9 @@ async def _rendered_item(
 
 
 def _refused_item(problem: Problem) -> EmailBatchItem:
-    where = problem.errors[0].path if problem.errors else ""
-    said = f"{where}: {problem.detail}" if where else problem.detail
-    return EmailBatchItem(id=None, message_id=None, status="FAILED", error=said)
+    path = problem.errors[0].path if problem.errors else ""
+    error = f"{path}: {problem.detail}" if path else problem.detail
+    return EmailBatchItem(id=None, message_id=None, status="FAILED", error=error)
 
 
 async def _locked(call: Call, tx: Any, send_id: UUID) -> Send:
@@ -622,7 +623,7 @@ async def _locked(call: Call, tx: Any, send_id: UUID) -> Send:
 
 async def _composed(call: Call, send: Send) -> bytes:
     if send.content_id is not None:
-        raise MessageGone("Messages of a campaign are composed for each contact and not kept.")
+        raise MessageGone("Messages of campaigns are composed for each contact and not stored.")
     bodies = await store.bodies(call.db, project_id=call.project_id, ids=[send.id])
     if not bodies:
         raise MessageGone

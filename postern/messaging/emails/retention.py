@@ -1,6 +1,6 @@
-"""What is kept no longer than it should be: words and captured messages by each project's retention, keys by a day.
+"""Deletion of expired data: content and captured messages by each project's retention, idempotency keys after a day.
 
-A worker tidies every ten minutes, in bounded chunks; several workers at once only share the chunks.
+A worker does this every ten minutes in bounded batches. Several workers can do it at the same time.
 """
 
 from datetime import timedelta
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
 
 TIDY_EVERY = timedelta(minutes=10)
 RETENTION_DAYS = 30
-"""How long words and captured messages are kept where a project sets nothing."""
-CHUNK = 2_000
-CHUNKS_AT_A_TIME = 100
-"""Chunks of each kind in one go, so that tidying never holds a worker up for long."""
+"""Default number of days for which content and captured messages are kept."""
+BATCH = 2_000
+MAX_BATCHES = 100
+"""Maximum batches of each kind in one run, so that the worker is not occupied for long."""
 
 
 async def delete_expired(world: "World") -> int:
-    """Take away what has outlived its time; returns how many chunks were removed. The log entries themselves stay."""
+    """Delete expired data and return the number of batches. The log entries themselves stay."""
     removed = 0
-    while removed < CHUNKS_AT_A_TIME and await store.delete_expired_keys(world.db, window=IDEMPOTENCY_WINDOW):
+    while removed < MAX_BATCHES and await store.delete_expired_keys(world.db, window=IDEMPOTENCY_WINDOW):
         removed += 1
-    while removed < CHUNKS_AT_A_TIME and await store.erase_settled(world.db, limit=CHUNK):
+    while removed < MAX_BATCHES and await store.erase_settled(world.db, limit=BATCH):
         removed += 1
-    for forget in (store.delete_expired_bodies, store.delete_expired_captured):
-        done = 0
-        while done < CHUNKS_AT_A_TIME and await forget(
-            world.db, now=world.clock(), default_days=RETENTION_DAYS, limit=CHUNK
+    for delete_batch in (store.delete_expired_bodies, store.delete_expired_captured):
+        batches = 0
+        while batches < MAX_BATCHES and await delete_batch(
+            world.db, now=world.clock(), default_days=RETENTION_DAYS, limit=BATCH
         ):
-            done += 1
-        removed += done
+            batches += 1
+        removed += batches
     return removed

@@ -1,7 +1,7 @@
-"""Taking mail in: checked whole, committed with its events, and only then answered.
+"""Submission of e-mails: validation, then one commit of the sends with their events before the response.
 
-Requests that arrive together are committed together (`world.batcher`): one fsync and a handful of statements for
-all of them. Key, sends and events of a request are in one transaction, so a key exists only if its sends do.
+Concurrent requests are committed together (`world.batcher`), with one fsync and a few statements. The idempotency key,
+sends and events of a request are in one transaction, so a key exists only together with its sends.
 """
 
 import hashlib
@@ -66,22 +66,22 @@ if TYPE_CHECKING:
 
 
 CHECKED_CHARACTERS = 1_000_000
-"""From how many on it is tried whether words fit into a message once they are encoded."""
+"""For content of at least this many characters, the size after encoding is checked."""
 
 
 class NewSend(msgspec.Struct, frozen=True, kw_only=True):
-    """A checked e-mail, ready to be committed."""
+    """A validated e-mail, ready to be committed."""
 
     send: Send
     body: SendBody
     at_once: bool
-    """Whether the accepting process hands it over itself, right after the commit."""
+    """Whether the accepting process delivers it itself right after the commit."""
     sealed: bytes | None = None
-    """The body encrypted, where it has one-time secrets: stored in clear is what `redacted_body` makes of it."""
+    """The encrypted body if it has one-time secrets; then only the redacted body is stored in clear."""
 
 
 class SubmissionContext(msgspec.Struct, frozen=True):
-    """What the e-mails of one request have in common: looked up once."""
+    """Domains, templates and senders that the e-mails of one request use; each is looked up once."""
 
     domains: dict[str, SendingDomain | None] = {}
     templates: dict[UUID, TemplateContent | None] = {}
@@ -90,19 +90,19 @@ class SubmissionContext(msgspec.Struct, frozen=True):
 
 
 class SubmissionRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What one request wants committed."""
+    """The sends of one request, to be committed with its idempotency key."""
 
     project_id: UUID
     sends: list[NewSend]
     key: IdempotencyKey | None
     response: tuple[int, Any] | None
-    """Status and body, where the answer is known before the hand-over."""
+    """Status and body of the response if it does not depend on the delivery."""
     counted: bool = False
-    """Whether the account's plan is so nearly used up that the sends are counted in the transaction that keeps them."""
+    """Whether the quota is nearly used up, so that it must be checked again in the transaction."""
 
 
 async def settings_of(call: Call) -> ProjectSettings:
-    """The project's settings, which admitting a key has already read."""
+    """The project's settings; authentication with an API key has already loaded them."""
     known = getattr(call.caller.project, "settings", None)
     return known or (await projects.require_project(call.db, call.project_id)).settings
 
@@ -116,9 +116,9 @@ async def check_email(
     shared: SubmissionContext | None = None,
     rendered: bool = True,
 ) -> NewSend:
-    """Everything that can be wrong with an e-mail, before anything is kept. Raises a Problem with the path.
+    """Validate an e-mail completely before anything is stored. Raises a Problem with the path.
 
-    Where it is not `rendered`, the caller does that: see `render_check`.
+    With `rendered=False` the caller must call `render_check`.
     """
     shared = SubmissionContext() if shared is None else shared
     sender = _address("/from", data.from_)
@@ -126,7 +126,8 @@ async def check_email(
     cc = [_address(f"/cc/{index}", text) for index, text in enumerate(data.cc or [])]
     bcc = [_address(f"/bcc/{index}", text) for index, text in enumerate(data.bcc or [])]
     if len(to) + len(cc) + len(bcc) > RECIPIENTS_LIMIT:
-        raise Invalid.at("/to", f"At most {RECIPIENTS_LIMIT} recipients in to, cc and bcc together.", "too_many")
+        message = f"`to`, `cc` and `bcc` together can have at most {RECIPIENTS_LIMIT} recipients."
+        raise Invalid.at("/to", message, "too_many")
     body = _body(await _with_template(call, data, shared), data, settings)
     domain_id = await _domain(call, sender, settings, shared)
     scheduled_at = _schedule(call, data)
@@ -152,10 +153,10 @@ async def check_email(
 
 
 def one_for_each(new: NewSend) -> list[NewSend]:
-    """The messages that an e-mail becomes: one, or where it can be unsubscribed from, one for each recipient.
+    """The messages of an e-mail: one, or one for each recipient if it is unsubscribable.
 
-    An unsubscribe link is one person's: in a message to several, whoever presses it would unsubscribe the first.
-    Raises Invalid where all of them together are too large.
+    An unsubscribe link belongs to one recipient, so recipients cannot share a message with one.
+    Raises Invalid if the messages together are too large.
     """
     send, body = new.send, new.body
     named = [*send.to_addresses, *(send.cc_addresses or []), *(send.bcc_addresses or [])]
@@ -167,8 +168,8 @@ def one_for_each(new: NewSend) -> list[NewSend]:
     size = len(body.html or "") + len(body.text or "") + sum(len(each.content) for each in body.attachments)
     if size * len(recipients) > SEPARATE_BYTES:
         message = (
-            "An unsubscribable e-mail becomes a message for each recipient; together they may have"
-            f" {SEPARATE_BYTES // 1_000_000} MB. Name fewer recipients."
+            "An unsubscribable e-mail becomes a separate message for each recipient; together they can have"
+            f" {SEPARATE_BYTES // 1_000_000} MB. Send to fewer recipients at a time."
         )
         raise Invalid.at("/to", message, "too_large")
     return [_addressed_to(new, spec, text, new_id()) for spec, text in recipients.items()]
@@ -197,24 +198,24 @@ def _address(path: str, text: str) -> Address:
 
 
 async def _with_template(call: Call, data: Email, shared: SubmissionContext) -> MessageTemplates:
-    """Subject, html and text: the e-mail's own, and the template's where it has none; and what reads them."""
+    """Subject, html, text and engine: those of the e-mail, or of its template where it has none."""
     subject, html, text, engine = data.subject, data.html, data.text, data.engine
     if data.template_id is not None:
         template_id = as_id(data.template_id)
         if template_id not in shared.templates:
             shared.templates[template_id] = await templates.content_of(call.db, call.project_id, template_id)
-        found = shared.templates[template_id]
-        if found is None:
+        template = shared.templates[template_id]
+        if template is None:
             raise Invalid.at("/templateId", "There is no such template in this project.", "template_missing")
         if html is None and text is None:
-            html, text = found.html, found.text
-            engine = engine or found.engine
-        subject = subject if subject is not None else found.subject
+            html, text = template.html, template.text
+            engine = engine or template.engine
+        subject = subject if subject is not None else template.subject
     if subject is None:
-        raise Invalid.at("/subject", "Give a subject, or a template that has one.", "required")
+        raise Invalid.at("/subject", "Set `subject`, or use a template that has one.", "required")
     if is_blank(html, text):
         path = "/html" if data.template_id is None else "/templateId"
-        raise Invalid.at(path, "Give html, text or a template with either: this message would be blank.", "required")
+        raise Invalid.at(path, "The message would be blank: set `html` or `text`, or use a template.", "required")
     return MessageTemplates(subject, html, text, engine or "minijinja")
 
 
@@ -224,15 +225,15 @@ _UNSUBSCRIBE = re.compile(rf"{_UNSUBSCRIBE_URL}(?:\s*,\s*{_UNSUBSCRIBE_URL})*", 
 
 
 def _check_unsubscribe(headers: Sequence[tuple[str, str]]) -> None:
-    """Refuse fields of a caller's own list that no mail program could use. Raises Invalid."""
-    given = {name.lower(): (name, value.strip()) for name, value in headers}
-    name, urls = given.get("list-unsubscribe", ("", ""))
+    """Raises Invalid for `List-Unsubscribe` headers of the caller that mail clients could not use."""
+    by_name = {name.lower(): (name, value.strip()) for name, value in headers}
+    name, urls = by_name.get("list-unsubscribe", ("", ""))
     if name and not _UNSUBSCRIBE.fullmatch(urls):
-        message = "Write URLs in angle brackets, with commas between: `<https://a.example/1>, <mailto:u@a.example>`."
+        message = "Use URLs in angle brackets, separated by commas: `<https://a.example/1>, <mailto:u@a.example>`."
         raise Invalid.at(f"/headers/{name}", message, "header_invalid")
-    name, pressed = given.get("list-unsubscribe-post", ("", ""))
-    if name and (pressed.lower() != "list-unsubscribe=one-click" or "<https:" not in urls.lower()):
-        message = "Its value is `List-Unsubscribe=One-Click`, beside a `List-Unsubscribe` with an https URL (RFC 8058)."
+    name, value = by_name.get("list-unsubscribe-post", ("", ""))
+    if name and (value.lower() != "list-unsubscribe=one-click" or "<https:" not in urls.lower()):
+        message = "Use `List-Unsubscribe=One-Click`, together with a `List-Unsubscribe` with an https URL (RFC 8058)."
         raise Invalid.at(f"/headers/{name}", message, "header_invalid")
 
 
@@ -240,7 +241,7 @@ def _body(words: MessageTemplates, data: Email, settings: ProjectSettings) -> Se
     reply_to = [data.reply_to] if isinstance(data.reply_to, str) else data.reply_to or []
     headers = list((data.headers or {}).items())
     if len(msgspec.json.encode(data.variables)) > VARIABLES_BYTES:
-        raise Invalid.at("/variables", f"At most {VARIABLES_BYTES // 1_000} kB of variables.", "too_large")
+        raise Invalid.at("/variables", f"Variables can have at most {VARIABLES_BYTES // 1_000} kB.", "too_large")
     for name, value in headers:
         try:
             mime.check_headers([(name, value)])
@@ -248,10 +249,10 @@ def _body(words: MessageTemplates, data: Email, settings: ProjectSettings) -> Se
             pointer = name.replace("~", "~0").replace("/", "~1")
             raise Invalid.at(f"/headers/{pointer}", error.detail, "header_invalid") from None
         if data.unsubscribable and name.lower() in {"list-unsubscribe", "list-unsubscribe-post"}:
-            message = "With `unsubscribable` this field is written by the service; leave out one of the two."
+            message = "`unsubscribable` adds this header. Remove the header or `unsubscribable`."
             raise Invalid.at(f"/headers/{name}", message, "header_invalid")
     if len(headers) > mime.HEADERS_LIMIT:
-        raise Invalid.at("/headers", f"At most {mime.HEADERS_LIMIT} headers.", "too_many")
+        raise Invalid.at("/headers", f"An e-mail can have at most {mime.HEADERS_LIMIT} own headers.", "too_many")
     _check_unsubscribe(headers)
     attachments = [_attachment(index, each) for index, each in enumerate(data.attachments or [])]
     _require_room(attachments, words)
@@ -271,7 +272,7 @@ def _body(words: MessageTemplates, data: Email, settings: ProjectSettings) -> Se
 
 
 def _require_room(attachments: list[KeptAttachment], words: MessageTemplates) -> None:
-    """Raises MessageTooLarge for what cannot but be too large; what words become is known when they are rendered."""
+    """Raises MessageTooLarge if the message is too large already without its template parts."""
     files = sum(len(each.content) for each in attachments)
     line_ends = files // 76 * 2
     fixed = [part for part in (words.html, words.text) if part and (words.engine == "none" or "{" not in part)]
@@ -288,7 +289,7 @@ def _attachment(index: int, data: EmailAttachment) -> KeptAttachment:
     try:
         content = b64decode(encoded, validate=True)
     except (Base64Error, ValueError):
-        raise Invalid.at(f"/attachments/{index}/content", "This is not base64.", "invalid") from None
+        raise Invalid.at(f"/attachments/{index}/content", "The content is not valid base64.", "invalid") from None
     attachment = mime.Attachment(
         filename=data.filename,
         content=content,
@@ -353,8 +354,9 @@ def _subject_of_simple(body: SendBody) -> str | None:
 
 async def _domain(call: Call, sender: Address, settings: ProjectSettings, shared: SubmissionContext) -> UUID | None:
     if sender.domain not in shared.domains:
-        wanted = (call.project_id, sender.domain)
-        shared.domains[sender.domain] = await call.world.batcher(domains.sending_domains_all)(wanted)
+        shared.domains[sender.domain] = await call.world.batcher(domains.sending_domains_all)(
+            (call.project_id, sender.domain)
+        )
     domain = shared.domains[sender.domain]
     captured = is_captured(call.world, settings, test=call.environment == "TEST")
     if not captured and (domain is None or not domain.may_send):
@@ -367,50 +369,51 @@ async def _domain(call: Call, sender: Address, settings: ProjectSettings, shared
 
 
 async def _is_single_sender(call: Call, sender: Address, shared: SubmissionContext) -> bool:
-    """Whether the address itself was confirmed by mail."""
+    """Whether the address is a confirmed single sender."""
     if sender.spec not in shared.senders:
-        wanted = (call.project_id, sender.spec)
-        shared.senders[sender.spec] = await call.world.batcher(senders.verified_senders_all)(wanted)
+        shared.senders[sender.spec] = await call.world.batcher(senders.verified_senders_all)(
+            (call.project_id, sender.spec)
+        )
     return shared.senders[sender.spec]
 
 
 def _how_to_verify(project_id: UUID, name: str, domain: domains.SendingDomain | None) -> str:
-    """What is left to do before mail may leave in a domain's name."""
+    """The next step to be able to send from a domain."""
     path = f"/projects/{project_id}/domains"
     if domain is None:
         return (
-            f'Add the domain with POST {path} and {{"domain": "{name}"}}, publish the `records` that it answers in the '
-            f"DNS, then POST {path}/{{id}}/verify. To only try things out, leave the transport at `capture`, or have "
-            f'one address confirmed by mail: POST /projects/{project_id}/senders {{"email": "…"}}.'
+            f'Add the domain with POST {path} and {{"domain": "{name}"}}, publish the `records` of the response in the '
+            f"DNS, then POST {path}/{{id}}/verify. For tests, use the transport `capture`, or confirm a single address "
+            f'by mail: POST /projects/{project_id}/senders {{"email": "…"}}.'
         )
     return (
-        f"Publish the records of GET {path}/{domain.id} that are not VERIFIED, the DKIM key first, then "
+        f"Publish the records of GET {path}/{domain.id} that are not VERIFIED, first of all the DKIM key, then "
         f"POST {path}/{domain.id}/verify."
     )
 
 
 def _schedule(call: Call, data: Email) -> Moment | None:
     if data.scheduled_at is not None and data.scheduled_at > call.now + SCHEDULE_HORIZON:
-        raise Invalid.at("/scheduledAt", "At most 30 days ahead.", "too_far")
+        raise Invalid.at("/scheduledAt", "The time can be at most 30 days in the future.", "too_far")
     begins = max(data.scheduled_at or call.now, call.now)
     if data.expires_at is not None and data.expires_at <= begins:
-        raise Invalid.at("/expiresAt", "It would expire before it is sent.", "too_early")
+        raise Invalid.at("/expiresAt", "The e-mail would expire before it is sent.", "too_early")
     return Moment.of(begins) if begins > call.now else None
 
 
 def read_key(project_id: UUID, route: str, text: str | None, data: Any) -> IdempotencyKey | None:
-    """The `Idempotency-Key`, bare or quoted (RFC 8941 string). Raises Invalid."""
+    """Parse an `Idempotency-Key`, with or without quotes (RFC 8941 string). Raises Invalid."""
     if text is None:
         return None
     key = text[1:-1] if len(text) >= 2 and text[0] == text[-1] == '"' else text
     if not 1 <= len(key) <= 255 or not key.isascii() or not key.isprintable():
-        raise Invalid.at("header/Idempotency-Key", "A key has 1 to 255 printable ASCII characters.")
+        raise Invalid.at("header/Idempotency-Key", "A key must have 1 to 255 printable ASCII characters.")
     written: bytes = msgspec.json.encode(data)
     try:
         canonical: bytes = msgspec.json.encode(msgspec.json.decode(written), order="sorted")
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        canonical = written  # An e-mail of a batch that cannot be read stands for itself, to the byte.
-    # Callers write whom a mail is for into their keys: kept is only a digest of it.
+        canonical = written  # An invalid e-mail of a batch is compared byte for byte.
+    # Keys may contain personal data, so only a digest is stored.
     return IdempotencyKey(
         project_id=project_id,
         route=route,
@@ -420,23 +423,23 @@ def read_key(project_id: UUID, route: str, text: str | None, data: Any) -> Idemp
 
 
 async def submit(call: Call, request: SubmissionRequest) -> IdempotencyRow | None:
-    """Commit a request. Returns None when it is new, and what is known of its key when it is not.
+    """Commit a request. Returns None if it is new, or the row of its key if it is a repetition.
 
-    Raises IdempotencyKeyInProgress and IdempotencyKeyReused.
+    Raises IdempotencyKeyInProgress or IdempotencyKeyReused.
     """
     is_new: bool = await call.world.batcher(commit_all)(request)
     if is_new or request.key is None:
         return None
     known = await known_answer(call, request.key)
     if known is None:
-        raise IdempotencyKeyInProgress  # Forgotten between two statements; the next try finds it free.
+        raise IdempotencyKeyInProgress  # The key expired between two statements; the next request can claim it.
     return known
 
 
 async def known_answer(call: Call, key: IdempotencyKey) -> IdempotencyRow | None:
-    """What was answered to this key before; None when it is not known.
+    """The stored response of a key; None if the key is unknown.
 
-    Raises IdempotencyKeyInProgress and IdempotencyKeyReused.
+    Raises IdempotencyKeyInProgress or IdempotencyKeyReused.
     """
     known = await store.known_key(
         call.db, project_id=call.project_id, route=key.route, key=key.key, window=IDEMPOTENCY_WINDOW
@@ -451,9 +454,9 @@ async def known_answer(call: Call, key: IdempotencyKey) -> IdempotencyRow | None
 
 
 async def commit_all(world: "World", requests: list[SubmissionRequest]) -> list[bool | BaseException]:
-    """Commit requests together; when one of them cannot be stored, each alone, so that it fails alone.
+    """Commit requests in one transaction, or each in its own if one of them cannot be stored.
 
-    Those that are counted are committed one by one: each waits for the others of its account, and locks no second one.
+    Requests that are `counted` are committed one by one, because each locks its account.
     """
     if any(request.counted for request in requests):
         together = [request for request in requests if not request.counted]
@@ -475,7 +478,7 @@ async def _commit_counted(world: "World", request: SubmissionRequest) -> bool | 
 
 
 async def _require_allowance(tx: Transaction, world: "World", request: SubmissionRequest, new: list[NewSend]) -> None:
-    """Raises PlanLimitReached. The count holds until the end of the transaction: the account is locked."""
+    """Raises PlanLimitReached. Locks the account until the end of the transaction, so that the count stays right."""
     more = sum(not each.send.test for each in new)
     if not more:
         return
@@ -505,7 +508,7 @@ async def _commit(world: "World", requests: list[SubmissionRequest]) -> list[boo
 
 
 async def _with_contacts(tx: Transaction, new: list[NewSend]) -> list[NewSend]:
-    """Sends to addresses that are contacts belong to those contacts."""
+    """Set the contact of sends whose recipient is a contact."""
     known = await contact_ids(tx, [(each.send.project_id, each.send.recipient) for each in new])
     if not known:
         return new
@@ -517,7 +520,7 @@ async def _with_contacts(tx: Transaction, new: list[NewSend]) -> list[NewSend]:
 
 
 async def _claim_keys(tx: Transaction, requests: list[SubmissionRequest]) -> list[bool]:
-    """Whether each request may go on: it has no key, or the first claim of its key."""
+    """Whether each request can be committed: it has no key, or it is the first to claim its key."""
     first: dict[tuple[UUID, str, str], SubmissionRequest] = {}
     for request in requests:
         if request.key:
@@ -557,7 +560,7 @@ async def _insert(tx: Transaction, new: list[NewSend]) -> None:
 
 
 def with_secrets(world: "World", new: NewSend, secrets: list[str]) -> NewSend:
-    """The same e-mail with its one-time secrets named: they are stored encrypted, until the hand-over is settled.
+    """The e-mail with its one-time secrets, which are stored encrypted until the send is settled.
 
     Raises SecretInSubject.
     """
@@ -570,16 +573,16 @@ def with_secrets(world: "World", new: NewSend, secrets: list[str]) -> NewSend:
 
 
 SEARCHED_SUBJECT = 1_000
-"""Characters of a subject that `q` searches."""
+"""The number of characters of a subject that `q` searches."""
 
 
 def search_text(send: Send) -> str:
-    """What `q` searches: recipients, subject and Message-ID, in lower case."""
+    """The text that `q` searches: recipients, subject and Message-ID, in lower case."""
     recipients = " ".join([*send.to_addresses, *(send.cc_addresses or []), *(send.bcc_addresses or [])])
     return f"{recipients} {send.message_id} {send.subject[:SEARCHED_SUBJECT]}".lower()
 
 
 async def finish_all(world: "World", finished: list[IdempotencyKey]) -> list[None]:
-    """Keep the answers that repeated requests will get."""
+    """Store the responses for repeated requests."""
     await store.finish_keys(world.db, finished)
     return [None] * len(finished)

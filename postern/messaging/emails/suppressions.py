@@ -1,4 +1,4 @@
-"""Addresses that a project does not write to: bounced, complained, unsubscribed, or put there by hand."""
+"""The suppression list: addresses that get no mail because they bounced, complained, unsubscribed or were added."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Annotated, Any
@@ -29,11 +29,11 @@ AddressText = Annotated[str, msgspec.Meta(min_length=3, max_length=320)]
 
 
 class AlreadySuppressed(Conflict):
-    """This address is suppressed already, for this reason or a stronger one."""
+    """This address is already suppressed for this or a stronger reason."""
 
 
 class NewSuppression(Body):
-    """An address not to write to any more."""
+    """An address to suppress."""
 
     address: AddressText
     reason: SuppressionReason = "MANUAL"
@@ -41,19 +41,19 @@ class NewSuppression(Body):
 
 
 class NewSuppressions(Body):
-    """Addresses to suppress at once."""
+    """Several addresses to suppress."""
 
     addresses: Annotated[list[AddressText], msgspec.Meta(min_length=1, max_length=SUPPRESSIONS_BULK)]
     reason: SuppressionReason = "MANUAL"
 
 
 class SuppressionBulkResult(Record):
-    """How many were new, and how many were known already or are no addresses."""
+    """The result of a bulk addition. `skipped` counts invalid and repeated addresses, and those suppressed already."""
 
     added: int
     skipped: int
     upgraded: int
-    """Those of `added` that were suppressed for a weaker reason before."""
+    """How many of `added` were suppressed for a weaker reason before."""
 
 
 @get("/projects/{project_id}/suppressions", needs="emails:read")
@@ -65,7 +65,7 @@ async def list_suppressions(
     limit: PageLimit = 25,
     cursor: Cursor | None = None,
 ) -> Page[Suppression]:
-    """Suppressed addresses, newest first, with why and since when. `q` searches the address."""
+    """The suppressed addresses with their reasons, newest first. `q` filters by part of the address."""
     scope = f"suppressions|{reason or ''}|{q or ''}"
     position = position_of(call, scope, page, limit, cursor)
     pattern = like_pattern(q) if q else None
@@ -88,7 +88,7 @@ async def export_suppressions(
     reason: SuppressionReason | None = None,
     q: Annotated[str, msgspec.Meta(max_length=320)] | None = None,
 ) -> HttpResponse:
-    """Suppressed addresses as CSV, newest first, streamed. Takes the filters of the list."""
+    """The suppressed addresses as CSV, newest first, with the filters of the list."""
     pattern = like_pattern(q) if q else None
 
     async def lines() -> AsyncIterator[Sequence[Any]]:
@@ -109,10 +109,10 @@ async def export_suppressions(
     example={"address": "ada@example.com", "reason": "MANUAL"},
 )
 async def add_suppression(call: Call, data: NewSuppression) -> Suppression:
-    """Do not write to an address any more.
+    """Suppress an address, so that it gets no more mail.
 
-    An address that is suppressed for a weaker reason gets this one, and its `history` keeps the former: UNSUBSCRIBE
-    gives way to MANUAL, that to BOUNCE, that to COMPLAINT. The other way round is a 409: nothing is weakened silently.
+    A stronger reason replaces a weaker one, which stays in `history`. From weakest to strongest the reasons are
+    UNSUBSCRIBE, MANUAL, BOUNCE and COMPLAINT. A weaker or equal reason is a 409.
     """
     address = _address("/address", data.address)
     async with call.db.transaction() as tx:
@@ -129,8 +129,11 @@ async def add_suppression(call: Call, data: NewSuppression) -> Suppression:
     example={"addresses": ["ada@example.com", "bob@example.com"]},
 )
 async def add_suppressions_in_bulk(call: Call, data: NewSuppressions) -> SuppressionBulkResult:
-    """Suppress up to 1,000 addresses; those suppressed already for this or a stronger reason, repeated or invalid are
-    skipped. `upgraded` of the added ones were suppressed for a weaker reason."""
+    """Suppress up to 1,000 addresses.
+
+    Addresses that are invalid, repeated, or already suppressed for this or a stronger reason are skipped. `upgraded` of
+    the added addresses were suppressed for a weaker reason before.
+    """
     addresses: list[str] = []
     for text in data.addresses:
         try:
@@ -140,41 +143,41 @@ async def add_suppressions_in_bulk(call: Call, data: NewSuppressions) -> Suppres
     async with call.db.transaction() as tx:
         added = await suppress(tx, call, sorted(set(addresses)), data.reason, source="api", detail=None)
         await audit.record(tx, call, "suppression.bulk_created", "Suppression", None, added=len(added))
-    upgraded = sum(1 for each in added if each.history)
+    upgraded = sum(1 for suppression in added if suppression.history)
     return SuppressionBulkResult(added=len(added), skipped=len(data.addresses) - len(added), upgraded=upgraded)
 
 
 @get("/projects/{project_id}/suppressions/{address}", needs="emails:read", problems=[SuppressionMissing])
 async def get_suppression(call: Call, address: str) -> Suppression:
-    """Why and since when an address is suppressed."""
-    found = await store.suppression(call.db, project_id=call.project_id, address=address.lower())
-    if found is None:
+    """The suppression of an address, with its reason."""
+    suppression = await store.suppression(call.db, project_id=call.project_id, address=address.lower())
+    if suppression is None:
         raise SuppressionMissing
-    return found
+    return suppression
 
 
 @delete("/projects/{project_id}/suppressions/{address}", needs="emails:write", problems=[SuppressionMissing])
 async def remove_suppression(call: Call, address: str) -> Suppression:
-    """Write to an address again. Answers the suppression that was removed."""
+    """Remove an address from the suppression list. Returns the removed suppression."""
     async with call.db.transaction() as tx:
-        gone = await store.unsuppress(tx, project_id=call.project_id, address=address.lower())
-        if gone is None:
+        removed = await store.unsuppress(tx, project_id=call.project_id, address=address.lower())
+        if removed is None:
             raise SuppressionMissing
         await store.forget_soft_bounces(tx, project_id=[call.project_id], addresses=[address.lower()])
-        await audit.record(tx, call, "suppression.deleted", "Suppression", gone.id, reason=gone.reason)
-    return gone
+        await audit.record(tx, call, "suppression.deleted", "Suppression", removed.id, reason=removed.reason)
+    return removed
 
 
-async def follow_contacts(tx: Transaction, happened: list[Event]) -> None:
-    """Write again to contacts whom their sender has subscribed again."""
-    for event in happened:
+async def follow_contacts(tx: Transaction, recorded: list[Event]) -> None:
+    """Remove the UNSUBSCRIBE suppression of contacts that were subscribed again."""
+    for event in recorded:
         if event.data.get("unsubscribed") is False:
             address = str(event.data["email"]).lower()
             await store.subscribe_again(tx, project_id=event.project_id, addresses=[address])
 
 
 async def follow_contacts_in_bulk(tx: Transaction, written: EventRange) -> None:
-    """Nothing that changes contacts by the thousand subscribes anybody again."""
+    """Does nothing, because bulk changes never subscribe contacts again."""
 
 
 async def suppress(
@@ -186,8 +189,8 @@ async def suppress(
     source: str,
     detail: str | None,
 ) -> list[Suppression]:
-    """Suppress addresses (lower case) in an open transaction; returns those that were new or got a stronger reason."""
-    added = [
+    """Suppress lower-case addresses in an open transaction; returns those that are new or got a stronger reason."""
+    entries = [
         SuppressionEntry(
             project_id=call.project_id,
             id=new_id(),
@@ -199,7 +202,7 @@ async def suppress(
         )
         for address in addresses
     ]
-    return await store.suppress(tx, added, strength=SUPPRESSION_STRENGTH)
+    return await store.suppress(tx, entries, strength=SUPPRESSION_STRENGTH)
 
 
 def _address(path: str, text: str) -> str:

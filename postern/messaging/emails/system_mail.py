@@ -1,4 +1,4 @@
-"""The server's own way out: letters to developers, which belong to no project and appear in no project's log."""
+"""System mail: mails of the server to developers, which belong to no project and are in no project's log."""
 
 import asyncio
 import email
@@ -29,70 +29,70 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 FALLBACK_HOST = "postern.invalid"
-"""Where the server has no name of its own (RFC 6761 §6.4): good enough for a file, refused by every real host."""
+"""The sender's domain if the server has no domain name (RFC 6761 §6.4). It only works for captured mail."""
 
 
-async def deliver_system_mail(world: "World", id: UUID, letter: AccountMailRequest) -> bool:
-    """Hand a letter to the instance's smart hosts, or, where mail is captured, to an encrypted file in the data folder.
+async def deliver_system_mail(world: "World", id: UUID, request: AccountMailRequest) -> bool:
+    """Send a mail through the instance's relays, or, with the transport `capture`, write it to an encrypted file.
 
-    Returns False when it should be tried again; what is refused for good is logged and counts as done.
+    Returns False if it must be retried. A permanent rejection is logged and returns True.
     """
     sender = sender_of(world)
-    mail = render_mail(letter.template, app="Postern", **letter.values)
-    message = compose_system_mail(mail, letter.to, sender, id, world.clock())
+    mail = render_mail(request.template, app="Postern", **request.values)
+    message = compose_system_mail(mail, request.to, sender, id, world.clock())
     if world.settings.transport == "capture":
         file = world.settings.data / "mail" / f"{id}.sealed"
-        await asyncio.to_thread(_keep, file, world.secrets.seal(message, captured_context(id)))
-        log.info("letter_captured", id=str(id), to=letter.to, subject=mail.subject)
+        await asyncio.to_thread(_write_file, file, world.secrets.seal(message, captured_context(id)))
+        log.info("system_mail_captured", id=str(id), to=request.to, subject=mail.subject)
         return True
     try:
         transport = transport_of(world, NO_ID, ProjectSettings())
-    except NoSmartHost as gone:
-        log.warning("letter_waits", id=str(id), reason=gone.detail)
+    except NoSmartHost as error:
+        log.warning("system_mail_waits", id=str(id), reason=error.detail)
         return False
-    envelope = Envelope(mail_from=sender.spec, recipients=(letter.to,), message_id=f"<{id}@{sender.domain}>")
+    envelope = Envelope(mail_from=sender.spec, recipients=(request.to,), message_id=f"<{id}@{sender.domain}>")
     outcome = await transport.deliver(envelope, message)
     if mail.secrets:
         outcome = redact_outcome(outcome, mail.secrets)
     (result,) = outcome.results
     if outcome.ambiguous or isinstance(result, Deferred):
-        log.warning("letter_deferred", id=str(id), host=result.host, reply=result.text)
+        log.warning("system_mail_deferred", id=str(id), host=result.host, reply=result.text)
         return False
-    log.info("letter_handed_over", id=str(id), host=result.host, result=type(result).__name__, reply=result.text)
+    log.info("system_mail_sent", id=str(id), host=result.host, result=type(result).__name__, reply=result.text)
     return True
 
 
 def captured_system_mail(world: "World", to: str | None = None) -> list[EmailMessage]:
-    """The letters to developers that the server captured in its data folder, oldest first; `to` narrows to an address.
+    """The captured mails in the data folder, oldest first; `to` filters by recipient.
 
-    They carry one-time links, so each file is encrypted with the master key: this is for the operator alone.
+    They contain one-time links, so each file is encrypted with the master key, and only the operator can read them.
     """
-    found: list[EmailMessage] = []
+    messages: list[EmailMessage] = []
     for file in sorted((world.settings.data / "mail").glob("*.sealed")):
         raw = world.secrets.open(file.read_bytes(), captured_context(file.stem))
         message = email.message_from_bytes(raw, policy=email.policy.default)
         if to is None or to.lower() in str(message["To"]).lower():
-            found.append(message)
-    return found
+            messages.append(message)
+    return messages
 
 
 def captured_context(id: UUID | str) -> str:
-    """What the file of a captured letter is encrypted for."""
+    """The associated data of the encryption of a captured mail."""
     return f"captured-letter:{id}"
 
 
 def sender_of(world: "World") -> Address:
-    """Who writes to developers: POSTERN_MAIL_FROM, or `postern@` the server's own name."""
+    """The sender of system mail: POSTERN_MAIL_FROM, or `postern@` at the domain of the base URL."""
     if world.settings.mail_from:
         return parse_address(world.settings.mail_from)
     host = urlsplit(world.settings.public_url).hostname or ""
-    named = re.fullmatch(r"([a-z0-9-]+\.)+[a-z][a-z0-9-]*", host)
-    domain = host if named else FALLBACK_HOST
+    is_domain = re.fullmatch(r"([a-z0-9-]+\.)+[a-z][a-z0-9-]*", host)
+    domain = host if is_domain else FALLBACK_HOST
     return Address(name="Postern", local="postern", domain=domain, spec=f"postern@{domain}")
 
 
 def compose_system_mail(mail: RenderedMail, to: str, sender: Address, id: UUID, now: Moment) -> bytes:
-    """The message as it goes on the wire: plain text and the same in HTML."""
+    """The message (RFC 5322) with plain text and HTML."""
     return mime.compose(
         mime.Message(
             from_=sender,
@@ -100,13 +100,13 @@ def compose_system_mail(mail: RenderedMail, to: str, sender: Address, id: UUID, 
             subject=mail.subject,
             date=now,
             message_id=f"<{id}@{sender.domain}>",
-            own_headers=[("Auto-Submitted", "auto-generated")],  # RFC 3834 §5: no vacation note in return.
+            own_headers=[("Auto-Submitted", "auto-generated")],  # RFC 3834 §5: suppresses automatic replies.
             text=mail.text,
             html=mail.html,
         )
     )
 
 
-def _keep(file: Path, message: bytes) -> None:
+def _write_file(file: Path, message: bytes) -> None:
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     file.write_bytes(message)
