@@ -340,7 +340,7 @@ def _plan(
         return rules.failed(problem.detail[:1_000])
     except Exception as error:  # One poisoned message fails alone.
         log.exception("composing_failed", send=str(job.send.id))
-        return rules.failed(f"It could not be composed: {type(error).__name__}.")
+        return rules.failed(f"The message could not be composed: {type(error).__name__}.")
 
 
 def _prepared_of(

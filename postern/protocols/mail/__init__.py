@@ -1,1 +1,1 @@
-"""Mail itself: addresses, messages, signatures and the wire. Knows no project, table or request."""
+"""E-mail protocols: addresses, MIME, DKIM, SPF, DMARC, DNS, SMTP and templates. Independent of projects and tables."""

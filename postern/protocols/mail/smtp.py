@@ -1,8 +1,7 @@
-"""The SMTP client (RFC 5321): one connection, many messages.
+"""SMTP client (RFC 5321): several messages over one connection.
 
-It speaks asyncio's protocol interface instead of streams: the commands of a message leave in one write
-(PIPELINING, RFC 2920), its text and the final dot in another, and two wake-ups of the caller's task
-are all that a message costs.
+It uses asyncio's protocol interface instead of streams: the commands of a message are one write (PIPELINING, RFC 2920),
+its data and the final dot another, so that a message wakes the calling task only twice.
 """
 
 import asyncio
@@ -34,11 +33,11 @@ from postern.protocols.mail.transports.transport import (
 )
 
 LONGEST_LINE = 2_048
-"""Octets of one reply line. RFC 5321 §4.5.3.1.5 says 512; real servers need a little more."""
+"""Maximum octets of a reply line. RFC 5321 §4.5.3.1.5 allows 512; some servers exceed that."""
 MOST_LINES = 100
-"""Lines of one reply."""
+"""Maximum lines of a reply."""
 LONGEST_ADDRESS = 320
-"""Octets of one address: 64 of local part, `@`, 255 of domain (RFC 5321 §4.5.3.1)."""
+"""Maximum octets of an address: 64 of local part, `@`, 255 of domain (RFC 5321 §4.5.3.1)."""
 
 _ENHANCED = re.compile(r"([245]\.\d{1,3}\.\d{1,3})(?:[ \t]|$)")
 _ADDRESS = re.compile(
@@ -48,11 +47,11 @@ _ADDRESS = re.compile(
 
 
 class SmtpSyntaxError(Exception):
-    """What the peer says is no SMTP."""
+    """The server sent something that is not an SMTP reply."""
 
 
 class SmtpReply(msgspec.Struct, frozen=True, gc=False):
-    """One reply: its code, its enhanced code where it has one, its lines without either."""
+    """A reply: its code, its enhanced code or an empty string, and its lines without the codes."""
 
     code: int
     enhanced: str
@@ -65,29 +64,29 @@ class SmtpReply(msgspec.Struct, frozen=True, gc=False):
 
 
 class ReplyReader:
-    """Cuts what arrives into replies, in memory that the peer cannot make grow."""
+    """Parses replies from chunks of data, in bounded memory."""
 
     def __init__(self) -> None:
-        self._torn = b""
+        self._partial_line = b""
         self._lines: list[bytes] = []
 
     def feed(self, data: bytes) -> list[SmtpReply]:
-        """The replies that `data` completes. Raises SmtpSyntaxError where it cannot be SMTP."""
-        *lines, self._torn = (self._torn + data).split(b"\n")
-        if len(self._torn) > LONGEST_LINE:
-            raise SmtpSyntaxError(f"A reply line of more than {LONGEST_LINE} octets.")
+        """The replies that `data` completes. Raises SmtpSyntaxError."""
+        *lines, self._partial_line = (self._partial_line + data).split(b"\n")
+        if len(self._partial_line) > LONGEST_LINE:
+            raise SmtpSyntaxError(f"The server sent a reply line of more than {LONGEST_LINE} octets.")
         return [reply for line in lines if (reply := self._add(line))]
 
     def _add(self, line: bytes) -> SmtpReply | None:
         line = line.removesuffix(b"\r")
         code, separator = line[:3], line[3:4]
         if len(line) > LONGEST_LINE or not code.isdigit() or not b"200" <= code <= b"599":
-            raise SmtpSyntaxError(f"No reply line: {line[:80].decode('ascii', 'backslashreplace')}")
+            raise SmtpSyntaxError(f"Not an SMTP reply: {line[:80].decode('ascii', 'backslashreplace')}")
         if separator not in (b" ", b"-", b"") or (self._lines and self._lines[0][:3] != code):
-            raise SmtpSyntaxError(f"A torn reply: {line[:80].decode('ascii', 'backslashreplace')}")
+            raise SmtpSyntaxError(f"Invalid multiline reply: {line[:80].decode('ascii', 'backslashreplace')}")
         self._lines.append(line)
         if len(self._lines) > MOST_LINES:
-            raise SmtpSyntaxError(f"A reply of more than {MOST_LINES} lines.")
+            raise SmtpSyntaxError(f"The server sent a reply of more than {MOST_LINES} lines.")
         if separator == b"-":
             return None
         lines, self._lines = self._lines, []
@@ -95,21 +94,21 @@ class ReplyReader:
 
 
 def _reply(lines: list[bytes]) -> SmtpReply:
-    """RFC 2034 §4: every line of a reply repeats the enhanced code, and its class is the code's."""
+    """Every line of a reply repeats the enhanced code, whose class is that of the reply code (RFC 2034 §4)."""
     code = int(lines[0][:3])
     texts = [line[4:].decode("utf-8", "replace") for line in lines]
-    found = _ENHANCED.match(texts[-1])
-    if not found or found[1][0] != str(code)[0]:
+    match = _ENHANCED.match(texts[-1])
+    if not match or match[1][0] != str(code)[0]:
         return SmtpReply(code, "", "\n".join(texts))
-    enhanced = found[1]
+    enhanced = match[1]
     return SmtpReply(code, enhanced, "\n".join(text.removeprefix(enhanced).lstrip() for text in texts))
 
 
 def spelled(address: str, *, smtputf8: bool) -> bytes | None:
-    """An address as it stands between `<` and `>`, or None where that takes SMTPUTF8 and there is none.
+    """An address as written between `<` and `>`; None if it needs SMTPUTF8, which the server does not support.
 
-    A domain is written in ASCII when the local part is ASCII (RFC 5891 §4.4), so that any server takes it.
-    Raises ValueError for what is no address at all.
+    If the local part is ASCII, the domain is written as A-labels (RFC 5891 §4.4), which any server accepts.
+    Raises ValueError for an invalid address.
     """
     if len(address) > LONGEST_ADDRESS or not _ADDRESS.fullmatch(address):
         raise ValueError(address)
@@ -122,7 +121,7 @@ def spelled(address: str, *, smtputf8: bool) -> bytes | None:
 
 
 def dot_stuffed(message: bytes) -> bytes:
-    """A message as it follows DATA, without the final dot (RFC 5321 §4.5.2)."""
+    """The message with dot-stuffing, as sent after DATA, without the final dot (RFC 5321 §4.5.2)."""
     if message.startswith(b"."):
         message = b"." + message
     if b"\r\n." in message:
@@ -130,8 +129,8 @@ def dot_stuffed(message: bytes) -> bytes:
     return message if message.endswith(b"\r\n") else message + b"\r\n"
 
 
-NO_SMTPUTF8 = SmtpReply(553, "5.6.7", "The next hop does not take addresses outside ASCII.")
-NO_ADDRESS = SmtpReply(553, "5.1.3", "That is no e-mail address.")
+NO_SMTPUTF8 = SmtpReply(553, "5.6.7", "The server does not support non-ASCII addresses (SMTPUTF8).")
+NO_ADDRESS = SmtpReply(553, "5.1.3", "This is not a valid e-mail address.")
 
 
 class Tls(StrEnum):
@@ -139,45 +138,45 @@ class Tls(StrEnum):
 
     NONE = "none"
     STARTTLS = "starttls"
-    """Where the peer offers it (RFC 3207)."""
+    """TLS if the server offers STARTTLS (RFC 3207)."""
     STARTTLS_REQUIRED = "starttls-required"
     IMPLICIT = "implicit"
-    """From the first octet (RFC 8314)."""
+    """TLS from the start (RFC 8314)."""
 
 
 class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
-    """How long each phase may take; the figures are those of RFC 5321 §4.5.3.2."""
+    """The timeouts of each phase (RFC 5321 §4.5.3.2)."""
 
     connect: timedelta = timedelta(seconds=30)
     greeting: timedelta = timedelta(minutes=5)
     command: timedelta = timedelta(minutes=5)
     """For each reply to EHLO, AUTH, MAIL, RCPT, RSET."""
     group: timedelta = timedelta(minutes=15)
-    """For all replies to one pipelined group together, however steadily they drip."""
+    """For all replies to one pipelined group together."""
     block: timedelta = timedelta(minutes=3)
-    """Without the peer taking a single octet of the message."""
+    """Without the server receiving a single octet of the message."""
     dot: timedelta = timedelta(minutes=10)
-    """For the reply to the final dot: giving up earlier breeds duplicates (RFC 1047)."""
+    """For the reply to the final dot. A shorter timeout causes duplicates (RFC 1047)."""
     goodbye: timedelta = timedelta(seconds=2)
 
 
 class Peer(msgspec.Struct, frozen=True, kw_only=True):
-    """A server, and how to talk to it."""
+    """A server and the settings of connections to it."""
 
     host: str
-    """Its name: certificates are checked against it."""
+    """Its host name, which its certificate must have."""
     port: int = 25
     address: str | None = None
-    """The IP address, where it has been looked up already."""
+    """Its IP address, if it was looked up already."""
     source: str | None = None
-    """The local IP address to speak from."""
+    """The local IP address to connect from."""
     hello: str = "localhost"
-    """Our own name."""
+    """The client's host name for EHLO."""
     tls: Tls = Tls.STARTTLS
     verify: bool = True
-    """Whether the certificate must be right."""
+    """Whether the certificate must be valid."""
     context: ssl.SSLContext | None = None
-    """Instead of the system's authorities (MTA-STS, DANE, a private authority)."""
+    """A TLS context instead of the system's certificate authorities (MTA-STS, DANE, a private CA)."""
     user: str | None = None
     password: str = ""
     patience: Timeouts = Timeouts()
@@ -189,7 +188,7 @@ class Peer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConnectionFailed(Exception):
-    """The connection is of no use: why, with the peer's reply where it gave one, and what was said before."""
+    """The connection cannot be used: the reason, the server's reply if there is one, and the dialogue before."""
 
     def __init__(self, text: str, reply: SmtpReply | None = None, enhanced: str = "4.4.2") -> None:
         super().__init__(text)
@@ -200,42 +199,42 @@ class ConnectionFailed(Exception):
 
 
 class Unreachable(ConnectionFailed):
-    """Nobody answers there."""
+    """The server cannot be reached."""
 
 
 class ConnectionDropped(ConnectionFailed):
-    """The peer went away or was silent for too long."""
+    """The server closed the connection or timed out."""
 
 
 class PeerTimeout(ConnectionDropped):
-    """The peer did not answer, or took nothing, for longer than patience lasts."""
+    """The server did not reply, or did not receive data, within the timeout."""
 
 
 class StaleConnection(ConnectionDropped):
-    """A reused connection died before the peer reacted to anything: try a new one."""
+    """A reused connection was closed before the server replied to anything; a new connection may work."""
 
 
 class GreetingRefused(ConnectionFailed):
-    """The peer greets with a refusal."""
+    """The server rejected the connection in its greeting or in its reply to EHLO."""
 
 
 class TlsRequired(ConnectionFailed):
-    """No encryption as it was asked for."""
+    """The connection could not be encrypted as required."""
 
 
 class AuthenticationFailed(ConnectionFailed):
-    """The peer does not take the user and password."""
+    """The server rejected the user name and password."""
 
 
 @functools.cache
 def checked_context() -> ssl.SSLContext:
-    """The system's authorities; loading them takes 20 ms, so it is done once."""
+    """A TLS context with the system's certificate authorities. Loading them takes 20 ms, so it is cached."""
     return ssl.create_default_context()
 
 
 @functools.cache
 def unchecked_context() -> ssl.SSLContext:
-    """Opportunistic encryption (RFC 7435): any certificate is better than none."""
+    """A TLS context that accepts any certificate, for opportunistic encryption (RFC 7435)."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -243,12 +242,12 @@ def unchecked_context() -> ssl.SSLContext:
 
 
 async def connect(peer: Peer) -> "SmtpConnection":
-    """A connection that is greeted, encrypted and authenticated as the peer demands. Raises Trouble."""
+    """Open a connection, with TLS and authentication as configured. Raises ConnectionFailed."""
     connection = await _dial(peer)
     try:
         await connection.greet()
-    except ConnectionFailed as trouble:
-        trouble.opening = connection.said
+    except ConnectionFailed as failure:
+        failure.opening = connection.said
         connection.abort()
         raise
     except BaseException:
@@ -271,7 +270,7 @@ async def _dial(peer: Peer) -> "SmtpConnection":
                 local_addr=(peer.source, 0) if peer.source else None,
             )
     except TimeoutError:
-        raise Unreachable(f"{peer.label} does not answer.", enhanced="4.4.1") from None
+        raise Unreachable(f"{peer.label} does not respond.", enhanced="4.4.1") from None
     except ssl.SSLError as error:
         raise TlsRequired(f"TLS with {peer.label}: {error}", enhanced="4.7.5") from None
     except (OSError, UnicodeError) as error:
@@ -284,12 +283,12 @@ def _context(peer: Peer) -> ssl.SSLContext:
 
 
 class SmtpConnection(asyncio.Protocol):
-    """One SMTP connection: `connect` opens it, `send` takes one message at a time, `quit` ends it."""
+    """An SMTP connection: `connect` opens it, `send` sends one message at a time, `quit` ends it."""
 
     def __init__(self, peer: Peer, loop: asyncio.AbstractEventLoop) -> None:
         self.peer = peer
         self.messages = 0
-        """Messages that this connection has begun."""
+        """Number of messages that were started on this connection."""
         self.idle_since = loop.time()
         self.encrypted = False
         self.features: dict[str, str] = {}
@@ -300,7 +299,7 @@ class SmtpConnection(asyncio.Protocol):
         self._wanted = 0
         self._waiter: asyncio.Future[None] | None = None
         self._busy = True
-        self._trouble: ConnectionFailed | None = None
+        self._failure: ConnectionFailed | None = None
         self._leaving = False
         self._needs_reset = False
         self._opening: tuple[tuple[str, bytes], ...] = ()
@@ -318,60 +317,62 @@ class SmtpConnection(asyncio.Protocol):
         self._dot = peer.patience.dot.total_seconds()
         self._block = peer.patience.block.total_seconds()
         self._pipelining = self._smtputf8 = self._eightbit = self._sized = False
-        self._most = 0
+        self._size_limit = 0
 
-    # What the event loop tells us.
+    # Callbacks of the event loop.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the transport; with no buffer of its own it tells us whether the last octet has left."""
+        """Store the transport. A write buffer limit of 0 makes it report when the last octet was written."""
         self._transport = cast("asyncio.Transport", transport)
         self._transport.set_write_buffer_limits(high=0)
 
     def data_received(self, data: bytes) -> None:
-        """Collect replies, and wake whoever waits once there are as many as wanted."""
+        """Collect replies, and wake the waiting task once there are enough."""
         if self._heard < LONGEST_DIALOGUE:
             self._exchange.append(("S", data))
             self._heard += len(data)
         try:
             replies = self._reader.feed(data)
-        except SmtpSyntaxError as nonsense:
-            self._fail(ConnectionDropped(str(nonsense), enhanced="4.5.0"))
+        except SmtpSyntaxError as error:
+            self._fail(ConnectionDropped(str(error), enhanced="4.5.0"))
             return
         if not replies:
             return
         self._replies += replies
         self._leaving = self._leaving or replies[-1].code == 421
         if not self._busy:
-            self._fail(ConnectionDropped(f"The peer spoke unasked: {replies[-1].text[:200]}", replies[-1]))
+            self._fail(
+                ConnectionDropped(f"The server sent a reply without a command: {replies[-1].text[:200]}", replies[-1])
+            )
         elif self._waiter and (self._leaving or len(self._replies) >= self._wanted):
             self._wake()
         else:
             self._deadline = min(self._loop.time() + self._pace, self._latest)
 
     def pause_writing(self) -> None:
-        """The peer takes no more for the moment."""
+        """The server does not receive more data at the moment."""
         self._unsent = True
         self._backlog = self._left()
         self._moved = self._loop.time()
 
     def resume_writing(self) -> None:
-        """Everything written is with the operating system: from now the peer has its time to reply."""
+        """All data was passed to the operating system: the timeout for the reply starts."""
         self._unsent = False
         self._deadline = min(self._loop.time() + self._pace, self._latest)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Tell whoever waits."""
+        """Fail the waiting task."""
         self._fail(ConnectionDropped(f"{self.peer.label} closed the connection{f': {exc}' if exc else ''}."))
 
-    # The opening.
+    # Start of a connection.
 
     async def greet(self) -> None:
-        """Greeting, EHLO, STARTTLS, AUTH. Raises Trouble."""
+        """Receive the greeting, then EHLO, STARTTLS and AUTH. Raises ConnectionFailed."""
         peer = self.peer
         self.encrypted = peer.tls is Tls.IMPLICIT
         greeting = (await self._await(1, peer.patience.greeting.total_seconds()))[0]
         if greeting.code != 220:
-            raise GreetingRefused(f"{peer.label} greets with {greeting.code} {greeting.text[:500]}", greeting)
+            raise GreetingRefused(f"{peer.label} greeted with {greeting.code} {greeting.text[:500]}", greeting)
         await self._hello()
         if peer.tls in {Tls.STARTTLS, Tls.STARTTLS_REQUIRED}:
             await self._encrypt()
@@ -386,8 +387,8 @@ class SmtpConnection(asyncio.Protocol):
         if not reply.good:
             reply = await self._ask(f"HELO {greeting_name(self.peer.hello)}")
         if not reply.good:
-            raise GreetingRefused(f"{self.peer.label} refuses EHLO: {reply.code} {reply.text[:500]}", reply)
-        # Old servers spell it `AUTH=PLAIN LOGIN`.
+            raise GreetingRefused(f"{self.peer.label} rejected EHLO: {reply.code} {reply.text[:500]}", reply)
+        # Some old servers write `AUTH=PLAIN LOGIN`.
         pairs = [line.strip().replace("AUTH=", "AUTH ", 1).partition(" ") for line in lines]
         self.features = {name.upper(): values.strip() for name, _, values in pairs}
         self._pipelining = "PIPELINING" in self.features
@@ -395,7 +396,7 @@ class SmtpConnection(asyncio.Protocol):
         self._eightbit = "8BITMIME" in self.features
         self._sized = "SIZE" in self.features
         size = self.features.get("SIZE", "")
-        self._most = int(size) if size.isascii() and size.isdigit() and len(size) <= 20 else 0
+        self._size_limit = int(size) if size.isascii() and size.isdigit() and len(size) <= 20 else 0
 
     async def _encrypt(self) -> None:
         peer = self.peer
@@ -404,7 +405,7 @@ class SmtpConnection(asyncio.Protocol):
             if peer.tls is Tls.STARTTLS_REQUIRED:
                 raise TlsRequired(f"{peer.label} does not offer STARTTLS.", reply, "4.7.4")
             return
-        # What came in the clear after that reply may be an attacker's (RFC 3207 §6): it is forgotten.
+        # Data received in clear after that reply may be an attacker's, so it is discarded (RFC 3207 §6).
         self._reader = ReplyReader()
         self._replies.clear()
         try:
@@ -417,8 +418,8 @@ class SmtpConnection(asyncio.Protocol):
             )
         except (OSError, ssl.SSLError, ValueError) as error:
             raise TlsRequired(f"TLS with {peer.label}: {error}", enhanced="4.7.5") from None
-        if transport is None or self._trouble:
-            raise self._trouble or TlsRequired(f"TLS with {peer.label} broke off.", enhanced="4.7.5")
+        if transport is None or self._failure:
+            raise self._failure or TlsRequired(f"The TLS handshake with {peer.label} was aborted.", enhanced="4.7.5")
         self.connection_made(transport)
         self.encrypted = True
         await self._hello()
@@ -426,7 +427,9 @@ class SmtpConnection(asyncio.Protocol):
     async def _authenticate(self, user: str, password: str) -> None:
         mechanisms = self.features.get("AUTH", "").upper().split()
         if not self.encrypted and self.peer.tls is not Tls.NONE:
-            raise TlsRequired(f"No password for {self.peer.label} in the clear.", enhanced="4.7.4")
+            raise TlsRequired(
+                f"The connection to {self.peer.label} is not encrypted, so the password is not sent.", enhanced="4.7.4"
+            )
         if "PLAIN" in mechanisms:
             secret = base64.b64encode(f"\0{user}\0{password}".encode()).decode()
             reply = await self._ask(f"AUTH PLAIN {secret}", shown="AUTH PLAIN ****")
@@ -439,30 +442,30 @@ class SmtpConnection(asyncio.Protocol):
             raise AuthenticationFailed(f"{self.peer.label} offers neither AUTH PLAIN nor LOGIN.", None, "4.7.0")
         if reply.code != 235:
             raise AuthenticationFailed(
-                f"{self.peer.label} refuses the password: {reply.code} {reply.text[:500]}", reply
+                f"{self.peer.label} rejected the password: {reply.code} {reply.text[:500]}", reply
             )
 
     # Messages.
 
     @property
     def usable(self) -> bool:
-        """Whether another message may be sent."""
+        """Whether another message can be sent."""
         transport = self._transport
-        return not (self._trouble or self._leaving or transport is None or transport.is_closing())
+        return not (self._failure or self._leaving or transport is None or transport.is_closing())
 
     @property
     def said(self) -> tuple[tuple[str, bytes], ...]:
-        """What was said for the present message, or so far in the opening."""
+        """The dialogue of the current message, or of the start of the connection."""
         return tuple(self._exchange)
 
     async def send(self, envelope: Envelope, message: bytes, *, before_dot: BeforeDot | None = None) -> DeliveryOutcome:
-        """Send one message; see `Transport.deliver`. Raises StaleConnection where a new connection may do better."""
+        """Send one message; see `Transport.deliver`. Raises StaleConnection if a new connection may work."""
         refusal = self._refusal(envelope, message)
         if refusal:
             return refuse(envelope, refusal.code, refusal.enhanced, refusal.text, self.peer.label)
         if not self.usable or self._replies:
             self.abort()
-            raise StaleConnection("The connection had closed meanwhile.")
+            raise StaleConnection("The server closed the idle connection.")
         self._exchange.clear()
         self._heard = 0
         self._busy = True
@@ -478,17 +481,18 @@ class SmtpConnection(asyncio.Protocol):
         return self._outcome(envelope, verdicts, ambiguous, started)
 
     def _refusal(self, envelope: Envelope, message: bytes) -> SmtpReply | None:
-        """What is certain to fail at this peer is not tried."""
-        wrong = unfit(message)
-        if wrong:
-            return SmtpReply(554, "5.6.0", wrong)
-        if self._most and len(message) > self._most:
+        """The rejection of a message that this server is certain to reject; None otherwise."""
+        fault = unfit(message)
+        if fault:
+            return SmtpReply(554, "5.6.0", fault)
+        if self._size_limit and len(message) > self._size_limit:
             # RFC 1870 §6.
-            return SmtpReply(552, "5.3.4", f"The message has {len(message)} octets, the next hop takes {self._most}.")
+            text = f"The message has {len(message)} octets; the server accepts {self._size_limit}."
+            return SmtpReply(552, "5.3.4", text)
         if not self._eightbit and not message.isascii():
-            return SmtpReply(554, "5.6.3", "The next hop takes 7-bit messages only.")
+            return SmtpReply(554, "5.6.3", "The server accepts only 7-bit messages.")
         if not self._smtputf8 and (envelope.needs_smtputf8 or not envelope.mail_from.isascii()):
-            return SmtpReply(553, "5.6.7", "The next hop does not take messages with UTF-8 headers or sender.")
+            return SmtpReply(553, "5.6.7", "The server does not support non-ASCII headers or senders (SMTPUTF8).")
         return None
 
     def _route(self, recipient: str) -> bytes | SmtpReply:
@@ -504,7 +508,7 @@ class SmtpConnection(asyncio.Protocol):
         message: bytes,
         before_dot: BeforeDot | None,
     ) -> tuple[list[SmtpReply], bool]:
-        """One verdict per recipient, and whether the end is unknown."""
+        """One reply per recipient, and whether the outcome is ambiguous."""
         paths = [route for route in routes if isinstance(route, bytes)]
         try:
             sender = spelled(envelope.mail_from, smtputf8=self._smtputf8) if envelope.mail_from else b""
@@ -521,8 +525,8 @@ class SmtpConnection(asyncio.Protocol):
             data, ambiguous = await self._send_data(message, before_dot)
         elif self.usable:
             self._needs_reset = True
-        fates = iter(mail if not mail.good else data if reply.good else reply for reply in taken)
-        return [route if isinstance(route, SmtpReply) else next(fates) for route in routes], ambiguous
+        replies = iter(mail if not mail.good else data if reply.good else reply for reply in taken)
+        return [route if isinstance(route, SmtpReply) else next(replies) for route in routes], ambiguous
 
     def _mail(self, envelope: Envelope, sender: bytes, message: bytes) -> bytes:
         command = b"MAIL FROM:<%s>" % sender
@@ -539,7 +543,7 @@ class SmtpConnection(asyncio.Protocol):
         return command + b"\r\n"
 
     async def _send_envelope(self, mail: bytes, paths: list[bytes]) -> tuple[SmtpReply, list[SmtpReply], SmtpReply]:
-        """MAIL, RCPT and DATA: in one write where the peer can, step by step where it cannot."""
+        """Send MAIL, RCPT and DATA: in one write if the server supports PIPELINING, otherwise one by one."""
         commands = [mail, *[b"RCPT TO:<%s>\r\n" % path for path in paths], b"DATA\r\n"]
         if self._needs_reset:
             commands.insert(0, b"RSET\r\n")
@@ -557,10 +561,10 @@ class SmtpConnection(asyncio.Protocol):
                 raise StaleConnection(dropped.text) from None
             replies.append(SmtpReply(0, dropped.enhanced, dropped.text))
         if replies[0].code == 421 and self.messages > 1:
-            # Servers count the messages of a connection and end it so; a new one may do.
+            # Servers end a connection like this at their limit of messages per connection; a new one may work.
             self.abort()
             raise StaleConnection(replies[0].text)
-        # After a 421 nothing more comes: it stands for everything that was still to be answered.
+        # No replies follow a 421: it counts as the reply to all remaining commands.
         replies += [replies[-1]] * (len(commands) - len(replies))
         if self._needs_reset:
             self._needs_reset = False
@@ -568,20 +572,20 @@ class SmtpConnection(asyncio.Protocol):
         return replies[0], replies[1:-1], replies[-1]
 
     async def _step(self, commands: list[bytes], mail: int, replies: list[SmtpReply]) -> None:
-        """One command at a time: nobody is named after a refused MAIL, no DATA follows without anybody."""
+        """Send one command at a time: no RCPT after a rejected MAIL, and no DATA without an accepted recipient."""
         for at, command in enumerate(commands):
-            refused = at > mail and not replies[mail].good
-            nobody = at == len(commands) - 1 and not any(reply.good for reply in replies[mail + 1 :])
-            if self._leaving or refused or nobody:
+            mail_rejected = at > mail and not replies[mail].good
+            no_recipients = at == len(commands) - 1 and not any(reply.good for reply in replies[mail + 1 :])
+            if self._leaving or mail_rejected or no_recipients:
                 replies.append(replies[-1])
                 continue
             self._write(command)
             replies += await self._await(1, self._command)
 
-    async def _reset(self, somebody: bool) -> None:
-        """The peer opened its ear although it took nobody: a lone dot ends that (RFC 2920 §3.1)."""
-        if somebody:
-            # A recipient without a sender: a dot could deliver an empty message.
+    async def _reset(self, has_recipients: bool) -> None:
+        """End a DATA that the server accepted without a valid transaction by a single dot (RFC 2920 §3.1)."""
+        if has_recipients:
+            # The server accepted a recipient but no sender: a dot could deliver an empty message.
             self.abort()
             return
         self._write(b".\r\n")
@@ -591,25 +595,25 @@ class SmtpConnection(asyncio.Protocol):
             self.abort()
 
     async def _send_data(self, message: bytes, before_dot: BeforeDot | None) -> tuple[SmtpReply, bool]:
-        """The text, the dot, the reply; and whether the dot went out without one."""
+        """Send the message and the final dot; returns the reply, and whether the outcome is ambiguous."""
         text = dot_stuffed(message)
-        handed = False
+        dot_written = False
         try:
             if before_dot is None:
                 self._write(text + b".\r\n", shown=b"(%d octets and the final dot)\r\n" % len(text))
             else:
-                # The caller's commit and the journey of the text happen at the same time.
+                # The caller commits while the message is being transmitted.
                 self._write(text, shown=b"(%d octets)\r\n" % len(text))
                 await before_dot()
                 if self._replies:
                     self.abort()
                     return self._replies.pop(), False
                 self._write(b".\r\n")
-            handed = True
+            dot_written = True
             return (await self._await(1, self._dot))[0], False
         except ConnectionDropped as dropped:
-            # With octets left in our own buffer, the last one of them is the dot's: it never went out.
-            return SmtpReply(0, dropped.enhanced, dropped.text), handed and not self._unsent
+            # If octets are left in the write buffer, the final dot is among them, so it was not transmitted.
+            return SmtpReply(0, dropped.enhanced, dropped.text), dot_written and not self._unsent
 
     def _outcome(
         self, envelope: Envelope, verdicts: list[SmtpReply], ambiguous: bool, started: float
@@ -633,17 +637,17 @@ class SmtpConnection(asyncio.Protocol):
     # Between messages.
 
     async def probe(self, sender: str, recipient: str) -> tuple[SmtpReply, SmtpReply | None]:
-        """What the peer says to a sender and, if it takes that, to a recipient; nothing is sent. Raises Trouble."""
+        """The replies to MAIL and, if that is accepted, to RCPT; sends no message. Raises ConnectionFailed."""
         self._busy = True
         self._exchange.clear()
-        taken = await self._ask(f"MAIL FROM:<{sender}>")
-        asked = await self._ask(f"RCPT TO:<{recipient}>") if taken.good else None
+        mail = await self._ask(f"MAIL FROM:<{sender}>")
+        rcpt = await self._ask(f"RCPT TO:<{recipient}>") if mail.good else None
         await self._ask("RSET")
         self._rest()
-        return taken, asked
+        return mail, rcpt
 
     async def noop(self) -> bool:
-        """Whether the peer is still there."""
+        """Whether the server still responds."""
         if not self.usable:
             return False
         self._busy = True
@@ -656,7 +660,7 @@ class SmtpConnection(asyncio.Protocol):
         return alive
 
     async def quit(self) -> None:
-        """Say goodbye, and do not wait long for the answer."""
+        """Send QUIT, wait for the reply within the `goodbye` timeout, and close the connection."""
         try:
             if self.usable:
                 self._busy = True
@@ -668,29 +672,29 @@ class SmtpConnection(asyncio.Protocol):
             self.abort()
 
     def abort(self) -> None:
-        """Hang up."""
-        self._fail(ConnectionDropped("We hung up."))
+        """Close the connection without QUIT."""
+        self._fail(ConnectionDropped("The client closed the connection."))
 
-    # The machinery.
+    # Reading and writing.
 
     async def _ask(self, command: str, *, shown: str | None = None) -> SmtpReply:
-        """One command, one reply."""
+        """Send a command and return the reply."""
         self._write(f"{command}\r\n".encode(), shown=f"{shown}\r\n".encode() if shown else None)
         return (await self._await(1, self._command))[0]
 
     def _write(self, data: bytes, *, shown: bytes | None = None) -> None:
         transport = self._transport
-        if self._trouble or transport is None or transport.is_closing():
-            # What is written to a closing transport is dropped without a word.
-            raise self._trouble or ConnectionDropped(f"{self.peer.label} closed the connection.")
+        if self._failure or transport is None or transport.is_closing():
+            # A closing transport silently discards data.
+            raise self._failure or ConnectionDropped(f"{self.peer.label} closed the connection.")
         transport.write(data)
         self._exchange.append(("C", shown or data))
 
     async def _await(self, wanted: int, pace: float) -> list[SmtpReply]:
-        """The next `wanted` replies, fewer if one is a 421. Raises ConnectionDropped; then those that came stay."""
+        """The next `wanted` replies, or fewer if one is a 421. If this raises, the replies so far are kept."""
         if len(self._replies) < wanted and not (self._leaving and self._replies):
-            if self._trouble or self._leaving:
-                raise self._trouble or ConnectionDropped(f"{self.peer.label} is closing the connection.")
+            if self._failure or self._leaving:
+                raise self._failure or ConnectionDropped(f"{self.peer.label} is closing the connection.")
             self._watch(wanted, pace)
             self._waiter = self._loop.create_future()
             try:
@@ -702,7 +706,7 @@ class SmtpConnection(asyncio.Protocol):
         return replies
 
     def _watch(self, wanted: int, pace: float) -> None:
-        """Set the deadline; the timer behind it is only ever moved forward when it rings too early."""
+        """Set the deadline. To save calls, the timer is only set again when it fires before the deadline."""
         now = self._loop.time()
         self._wanted = wanted
         self._pace = pace
@@ -722,12 +726,12 @@ class SmtpConnection(asyncio.Protocol):
             return
         now = self._loop.time()
         if self._unsent and (left := self._left()) < self._backlog:
-            # The text is long and the peer slow, but it moves.
+            # The server is slow but receives data.
             self._backlog, self._moved = left, now
         if now < (self._moved + self._block if self._unsent else self._deadline):
             self._set_alarm(now + self._block if self._unsent else min(self._deadline, now + self._block))
         else:
-            self._fail(PeerTimeout(f"{self.peer.label} was silent for too long."))
+            self._fail(PeerTimeout(f"{self.peer.label} timed out."))
 
     def _left(self) -> int:
         return self._transport.get_write_buffer_size() if self._transport else 0
@@ -740,25 +744,25 @@ class SmtpConnection(asyncio.Protocol):
         if self._waiter and not self._waiter.done():
             self._waiter.set_result(None)
 
-    def _fail(self, trouble: ConnectionFailed) -> None:
-        if self._trouble is None:
-            self._trouble = trouble
+    def _fail(self, failure: ConnectionFailed) -> None:
+        if self._failure is None:
+            self._failure = failure
             if self._transport:
                 self._transport.abort()
         if self._timer:
             self._timer.cancel()
             self._timer = None
         if self._waiter and not self._waiter.done():
-            self._waiter.set_exception(self._trouble)
+            self._waiter.set_exception(self._failure)
 
 
 def result(recipient: str, reply: SmtpReply, host: str, duration: timedelta) -> Result:
-    """What a reply means for a recipient."""
+    """The result of a recipient from the server's reply."""
     kind: type[Result] = Rejected
     if reply.good:
         kind = Accepted
     elif reply.code < 500 or (reply.code == 552 and reply.enhanced in {"", "5.5.3"}):
-        # RFC 5321 §4.5.3.1.10: 552 also says "too many recipients", and means 452.
+        # RFC 5321 §4.5.3.1.10: some servers reply 552 to too many recipients and mean 452.
         kind = Deferred
     return kind(
         recipient=recipient,
@@ -770,22 +774,22 @@ def result(recipient: str, reply: SmtpReply, host: str, duration: timedelta) -> 
     )
 
 
-def deferred(envelope: Envelope, trouble: ConnectionFailed, host: str, spent: timedelta = NO_TIME) -> DeliveryOutcome:
-    """What trouble with a connection means for a message."""
-    reply = trouble.reply
+def deferred(envelope: Envelope, failure: ConnectionFailed, host: str, spent: timedelta = NO_TIME) -> DeliveryOutcome:
+    """The outcome of a message whose connection failed: all recipients are deferred."""
+    reply = failure.reply
     return postpone(
         envelope,
-        trouble.text,
+        failure.text,
         host,
         duration=spent,
-        opening=trouble.opening,
+        opening=failure.opening,
         code=reply.code if reply else 0,
-        enhanced=(reply.enhanced if reply else "") or trouble.enhanced,
+        enhanced=(reply.enhanced if reply else "") or failure.enhanced,
     )
 
 
 def greeting_name(host: str) -> str:
-    """Our name as EHLO takes it: a domain, or an address literal such as `[127.0.0.1]` (RFC 5321 §4.1.3)."""
+    """The host name for EHLO: a domain, or an address literal such as `[127.0.0.1]` (RFC 5321 §4.1.3)."""
     try:
         address = ip_address(host)
     except ValueError:

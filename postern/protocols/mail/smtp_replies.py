@@ -1,7 +1,7 @@
-"""What a reply means: whose fault it is, whether to try again and when.
+"""Classification of SMTP replies, and retry times.
 
-The codes are those of RFC 3463, its registry at IANA, and what large providers made of them. Texts decide
-where codes are vague: many servers answer `550 5.7.1` to everything.
+The enhanced codes are those of RFC 3463 and its IANA registry, with the meanings that large providers give them. The
+text decides where codes are vague: many servers reply `550 5.7.1` to everything.
 """
 
 import re
@@ -13,20 +13,20 @@ import msgspec
 
 
 class FailureKind(StrEnum):
-    """Whose fault a failure is."""
+    """The kind of a failure, by its cause."""
 
     HARD = "hard"
     """The recipient can never be reached."""
     SOFT = "soft"
-    """The recipient, the way there, or the server cannot take it at present."""
+    """The recipient, the network or the server cannot accept the message at present."""
     BLOCK = "block"
-    """The sender's reputation: address, network or domain is not welcome."""
+    """The reputation of the sender's IP address, network or domain is bad."""
     POLICY = "policy"
-    """This message or this sender breaks a rule: content, size, authentication, protocol."""
+    """The message or the sender violates a rule on content, size, authentication or protocol."""
 
 
 class FailureReason(StrEnum):
-    """Why, in a word."""
+    """The reason of a failure."""
 
     USER_UNKNOWN = "user_unknown"
     MAILBOX_INACTIVE = "mailbox_inactive"
@@ -54,7 +54,7 @@ class FailureReason(StrEnum):
 
 
 class FailureVerdict(msgspec.Struct, frozen=True):
-    """What a failure means."""
+    """The classification of a failure."""
 
     kind: FailureKind
     reason: FailureReason
@@ -93,7 +93,7 @@ _KINDS: dict[FailureReason, FailureKind] = {
 }
 
 _CERTAIN: dict[str, FailureReason] = {
-    # Whatever the text says, these say one thing.
+    # Enhanced codes with one meaning, whatever the text is.
     "1.1": FailureReason.USER_UNKNOWN,
     "1.2": FailureReason.HOST_UNKNOWN,
     "1.3": FailureReason.USER_UNKNOWN,
@@ -132,7 +132,7 @@ _CERTAIN: dict[str, FailureReason] = {
 }
 
 _LIKELY: dict[str, FailureReason] = {
-    # Used when the text says nothing that we know.
+    # Used if no pattern matches the text.
     "1.10": FailureReason.NO_MAIL_HERE,
     "2.0": FailureReason.UNDETERMINED,
     "2.4": FailureReason.SYSTEM,
@@ -150,7 +150,7 @@ _LIKELY: dict[str, FailureReason] = {
 }
 
 _SUBJECTS: dict[str, FailureReason] = {
-    # The middle digit alone (RFC 3463 §3.1).
+    # By the subject, which is the middle number of the enhanced code (RFC 3463 §3.1).
     "3": FailureReason.SYSTEM,
     "4": FailureReason.NETWORK,
     "5": FailureReason.PROTOCOL,
@@ -163,8 +163,8 @@ def _any(*parts: str) -> re.Pattern[str]:
     return re.compile("|".join(parts), re.IGNORECASE)
 
 
-_OUR_FAULT: list[tuple[re.Pattern[str], FailureReason]] = [
-    # Read before any code: to suppress a person for our own reputation would be wrong for good.
+_SENDER_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
+    # Failures caused by the sender. Checked before any code, because they must never suppress the recipient.
     (
         _any(
             r"gr[ae]y-?list|come back in|try again in \d+",
@@ -215,7 +215,7 @@ _OUR_FAULT: list[tuple[re.Pattern[str], FailureReason]] = [
     ),
 ]
 
-_THEIRS: list[tuple[re.Pattern[str], FailureReason]] = [
+_RECIPIENT_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
     (
         _any(
             r"(over|exceed(s|ed)?|out of) ?(the )?(its |his |storage |disk |mailbox )*(quota|storage)",
@@ -288,7 +288,7 @@ _THEIRS: list[tuple[re.Pattern[str], FailureReason]] = [
 ]
 
 _CODES: dict[int, FailureReason] = {
-    # RFC 5321 §4.2.3, RFC 1846, RFC 7504, and the words of RFC 5321 for codes without an enhanced one.
+    # RFC 5321 §4.2.3, RFC 1846 and RFC 7504, for replies without an enhanced code.
     421: FailureReason.SYSTEM,
     450: FailureReason.SYSTEM,
     451: FailureReason.SYSTEM,
@@ -311,10 +311,10 @@ _CODES: dict[int, FailureReason] = {
 
 
 def classify(code: int, enhanced: str = "", text: str = "") -> FailureVerdict:
-    """What a failure means. `code` is 0 where no peer spoke; `enhanced` is such as `5.1.1` or empty.
+    """Classify a failure. `code` is 0 without a reply; `enhanced` is an enhanced code such as `5.1.1`, or empty.
 
-    Only replies of class 5 can be HARD: what may pass is SOFT, whoever's fault it is. A message that was
-    only put off by a block or a rule keeps that kind, so that the sender hears of it.
+    Only permanent replies (class 5) can be HARD; temporary ones are SOFT instead. BLOCK and POLICY also apply to
+    temporary replies, because the sender has to act.
     """
     reason = _reason(code, enhanced, text[:2_000])
     kind = _KINDS[reason]
@@ -324,15 +324,15 @@ def classify(code: int, enhanced: str = "", text: str = "") -> FailureVerdict:
 
 def _reason(code: int, enhanced: str, text: str) -> FailureReason:
     detail = enhanced.partition(".")[2]
-    found = _first(_OUR_FAULT, text)
-    # "5.1.1 … see our anti-spam page" is still about a mailbox.
-    if found and _CERTAIN.get(detail) not in _RECIPIENT_FAULTS - {FailureReason.MAILBOX_INACTIVE}:
-        return found
-    if found is FailureReason.BLOCKLISTED or found is FailureReason.BAD_REPUTATION:
-        return found
+    sender_reason = _first(_SENDER_PATTERNS, text)
+    # "5.1.1 … see our anti-spam page" is still about an unknown mailbox.
+    if sender_reason and _CERTAIN.get(detail) not in _RECIPIENT_FAULTS - {FailureReason.MAILBOX_INACTIVE}:
+        return sender_reason
+    if sender_reason is FailureReason.BLOCKLISTED or sender_reason is FailureReason.BAD_REPUTATION:
+        return sender_reason
     return (
         _CERTAIN.get(detail)
-        or _first(_THEIRS, text)
+        or _first(_RECIPIENT_PATTERNS, text)
         or _LIKELY.get(detail)
         or _SUBJECTS.get(detail.partition(".")[0])
         or _CODES.get(code)
@@ -345,36 +345,35 @@ def _first(table: list[tuple[re.Pattern[str], FailureReason]], text: str) -> Fai
 
 
 def suppresses(verdict: FailureVerdict) -> bool:
-    """Whether this one failure ends all mail to the recipient: only a fault of the recipient's does."""
+    """Whether this failure suppresses the recipient; only a HARD failure caused by the recipient does."""
     return verdict.kind is FailureKind.HARD and verdict.reason in _RECIPIENT_FAULTS
 
 
 SOFT_BOUNCES_TO_SUPPRESS = 3
-"""Soft failures in a row that end all mail to a recipient …"""
+"""This many soft failures in a row suppress a recipient, if they are spread over SOFT_BOUNCES_OVER."""
 SOFT_BOUNCES_OVER = timedelta(hours=72)
-"""… when they are spread over at least this long."""
 
 
 def counts_towards_suppression(verdict: FailureVerdict) -> bool:
-    """Whether a failure is one of those that suppress when they come in a row."""
+    """Whether a failure counts as a soft failure that suppresses the recipient after several in a row."""
     return verdict.kind is FailureKind.SOFT and verdict.reason in _RECIPIENT_FAULTS | {FailureReason.MAILBOX_FULL}
 
 
 class MailLane(StrEnum):
-    """What sort of mail it is: one must be quick, the other may wait."""
+    """The kind of mail, which decides how long it is retried."""
 
     TRANSACTIONAL = "transactional"
     MARKETING = "marketing"
 
 
 HORIZONS = {MailLane.TRANSACTIONAL: timedelta(hours=24), MailLane.MARKETING: timedelta(hours=72)}
-"""How long after its acceptance a message is tried."""
+"""How long after its submission a message is retried."""
 WAITS = tuple(timedelta(minutes=minutes) for minutes in (5, 15, 30, 60, 120, 240, 480, 720, 1440))
-"""What follows the first, second, … attempt; the last one repeats."""
+"""The delay after the first, second, … attempt; the last one repeats."""
 JITTER = 0.2
-"""Waits vary by so much in both directions, so that what failed together is not tried together."""
+"""Delays vary by this share in both directions, so that messages deferred together are not retried together."""
 LAST_CHANCE = 0.9
-"""Where a whole wait no longer fits, the last attempt comes after this share of what is left."""
+"""If the next delay would exceed the horizon, the last attempt is after this share of the remaining time."""
 
 
 def next_retry(
@@ -386,9 +385,9 @@ def next_retry(
     expires_at: datetime | None = None,
     chance: Callable[[], float],
 ) -> datetime | None:
-    """When to try again after attempt number `attempt` (from 1) was deferred at `now`, None for never.
+    """When to retry after attempt number `attempt` (from 1) was deferred at `now`; None for never.
 
-    `chance` is 0 ≤ x < 1. Nothing is tried after the lane's horizon or after `expires_at`.
+    `chance` returns a random number 0 ≤ x < 1. There is no retry after the lane's horizon or after `expires_at`.
     """
     horizon = accepted_at + HORIZONS[lane]
     if expires_at is not None:

@@ -45,6 +45,6 @@ def test_an_internal_error_fails_one_message_with_its_location(monkeypatch):
 
     monkeypatch.setattr(composing.mime, "compose", broken)
     (made,) = composed(orders(1))
-    assert made.reason == "It could not be composed: ZeroDivisionError."
+    assert made.reason == "The message could not be composed: ZeroDivisionError."
     assert made.trace
     assert "in broken" in made.trace

@@ -124,7 +124,7 @@ async def test_many_short_templates_take_bounded_memory(monkeypatch):
         for group in range(10):
             wanted = [ComposeRequest(MessageTemplates(f"{group}{number}"), draft(number)) for number in range(10)]
             assert await made(apart, wanted) == composed(wanted)
-        assert len(apart._words) < 50
+        assert len(apart._templates) < 50
 
 
 async def test_a_killed_process_is_replaced_and_its_work_repeated():

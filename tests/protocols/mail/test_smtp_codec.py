@@ -49,7 +49,7 @@ def test_no_octets_crash_the_reader_or_exceed_its_limits(pieces):
                 assert 200 <= reply.code <= 599
     except SmtpSyntaxError:
         return
-    assert len(reader._torn) <= LONGEST_LINE
+    assert len(reader._partial_line) <= LONGEST_LINE
     assert len(reader._lines) <= MOST_LINES
 
 

@@ -1,1 +1,1 @@
-"""From a template and values to the subject, text and HTML of a message."""
+"""Rendering of templates with values to the subject, text and HTML of a message."""

@@ -1,8 +1,8 @@
 """Composing signed messages from templates and values, and checking and previewing templates.
 
-These functions run in render processes (`rendering.py`): what they read was written by strangers, and rendering,
-composing and signing are the largest part of what a message costs. Those in `TASKS` are called by name; their arguments
-and results are plain JSON values, and what is wrong is a Problem whose `errors` say where.
+These functions run in render processes (`rendering.py`), because templates and values are not trusted, and because
+rendering, composing and signing take most of the processor time of a message. Functions in `TASKS` are called by name,
+with plain JSON values as arguments and results; they raise Problems whose `errors` have the location.
 """
 
 import traceback
@@ -37,23 +37,23 @@ from postern.protocols.mail.templates.template import (
 )
 
 CONTENTS_KEPT: Final = 256
-"""Compiled contents that a process keeps ready."""
+"""Maximum number of compiled contents that a process caches."""
 CONTENT_KEPT_CHARACTERS: Final = 300_000
-"""Larger ones are compiled each time: they are rare, and memory is bounded."""
+"""Larger contents are not cached, to bound the memory; they are rare."""
 ADDRESSES_KEPT: Final = 5_000
-"""Parsed addresses that a process remembers."""
+"""Maximum number of parsed addresses that a process caches."""
 
 
 class TemplateTooExpensive(Unprocessable):
-    """Rendering this takes too much time or memory (template_too_expensive)."""
+    """Rendering takes too much time or memory; simplify the template or its variables (template_too_expensive)."""
 
 
 class TemplateCrashed(Unprocessable):
-    """Rendering this ended the process that did it (template_crashed)."""
+    """Rendering crashed the rendering process; change the template or its variables (template_crashed)."""
 
 
 class MessageTemplates(NamedTuple):
-    """The templates of a message: what many of them share."""
+    """The templates of a message, which many messages can share."""
 
     subject: str = ""
     html: str | None = None
@@ -62,71 +62,73 @@ class MessageTemplates(NamedTuple):
 
     @property
     def size(self) -> int:
-        """In characters."""
+        """The size in characters."""
         return len(self.subject) + len(self.html or "") + len(self.text or "")
 
 
 class MessageDraft(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """One message beside its words: the same draft and words always give the same octets."""
+    """The parts of a message besides its templates. The same draft and templates always give the same octets."""
 
     send_id: str
     values: dict[str, Any]
-    """What the templates get."""
+    """The template variables."""
     sender: str
     to: list[str]
     cc: list[str] = []
     reply_to: list[str] = []
     headers: list[tuple[str, str]] = []
-    """Fields that the caller asked for."""
+    """Custom header fields of the caller."""
     date: int
     """In seconds since 1970."""
     message_id: str
     tracking: TrackingOptions | None = None
     leave: TrackingOptions | None = None
-    """With whose base and key the `List-Unsubscribe` link is written, where there is one (RFC 8058)."""
+    """The base URL and key of the `List-Unsubscribe` link (RFC 8058); None for no link."""
     list_id: str | None = None
     feedback_id: str | None = None
     attachments: list[mime.Attachment] = []
     from_name: str | None = None
-    """The sender's display name as a template, filled with the same values as the rest."""
+    """The sender's display name as a template, rendered with the same values as the content."""
     is_bulk: bool = False
-    """Whether it is one of many, so that the time it takes to write counts more than the form of its text."""
+    """Whether it is bulk mail, for which a faster text encoding is used."""
 
 
 class ComposeRequest(NamedTuple):
-    """A message to make, and who signs it."""
+    """A message to compose, with its signers."""
 
-    words: MessageTemplates
+    templates: MessageTemplates
     draft: MessageDraft
     signers: Sequence[Signer] = ()
     tenant: str = ""
-    """Whose it is: what one project's templates cost is not to be at the expense of others."""
+    """The project, so that expensive templates of one project do not delay others."""
 
     @property
     def size(self) -> int:
-        """About how many characters and octets are in it."""
-        return self.words.size + sum(len(each.content) for each in self.draft.attachments)
+        """The approximate size in characters and octets."""
+        return self.templates.size + sum(len(attachment.content) for attachment in self.draft.attachments)
 
     @property
     def is_small(self) -> bool:
-        """Whether it is made together with others: it has no files, and words that are kept in memory."""
-        return not self.draft.attachments and self.words.size <= CONTENT_KEPT_CHARACTERS
+        """Whether it is composed in a batch with others: it has no attachments, and its content is cached."""
+        return not self.draft.attachments and self.templates.size <= CONTENT_KEPT_CHARACTERS
 
 
 class ComposeResult(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """The message, or why there is none."""
+    """The composed message, or the reason if it could not be composed."""
 
     message: bytes = b""
     subject: str = ""
     reason: str | None = None
-    """Why it could not be made, for whoever wrote it."""
+    """Why it could not be composed, for the author of the template."""
     trace: str | None = None
-    """Where, if that is our own mistake."""
+    """The stack trace of an internal error."""
 
 
-def compile_templates(words: MessageTemplates, draft: MessageDraft, *, reached: Reached = nowhere) -> tuple[bytes, str]:
-    """The message as it goes on the wire before signing, and its subject. Raises what the words or the fields raise."""
-    content = content_of(words, reached=reached)
+def compile_templates(
+    templates: MessageTemplates, draft: MessageDraft, *, reached: Reached = nowhere
+) -> tuple[bytes, str]:
+    """Compose a message without signatures; returns it with its subject. Raises a Problem of a template or a field."""
+    content = content_of(templates, reached=reached)
     rendered = content.render(draft.values, send_id=draft.send_id, tracking=draft.tracking, reached=reached)
     reached(None)
     own: list[tuple[str, str]] = []
@@ -138,7 +140,7 @@ def compile_templates(words: MessageTemplates, draft: MessageDraft, *, reached: 
     if draft.feedback_id:
         own.append(("Feedback-ID", draft.feedback_id))
     message = mime.Message(
-        from_=_sender(draft, words.engine),
+        from_=_sender(draft, templates.engine),
         to=[address_of(text) for text in draft.to],
         cc=[address_of(text) for text in draft.cc],
         reply_to=[address_of(text) for text in draft.reply_to],
@@ -156,7 +158,7 @@ def compile_templates(words: MessageTemplates, draft: MessageDraft, *, reached: 
 
 
 def _sender(draft: MessageDraft, engine: Engine) -> Address:
-    """The sender, with its display name filled in where that is a template."""
+    """The sender, with its display name rendered if it is a template."""
     sender = address_of(draft.sender)
     if draft.from_name is None:
         return sender
@@ -166,59 +168,64 @@ def _sender(draft: MessageDraft, engine: Engine) -> Address:
     return msgspec.structs.replace(sender, name=" ".join(name.split()))
 
 
-def compose(order: ComposeRequest, now: int, *, reached: Reached = nowhere) -> ComposeResult:
-    """Make one message. `reached` is told which part is worked on."""
+def compose(request: ComposeRequest, now: int, *, reached: Reached = nowhere) -> ComposeResult:
+    """Compose one message. `reached` is called with the part that is processed next."""
     try:
-        message, subject = compile_templates(order.words, order.draft, reached=reached)
+        message, subject = compile_templates(request.templates, request.draft, reached=reached)
         return ComposeResult(
-            message=sign(message, order.signers, now=now) if order.signers else message, subject=subject
+            message=sign(message, request.signers, now=now) if request.signers else message, subject=subject
         )
     except Problem as problem:
         return ComposeResult(reason=problem.detail[:1_000])
     except MemoryError:
         return ComposeResult(reason=TemplateTooExpensive.message())
-    except Exception as error:  # One poisoned message fails alone.
-        return ComposeResult(reason=f"It could not be composed: {type(error).__name__}.", trace=traceback.format_exc())
+    except Exception as error:  # An internal error fails only this message.
+        reason = f"The message could not be composed: {type(error).__name__}."
+        return ComposeResult(reason=reason, trace=traceback.format_exc())
 
 
 _contents: OrderedDict[MessageTemplates, Content] = OrderedDict()
 
 
-def content_of(words: MessageTemplates, *, reached: Reached = nowhere) -> Content:
-    """The compiled words; contents that many messages share are compiled once. Raises TemplateInvalid."""
-    found = _contents.get(words)
-    if found is None:
-        found = compile_content(
-            subject=words.subject, html=words.html, text=words.text, reached=reached, engine=words.engine
+def content_of(templates: MessageTemplates, *, reached: Reached = nowhere) -> Content:
+    """The compiled content; contents that many messages share are cached. Raises TemplateInvalid."""
+    content = _contents.get(templates)
+    if content is None:
+        content = compile_content(
+            subject=templates.subject,
+            html=templates.html,
+            text=templates.text,
+            reached=reached,
+            engine=templates.engine,
         )
-        if words.size <= CONTENT_KEPT_CHARACTERS:
-            _contents[words] = found
+        if templates.size <= CONTENT_KEPT_CHARACTERS:
+            _contents[templates] = content
             while len(_contents) > CONTENTS_KEPT:
                 try:
                     _contents.popitem(last=False)
-                except KeyError:  # Another thread was quicker.
+                except KeyError:  # Another thread has removed it.
                     break
-    return found
+    return content
 
 
 _addresses: dict[str, Address] = {}
 
 
 def address_of(text: str) -> Address:
-    """A parsed address; senders repeat, so the last few thousand are remembered. Raises AddressInvalid."""
-    found = _addresses.get(text)
-    if found is None:
+    """Parse an address; cached, because senders repeat. Raises AddressInvalid."""
+    address = _addresses.get(text)
+    if address is None:
         if len(_addresses) > ADDRESSES_KEPT:
             _addresses.clear()
-        found = _addresses[text] = parse_address(text)
-    return found
+        address = _addresses[text] = parse_address(text)
+    return address
 
 
 UNSUBSCRIBE_NAMES: Final[tuple[str, ...]] = ("unsubscribe_url", "unsubscribeUrl")
-"""What every message has without being given it."""
+"""Template variables that are defined for every message."""
 PROBLEMS: Final[dict[str, type[Problem]]] = {
-    each.code(): each
-    for each in (
+    kind.code(): kind
+    for kind in (
         Invalid,
         HeaderInvalid,
         RenderFailed,
@@ -230,7 +237,7 @@ PROBLEMS: Final[dict[str, type[Problem]]] = {
         mime.MessageTooLarge,
     )
 }
-"""What these functions raise, by code: a problem travels between processes as its code, words and places."""
+"""The problems that these functions raise, keyed by code: problems are sent between processes by code."""
 
 
 def check_message(
@@ -268,15 +275,15 @@ def check_message(
 
 
 def _require_room(rendered: RenderedContent, attached: int) -> None:
-    """Raises MessageTooLarge where the encoded words and files are larger than a message may be."""
-    words = [part for part in (rendered.html, rendered.text) if part is not None]
+    """Raises MessageTooLarge if content and attachments exceed the limit after encoding."""
+    bodies = [part for part in (rendered.html, rendered.text) if part is not None]
     files = attached + attached // 76 * 2
-    if 4 * sum(map(len, words)) * 78 // 57 + files <= mime.MESSAGE_BYTES_LIMIT:
-        return  # Not even four octets for each character, in base64 with its line ends, would be too many.
-    nobody = parse_address("a@example.org")
+    if 4 * sum(map(len, bodies)) * 78 // 57 + files <= mime.MESSAGE_BYTES_LIMIT:
+        return  # It fits even if every character takes four octets in base64 with line ends.
+    placeholder = parse_address("a@example.org")
     message = mime.Message(
-        from_=nobody,
-        to=[nobody],
+        from_=placeholder,
+        to=[placeholder],
         subject="",
         date=datetime.fromtimestamp(0, UTC),
         message_id="<a@example.org>",
@@ -296,8 +303,8 @@ def _require_room(rendered: RenderedContent, attached: int) -> None:
 
 
 def render_subjects(reached: Reached, subjects: list[tuple[str, dict[str, Any]]]) -> list[str | None]:
-    """Subjects with the values of each message; None for one that does not render."""
-    return [_subject(reached, *each) for each in subjects]
+    """Render subjects with the values of each message; None for one that cannot be rendered."""
+    return [_subject(reached, subject, values) for subject, values in subjects]
 
 
 def _subject(reached: Reached, subject: str, values: dict[str, Any]) -> str | None:
@@ -308,7 +315,7 @@ def _subject(reached: Reached, subject: str, values: dict[str, Any]) -> str | No
 
 
 def check_parts(reached: Reached, parts: list[tuple[str, Part, str]], engine: Engine = "minijinja") -> None:
-    """Parse templates, each with its JSON pointer and what it is. Raises Invalid at the first that does not parse."""
+    """Check the syntax of templates, given with JSON pointer and kind. Raises Invalid at the first with an error."""
     for path, part, source in parts:
         reached(None)
         try:
@@ -337,9 +344,8 @@ def preview_template(
 ) -> tuple[str | None, bool, list[str]]:
     """Check a template and render its builder document, given as JSON.
 
-    Returns the html, whether it was rendered, and the names that the template asks for: none where no engine reads it.
-
-    Raises Invalid with the place.
+    Returns the html, whether it was rendered from the document, and the names of the variables that the template uses
+    (none with the engine `none`). Raises Invalid with the location.
     """
     is_rendered = builder_json is not None and html is None
     reached("html")
@@ -370,7 +376,7 @@ def preview(
     unsubscribe_url: str,
     engine: Engine = "minijinja",
 ) -> tuple[str | None, str | None, str | None]:
-    """Subject, html and text for these values. Raises RenderFailed."""
+    """Render subject, html and text with values. Raises RenderFailed."""
     facts: dict[str, Any] = dict.fromkeys(UNSUBSCRIBE_NAMES, unsubscribe_url)
     content = compile_content(subject=subject or "", html=html, text=text, facts=facts, reached=reached, engine=engine)
     rendered = content.render(values, send_id="preview", reached=reached)
@@ -385,7 +391,8 @@ def _rendered(builder_json: dict[str, Any], engine: Engine) -> str:
         return render_builder(builder_json, engine)
     except BuilderInvalid as error:
         faults = [
-            ProblemError(path=f"/builderJson{each.path}", code=each.code, message=each.message) for each in error.errors
+            ProblemError(path=f"/builderJson{fault.path}", code=fault.code, message=fault.message)
+            for fault in error.errors
         ]
         raise Invalid(error.detail, errors=faults) from None
     except Problem as error:
@@ -393,10 +400,10 @@ def _rendered(builder_json: dict[str, Any], engine: Engine) -> str:
 
 
 TASKS: Final[dict[str, Callable[..., Any]]] = {
-    each.__name__: each for each in (check_message, render_subjects, check_parts, preview_template, preview)
+    task.__name__: task for task in (check_message, render_subjects, check_parts, preview_template, preview)
 }
 
 
 def problem_of(code: str, detail: str, errors: list[ProblemError]) -> Problem:
-    """The problem that travelled here from another process."""
+    """Rebuild a problem that another process has raised."""
     return PROBLEMS.get(code, Unprocessable)(detail, errors=errors)

@@ -1,11 +1,11 @@
 """A render process: `python -m postern.protocols.mail.templates.render_process MARKER`.
 
-It makes what comes in until nothing does.
+It serves requests on its standard input until that is closed.
 
-What it reads was written by strangers, and the libraries that read it are native code. So it has limits: processor time
-and wall clock of each item, address space, and a native stack of a known size. Beyond them, it ends, and the marker (a
-file that its owner maps as well) says with which item. It is given no secrets of the service, only the keys that its
-messages are signed with.
+Templates are not trusted, and the libraries that parse them are native code. So the process has limits: processor time
+and wall clock time of each item, address space, and the size of the native stack. The kernel ends the process if it
+exceeds them, and the marker (a file that the parent maps too) identifies the item. The process gets no secrets of the
+service besides the DKIM keys of its messages.
 """
 
 import gc
@@ -43,72 +43,72 @@ from postern.protocols.mail.templates.rendering import (
 )
 
 CPU_SECONDS: Final = 2.0
-"""Processor time of one item, and some more for each million characters or octets in it."""
+"""Processor time limit of one item, plus CPU_SECONDS_PER_MILLION for each million characters or octets in it."""
 CPU_SECONDS_PER_MILLION: Final = 0.25
 WALL_FACTOR: Final = 5
-"""How many times its processor time an item may take on a busy machine."""
+"""The wall clock limit as a multiple of the processor time limit."""
 MEMORY_BYTES: Final = 1024 * 1024 * 1024
-"""Address space beyond what the process has when it starts."""
+"""Limit of the address space, in addition to that at the start of the process."""
 STACK_BYTES: Final = 16 * 1024 * 1024
-"""Native stack: several times what the deepest template that is accepted takes."""
+"""Size of the native stack: several times what the deepest accepted template needs."""
 RESIDENT_BYTES: Final = 400_000_000
-"""A process that has grown beyond this ends when its answer is written, and a fresh one takes its place."""
+"""A process with more resident memory exits after its response, and a new one replaces it."""
 SLOW_SECONDS: Final = 0.05
 """Items that take this much processor time are reported."""
 COLLECT_EVERY: Final = 20_000
-"""Objects between two looks for garbage in cycles: nothing here makes any, and hundreds of messages are in hand."""
+"""Threshold of the garbage collector. A high value saves time, because nothing here creates reference cycles."""
 
 
 class RenderWorker:
-    """What the process holds between frames."""
+    """Serves the requests of one parent, and caches templates and signers between requests."""
 
     def __init__(self, marker: mmap.mmap) -> None:
         self._marker = marker
-        self._words: list[MessageTemplates] = []
+        self._templates: list[MessageTemplates] = []
         self._signers: list[Signer] = []
         self._slow: list[tuple[int, float]] = []
         self._place = (0, 0)
 
     def serve(self) -> None:
-        """Answer frames until the input ends."""
+        """Serve requests until the input ends."""
         source = sys.stdin.buffer
         sink = os.fdopen(os.dup(sys.stdin.fileno()), "wb")
         while len(head := source.read(HEAD)) == HEAD:
             size = int.from_bytes(head)
             content = source.read(size)
-            if len(content) < size:  # Who asked died in the middle of it.
+            if len(content) < size:  # The parent died while it sent a request.
                 return
             reply = self.answer(msgspec.msgpack.decode(content, type=RenderRequest))
             try:
                 sink.write(framed(reply))
                 sink.flush()
-            except (BrokenPipeError, ConnectionResetError):  # Nobody waits for it any more.
+            except (BrokenPipeError, ConnectionResetError):  # The parent has exited.
                 return
             del content, reply
             if _resident_bytes() > RESIDENT_BYTES:
                 return
 
     def answer(self, frame: RenderRequest) -> RenderResponse:
-        """What one frame asks for."""
+        """Process one request."""
         if frame.forget:
-            self._words.clear()
+            self._templates.clear()
             self._signers.clear()
-        self._words += frame.words
+        self._templates += frame.templates
         self._signers += [Signer.load(domain, selector, pem) for domain, selector, pem in frame.signers]
         self._slow = []
         made: list[ComposeResult] = []
         answers: list[TaskResult] = []
         clock = time.process_time()
         for index, (number, by, draft) in enumerate(frame.drafts):
-            order = ComposeRequest(self._words[number], draft, [self._signers[each] for each in by])
-            self._begin(frame.number, index, order.size)
-            made.append(compose(order, frame.now, reached=self._reached))
+            request = ComposeRequest(self._templates[number], draft, [self._signers[signer] for signer in by])
+            self._begin(frame.number, index, request.size)
+            made.append(compose(request, frame.now, reached=self._reached))
             clock = self._end(index, clock)
         for index, (name, size, arguments) in enumerate(frame.tasks):
             self._begin(frame.number, index, size)
             answers.append(self._do(name, arguments))
             clock = self._end(index, clock)
-        # Not where one of them raises: the process ends then, and the marker says with which.
+        # Not in `finally`: if an item raises, the process ends, and the marker must identify the item.
         self._clear_timers()
         return RenderResponse(made, answers, self._slow)
 
@@ -124,7 +124,7 @@ class RenderWorker:
             return TaskResult(None, TemplateTooExpensive.code(), message, faults)
 
     def _begin(self, number: int, index: int, size: int) -> None:
-        """Hold an item to its limits from now on; the kernel ends the process that is beyond them."""
+        """Start the time limits of an item; the kernel ends the process when they are exceeded."""
         self._place = (number, index)
         self._mark(number, index, 0)
         seconds = CPU_SECONDS + size / 1_000_000 * CPU_SECONDS_PER_MILLION
@@ -132,14 +132,14 @@ class RenderWorker:
         signal.setitimer(signal.ITIMER_REAL, seconds * WALL_FACTOR)
 
     def _end(self, index: int, began: float) -> float:
-        """Note an item that took long since `began`, in seconds of processor time; what that clock says now."""
+        """Record the item if it was slow; `began` and the result are processor time in seconds."""
         now = time.process_time()
         if now - began > SLOW_SECONDS:
             self._slow.append((index, now - began))
         return now
 
     def _clear_timers(self) -> None:
-        """Nothing is worked on: no limits run."""
+        """Stop the time limits after the last item."""
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
         self._mark(0, 0, 0)
@@ -159,9 +159,9 @@ def _decoded(arguments: bytes) -> list[object]:
 
 
 def _memory() -> tuple[int, int]:
-    """Octets that are mapped and octets that are resident now; zeros where the system does not tell (not Linux).
+    """The mapped and the resident memory in octets; zeros if the system does not report them (not Linux).
 
-    Not `ru_maxrss`: a new program inherits that of the process which started it, however large that one was.
+    `ru_maxrss` is not used, because a child process inherits the value of its parent.
     """
     try:
         pages = os.pread(_statm(), 200, 0).split()
@@ -172,7 +172,7 @@ def _memory() -> tuple[int, int]:
 
 @cache
 def _statm() -> int:
-    """Kept open: it is read for each answer."""
+    """The open file descriptor of `/proc/self/statm`, which is read for each response."""
     return os.open("/proc/self/statm", os.O_RDONLY)
 
 
@@ -181,7 +181,7 @@ def _resident_bytes() -> int:
 
 
 def _limit_memory() -> None:
-    """Where the system can (Linux): address space, counted from what is mapped now."""
+    """Limit the address space, in addition to what is mapped now (Linux only)."""
     mapped, _ = _memory()
     if not mapped:
         return
@@ -190,7 +190,7 @@ def _limit_memory() -> None:
 
 
 def main() -> None:
-    """Serve on the standard input, which is a socket, from a thread whose stack has a known size."""
+    """Serve on the standard input, which is a socket, in a thread with a stack of STACK_BYTES."""
     marker = mmap.mmap(int(sys.argv[1]), MARK.size)
     if "low" in sys.argv[2:]:
         os.nice(10)
@@ -198,7 +198,7 @@ def main() -> None:
     _limit_memory()
     gc.freeze()
     gc.set_threshold(COLLECT_EVERY)
-    # What a library prints goes where errors go.
+    # Output that a library prints must not get into the responses.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     failed: list[BaseException] = []
 

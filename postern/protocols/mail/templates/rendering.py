@@ -1,9 +1,9 @@
-"""Render processes, seen from the process that needs them: nothing that people wrote is parsed or rendered outside.
+"""Client of the render processes, in which all templates are parsed and rendered.
 
-A few processes are shared by all projects. One that dies or overruns its limits is replaced; the item that it was
-working on is answered with a problem (`template_too_expensive`, `template_crashed`), the others in its hands are done
-again. A project whose templates take much time, or end processes, gets a lane of its own for a while: its items are
-made one by one by a process that works for such projects only, so that they cost others nothing.
+All projects share a few processes. One that crashes or exceeds its limits is replaced; the item that it was processing
+fails with a problem (`template_too_expensive`, `template_crashed`), and its other items are processed again. A project
+whose templates take much time or crash processes gets its own lane for a while: its items are processed one by one, in
+a process for such projects only, so that they do not delay others.
 """
 
 import asyncio
@@ -37,34 +37,34 @@ from postern.protocols.mail.templates.composing import (
 )
 
 KNOWN_CHARACTERS: Final = 4_000_000
-"""Characters of words that a process holds; with more it begins anew."""
-WORDS_COST: Final = 300
-"""For how many characters words count besides their own: a hundred thousand short subjects take memory, too."""
+"""Maximum characters of templates that a process caches; with more, the cache is cleared."""
+TEMPLATE_OVERHEAD: Final = 300
+"""Characters that each cached template counts in addition to its own, because short templates take memory too."""
 KNOWN_SIGNERS: Final = 1_000
-"""Signers that it holds; with more it begins anew."""
+"""Maximum number of signers that a process caches; with more, the cache is cleared."""
 PROCESSES: Final = 2
-"""Shared processes: two make about what the event loop of a worker can send."""
+"""Number of shared processes: two compose about as many messages as the event loop of a worker can send."""
 HEAD: Final = 4
-"""Octets that say how long a frame is."""
+"""Octets of the length in front of each frame."""
 BUFFER: Final = 4 * 1024 * 1024
-"""Octets of an answer that are taken in before anybody has read them."""
+"""Maximum octets of a response that are buffered before they are read."""
 SILENCE_SECONDS: Final = 120
-"""A process that works on the same item for so long is ended from outside; its own clock should have ended it."""
+"""A process is killed if it works on the same item for this long, in case its own time limits fail."""
 TRIES: Final = 3
-"""How often an item is given to a process that dies before anybody can say of what."""
+"""How often an item is retried if a process dies and the item that caused it is unknown."""
 OWN_LANE_SECONDS: Final = 3.0
-"""Processor time of slow items after which a project gets a lane of its own."""
+"""A project gets its own lane above this processor time of slow items."""
 OWN_LANE_LEAK: Final = 0.05
-"""Seconds of that which are forgotten each second."""
+"""Seconds by which that processor time decreases each second."""
 DEATH_SECONDS: Final = 2.0
-"""What the end of a process counts for."""
+"""Seconds of processor time that a crash counts as."""
 PROJECTS_WATCHED: Final = 10_000
-"""Projects whose slow items are remembered."""
+"""Maximum number of projects whose slow items are counted."""
 OWN_LANE_WAITING: Final = 16
-"""Items of one project that may wait in its own lane."""
+"""Maximum number of items of one project that wait in its own lane."""
 
 MARK: Final = struct.Struct("<IIB")
-"""What the marker of a process holds: the number of the frame, the item in it, the part of that item."""
+"""The contents of the marker: the number of the frame, the index of the item in it, and the part of that item."""
 PARTS: Final = (None, "subject", "html", "text")
 
 _TOO_EXPENSIVE: Final = {signal.SIGPROF, signal.SIGXCPU, signal.SIGALRM, signal.SIGVTALRM}
@@ -73,38 +73,39 @@ Item = TypeVar("Item", "ComposeRequest", "RenderTask")
 
 
 class RenderingUnavailable(Unavailable, code="rendering_away"):
-    """Templates cannot be rendered at the moment; try again shortly."""
+    """Templates cannot be rendered at the moment. Retry shortly."""
 
 
 class RenderingBusy(RateLimited):
-    """This project's templates take so much time that they are rendered one by one, and too many wait already."""
+    """This project's templates take so much time that they are rendered one by one, and too many are waiting. Retry
+    later, or simplify the templates."""
 
     retry_after_seconds = 5
 
 
 class NeedsOwnProcess(Exception):
-    """The item's project has a lane of its own; it is made there, apart from the others of its group."""
+    """The item's project has its own lane, in which the caller must process it (`compose_alone`)."""
 
 
 class ProcessDied(Exception):
-    """A process ended before it answered. `index` is the item that it was working on, if it was one of ours."""
+    """A process ended before its response. `index` is the item that it was processing, if it is in this request."""
 
     def __init__(self, why: str, index: int | None = None, part: str | None = None, status: int | None = None) -> None:
         super().__init__(why)
         self.index = index
         self.part = part
         self.status = status
-        """As of `subprocess`: negative for a signal."""
+        """The exit status as in `subprocess`: negative for a signal."""
 
     def problem(self) -> Problem | None:
-        """What the item is answered with; None where the end of the process need not be its doing."""
+        """The problem of the item; None if the item need not have caused the end of the process."""
         number = -(self.status or 0)
         kind = TemplateTooExpensive if number in _TOO_EXPENSIVE else TemplateCrashed if number in _CRASHED else None
         return None if kind is None else problem_at(kind, self.part)
 
 
 def problem_at(kind: type[Problem], part: str | None) -> Problem:
-    """The problem, with the part of the message it happened in, where that is known."""
+    """The problem, with the part of the message in which it occurred if that is known."""
     message = kind.message()
     return kind(message, errors=[ProblemError(path=f"/{part}", code=kind.code(), message=message)] if part else [])
 
@@ -120,22 +121,23 @@ class RenderTask(NamedTuple):
 
 
 class RenderRequest(msgspec.Struct, frozen=True, array_like=True):
-    """What a process is asked: words and signers to add (after forgetting all others, maybe), and what to make."""
+    """A request to a process: templates and signers to cache, and messages and tasks to process."""
 
     number: int
     now: int
     forget: bool
-    words: list[MessageTemplates]
+    """Whether to clear the caches first."""
+    templates: list[MessageTemplates]
     signers: list[tuple[str, str, bytes]]
     """Domain, selector, private key as PEM."""
     drafts: list[tuple[int, list[int], MessageDraft]]
-    """The numbers of the words and of the signers among all that it knows, and the rest."""
+    """Of each message: the index of its templates and of its signers in the caches, and the draft."""
     tasks: list[tuple[str, int, bytes]]
     """Name, size, and the arguments as msgpack."""
 
 
 class TaskResult(msgspec.Struct, frozen=True, array_like=True):
-    """What a task returned, or the problem that it raised."""
+    """The result of a task, or the problem that it raised."""
 
     value: Any = None
     code: str | None = None
@@ -144,7 +146,7 @@ class TaskResult(msgspec.Struct, frozen=True, array_like=True):
 
 
 class RenderResponse(msgspec.Struct, frozen=True, array_like=True):
-    """The answer to a frame, in its order, and which items took how many seconds of processor time, if many."""
+    """The results in the order of the request; `slow` has the index and processor time in seconds of slow items."""
 
     made: list[ComposeResult]
     answers: list[TaskResult]
@@ -152,13 +154,13 @@ class RenderResponse(msgspec.Struct, frozen=True, array_like=True):
 
 
 def framed(content: object) -> bytes:
-    """A message as it goes through the pipe."""
+    """Encode a message with its length in front."""
     encoded = msgspec.msgpack.encode(content)
     return len(encoded).to_bytes(HEAD) + encoded
 
 
 class RenderChild:
-    """A started process: its end of the socket, and the marker."""
+    """A started process, with the parent's end of the socket and the marker."""
 
     def __init__(self, *, low: bool = False) -> None:
         ours, theirs = socket.socketpair()
@@ -173,19 +175,19 @@ class RenderChild:
                 stdout=subprocess.DEVNULL,
                 pass_fds=(file.fileno(),),
                 env={name: value for name, value in os.environ.items() if name in _ENVIRONMENT},
-                # A session of its own: Ctrl-C in the terminal reaches us alone, and what is in hand is still made.
+                # In its own session it gets no Ctrl-C of the terminal, so that it finishes its current items.
                 start_new_session=True,
             )
         self.low = low
         """Whether it has a low priority."""
         self.frames = 0
-        """The number of the last frame."""
+        """The number of the last frame that was sent."""
 
     def end(self) -> int:
-        """Kill it, unless it has gone by itself, and say how it ended."""
+        """Kill the process unless it has exited, and return its exit status."""
         self.socket.close()
         with suppress(subprocess.TimeoutExpired):
-            self.process.wait(0.2)  # It may be on its way, with a status worth knowing.
+            self.process.wait(0.2)  # It may be exiting with a meaningful status.
         if self.process.poll() is None:
             self.process.kill()
         status = self.process.wait()
@@ -208,36 +210,36 @@ _ENVIRONMENT: Final = frozenset(
         "SYSTEMROOT",
     }
 )
-"""What a render process needs to know of ours; secrets it does not."""
+"""The environment variables that a render process inherits; others may contain secrets."""
 
 
 class ProcessSource(Protocol):
-    """Where processes come from, and where idle ones go in the end."""
+    """A source of processes; tests reuse idle ones."""
 
     def start(self, *, low: bool) -> RenderChild:
-        """A process that has nothing to do."""
+        """An idle process."""
         ...
 
     def give_back(self, child: RenderChild) -> None:
-        """Take one that has nothing to do."""
+        """Take back an idle process that is no longer needed."""
         ...
 
 
 class NewProcesses:
-    """Starts a process each time, and ends what is given back."""
+    """Starts a new process each time, and kills processes that are given back."""
 
     def start(self, *, low: bool) -> RenderChild:
-        """Start one. Raises OSError."""
+        """Start a process. Raises OSError."""
         return RenderChild(low=low)
 
     def give_back(self, child: RenderChild) -> None:
-        """End it."""
+        """Kill the process."""
         child.process.kill()
         child.end()
 
 
 class RenderProcess:
-    """One process, started when it is first needed and again when it has died. It answers in the order of asking."""
+    """A process that is started on first use and restarted after it died. It responds in the order of the requests."""
 
     def __init__(self, children: ProcessSource | None = None, *, low: bool = False) -> None:
         self._children = children or NewProcesses()
@@ -246,93 +248,93 @@ class RenderProcess:
         self._writer: asyncio.StreamWriter | None = None
         self._starting = asyncio.Lock()
         self._listeners: set[asyncio.Task[None]] = set()
-        """Of this process, and of those before it that are not quite gone."""
+        """The tasks that read responses of this process, and of earlier ones that are still ending."""
         self._asked: deque[tuple[int, asyncio.Future[RenderResponse]]] = deque()
-        self._words: dict[MessageTemplates, int] = {}
+        self._templates: dict[MessageTemplates, int] = {}
         self._signers: dict[int, tuple[int, Signer]] = {}
-        """By identity (held, so that an identity keeps its meaning), and their numbers there."""
+        """The index and the signer, keyed by `id()`; a reference is kept so that the id stays unique."""
         self._characters = 0
         self._ended = False
 
     @property
     def asked(self) -> int:
-        """Frames that it has not answered yet."""
+        """The number of requests without a response yet."""
         return len(self._asked)
 
     @property
     def process_id(self) -> int | None:
-        """Of the process, while there is one."""
+        """The process id; None while no process runs."""
         return self._child.process.pid if self._child else None
 
     async def start(self) -> None:
-        """Start the process, so that the first who asks need not wait for it. Raises ProcessDied."""
+        """Start the process, so that the first request does not wait for it. Raises ProcessDied."""
         async with self._starting:
             if self._child is None:
                 await self._start()
 
     async def ask(
-        self, orders: Sequence[ComposeRequest] = (), tasks: Sequence[RenderTask] = (), *, now: int = 0
+        self, requests: Sequence[ComposeRequest] = (), tasks: Sequence[RenderTask] = (), *, now: int = 0
     ) -> RenderResponse:
-        """Make what is asked. Raises ProcessDied, or Unsendable for what cannot be written down."""
+        """Send a request and wait for the response. Raises ProcessDied or NotEncodable."""
         if self._child is None or self._writer is None:
             await self.start()
         child, writer = self._child, self._writer
         if child is None or writer is None:
-            raise ProcessDied("It has just ended.")
-        frame = self._frame(child, orders, tasks, now)
+            raise ProcessDied("The process has just ended.")
+        frame = self._frame(child, requests, tasks, now)
         answer: asyncio.Future[RenderResponse] = asyncio.get_running_loop().create_future()
         try:
             writer.write(frame)
-        except (OSError, RuntimeError) as error:  # It has just died.
+        except (OSError, RuntimeError) as error:  # The process has just died.
             raise ProcessDied(str(error)) from None
         self._asked.append((child.frames, answer))
         return await answer
 
     def _frame(
-        self, child: RenderChild, orders: Sequence[ComposeRequest], tasks: Sequence[RenderTask], now: int
+        self, child: RenderChild, requests: Sequence[ComposeRequest], tasks: Sequence[RenderTask], now: int
     ) -> bytes:
         forget = self._characters > KNOWN_CHARACTERS or len(self._signers) > KNOWN_SIGNERS
-        known = {} if forget else self._words
+        known = {} if forget else self._templates
         known_signers = {} if forget else self._signers
-        words: dict[MessageTemplates, int] = {}
+        templates: dict[MessageTemplates, int] = {}
         signers: dict[int, tuple[int, Signer]] = {}
         drafts: list[tuple[int, list[int], MessageDraft]] = []
-        for order in orders:
-            number = known.get(order.words)
+        for request in requests:
+            number = known.get(request.templates)
             if number is None:
-                number = words.setdefault(order.words, len(known) + len(words))
+                number = templates.setdefault(request.templates, len(known) + len(templates))
             signed_by: list[int] = []
-            for signer in order.signers:
+            for signer in request.signers:
                 entry = known_signers.get(id(signer))
                 if entry is None:
                     entry = signers.setdefault(id(signer), (len(known_signers) + len(signers), signer))
                 signed_by.append(entry[0])
-            drafts.append((number, signed_by, order.draft))
-        keys = [(each.domain, each.selector, _pem(each)) for _, each in signers.values()]
+            drafts.append((number, signed_by, request.draft))
+        keys = [(signer.domain, signer.selector, _pem(signer)) for _, signer in signers.values()]
         try:
-            asked = [(task.name, task.size, msgspec.msgpack.encode(task.arguments)) for task in tasks]
-            frame = framed(RenderRequest(child.frames + 1, now, forget, list(words), keys, drafts, asked))
+            calls = [(task.name, task.size, msgspec.msgpack.encode(task.arguments)) for task in tasks]
+            frame = framed(RenderRequest(child.frames + 1, now, forget, list(templates), keys, drafts, calls))
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise NotEncodable(str(error)) from None
         child.frames += 1
         if forget:
-            self._words, self._signers, self._characters = {}, {}, 0
-        self._words |= words
+            self._templates, self._signers, self._characters = {}, {}, 0
+        self._templates |= templates
         self._signers |= signers
-        self._characters += sum(each.size + WORDS_COST for each in words)
+        self._characters += sum(template.size + TEMPLATE_OVERHEAD for template in templates)
         return frame
 
     async def _start(self) -> None:
-        if self._ended:  # Nobody would end another one.
-            raise ProcessDied("It was ended.")
+        if self._ended:  # A new process would never be ended.
+            raise ProcessDied("The render processes were closed.")
         try:
             child = await asyncio.to_thread(self._children.start, low=self._low)
             reader, writer = await asyncio.open_unix_connection(sock=child.socket.dup(), limit=BUFFER)
         except OSError as error:
             raise ProcessDied(str(error)) from None
         self._child, self._writer = child, writer
-        # The process may have worked for somebody else before.
-        self._words, self._signers, self._characters = {}, {}, KNOWN_CHARACTERS + 1
+        # The process may have served another parent, so its caches must be cleared first.
+        self._templates, self._signers, self._characters = {}, {}, KNOWN_CHARACTERS + 1
         self._later(self._listen(child, reader, writer))
 
     def _later(self, work: Coroutine[Any, Any, None]) -> None:
@@ -341,15 +343,15 @@ class RenderProcess:
         task.add_done_callback(self._listeners.discard)
 
     async def _listen(self, child: RenderChild, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Hand out the answers until there are no more; then nobody waits in vain."""
-        why = "It was ended."
+        """Read responses until the process ends, then fail the requests that are still waiting."""
+        why = "The render processes were closed."
         watch = asyncio.create_task(self._watch(child))
         try:
             while True:
                 size = int.from_bytes(await reader.readexactly(HEAD))
                 reply = _REPLY.decode(await reader.readexactly(size))
                 _, answer = self._asked.popleft()
-                if not answer.done():  # Whoever asked may have given up.
+                if not answer.done():  # The waiting task may have been cancelled.
                     answer.set_result(reply)
         except (OSError, asyncio.IncompleteReadError, msgspec.DecodeError, IndexError) as error:
             why = str(error)
@@ -366,7 +368,7 @@ class RenderProcess:
                     self._later(self._start_again())
 
     async def _start_again(self) -> None:
-        """Have the next process ready before somebody needs it."""
+        """Start the next process before it is needed."""
         with suppress(ProcessDied):
             await self.start()
 
@@ -380,13 +382,13 @@ class RenderProcess:
         status, frame, index, part = end
         for number, answer in asked:
             if not answer.done():
-                guilty = number == frame
+                is_cause = number == frame
                 answer.set_exception(
-                    ProcessDied(why, index, PARTS[part % len(PARTS)], status) if guilty else ProcessDied(why)
+                    ProcessDied(why, index, PARTS[part % len(PARTS)], status) if is_cause else ProcessDied(why)
                 )
 
     async def _watch(self, child: RenderChild) -> None:
-        """End a process that does not get on with one item, although its own clock should have ended it."""
+        """Kill a process that works on one item for longer than SILENCE_SECONDS."""
         before, since = b"", time.monotonic()
         while True:
             await asyncio.sleep(SILENCE_SECONDS / 8)
@@ -404,24 +406,24 @@ class RenderProcess:
             self._ended = True
             if self._writer is not None and self._child is not None:
                 if self._asked:
-                    self._child.process.kill()  # Its listener comes to the end, and tells those who wait.
+                    self._child.process.kill()  # Its listener then fails the waiting requests.
                 else:
                     for listener in self._listeners:
                         listener.cancel()
-        # Without the lock: who is about to start the next process must come to see that it is over.
+        # Not under the lock, so that a pending start can take it and see that this is closed.
         if self._listeners:
             await asyncio.wait(self._listeners)
 
 
 class NotEncodable(Exception):
-    """An item holds what cannot be written into a frame."""
+    """An item has values that cannot be encoded."""
 
 
 _REPLY = msgspec.msgpack.Decoder(RenderResponse)
 
 
 def _end(child: RenderChild) -> tuple[int, int, int, int]:
-    """How a process ended, and the frame, item and part that it was working on."""
+    """End a process; returns its exit status, and the frame, item and part that it was processing."""
     frame, index, part = MARK.unpack_from(child.marker, 0)
     return child.end(), frame, index, part
 
@@ -431,102 +433,107 @@ def _pem(signer: Signer) -> bytes:
 
 
 class RenderProcesses:
-    """The render processes of one API or worker process, and who may use which."""
+    """The render processes of one API or worker process: shared ones, and one for projects with their own lane."""
 
     def __init__(self, most: int = PROCESSES, children: ProcessSource | None = None) -> None:
         self._shared = [RenderProcess(children) for _ in range(most)]
         self._own_lane = RenderProcess(children, low=True)
         self._own_lane_turn = asyncio.Lock()
         self._turns: dict[str, tuple[asyncio.Lock, int]] = {}
-        """Of the projects with a lane of their own: whose turn it is, and how many wait."""
+        """For each project in its own lane: the lock of its items, and the number of waiting items."""
         self._spent: dict[str, tuple[float, float]] = {}
-        """Seconds that slow items of a project took, less what was forgotten, and when that was reckoned."""
+        """For each project: the decreasing sum of processor time of slow items in seconds, and when it was computed."""
 
     async def start(self) -> None:
-        """Start the shared processes before anybody needs them."""
-        await asyncio.gather(*(each.start() for each in self._shared), return_exceptions=True)
+        """Start the shared processes before they are needed."""
+        await asyncio.gather(*(process.start() for process in self._shared), return_exceptions=True)
 
     @property
     def process_ids(self) -> list[int]:
-        """Of the processes that run."""
-        return [each.process_id for each in (*self._shared, self._own_lane) if each.process_id is not None]
+        """The ids of the running processes."""
+        processes = (*self._shared, self._own_lane)
+        return [process.process_id for process in processes if process.process_id is not None]
 
     def has_own_process(self, tenant: str) -> bool:
-        """Whether the items of a project are made apart from those of others."""
-        return self._reckon(tenant) > OWN_LANE_SECONDS
+        """Whether the items of a project are processed separately in their own lane."""
+        return self._spent_seconds(tenant) > OWN_LANE_SECONDS
 
-    async def compose_all(self, orders: Sequence[ComposeRequest], *, now: int) -> list[ComposeResult | NeedsOwnProcess]:
-        """Make messages, signed at `now` (seconds since 1970); what is wrong with one of them is that one's reason.
-
-        What needs its own lane is handed back. Raises RenderingUnavailable.
-        """
-        small = [order for order in orders if order.is_small]
-        if len(small) == len(orders):
-            return await self._make(orders, now)
-        groups = [small, *([order] for order in orders if not order.is_small)]
-        made = await asyncio.gather(*(self._make(group, now) for group in groups))
-        of_small, of_large = iter(made[0]), (each for group in made[1:] for each in group)
-        return [next(of_small if order.is_small else of_large) for order in orders]
-
-    async def _make(
-        self, orders: Sequence[ComposeRequest], now: int, tries: int = TRIES
+    async def compose_all(
+        self, requests: Sequence[ComposeRequest], *, now: int
     ) -> list[ComposeResult | NeedsOwnProcess]:
-        if not orders:
+        """Compose messages, signed at `now` (seconds since 1970). A message that fails has a reason.
+
+        A message that must be composed in its own lane gives NeedsOwnProcess. Raises RenderingUnavailable.
+        """
+        small = [request for request in requests if request.is_small]
+        if len(small) == len(requests):
+            return await self._compose_batch(requests, now)
+        batches = [small, *([request] for request in requests if not request.is_small)]
+        results = await asyncio.gather(*(self._compose_batch(batch, now) for batch in batches))
+        of_small, of_large = iter(results[0]), (result for batch in results[1:] for result in batch)
+        return [next(of_small if request.is_small else of_large) for request in requests]
+
+    async def _compose_batch(
+        self, requests: Sequence[ComposeRequest], now: int, tries: int = TRIES
+    ) -> list[ComposeResult | NeedsOwnProcess]:
+        if not requests:
             return []
-        if self._spent and any(self.has_own_process(order.tenant) for order in orders):
-            shared = [order for order in orders if not self.has_own_process(order.tenant)]
-            made = iter(await self._make(shared, now, tries))
-            return [NeedsOwnProcess() if self.has_own_process(order.tenant) else next(made) for order in orders]
+        if self._spent and any(self.has_own_process(request.tenant) for request in requests):
+            shared = [request for request in requests if not self.has_own_process(request.tenant)]
+            results = iter(await self._compose_batch(shared, now, tries))
+            return [
+                NeedsOwnProcess() if self.has_own_process(request.tenant) else next(results) for request in requests
+            ]
         try:
-            reply = await self._free().ask(orders, now=now)
+            reply = await self._least_busy().ask(requests, now=now)
         except NotEncodable as error:
-            if len(orders) == 1:
+            if len(requests) == 1:
                 return [ComposeResult(reason=f"The values are not plain JSON: {error}.")]
-            return [made for order in orders for made in await self._make([order], now, tries)]
+            return [result for request in requests for result in await self._compose_batch([request], now, tries)]
         except ProcessDied as died:
             if died.index is None:
                 self._require(tries, died)
-                return await self._make(orders, now, tries - 1)
+                return await self._compose_batch(requests, now, tries - 1)
             at = died.index
-            guilty = orders[at]
-            self._charge(guilty.tenant, DEATH_SECONDS)
-            rest = await self._make([*orders[:at], *orders[at + 1 :]], now, TRIES)
-            return [*rest[:at], await self._made_of(guilty, died, now), *rest[at:]]
+            cause = requests[at]
+            self._charge(cause.tenant, DEATH_SECONDS)
+            rest = await self._compose_batch([*requests[:at], *requests[at + 1 :]], now, TRIES)
+            return [*rest[:at], await self._result_after_death(cause, died, now), *rest[at:]]
         for at, seconds in reply.slow:
-            self._charge(orders[at].tenant, seconds)
+            self._charge(requests[at].tenant, seconds)
         return list(reply.made)
 
-    async def compose(self, order: ComposeRequest, *, now: int) -> ComposeResult:
-        """Make one message, in whichever lane it belongs. Raises RenderingBusy, RenderingUnavailable."""
-        (made,) = await self.compose_all([order], now=now)
-        return await self.compose_alone(order, now=now) if isinstance(made, NeedsOwnProcess) else made
+    async def compose(self, request: ComposeRequest, *, now: int) -> ComposeResult:
+        """Compose one message, in a shared process or in its own lane. Raises RenderingBusy, RenderingUnavailable."""
+        (result,) = await self.compose_all([request], now=now)
+        return await self.compose_alone(request, now=now) if isinstance(result, NeedsOwnProcess) else result
 
-    async def _made_of(self, order: ComposeRequest, died: ProcessDied, now: int) -> ComposeResult:
-        """What an order comes to whose process died of it, or was ended by somebody else while it worked on it."""
+    async def _result_after_death(self, request: ComposeRequest, died: ProcessDied, now: int) -> ComposeResult:
+        """The result of a request during which the process died; it is repeated if it may not be the cause."""
         problem = died.problem()
         return (
             ComposeResult(reason=problem.detail)
             if problem
-            else await self.compose_alone(order, now=now, is_second=True)
+            else await self.compose_alone(request, now=now, is_second=True)
         )
 
-    async def compose_alone(self, order: ComposeRequest, *, now: int, is_second: bool = False) -> ComposeResult:
-        """Make one message in the lane for projects that are expensive. Raises RenderingBusy, RenderingUnavailable."""
+    async def compose_alone(self, request: ComposeRequest, *, now: int, is_second: bool = False) -> ComposeResult:
+        """Compose one message in the lane of expensive projects. Raises RenderingBusy, RenderingUnavailable."""
         try:
-            reply = await self._ask_alone(order.tenant, [order], [], now)
+            reply = await self._ask_alone(request.tenant, [request], [], now)
         except NotEncodable as error:
             return ComposeResult(reason=f"The values are not plain JSON: {error}.")
         except ProcessDied as died:
-            self._charge(order.tenant, DEATH_SECONDS)
+            self._charge(request.tenant, DEATH_SECONDS)
             if died.problem() is None and not is_second:
-                return await self.compose_alone(order, now=now, is_second=True)
+                return await self.compose_alone(request, now=now, is_second=True)
             return ComposeResult(reason=(died.problem() or problem_at(TemplateCrashed, died.part)).detail)
         return reply.made[0]
 
     async def call(self, tenant: str, name: str, *arguments: Any, size: int = 0) -> Any:
         """Call a function in `composing.TASKS` for a project.
 
-        Raises what it raises, TemplateTooExpensive and TemplateCrashed with the place, RenderingBusy and
+        Raises the problems of that function, TemplateTooExpensive or TemplateCrashed with the part, RenderingBusy, or
         RenderingUnavailable.
         """
         task = RenderTask(tenant, name, size, list(arguments))
@@ -544,10 +551,10 @@ class RenderProcesses:
         return answer.value
 
     async def _call_shared(self, task: RenderTask) -> RenderResponse | None:
-        """The reply; None where the process was ended while it worked on this, by whom is not known."""
+        """The response; None if the process died while it processed this task, for an unknown cause."""
         for tries in range(TRIES, -1, -1):
             try:
-                reply = await self._free().ask(tasks=[task])
+                reply = await self._least_busy().ask(tasks=[task])
             except ProcessDied as died:
                 if died.index is None:
                     self._require(tries, died)
@@ -573,18 +580,18 @@ class RenderProcesses:
         raise RenderingUnavailable
 
     async def _ask_alone(
-        self, tenant: str, orders: list[ComposeRequest], tasks: list[RenderTask], now: int
+        self, tenant: str, requests: list[ComposeRequest], tasks: list[RenderTask], now: int
     ) -> RenderResponse:
         lock, waiting = self._turns.get(tenant, (asyncio.Lock(), 0))
         if waiting >= OWN_LANE_WAITING:
             raise RenderingBusy
         self._turns[tenant] = (lock, waiting + 1)
         try:
-            # One item of each project stands in line at a time, so that they take turns.
+            # Only one item of each project waits for the lane at a time, so that projects take turns.
             async with lock, self._own_lane_turn:
                 for tries in range(TRIES, -1, -1):
                     try:
-                        reply = await self._own_lane.ask(orders, tasks, now=now)
+                        reply = await self._own_lane.ask(requests, tasks, now=now)
                     except ProcessDied as died:
                         if died.index is not None:
                             raise
@@ -601,9 +608,9 @@ class RenderProcesses:
             else:
                 del self._turns[tenant]
 
-    def _free(self) -> RenderProcess:
-        # The first of equals, so that words are known where they were last.
-        return min(self._shared, key=lambda each: each.asked)
+    def _least_busy(self) -> RenderProcess:
+        # Of equally busy processes the first, so that cached templates are used again.
+        return min(self._shared, key=lambda process: process.asked)
 
     def _require(self, tries: int, died: ProcessDied) -> None:
         if tries <= 0:
@@ -611,18 +618,18 @@ class RenderProcesses:
 
     def _charge(self, tenant: str, seconds: float) -> None:
         if len(self._spent) >= PROJECTS_WATCHED:
-            self._spent = {each: kept for each, kept in self._spent.items() if self._reckon(each) > 0}
+            self._spent = {key: spent for key, spent in self._spent.items() if self._spent_seconds(key) > 0}
             if len(self._spent) >= PROJECTS_WATCHED:
                 self._spent.clear()
-        self._spent[tenant] = (self._reckon(tenant) + seconds, time.monotonic())
+        self._spent[tenant] = (self._spent_seconds(tenant) + seconds, time.monotonic())
 
-    def _reckon(self, tenant: str) -> float:
+    def _spent_seconds(self, tenant: str) -> float:
         spent, since = self._spent.get(tenant, (0.0, 0.0))
         return max(0.0, spent - (time.monotonic() - since) * OWN_LANE_LEAK) if spent else 0.0
 
     async def aclose(self) -> None:
-        """End the processes."""
-        await asyncio.gather(*(each.aclose() for each in (*self._shared, self._own_lane)))
+        """End all processes."""
+        await asyncio.gather(*(process.aclose() for process in (*self._shared, self._own_lane)))
 
 
 def _not_json(why: str) -> Problem:
