@@ -369,8 +369,10 @@ def test_what_is_imported_is_declared_and_what_is_declared_is_imported():
         declared |= {name} | ({"psycopg-pool"} if "pool" in (extras or "") else set())
     distributions = packages_distributions()
     modules = {module.partition(".")[0] for file in FILES for module in modules_imported(file)}
-    imported = {distributions[each][0].lower().replace("_", "-") for each in modules - sys.stdlib_module_names}
-    assert imported - {"postern"} == declared - NOT_IMPORTED
+    imported = {
+        distributions[each][0].lower().replace("_", "-") for each in modules - {"postern", *sys.stdlib_module_names}
+    }
+    assert imported == declared - NOT_IMPORTED
 
 
 def modules_imported(file: Path) -> set[str]:
