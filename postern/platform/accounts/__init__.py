@@ -1,4 +1,4 @@
-"""Developer accounts: the people who run their product on Postern, and how they sign in."""
+"""Accounts of developers who run their products on Postern: sign-in, members, invitations, export and deletion."""
 
 PUBLIC_MODULES = ("mailer",)
 """Beside `operations` and `model`, the modules that other features may import."""

@@ -1,7 +1,7 @@
-"""Deleting a project or an account: gone for callers at once, gone from the disk in bounded chunks.
+"""Deletion of projects and accounts. Callers cannot use them any more at once; workers delete the rows in chunks.
 
-What to delete is asked of the database's own catalog, so that every feature's rows are included. A worker that dies
-half-way gives the record back with its lease, and the next one goes on with what is left.
+The tables to delete from are read from the database's catalog, so that they include those of every feature. If a worker
+dies, another one continues when the lease expires.
 """
 
 from collections.abc import Awaitable, Callable
@@ -30,22 +30,22 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 STALE_AT_ONCE = 500
-"""Accounts that nobody proved which one tidying begins to delete."""
+"""Maximum number of unverified accounts whose deletion is started at a time."""
 LATE_ROWS = timedelta(hours=1)
-"""When we look again for rows that a request in flight wrote after the sweep."""
+"""Time after which the tables are checked again for rows that a running request wrote after they were deleted."""
 
 CloseAccount = Callable[[Transaction, Call], Awaitable[None]]
-"""What else happens, in the same transaction, when an account is deleted."""
+"""A hook that other features implement: called in the transaction that deletes an account."""
 
 
 class AccountDeletion(Body):
-    """The owner's password, asked again."""
+    """The owner's password."""
 
     password: GivenPassword
 
 
 class DeletionRow(Record):
-    """Something that is being deleted."""
+    """A project or account that is being deleted."""
 
     target_id: UUID
     """The project or the account, by `kind`."""
@@ -58,10 +58,10 @@ class DeletionRow(Record):
 
 @delete("/projects/{project_id}", needs="projects:write", accepts=DEVELOPER_ONLY, problems=[ProjectMissing])
 async def delete_project(call: Call) -> Deleted:
-    """Delete a project and everything in it, for good.
+    """Delete a project with all its data. This cannot be undone.
 
-    From the next request on it answers 404 and its keys are refused; its rows are removed in the background. The
-    account's audit log keeps what was done in it.
+    From the next request on it returns 404 and its keys are refused; its rows are deleted in the background. The
+    account's audit log keeps its entries.
     """
     async with call.db.transaction() as tx:
         if not await _delete_projects(tx, call.account_id, call.project_id, call.now):
@@ -79,15 +79,15 @@ async def delete_project(call: Call) -> Deleted:
     example={"password": "correct horse battery"},
 )
 async def delete_account(call: Call, data: AccountDeletion) -> Deleted:
-    """Delete the account, its members, its projects and everything in them, for good. Needs the owner's password.
+    """Delete the account with its members, projects and all data. Requires the owner's password; cannot be undone.
 
-    All tokens and keys are refused from the next request on, and the addresses can sign up anew at once; the rows
-    are removed in the background.
+    All tokens and keys are refused from the next request on, and the members' addresses can sign up again at once. The
+    rows are deleted in the background.
     """
     owner = await require_password(call, data.password)
     async with call.db.transaction() as tx:
         await store.lock_account(tx, id=call.account_id)
-        if (await locked_developer(tx, owner)).role != "OWNER":  # The account was handed over meanwhile.
+        if (await locked_developer(tx, owner)).role != "OWNER":  # Ownership was transferred concurrently.
             raise PermissionMissing("Only the owner can delete the account.")
         await begin_account_deletion(tx, call)
         await store.delete_developers(tx, account_id=call.account_id)
@@ -95,7 +95,7 @@ async def delete_account(call: Call, data: AccountDeletion) -> Deleted:
 
 
 async def begin_account_deletion(tx: Transaction, call: Call) -> None:
-    """Take an account's projects away from callers, and let workers remove the rest."""
+    """Mark an account and its projects as deleted, and schedule the deletion of their rows."""
     await _delete_projects(tx, call.account_id, None, call.now)
     await store.delete_account(tx, account_id=call.account_id, now=call.now)
     await store.drop_invitations(tx, account_id=call.account_id)
@@ -104,14 +104,14 @@ async def begin_account_deletion(tx: Transaction, call: Call) -> None:
 
 
 async def delete_stale_sign_ups(world: "World") -> int:
-    """Begin to delete accounts whose address nobody proved in time; returns how many."""
+    """Start to delete accounts whose address was not verified within SIGN_UP_LIFE; returns their number."""
     before = Moment.of(world.clock() - SIGN_UP_LIFE)
     stale = await store.stale_sign_ups(world.db, before=before, limit=STALE_AT_ONCE)
     for account_id in stale:
         async with world.db.transaction() as tx:
             await store.lock_account(tx, id=account_id)
             if not await store.mark_proven(tx, id=account_id):
-                continue  # It was proven in the meantime, or another worker was quicker.
+                continue  # It was verified, or another worker has started its deletion.
             await _delete_projects(tx, account_id, None, world.clock())
             await store.delete_account(tx, account_id=account_id, now=world.clock())
             await store.delete_developers(tx, account_id=account_id)
@@ -120,14 +120,14 @@ async def delete_stale_sign_ups(world: "World") -> int:
 
 
 async def _delete_projects(tx: Transaction, account_id: UUID, only: UUID | None, now: Moment) -> bool:
-    """Take projects away from callers and let workers remove their rows. False if there are none."""
+    """Mark projects as deleted and schedule the deletion of their rows. Returns False if there are none."""
     ids = await projects.mark_deleted(tx, account_id, only, now)
     await store.delete_projects(tx, account_id=account_id, ids=ids, now=now)
     return bool(ids)
 
 
 async def continue_deletion(world: "World", deletion: DeletionRow) -> None:
-    """Remove some more, and say when to come back."""
+    """Delete the next chunks of rows, and schedule the next run."""
     if deletion.kind == "ACCOUNT":
         await _delete_account_rows(world, deletion)
         return
@@ -146,18 +146,18 @@ async def continue_deletion(world: "World", deletion: DeletionRow) -> None:
 
 
 async def _delete_project_rows(world: "World", project_id: UUID) -> bool:
-    """Delete some of a project's rows; true if nothing is left."""
+    """Delete some rows of a project; returns whether all are deleted."""
     tables = [each.name for each in await tenant_tables(world.db)]
     return await delete_rows(world.db, [RowsToDelete(name, OF_PROJECT) for name in tables], project_id=project_id)
 
 
 async def _delete_account_rows(world: "World", deletion: DeletionRow) -> None:
-    """What is left once the projects are gone: the audit log, in chunks, and then the account itself."""
+    """Delete the rows of an account once its projects are deleted: the audit log in chunks, then the account itself."""
     if await store.any_project(world.db, account_id=deletion.account_id) is not None:
-        async with world.db.transaction() as tx:  # One that was created at the same moment goes too.
+        async with world.db.transaction() as tx:  # Includes a project that was created concurrently.
             await _delete_projects(tx, deletion.account_id, None, world.clock())
             tx.makes_due("deletions")
-        await _reschedule(world, deletion, world.clock() + LATE_ROWS)  # The last project wakes us.
+        await _reschedule(world, deletion, world.clock() + LATE_ROWS)  # Or earlier, when the last project is deleted.
         return
     for _ in range(CHUNKS_AT_ONCE):
         if not await audit.delete_expired(world.db, deletion.account_id):

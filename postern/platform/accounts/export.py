@@ -1,6 +1,6 @@
-"""Everything an account holds as one JSON document, and its audit log as pages.
+"""The export of an account as one JSON document, and its audit log.
 
-The document is written as it is read: a chunk of rows at a time, so that memory stays flat however much there is.
+The document is streamed while the rows are read in chunks, so that memory use does not depend on its size.
 """
 
 import re
@@ -30,16 +30,15 @@ if TYPE_CHECKING:
 EXPORT_RATE = RateLimit("account-export", 10, timedelta(hours=1))
 
 NOT_EXPORTED = frozenset(("idempotency_keys", "send_search", "projects"))
-"""Tables that repeat what others say, or hold answers for a day."""
+"""Tables with data that other tables have too, or with responses that are kept for a day."""
 
-BOOKED = "billing_accounts"
-"""What an account has booked."""
+BILLING_TABLE = "billing_accounts"
 
 SECRET_COLUMN = re.compile(r"(^|_)(hash|secret|secrets|password|private|token|tokens|sealed|salt|digest)(_|$)")
-"""Columns that prove something to somebody: they stay here."""
+"""Columns with secrets, which are not exported."""
 WORK_COLUMNS = frozenset(("due_at", "attempt", "search"))
 BINARY_EXPORTED = frozenset((("captured_messages", "message"),))
-"""Binary columns that are content (written as hexadecimal); others are keys and hashes."""
+"""Binary columns that are exported, as hexadecimal; all others are keys and hashes."""
 
 FilterText = Annotated[str, msgspec.Meta(max_length=200)]
 
@@ -58,11 +57,11 @@ async def list_account_audit_log(
     limit: PageLimit = 25,
     cursor: Cursor | None = None,
 ) -> Page[AccountAuditEntry]:
-    """Who changed what in your account and its projects, newest first.
+    """List the changes in your account and its projects, newest first.
 
-    `action` is a name, or `noun.*`; `from` is included, `to` is not.
+    Filter by `action` (a name, or `noun.*`) and by time: `from` is inclusive, `to` exclusive.
     """
-    wanted = AuditFilter(
+    audit_filter = AuditFilter(
         action=action,
         target_type=target_type,
         target_id=target_id,
@@ -71,7 +70,7 @@ async def list_account_audit_log(
         since=from_,
         until=to,
     )
-    return await audit.of_account(call, wanted, page, limit, cursor)
+    return await audit.of_account(call, audit_filter, page, limit, cursor)
 
 
 @get(
@@ -90,12 +89,12 @@ async def list_account_audit_log(
     },
 )
 async def export_account(call: Call) -> HttpResponse:
-    """Everything your account holds, as one JSON document that is streamed as it is read.
+    """Export all data of your account as one JSON document, which is streamed.
 
-    `account`, `members`, `invitations`, `sessions` (where members are and were signed in), `billing` (what is booked),
-    `auditLog`, and for each of `projects` its settings and, under the name of each kind of record, every row. Left
-    out is what proves something to somebody: hashes of passwords and keys, private keys, tokens and relay passwords.
-    It is read chunk by chunk, not at one moment: what changes meanwhile may be in it or not.
+    It contains `account`, `members`, `invitations`, `sessions` of members, `billing`, `auditLog`, and for each of
+    `projects` its settings and all rows by kind of record. It does not contain secrets: hashes of passwords and keys,
+    private keys, tokens and relay passwords. The rows are read in chunks, not as a snapshot: changes during the export
+    may or may not be included.
     """
     call.world.limiter.take(EXPORT_RATE, str(call.account_id))
     account = await store.account(call.db, id=call.account_id)
@@ -118,63 +117,63 @@ async def _document(world: "World", account_id: UUID, opening: dict[str, Any]) -
     yield b',"members":' + to_json(members) + b',"invitations":' + to_json(invitations)
     async for part in _array("sessions", _sessions(world, account_id)):
         yield part
-    found = await tenant_tables(world.db)
-    booked = next(each for each in await tenant_tables(world.db, "account_id") if each.name == BOOKED)
-    async for part in _array("billing", rows_as_json(world.db, booked, account_id, exported_columns(booked))):
+    project_tables = await tenant_tables(world.db)
+    billing = next(table for table in await tenant_tables(world.db, "account_id") if table.name == BILLING_TABLE)
+    async for part in _array("billing", rows_as_json(world.db, billing, account_id, exported_columns(billing))):
         yield part
     async for part in _array("auditLog", _entries(world, account_id)):
         yield part
     yield b',"projects":['
-    tables = [each for each in found if each.name not in NOT_EXPORTED]
-    begun = False
+    tables = [table for table in project_tables if table.name not in NOT_EXPORTED]
+    is_first = True
     async for project in _projects(world, account_id):
-        yield (b"," if begun else b"") + to_json(project)[:-1]
+        yield (b"" if is_first else b",") + to_json(project)[:-1]
         for table in tables:
             rows = rows_as_json(world.db, table, project.id, exported_columns(table))
             async for part in _array(camel(table.name), rows):
                 yield part
         yield b"}"
-        begun = True
+        is_first = False
     yield b"]}\n"
 
 
 async def _projects(world: "World", account_id: UUID) -> AsyncIterator[Project]:
     before: UUID | None = None
-    while found := await projects.projects_of_account(world.db, account_id, before=before):
-        for project in found:
+    while rows := await projects.projects_of_account(world.db, account_id, before=before):
+        for project in rows:
             yield project
-        before = found[-1].id
+        before = rows[-1].id
 
 
 async def _sessions(world: "World", account_id: UUID) -> AsyncIterator[list[str]]:
     before: UUID | None = None
-    while found := await store.sessions_of_account(world.db, account_id=account_id, before=before, limit=LIST_LIMIT):
-        yield [to_json(each).decode() for each in found]
-        before = found[-1].id
+    while rows := await store.sessions_of_account(world.db, account_id=account_id, before=before, limit=LIST_LIMIT):
+        yield [to_json(row).decode() for row in rows]
+        before = rows[-1].id
 
 
 async def _entries(world: "World", account_id: UUID) -> AsyncIterator[list[str]]:
     async for entries in audit.all_of_account(world.db, account_id):
-        yield [to_json(each).decode() for each in entries]
+        yield [to_json(entry).decode() for entry in entries]
 
 
 async def _array(name: str, chunks: AsyncIterator[Sequence[str]]) -> AsyncIterator[bytes]:
-    """`,"name":[…]` of rows that are JSON already."""
+    """Write `,"name":[…]` with chunks of rows that are JSON already."""
     yield f',"{name}":['.encode()
-    begun = False
+    is_first = True
     async for rows in chunks:
-        yield ("," if begun else "").encode() + ",".join(rows).encode()
-        begun = True
+        yield ("" if is_first else ",").encode() + ",".join(rows).encode()
+        is_first = False
     yield b"]"
 
 
 def exported_columns(table: Table) -> list[Column]:
-    """The columns of a table that an export shows."""
+    """The columns of a table that are exported."""
     return [
-        each
-        for each in table.columns
-        if each.name not in WORK_COLUMNS
-        and each.name != table.owner
-        and not SECRET_COLUMN.search(each.name)
-        and (each.type != "bytea" or (table.name, each.name) in BINARY_EXPORTED)
+        column
+        for column in table.columns
+        if column.name not in WORK_COLUMNS
+        and column.name != table.owner
+        and not SECRET_COLUMN.search(column.name)
+        and (column.type != "bytea" or (table.name, column.name) in BINARY_EXPORTED)
     ]

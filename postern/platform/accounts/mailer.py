@@ -1,6 +1,6 @@
-"""Mail of this server to developers: written in the transaction that causes it, sealed, handed over as due work.
+"""System mail to developers: queued, encrypted, in the transaction of the change, and sent by a worker.
 
-It never touches a project's own sends: whoever may read a project's log must not find a colleague's reset link there.
+It is not in the email log of any project: members who may read the log must not find reset links of others there.
 """
 
 from collections.abc import Awaitable, Callable
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 GIVEN_UP_AFTER = timedelta(hours=24)
-"""As long as the longest link in such mail works."""
-FIRST_PAUSE = timedelta(seconds=30)
-LONGEST_PAUSE = timedelta(hours=1)
+"""How long sending is retried: as long as the longest-lived link in such mail works."""
+FIRST_RETRY_DELAY = timedelta(seconds=30)
+MAX_RETRY_DELAY = timedelta(hours=1)
 
 RESET_LIFE = timedelta(minutes=30)
 VERIFY_LIFE = timedelta(hours=24)
 
 
 class AccountMailRequest(msgspec.Struct, frozen=True, kw_only=True, tag="mail"):
-    """One mail to one developer: its template under `web/templates/mail`, and the values for it."""
+    """A mail to a developer: the name of its template in `web/templates/mail`, and the template's values."""
 
     to: str
     template: str
@@ -42,15 +42,15 @@ class AccountMailRequest(msgspec.Struct, frozen=True, kw_only=True, tag="mail"):
 
 
 class PasswordResetRequest(msgspec.Struct, frozen=True, kw_only=True, tag="reset"):
-    """Somebody asked to reset the password of this address. Only the worker finds out whether anybody has it,
-    so that asking takes the same time either way."""
+    """A requested password reset. Only the worker checks whether a developer has the address, so that the response
+    time of the request does not reveal it."""
 
     email: str
 
 
 class Verification(msgspec.Struct, frozen=True, kw_only=True, tag="verification"):
-    """A link that proves an address. Only the worker finds out whether the address has another account, so that asking
-    takes the same time either way; its holder is told then, and the link is not sent."""
+    """A mail with a verification link. Only the worker checks whether another developer has the address, so that the
+    response time of the request does not reveal it. If so, a mail informs that developer, and the link is not sent."""
 
     letter: AccountMailRequest
     developer_id: UUID
@@ -60,7 +60,7 @@ Content = AccountMailRequest | PasswordResetRequest | Verification
 
 
 class AccountMail(Record):
-    """A mail that is due."""
+    """A queued mail that is due."""
 
     account_id: UUID
     id: UUID
@@ -70,28 +70,28 @@ class AccountMail(Record):
 
 
 DeliverAccountMail = Callable[["World", UUID, AccountMailRequest], Awaitable[bool]]
-"""Hands a mail to the installation's own relay. False means: not now, try again."""
+"""Sends a mail through the relay of the instance. Returns False if sending must be retried later."""
 
 
 async def enqueue_mail(
     tx: Transaction, call: Call, account_id: UUID, content: AccountMailRequest | PasswordResetRequest
 ) -> None:
-    """Write a letter in the transaction of what it tells about; it goes out after the commit."""
+    """Queue a mail in the transaction of the change that it is about. It is sent after the commit."""
     await _insert_mail(tx, call.world, account_id, content)
 
 
 async def enqueue_verification(tx: Transaction, call: Call, account_id: UUID, developer_id: UUID, email: str) -> None:
-    """Ask an address to prove that it is read: a link that works once, for 24 hours. Older links die."""
+    """Queue a mail with a link that verifies an address. It works once, for 24 hours; earlier links become invalid."""
     token = await new_developer_token(tx, call.world, developer_id, "VERIFY_EMAIL", email, call.now + VERIFY_LIFE)
     link = f"{call.world.settings.public_url}/verify-email?token={token}"
-    letter = AccountMailRequest(to=email, template="accounts/verify-email", values={"link": link})
-    await _insert_mail(tx, call.world, account_id, Verification(letter=letter, developer_id=developer_id))
+    mail = AccountMailRequest(to=email, template="accounts/verify-email", values={"link": link})
+    await _insert_mail(tx, call.world, account_id, Verification(letter=mail, developer_id=developer_id))
 
 
 async def enqueue_security_mail(
     tx: Transaction, call: Call, account_id: UUID, to: str, subject: str, what: str
 ) -> None:
-    """Tell a developer about a change to their own sign-in, so that one they did not make is noticed."""
+    """Queue a mail that informs a developer about a change to their sign-in, in case somebody else made it."""
     values = {"subject": subject, "what": what}
     await enqueue_mail(tx, call, account_id, AccountMailRequest(to=to, template="accounts/notice", values=values))
 
@@ -99,7 +99,7 @@ async def enqueue_security_mail(
 async def new_developer_token(
     tx: Transaction, world: "World", developer_id: UUID, purpose: str, email: str | None, expires_at: Moment
 ) -> str:
-    """A token for one purpose, of which only a keyed hash is kept; older ones of that purpose die."""
+    """Create a token for one purpose and store its keyed hash; earlier tokens of that purpose become invalid."""
     token = new_token()
     await store.drop_tokens(tx, developer_id=developer_id, purpose=purpose)
     await store.insert_token(
@@ -115,22 +115,22 @@ async def new_developer_token(
 
 
 async def deliver_mails(world: "World", mail: AccountMail) -> None:
-    """Hand one letter over; what cannot go now comes back, for a day."""
+    """Send one mail; if that fails, schedule the next attempt, for GIVEN_UP_AFTER."""
     now = world.clock()
     if now - mail.created_at < GIVEN_UP_AFTER:
         plain = world.secrets.open(mail.sealed, f"account-mail:{mail.id}")
         content: Content = msgspec.json.decode(plain, type=Content)
         if isinstance(content, PasswordResetRequest):
-            await _answer_reset(world, mail, content)
+            await _replace_by_reset_mail(world, mail, content)
             return
         if isinstance(content, Verification):
             holder = await store.developer_by_email(world.db, email=content.letter.to)
             is_free = holder is None or holder.id == content.developer_id
             content = content.letter if is_free else _address_taken_mail(world, content.letter.to)
         if not await world.hooks.deliver_account_mail(world, mail.id, content):
-            pause = min(FIRST_PAUSE * 2 ** min(mail.attempt, 10), LONGEST_PAUSE)
+            delay = min(FIRST_RETRY_DELAY * 2 ** min(mail.attempt, 10), MAX_RETRY_DELAY)
             await store.postpone_mail(
-                world.db, account_id=mail.account_id, id=mail.id, attempt=mail.attempt, due_at=now + pause
+                world.db, account_id=mail.account_id, id=mail.id, attempt=mail.attempt, due_at=now + delay
             )
             return
     else:
@@ -138,12 +138,12 @@ async def deliver_mails(world: "World", mail: AccountMail) -> None:
     await store.delete_mail(world.db, account_id=mail.account_id, id=mail.id)
 
 
-async def _answer_reset(world: "World", mail: AccountMail, asked: PasswordResetRequest) -> None:
-    """Turn the question into a letter with a link, if the address has an account; else into nothing."""
+async def _replace_by_reset_mail(world: "World", mail: AccountMail, request: PasswordResetRequest) -> None:
+    """Replace a queued reset request by a mail with a link; delete it if no developer has the address."""
     async with world.db.transaction() as tx:
-        developer = await store.developer_by_email(tx, email=asked.email)
+        developer = await store.developer_by_email(tx, email=request.email)
         if developer is None:
-            developer = await store.unproven_developer(tx, email=asked.email)
+            developer = await store.unproven_developer(tx, email=request.email)
         if developer is not None and await store.delete_mail(tx, account_id=mail.account_id, id=mail.id):
             expires_at = mail.created_at + RESET_LIFE
             token = await new_developer_token(tx, world, developer.id, "RESET_PASSWORD", None, expires_at)
@@ -169,7 +169,7 @@ async def _insert_mail(tx: Transaction, world: "World", account_id: UUID, conten
 
 
 NOBODYS = NO_ID
-"""Where mail is kept that belongs to no account yet."""
+"""The account id of queued mail that does not belong to an account yet."""
 
 MAILS: Work[AccountMail] = Work(
     name="account-mails",

@@ -1,7 +1,7 @@
-"""Who belongs to an account: invitations, roles, leaving, and who owns it.
+"""HTTP operations on the members of an account: invitations, roles, leaving, and transfer of ownership.
 
-Whatever changes members locks the account's row first, so that such changes happen one after the other. That there
-is at most one owner is held by an index; that there is at least one, by refusing to take the owner away.
+Every change of members first locks the account's row, which serialises such changes. An index ensures that there is at
+most one owner; refusing to remove the owner ensures that there is at least one.
 """
 
 from dataclasses import replace
@@ -53,11 +53,11 @@ from postern.security.secrets import new_token
 INVITATION_RATE = RateLimit("account-invitation", 100, INVITATION_LIFE / 7)
 """Invitations that one account may send in a day."""
 INVITED_RATE = RateLimit("account-invitation-to", 10, timedelta(days=1))
-"""Invitations that one address gets from all accounts in a day: nobody is to be pestered."""
+"""Invitations that one address may get from all accounts in a day."""
 
 
 class NewAccountInvitation(Body):
-    """Who shall become a member, and as what."""
+    """The address to invite, and the role of the new member."""
 
     email: EmailText
     role: InvitedRole = "DEVELOPER"
@@ -70,26 +70,26 @@ class AccountMemberRoleChange(Body):
 
 
 class OwnershipTransfer(Body):
-    """The owner's password, asked again."""
+    """The owner's password."""
 
     password: GivenPassword
 
 
 class AccountInvitationAcceptance(Body):
-    """The token from the invitation's mail."""
+    """The token from the mail of the invitation."""
 
     token: TokenText
     delete_my_account: bool = False
-    """Give up the account that you own and are alone in, with everything it holds."""
+    """Delete the account that you own, with all its data. Possible only if you are its only member."""
     password: GivenPassword | None = None
-    """Needed with `deleteMyAccount`."""
+    """Required with `deleteMyAccount`."""
 
 
 @get("/account/members", needs="account:read", accepts=DEVELOPER_ONLY)
 async def list_account_members(
     call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[AccountMember]:
-    """The members of your account, newest first."""
+    """List the members of your account, newest first."""
     before = before_id(call, "members", cursor)
     rows = await store.members(call.db, account_id=call.account_id, before=before, limit=limit + 1)
     return linked_list(call, "members", rows, limit)
@@ -99,7 +99,7 @@ async def list_account_members(
 async def list_account_invitations(
     call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[AccountInvitation]:
-    """The open invitations to your account, newest first; an expired one stays until revoked or sent again."""
+    """List the open invitations to your account, newest first, including expired ones."""
     before = before_id(call, "account-invitations", cursor)
     rows = await store.invitations(call.db, account_id=call.account_id, before=before, limit=limit + 1)
     return linked_list(call, "account-invitations", rows, limit)
@@ -114,7 +114,10 @@ async def list_account_invitations(
     example={"email": "grace@example.com", "role": "DEVELOPER"},
 )
 async def invite_account_member(call: Call, data: NewAccountInvitation) -> AccountInvitation:
-    """Invite somebody by mail, for 7 days. Inviting an address again replaces its invitation; the old link dies."""
+    """Invite a developer by mail. The invitation is valid for 7 days.
+
+    Inviting an address again replaces its invitation; the link of the earlier one becomes invalid.
+    """
     assert call.caller.actor_id
     email = read_email(data.email)
     call.world.limiter.take(INVITATION_RATE, str(call.account_id))
@@ -152,7 +155,7 @@ async def invite_account_member(call: Call, data: NewAccountInvitation) -> Accou
     problems=[AccountInvitationMissing],
 )
 async def revoke_account_invitation(call: Call, id: UUID) -> None:
-    """Take an invitation back; its link dies."""
+    """Revoke an invitation; its link becomes invalid."""
     async with call.db.transaction() as tx:
         await _lock_account(tx, call)
         invitation = await store.delete_invitation(tx, account_id=call.account_id, id=id)
@@ -168,10 +171,11 @@ async def revoke_account_invitation(call: Call, id: UUID) -> None:
     example={"token": "3Jb8nQ0xVw7sK1pYt5Rz9Lm2Hc4Gd6FfA0BeUiOo"},
 )
 async def accept_account_invitation(call: Call, data: AccountInvitationAcceptance) -> AccountMember:
-    """Become a member of the inviting account; you leave the account you are in.
+    """Become a member of the inviting account. You leave your current account.
 
-    A developer belongs to one account. Who owns one transfers it first, or, alone in it, gives it up with
-    `deleteMyAccount` and `password`. Somebody without an account signs up with `invitationToken` instead.
+    A developer belongs to one account. If you own one, transfer its ownership first, or, if you are its only member,
+    delete it with `deleteMyAccount` and `password`. Without a developer account, sign up with `invitationToken`
+    instead.
     """
     proven = await require_password(call, data.password or "") if data.delete_my_account else None
     async with counting_links(call), call.db.transaction() as tx:
@@ -192,8 +196,9 @@ async def accept_account_invitation(call: Call, data: AccountInvitationAcceptanc
         member = await _require_member(tx, invitation.account_id, developer.id)
         joined = await store.developer(tx, id=developer.id)
         assert joined
-        there = replace(call, caller=caller_of(joined, call.caller.credential_id))
-        await _record(tx, there, "member.joined", member.id, role=member.role)
+        # The audit entry belongs to the account that the developer has joined.
+        joined_call = replace(call, caller=caller_of(joined, call.caller.credential_id))
+        await _record(tx, joined_call, "member.joined", member.id, role=member.role)
     return member
 
 
@@ -205,9 +210,9 @@ async def accept_account_invitation(call: Call, data: AccountInvitationAcceptanc
     example={"role": "ADMIN"},
 )
 async def change_account_member_role(call: Call, user_id: UUID, data: AccountMemberRoleChange) -> AccountMember:
-    """Give a member another role; it counts from their next request on.
+    """Change the role of a member. It applies from the member's next request on.
 
-    Who may no longer invite: the open invitations that they sent are dead.
+    If the member may no longer invite, their open invitations are revoked.
     """
     async with call.db.transaction() as tx:
         await _lock_account(tx, call)
@@ -230,9 +235,9 @@ async def change_account_member_role(call: Call, user_id: UUID, data: AccountMem
     problems=[AccountMemberMissing, OwnerStays],
 )
 async def remove_account_member(call: Call, user_id: UUID) -> None:
-    """Remove a member: their sign-in is gone, and their next request is refused.
+    """Remove a member. Their developer account is deleted, and their next request is refused.
 
-    The open invitations that they sent are dead.
+    Their open invitations are revoked.
     """
     async with call.db.transaction() as tx:
         await _lock_account(tx, call)
@@ -242,7 +247,7 @@ async def remove_account_member(call: Call, user_id: UUID) -> None:
 
 @post("/account/leave", accepts=DEVELOPER_ONLY, status=204, problems=[OwnerStays])
 async def leave_account(call: Call) -> None:
-    """Leave the account; your sign-in is gone with it. The owner transfers ownership first."""
+    """Leave the account. Your developer account is deleted. The owner must transfer ownership first."""
     async with call.db.transaction() as tx:
         await _lock_account(tx, call)
         member = await _require_member(tx, call.account_id, call.caller.actor_id or new_id())
@@ -257,21 +262,26 @@ async def leave_account(call: Call) -> None:
     example={"password": "correct horse battery"},
 )
 async def transfer_account_ownership(call: Call, user_id: UUID, data: OwnershipTransfer) -> AccountMember:
-    """Make another member the owner; you become an ADMIN. Needs your password."""
+    """Make another member the owner; you become an ADMIN. Requires your password."""
     proven = await require_password(call, data.password)
     async with call.db.transaction() as tx:
         account = await _lock_account(tx, call)
         await locked_developer(tx, proven)
         owner = await _require_member(tx, call.account_id, call.caller.actor_id or new_id())
         member = await _require_member(tx, call.account_id, user_id)
-        if owner.role != "OWNER":  # Somebody was quicker.
+        if owner.role != "OWNER":  # Ownership was transferred concurrently.
             raise PermissionMissing("Only the owner can transfer the account.")
         if member.id == owner.id:
             raise AlreadyOwner
         await store.set_role(tx, account_id=call.account_id, id=owner.id, role="ADMIN", now=call.now)
         await store.set_role(tx, account_id=call.account_id, id=member.id, role="OWNER", now=call.now)
         await enqueue_security_mail(
-            tx, call, account.id, member.email, "An account is yours now", f"{owner.email} made you its owner."
+            tx,
+            call,
+            account.id,
+            member.email,
+            "You are now the owner of an account",
+            f"{owner.email} made you the owner of the account “{account.name}”.",
         )
         await _record(tx, call, "account.ownership_transferred", member.id, before=str(owner.id))
         return await _require_member(tx, call.account_id, user_id)
@@ -299,7 +309,7 @@ async def _remove_member(tx: Transaction, call: Call, member: AccountMember, act
 
 
 async def _delete_own_account(tx: Transaction, call: Call, data: AccountInvitationAcceptance) -> None:
-    """Begin to delete the account of an owner who moves on. Raises OwnsAnAccount."""
+    """Start to delete the account of an owner who joins another one. Raises OwnsAnAccount unless that is requested."""
     await _lock_account(tx, call)
     if not data.delete_my_account or await store.count_members(tx, account_id=call.account_id) > 1:
         raise OwnsAnAccount

@@ -1,4 +1,4 @@
-"""A second factor for developers: an authenticator app, and recovery codes for the day it is lost."""
+"""HTTP operations on a developer's second factor: an authenticator app (TOTP) and recovery codes."""
 
 from typing import Any
 
@@ -28,13 +28,13 @@ ISSUER = "Postern"
 
 
 class PasswordAgain(Body):
-    """The caller's password, asked again."""
+    """The caller's password."""
 
     password: GivenPassword
 
 
 class TotpConfirmation(Body):
-    """A code that the app shows now."""
+    """The current code of the app."""
 
     code: CodeText
 
@@ -47,14 +47,14 @@ class PasswordAndCode(Body):
 
 
 class DeveloperTotpEnrolment(Record):
-    """What an authenticator app needs: the key to type, or the address to show as a QR code."""
+    """The key to enter in an authenticator app, and the `otpauth://` URI to show as a QR code."""
 
     secret: str
     uri: str
 
 
 class DeveloperRecoveryCodes(Record):
-    """Ten codes, each for one sign-in without the app. Shown once; keep them on paper."""
+    """Ten codes, each of which replaces the app's code once. Only this response contains them."""
 
     recovery_codes: list[str]
 
@@ -66,7 +66,7 @@ class DeveloperRecoveryCodes(Record):
     example={"password": "correct horse battery"},
 )
 async def enrol_developer_totp(call: Call, data: PasswordAgain) -> DeveloperTotpEnrolment:
-    """Begin to set up an authenticator app. Nothing changes until `confirm` has seen a code of it."""
+    """Start to set up an authenticator app. The second factor is on after `confirm` with a first code."""
     proven = await require_password(call, data.password)
     async with call.db.transaction() as tx:
         developer = await locked_developer(tx, proven)
@@ -115,7 +115,7 @@ async def confirm_developer_totp(call: Call, data: TotpConfirmation) -> Develope
     example={"password": "correct horse battery", "code": "123456"},
 )
 async def disable_developer_totp(call: Call, data: PasswordAndCode) -> None:
-    """Turn the second factor off. The recovery codes die with it."""
+    """Turn the second factor off, and delete its recovery codes."""
     await require_both_factors(call, data.password, data.code)
     async with call.db.transaction() as tx:
         developer = await lock_caller(tx, call)
@@ -131,7 +131,7 @@ async def disable_developer_totp(call: Call, data: PasswordAndCode) -> None:
     example={"password": "correct horse battery", "code": "123456"},
 )
 async def renew_developer_recovery_codes(call: Call, data: PasswordAndCode) -> DeveloperRecoveryCodes:
-    """Make ten new recovery codes; the old ones die."""
+    """Replace the recovery codes by ten new ones."""
     await require_both_factors(call, data.password, data.code)
     async with call.db.transaction() as tx:
         developer = await lock_caller(tx, call)
@@ -141,7 +141,7 @@ async def renew_developer_recovery_codes(call: Call, data: PasswordAndCode) -> D
 
 
 async def require_both_factors(call: Call, password: str, code: str) -> DeveloperRow:
-    """Ask for both factors again. Raises PasswordWrong, MfaNotEnrolled, CodeWrong and LockedOut."""
+    """Check password and code of the caller. Raises PasswordWrong, MfaNotEnrolled, CodeWrong and LockedOut."""
     proven = await require_password(call, password)
     number = await begin_attempt(call, proven.email)
     async with call.db.transaction() as tx:
@@ -159,7 +159,7 @@ async def require_both_factors(call: Call, password: str, code: str) -> Develope
 
 
 async def lock_caller(tx: Transaction, call: Call) -> DeveloperRow:
-    """The row of the calling developer, locked."""
+    """Lock and return the row of the calling developer. Raises CredentialInvalid if it was deleted."""
     assert call.caller.actor_id
     developer = await store.lock_developer(tx, id=call.caller.actor_id)
     if developer is None:
@@ -170,7 +170,7 @@ async def lock_caller(tx: Transaction, call: Call) -> DeveloperRow:
 async def enqueue_notice(
     tx: Transaction, call: Call, developer: DeveloperRow, what: str, action: str, **details: Any
 ) -> None:
-    """Tell a developer by mail what was changed, and note it in the audit log."""
+    """Queue a mail that informs a developer of a change, and record the change in the audit log."""
     await enqueue_security_mail(
         tx, call, developer.account_id, developer.email, what, f"{what} for your developer account."
     )

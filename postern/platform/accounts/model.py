@@ -1,4 +1,4 @@
-"""Accounts, developers and their sessions."""
+"""Records, request bodies and problems of accounts, developers and their sessions."""
 
 from datetime import timedelta
 from typing import Annotated, Literal
@@ -25,7 +25,7 @@ from postern.security.subjects import Subject, developer
 ACCESS_TOKEN_LIFE = timedelta(minutes=30)
 REFRESH_TOKEN_LIFE = timedelta(days=30)
 SESSIONS_LIMIT = 100
-"""Live sessions of one developer; the oldest ends when one more begins."""
+"""Maximum number of sessions of a developer; a further sign-in ends the oldest."""
 
 Password = Annotated[str, msgspec.Meta(min_length=PASSWORD_MIN, max_length=PASSWORD_MAX)]
 EmailText = Annotated[str, msgspec.Meta(min_length=3, max_length=254)]
@@ -33,42 +33,42 @@ PersonName = Annotated[
     str, msgspec.Meta(max_length=200, pattern=ONE_LINE, description="A name for people: one line of text.")
 ]
 NewName = NameForPeople
-"""A person's name once it is given: it cannot be changed to nothing."""
+"""A developer's name in a change, which cannot make it empty."""
 AccountName = NewName
 TokenText = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 CodeText = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 GivenPassword = Annotated[str, msgspec.Meta(max_length=PASSWORD_MAX)]
 
 MEMBERS_LIMIT = 1_000
-"""Members and open invitations of one account together."""
+"""Maximum number of members and open invitations of an account together."""
 INVITATION_LIFE = timedelta(days=7)
 SIGN_UP_LIFE = timedelta(days=7)
-"""How long a sign-up waits for its address to be proven; then it is deleted."""
+"""A sign-up is deleted if its address is not verified within this time."""
 
 
 class DeveloperEmailTaken(Conflict, code="email_taken"):
-    """There is a developer account with this address; sign in instead."""
+    """A developer account with this address exists already. Sign in, or reset its password."""
 
 
 class DeveloperSignInFailed(Unauthenticated, code="sign_in_failed"):
-    """Wrong e-mail address or password. A new account is open once its address is confirmed: follow the link in the
-    mail, or reset the password."""
+    """Wrong e-mail address or password. You cannot sign in to a new account before its address is verified: follow the
+    link in the mail, or reset the password."""
 
 
 class DeveloperRefreshTokenInvalid(Unauthenticated, code="refresh_token_invalid"):
-    """This refresh token is unknown, expired or was used before; sign in again."""
+    """This refresh token is invalid, has expired or was used before. Sign in again."""
 
 
 class DeveloperSignUpClosed(Forbidden, code="sign_up_closed"):
-    """This server does not let strangers create accounts; ask its operator."""
+    """Sign-up is closed on this server. Ask its operator for an account."""
 
 
 class MfaRequired(Unauthenticated):
-    """The password is right; send the `code` of the authenticator app, or a recovery code, as well."""
+    """This account has a second factor: send `code` too, from the authenticator app, or a recovery code."""
 
 
 class LockedOut(RateLimited):
-    """Too many failed sign-ins; wait, or reset the password by mail."""
+    """Too many failed attempts. Try again after the time in `Retry-After`, or reset the password by mail."""
 
 
 class PasswordWrong(Forbidden):
@@ -76,19 +76,19 @@ class PasswordWrong(Forbidden):
 
 
 class CodeWrong(Forbidden):
-    """The code is wrong, too old, or was used before."""
+    """The code is wrong, has expired, or was used before."""
 
 
 class LinkInvalid(BadRequest):
-    """This link is unknown, was used before, or is too old; ask for a new one."""
+    """This link is invalid, was used before, or has expired. Request a new one."""
 
 
 class MfaAlreadyEnabled(Conflict):
-    """A second factor is on already; turn it off first."""
+    """A second factor is on already. Turn it off first."""
 
 
 class MfaNotEnrolled(Conflict):
-    """No second factor is being set up or on; begin with `POST /auth/mfa/totp`."""
+    """There is no second factor. Set one up with `POST /auth/mfa/totp`."""
 
 
 class AccountMemberMissing(Missing, code="member_missing"):
@@ -100,11 +100,11 @@ class AccountInvitationMissing(Missing, code="invitation_missing"):
 
 
 class OwnerStays(Conflict):
-    """The owner cannot leave, be removed or be given another role; transfer ownership first."""
+    """The owner cannot leave, be removed or get another role. Transfer ownership first."""
 
 
 class AlreadyOwner(Conflict):
-    """This member owns the account already."""
+    """This member is the owner of the account already."""
 
 
 class AlreadyAccountMember(Conflict, code="already_member"):
@@ -116,11 +116,11 @@ class TooManyAccountMembers(Unprocessable, code="too_many_members"):
 
 
 class OwnsAnAccount(Conflict):
-    """You own an account. Transfer it first, or send `deleteMyAccount: true` if nobody else is in it."""
+    """You own an account. Transfer its ownership first, or send `deleteMyAccount: true` if you are its only member."""
 
 
 class DeveloperRow(Record):
-    """A person with an account; `passwordHash` never leaves the server."""
+    """The stored row of a developer."""
 
     id: UUID
     account_id: UUID
@@ -137,24 +137,24 @@ class DeveloperRow(Record):
 
     @property
     def subject(self) -> Subject:
-        """The developer, as the authentication engine names them."""
+        """The developer as subject of the authentication engine (`security`)."""
         return developer(self.id)
 
 
 class Developer(Record):
-    """What signing in tells about the person."""
+    """A developer, as sign-in returns it."""
 
     id: UUID
     email: str
     email_verified_at: Moment | None
-    """Null until the address is proven; until then almost nothing can be done."""
+    """Null until the address is verified; until then the developer can only read, and send captured mail."""
     name: str
     role: MemberRole
     account_id: UUID
 
 
 class DeveloperSessionView(Record):
-    """Where a member is or was signed in, as an export shows it."""
+    """A session of a member in an export."""
 
     id: UUID
     developer_id: UUID
@@ -162,7 +162,7 @@ class DeveloperSessionView(Record):
     user_agent: str
     created_at: Moment
     rotated_at: Moment | None
-    """When it was last prolonged."""
+    """When its tokens were last refreshed."""
     expires_at: Moment
     revoked_at: Moment | None
 
@@ -179,17 +179,17 @@ class DeveloperSignInResult(Record):
 
 
 class DeveloperSignUp(Body):
-    """A new account and its owner; with an invitation, a new member of the account that sent it."""
+    """A developer who signs up: the owner of a new account, or with an invitation a member of the inviting one."""
 
     email: EmailText
     password: Password
     name: PersonName = ""
     invitation_token: TokenText | None = None
-    """From the invitation's mail; the address must be the invited one."""
+    """Token from the invitation's mail; `email` must be the invited address."""
 
 
 class DeveloperSignIn(Body):
-    """An address and its password; `code` where a second factor is on."""
+    """Email address and password; `code` if a second factor is on."""
 
     email: EmailText
     password: Annotated[str, msgspec.Meta(max_length=PASSWORD_MAX)]
@@ -203,7 +203,7 @@ class DeveloperTokenRefresh(Body):
 
 
 class SessionOwner(Record):
-    """What admitting a developer's token needs to know, in one row."""
+    """A session with its developer, as needed to authenticate an access token."""
 
     session_id: UUID
     developer_id: UUID
@@ -217,14 +217,14 @@ class SessionOwner(Record):
 
 
 class UsedToken(Record):
-    """What a token from a mail stood for."""
+    """The developer and address of a used token."""
 
     developer_id: UUID
     email: str | None
 
 
 class Account(Record):
-    """An account: members, and the projects they share."""
+    """An account, to which developers and projects belong."""
 
     id: UUID
     name: str
@@ -233,7 +233,7 @@ class Account(Record):
 
 
 class AccountMember(Record):
-    """A developer as others of the account see them."""
+    """A member of an account, as other members see it."""
 
     id: UUID
     email: str
@@ -248,7 +248,7 @@ InvitedRole = Literal["ADMIN", "DEVELOPER", "VIEWER"]
 
 
 class AccountInvitation(Record):
-    """An open invitation to an account; it is gone once accepted or revoked."""
+    """An open invitation to an account. It is deleted when accepted or revoked."""
 
     id: UUID
     email: str
@@ -259,6 +259,6 @@ class AccountInvitation(Record):
 
 
 class AccountInvitationRow(AccountInvitation):
-    """An invitation with the account it leads to."""
+    """An invitation with its account."""
 
     account_id: UUID

@@ -1,4 +1,4 @@
-"""How developers sign up, sign in and stay signed in."""
+"""HTTP operations for sign-up, sign-in and sessions of developers, and authentication by access token."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -73,7 +73,7 @@ LINK_LIFE = timedelta(minutes=10)
 
 SIGN_UP_RATE = RateLimit("sign-up", 30, timedelta(hours=1))
 SIGN_UP_MAIL_RATE = RateLimit("sign-up-mail", 5, timedelta(hours=1))
-"""Mails about signing up that anybody may have sent to one address."""
+"""Mails about sign-ups that may be sent to one address."""
 
 PERSON = {"email": "ada@example.com", "password": "correct horse battery", "name": "Ada"}
 
@@ -93,15 +93,16 @@ PERSON = {"email": "ada@example.com", "password": "correct horse battery", "name
     example=PERSON,
 )
 async def sign_up_developer(call: Call, data: DeveloperSignUp) -> DeveloperSignInResult:
-    """Create a developer account, its owner and its first project, and sign in.
+    """Create a developer account with its owner and a first project, and sign in.
 
-    A mail asks to confirm the address. Until then this session reads, and sends mail that is captured; everything else
-    answers 403 `email_unverified`. Confirming ends the session: sign in with the password. An address that has an
-    account gets the same answer, and a mail that says so. A sign-up that nobody confirms is deleted after 7 days.
+    A mail asks to verify the address. Until then the session can only read, and send mail, which is captured;
+    everything else returns 403 `email_unverified`. Verification ends the session: sign in with the password. An address
+    that has an account gets the same response, and a mail about the attempt. A sign-up whose address is not verified is
+    deleted after 7 days.
 
-    With an `invitationToken` the person becomes a member of the inviting account instead, and needs no confirmation:
-    the invitation came by mail. The most common passwords, and what is just the address with digits around, are
-    refused.
+    With `invitationToken` the developer becomes a member of the inviting account instead. Then the address needs no
+    verification, because the invitation was sent to it. Common passwords, and passwords that are just the address with
+    digits, are refused.
     """
     if not call.world.settings.sign_up and data.invitation_token is None:
         raise DeveloperSignUpClosed
@@ -118,12 +119,12 @@ async def sign_up_developer(call: Call, data: DeveloperSignUp) -> DeveloperSignI
     example={"email": "ada@example.com", "password": "correct horse battery"},
 )
 async def sign_in_developer(call: Call, data: DeveloperSignIn) -> DeveloperSignInResult:
-    """Sign in with address and password.
+    """Sign in with email address and password.
 
-    The access token lives 30 minutes, the refresh token 30 days. Unknown addresses and wrong passwords get the
-    same answer in the same time. Where a second factor is on, a right password without `code` answers 401
-    `mfa_required`; `code` is six digits of the app, or a recovery code, and each works once. Ten failures lock
-    the address for this origin for 15 minutes, ten more for 30, then for an hour.
+    The access token is valid for 30 minutes, the refresh token for 30 days. The response and its time are the same for
+    unknown addresses and wrong passwords. If a second factor is on, a right password without `code` returns 401
+    `mfa_required`; `code` is a six-digit code of the app or a recovery code, and each works once. Ten failed attempts
+    lock the address for the client's network for 15 minutes, ten more for 30 minutes, then for an hour.
     """
     number = await begin_attempt(call, data.email)
     found = await store.developer_by_email(call.db, email=data.email)
@@ -132,7 +133,7 @@ async def sign_in_developer(call: Call, data: DeveloperSignIn) -> DeveloperSignI
         await attempt_failed(call, data.email, number)
         raise DeveloperSignInFailed
     async with call.db.transaction() as tx:
-        # The password was checked outside any lock: whoever changed it meanwhile comes first.
+        # The password was checked without a lock: it may have been changed since.
         developer = await store.lock_developer(tx, id=found.id)
         if developer is None or developer.password_hash != password_hash or developer.email != found.email:
             raise DeveloperSignInFailed
@@ -144,7 +145,7 @@ async def sign_in_developer(call: Call, data: DeveloperSignIn) -> DeveloperSignI
         if is_proven:
             await attempt_succeeded(tx, call, data.email)
             return await start_session(tx, call, developer, methods)
-        if not data.code:  # A password alone forgives nothing: whoever knows it could guess codes without end.
+        if not data.code:  # Keep earlier failures: somebody who knows the password could guess codes without limit.
             await attempt_succeeded(tx, call, data.email, forgives=False)
     if not data.code:
         raise MfaRequired
@@ -162,8 +163,8 @@ async def sign_in_developer(call: Call, data: DeveloperSignIn) -> DeveloperSignI
 async def refresh_developer_tokens(call: Call, data: DeveloperTokenRefresh) -> DeveloperSignInResult:
     """Exchange a refresh token for new tokens.
 
-    A refresh token works once. Shown again within 30 seconds, because an answer was lost or two tabs were at it,
-    it gets the same tokens; later, it was stolen: the whole session ends.
+    A refresh token works once. If it is sent again within 30 seconds, because a response was lost or two tabs refreshed
+    at once, it returns the same tokens. Later, it counts as stolen, and the session ends.
     """
     try:
         session = await refresh_session(call, NO_ID, data.refresh_token, SESSIONS, renew_developer_sessions)
@@ -179,14 +180,14 @@ async def refresh_developer_tokens(call: Call, data: DeveloperTokenRefresh) -> D
 
 @post("/auth/sign-out", accepts=DEVELOPER_ONLY, unverified=True)
 async def sign_out_developer(call: Call) -> None:
-    """End this session: its tokens are refused from the next request on."""
+    """End this session. Its tokens are refused from the next request on."""
     assert call.caller.actor_id
     assert call.caller.credential_id
     await end_session(call.world, call.caller.actor_id, call.caller.credential_id)
 
 
 async def make_link(world: "World", developer_id: UUID) -> str:
-    """A one-time link that signs a developer in to the inbox page, good for ten minutes."""
+    """Create a link that signs a developer in to the inbox page. It works once, for ten minutes."""
     token = new_key("dl_")
     await store.insert_token(
         world.db,
@@ -201,7 +202,7 @@ async def make_link(world: "World", developer_id: UUID) -> str:
 
 
 async def developer_for_operator(world: "World", email: str | None) -> DeveloperRow | None:
-    """Whom the operator means: who has this address, or without one the only owner of an account on this server."""
+    """Find the developer whom the operator names by address; without one, the owner of the server's only account."""
     if email is None:
         owners = await store.first_owners(world.db)
         return owners[0] if len(owners) == 1 else None
@@ -210,7 +211,7 @@ async def developer_for_operator(world: "World", email: str | None) -> Developer
 
 
 async def make_reset_link(world: "World", developer: DeveloperRow) -> str:
-    """A link to choose a new password, which works once, for 30 minutes; earlier ones are dead."""
+    """Create a link to choose a new password. It works once, for 30 minutes; earlier ones become invalid."""
     async with world.db.transaction() as tx:
         until = Moment.of(world.clock() + RESET_LIFE)
         token = await new_developer_token(tx, world, developer.id, "RESET_PASSWORD", None, until)
@@ -218,7 +219,7 @@ async def make_reset_link(world: "World", developer: DeveloperRow) -> str:
 
 
 async def sign_in_by_link(call: Call, token: str) -> DeveloperSignInResult:
-    """Sign in by a one-time link. Raises LinkInvalid, and LockedOut after too many of those."""
+    """Sign in with a one-time link. Raises LinkInvalid, and LockedOut after too many invalid links."""
     async with counting_links(call), call.db.transaction() as tx:
         used = await store.use_token(
             tx, hash=call.world.secrets.digest("developer-token", token), purpose="INBOX", now=call.now
@@ -230,22 +231,22 @@ async def sign_in_by_link(call: Call, token: str) -> DeveloperSignInResult:
 
 
 async def end_session(world: "World", developer_id: UUID, session_id: UUID) -> bool:
-    """End one session of a developer; false if it is none of theirs, or over."""
+    """End one session of a developer. Returns False if the developer has no such session."""
     return await session_store.revoke_session(
         world.db, project_id=NO_ID, subject_id=developer_id, id=session_id, now=world.clock()
     )
 
 
 async def end_sessions(tx: Transaction, call: Call, developer_id: UUID, *, but: UUID | None = None) -> list[UUID]:
-    """End all sessions of a developer; `but` stays. Returns those that ended."""
+    """End all sessions of a developer except `but`. Returns the ids of the ended ones."""
     return await session_store.revoke_all(tx, project_id=NO_ID, subject_id=developer_id, but=but, now=call.now)
 
 
 async def open_account(call: Call, data: DeveloperSignUp, *, proven: bool = False) -> DeveloperSignInResult:
-    """Make an account, its owner and its first project, and sign the owner in. Raises PasswordCommon.
+    """Create an account with its owner and a first project, and sign the owner in. Raises PasswordCommon.
 
-    The account is limited until the address is proven, which a mail asks for. `proven` is for the operator's console:
-    the address counts as proven, no mail is sent, and EmailTaken is raised if it has an account.
+    The account is limited until its owner verifies the address. With `proven`, for commands of the operator, the
+    address counts as verified, no mail is sent, and DeveloperEmailTaken is raised if a developer has it.
     """
     email = read_email(data.email)
     if not proven:
@@ -307,10 +308,10 @@ async def _join_account(call: Call, data: DeveloperSignUp, token: str) -> Develo
 
 
 async def take_invitation(tx: Transaction, call: Call, token: str, email: str) -> AccountInvitationRow:
-    """Use up an invitation for the address it was sent to. Raises LinkInvalid."""
+    """Use the invitation of a token, which must have been sent to `email`. Raises LinkInvalid."""
     token_hash = call.world.secrets.digest("account-invitation", token)
     account_id = await store.account_of_invitation(tx, token_hash=token_hash)
-    # The account first, as everything else that changes members does: nobody waits in a circle.
+    # Lock the account first, as every other change of members does, to avoid deadlocks.
     if account_id is None or await store.lock_account(tx, id=account_id) is None:
         raise LinkInvalid
     invitation = await store.use_invitation(tx, token_hash=token_hash, now=call.now)
@@ -320,7 +321,7 @@ async def take_invitation(tx: Transaction, call: Call, token: str, email: str) -
 
 
 def read_email(text: str, path: str = "/email") -> str:
-    """The address as we keep it. Raises Invalid."""
+    """Parse an email address and return its normalised form. Raises Invalid at `path`."""
     try:
         return parse_address(text).spec
     except AddressInvalid as error:
@@ -328,9 +329,9 @@ def read_email(text: str, path: str = "/email") -> str:
 
 
 async def require_password(call: Call, password: str) -> DeveloperRow:
-    """Ask the caller's password again, before what cannot be undone. Raises PasswordWrong and LockedOut.
+    """Check the caller's password before a sensitive operation. Raises PasswordWrong and LockedOut.
 
-    Whoever acts on it does so on the row that `locked_developer` locks.
+    The operation must then lock the row with `locked_developer`, in case the password was changed in between.
     """
     identifier = call.caller.actor_label or ""
     assert call.caller.actor_id
@@ -348,7 +349,7 @@ async def require_password(call: Call, password: str) -> DeveloperRow:
 
 
 async def locked_developer(tx: Transaction, proven: DeveloperRow) -> DeveloperRow:
-    """The row of a developer whose password was just proven, locked. Raises PasswordWrong if it changed meanwhile."""
+    """Lock the row of a developer whose password was just checked. Raises PasswordWrong if it was changed since."""
     developer = await store.lock_developer(tx, id=proven.id)
     if developer is None:
         raise CredentialInvalid
@@ -360,14 +361,14 @@ async def locked_developer(tx: Transaction, proven: DeveloperRow) -> DeveloperRo
 async def start_session(
     tx: Transaction, call: Call, developer: DeveloperRow, methods: list[str]
 ) -> DeveloperSignInResult:
-    """Sign in a developer whose row is locked or new in `tx`. `methods` are named as `amr` is (RFC 8176)."""
+    """Start a session of a developer whose row `tx` has locked or inserted. `methods` are `amr` values (RFC 8176)."""
     session = await begin_session(tx, call, developer_subject(developer.id), SESSIONS, methods)
     await store.signed_in(tx, id=developer.id, now=call.now)
     return await _signed_in(tx, call, session, developer)
 
 
 async def renew_developer_sessions(world: "World", requests: list[RefreshRequest]) -> list[RefreshedSession | None]:
-    """Renew the sessions of developers whose requests come together."""
+    """Refresh the sessions of a batch of requests."""
     return await renew_sessions(world, requests, SESSIONS)
 
 
@@ -400,7 +401,7 @@ async def read_token(world: "World", token: str, project_id: UUID | None, origin
 
 
 def caller_of(developer: DeveloperRow, session_id: UUID | None) -> Caller:
-    """A developer as the caller, where no token says so: just signed up, or by a link from a mail."""
+    """A developer as the caller of a request without a token: one who signs up, or who uses a link from a mail."""
     return Caller(
         kind="developer",
         actor_type="DEVELOPER",
@@ -413,7 +414,7 @@ def caller_of(developer: DeveloperRow, session_id: UUID | None) -> Caller:
 
 
 async def _check_password(call: Call, developer: DeveloperRow | None, password: str) -> str | None:
-    """The stored hash of a right password, renewed if it is outdated; None if the password is wrong."""
+    """Check a password; returns the stored hash, which is replaced if it is outdated, or None if it is wrong."""
 
     async def replace_hash(before: str, renewed: str) -> bool:
         assert developer
@@ -431,9 +432,11 @@ async def _check_password(call: Call, developer: DeveloperRow | None, password: 
 async def _record_reuse(tx: Transaction, call: Call, session: SessionRow) -> None:
     developer = await store.developer(tx, id=session.subject_id)
     if developer is not None:
-        said = {"sessionId": str(session.id), "reason": "REFRESH_TOKEN_REUSED"}
-        themselves = replace(call, caller=caller_of(developer, None))
-        await audit.record(tx, themselves, "member.session_revoked", "Member", developer.id, account_wide=True, **said)
+        details = {"sessionId": str(session.id), "reason": "REFRESH_TOKEN_REUSED"}
+        developer_call = replace(call, caller=caller_of(developer, None))
+        await audit.record(
+            tx, developer_call, "member.session_revoked", "Member", developer.id, account_wide=True, **details
+        )
 
 
 SESSIONS = SessionPolicy(

@@ -1,4 +1,4 @@
-"""Where the links in mail to developers lead: a page with a button, so that a link preview uses nothing up."""
+"""The pages to which links in mail to developers lead. Each has a button, so that link previews do not use the link."""
 
 from typing import Annotated
 
@@ -23,61 +23,62 @@ TokenText = Annotated[str, msgspec.Meta(max_length=200)]
 
 @get("/verify-email", public=True, any_query=True, hidden=True)
 async def verify_email_page(token: TokenText = "") -> HttpResponse:
-    """Asks to confirm an address."""
+    """Show the page that asks to confirm an address."""
     return _verify_page(token)
 
 
 @post("/verify-email", public=True, any_query=True, hidden=True)
 async def verify_email_form(call: Call, request: RawRequest) -> HttpResponse:
-    """Confirms an address."""
+    """Confirm an address."""
     token = (await read_form(request)).get("token", "")
     try:
         verified = await verify_developer_email(call, VerifyEmail(token=token))
     except Problem as problem:
         return simple_page("Confirm your address", error=problem.detail, status=problem.status)
-    return simple_page("Thank you", f"{verified.email} is confirmed. You can sign in with it now.")
+    return simple_page("Thank you", f"Your address {verified.email} is confirmed. You can now sign in with it.")
 
 
 @get("/reset-password", public=True, any_query=True, hidden=True)
 async def reset_password_page(token: TokenText = "") -> HttpResponse:
-    """Asks for a new password."""
+    """Show the page that asks for a new password."""
     return _reset_page(token)
 
 
 @post("/reset-password", public=True, any_query=True, hidden=True)
 async def reset_password_form(call: Call, request: RawRequest) -> HttpResponse:
-    """Sets the new password."""
-    given = await read_form(request)
-    token = given.get("token", "")
+    """Set the new password."""
+    form = await read_form(request)
+    token = form.get("token", "")
     try:
-        password = msgspec.convert(given.get("password", ""), Password)
+        password = msgspec.convert(form.get("password", ""), Password)
         await reset_developer_password(call, ResetPassword(token=token, new_password=password))
     except msgspec.ValidationError:
-        return _reset_page(token, "A password has 8 to 256 characters.", 400)
+        return _reset_page(token, "The password must have 8 to 256 characters.", 400)
     except Problem as problem:
         return _reset_page(token, problem.detail, problem.status)
-    return simple_page("Done", "Your password is changed, and all sessions have ended. Sign in with the new one.")
+    return simple_page("Done", "Your password was changed, and all sessions were ended. Sign in with the new password.")
 
 
 @get("/join", public=True, any_query=True, hidden=True)
 async def join_page(token: TokenText = "") -> HttpResponse:
-    """Asks an invited person for what a sign-up needs."""
+    """Show the page on which an invited developer signs up."""
     return _join_page(token)
 
 
 @post("/join", public=True, any_query=True, hidden=True)
 async def join_form(call: Call, request: RawRequest) -> HttpResponse:
-    """Signs an invited person up."""
-    given = await read_form(request)
-    token = given.get("token", "")
-    body = {name: given.get(name, "") for name in ("email", "password", "name")} | {"invitationToken": token}
+    """Sign up an invited developer."""
+    form = await read_form(request)
+    token = form.get("token", "")
+    body = {name: form.get(name, "") for name in ("email", "password", "name")} | {"invitationToken": token}
     try:
         joined = await sign_up_developer(call, msgspec.convert(body, DeveloperSignUp))
     except msgspec.ValidationError:
-        return _join_page(token, given, "An address, and a password of 8 to 256 characters, are needed.", 400)
+        return _join_page(token, form, "Enter an email address, and a password of 8 to 256 characters.", 400)
     except Problem as problem:
-        return _join_page(token, given, problem.detail, problem.status)
-    return simple_page("Welcome", f"You are a member now, as {joined.developer.role}. Sign in with your address.")
+        return _join_page(token, form, problem.detail, problem.status)
+    text = f"You are now a member of the account, as {joined.developer.role}. Sign in with your email address."
+    return simple_page("Welcome", text)
 
 
 def _verify_page(token: str) -> HttpResponse:
@@ -90,17 +91,17 @@ def _reset_page(token: str, problem: str = "", status: int = 200) -> HttpRespons
     return simple_page("Choose a new password", error=problem, forms=[form], status=status)
 
 
-def _join_page(token: str, given: dict[str, str] | None = None, problem: str = "", status: int = 200) -> HttpResponse:
-    kept = given or {}
+def _join_page(token: str, form: dict[str, str] | None = None, problem: str = "", status: int = 200) -> HttpResponse:
+    entered = form or {}
     fields = [
-        FormField(name="name", label="Your name", type="text", autocomplete="name", value=kept.get("name", "")),
-        FormField(name="email", label="E-mail", type="email", autocomplete="username", value=kept.get("email", "")),
+        FormField(name="name", label="Your name", type="text", autocomplete="name", value=entered.get("name", "")),
+        FormField(name="email", label="E-mail", type="email", autocomplete="username", value=entered.get("email", "")),
         FormField(name="password", label="Password", type="password", autocomplete="new-password"),
     ]
     return simple_page(
         "Accept the invitation",
-        "Sign up with the address that the invitation was sent to. If you have a developer account already, accept it "
-        "there instead, through the API.",
+        "Sign up with the address to which the invitation was sent. If you have a developer account already, accept "
+        "the invitation with the API instead (POST /account/invitations/accept).",
         error=problem,
         forms=[PageForm(button="Join", fields=fields, hidden={"token": token})],
         status=status,

@@ -1,4 +1,4 @@
-"""Passkeys of developers: adding one to an account, and signing in with it."""
+"""HTTP operations on passkeys of developers: registration, sign-in, and removal."""
 
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -39,14 +39,14 @@ from postern.security.passkeys import (
     TooManyPasskeys,
 )
 
-REFUSED = "This passkey is unknown here, or its answer is wrong. Sign in with your password."
+REFUSED = "This passkey is not registered, or its response is invalid. Sign in with your password."
 
 
 class PasswordAndAnyCode(Body):
-    """The caller's password and, where a second factor is on, a code of the app or a recovery code."""
+    """The caller's password and, if a second factor is on, a code of the app or a recovery code."""
 
     password: GivenPassword
-    code: Annotated[CodeText | None, msgspec.Meta(description="Required where a second factor is on.")] = None
+    code: Annotated[CodeText | None, msgspec.Meta(description="Required if a second factor is on.")] = None
 
 
 @post(
@@ -56,10 +56,10 @@ class PasswordAndAnyCode(Body):
     example={"password": "correct horse battery"},
 )
 async def begin_developer_passkey_registration(call: Call, data: PasswordAndAnyCode) -> PasskeyOptions:
-    """Begin to add a passkey: hand `options` to `navigator.credentials.create`, and send the answer to `register`.
+    """Start to add a passkey: pass `options` to `navigator.credentials.create`, and send the result to `register`.
 
-    Takes your password and, where a second factor is on, a `code`: a passkey signs in without either. The options hold
-    for 5 minutes.
+    Requires your password and, if a second factor is on, a `code`, because a passkey signs in without them. The options
+    are valid for 5 minutes.
     """
     if data.code is not None:
         proven = await require_both_factors(call, data.password, data.code)
@@ -87,7 +87,7 @@ async def begin_developer_passkey_registration(call: Call, data: PasswordAndAnyC
     example=NEW_PASSKEY_EXAMPLE,
 )
 async def add_developer_passkey(call: Call, data: NewPasskey) -> Passkey:
-    """Add the passkey that the browser made. You are told by mail."""
+    """Add the passkey that the browser created. A mail informs you."""
     assert call.caller.actor_id
     made = await passkeys.verify_registration(call, call.caller.actor_id, _relying_party(call), data)
     async with call.db.transaction() as tx:
@@ -100,14 +100,14 @@ async def add_developer_passkey(call: Call, data: NewPasskey) -> Passkey:
 
 @get("/auth/passkeys", accepts=DEVELOPER_ONLY)
 async def list_developer_passkeys(call: Call) -> list[Passkey]:
-    """Your passkeys, newest first; 20 at most."""
+    """List your passkeys, newest first; at most 20."""
     assert call.caller.actor_id
     return await passkeys.passkeys_of(call.db, subjects.developer(call.caller.actor_id))
 
 
 @delete("/auth/passkeys/{id}", accepts=DEVELOPER_ONLY, problems=[PasskeyMissing])
 async def remove_developer_passkey(call: Call, id: UUID) -> None:
-    """Remove a passkey. Your password signs in as before, and you are told by mail."""
+    """Remove a passkey. You can still sign in with your password. A mail informs you."""
     async with call.db.transaction() as tx:
         developer = await lock_caller(tx, call)
         await passkeys.remove(tx, developer.subject, id)
@@ -117,7 +117,7 @@ async def remove_developer_passkey(call: Call, id: UUID) -> None:
 
 @post("/auth/passkeys/sign-in/options", public=True, problems=[TooManyRequests])
 async def begin_developer_passkey_sign_in(call: Call) -> PasskeyOptions:
-    """Begin to sign in with a passkey: hand `options` to `navigator.credentials.get`. It asks for no address."""
+    """Start to sign in with a passkey: pass `options` to `navigator.credentials.get`. No email address is needed."""
     throttle(call)
     return await passkeys.begin_sign_in(call, _relying_party(call))
 
@@ -129,7 +129,7 @@ async def begin_developer_passkey_sign_in(call: Call) -> PasskeyOptions:
     example=PASSKEY_SIGN_IN_EXAMPLE,
 )
 async def sign_in_developer_with_passkey(call: Call, data: PasskeySignIn) -> DeveloperSignInResult:
-    """Sign in with a passkey. No second factor is asked for: the authenticator verified its user (PIN, fingerprint)."""
+    """Sign in with a passkey. No second factor is required, because the authenticator verifies its user (PIN, face)."""
     throttle(call)
     assertion = await passkeys.verify_sign_in(call, _relying_party(call), data)
     if assertion is None:
@@ -142,7 +142,7 @@ async def sign_in_developer_with_passkey(call: Call, data: PasskeySignIn) -> Dev
 
 
 def _relying_party(call: Call) -> RelyingParty:
-    """This server; its authenticators verify their users, so that a passkey is two factors."""
+    """This server as relying party. It requires user verification, so that a passkey counts as two factors."""
     own = urlsplit(call.world.settings.public_url)
     return RelyingParty(
         id=own.hostname or "localhost",

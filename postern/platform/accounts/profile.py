@@ -1,4 +1,4 @@
-"""A developer's own profile and password, and the account's name."""
+"""HTTP operations on the developer's own profile and password, and on the name of the account."""
 
 from uuid import UUID
 
@@ -44,7 +44,7 @@ class AccountSummary(Record):
 
 
 class AccountProfile(Record):
-    """A developer, their account and its projects."""
+    """The signed-in developer, with the account and its projects."""
 
     id: UUID
     email: str
@@ -52,7 +52,7 @@ class AccountProfile(Record):
     role: MemberRole
     email_verified_at: Moment | None
     pending_email: str | None
-    """A new address that still waits to be confirmed."""
+    """A new address that has not been confirmed yet."""
     mfa_enabled_at: Moment | None
     recovery_codes_left: int
     joined_at: Moment
@@ -63,17 +63,17 @@ class AccountProfile(Record):
 
 
 class AccountProfileChange(Body):
-    """What to change; what is left out stays."""
+    """Fields to change; omitted fields stay."""
 
     name: NewName | Unset = UNSET
     email: EmailText | Unset = UNSET
     password: GivenPassword | None = None
-    """Needed to change the address."""
+    """Required to change `email`."""
     account_name: AccountName | Unset = UNSET
 
 
 class DeveloperPasswordChange(Body):
-    """The present password and the new one."""
+    """The current password and the new one."""
 
     current_password: GivenPassword
     new_password: Password
@@ -81,7 +81,7 @@ class DeveloperPasswordChange(Body):
 
 @get("/account", accepts=DEVELOPER_ONLY, unverified=True)
 async def get_account(call: Call) -> AccountProfile:
-    """Your profile, your account and its projects."""
+    """Get your profile, your account and its projects."""
     assert call.caller.actor_id
     return await _profile(call.db, call.caller.actor_id)
 
@@ -95,9 +95,9 @@ async def get_account(call: Call) -> AccountProfile:
 async def change_account(call: Call, data: AccountProfileChange) -> AccountProfile:
     """Change your name or address, or the account's name (`account:write`).
 
-    A new address needs your `password`, and counts once the link in the mail to it has been followed; until then
-    it shows as `pendingEmail`. The old address is told. An address of somebody else's account gets a mail that says so,
-    and no link.
+    A new address requires your `password`, and applies when you follow the link in the mail to it; until then it is
+    returned as `pendingEmail`. A mail informs the old address. If another developer has the new address, that developer
+    gets a mail about the attempt, without a link.
     """
     assert call.caller.actor_id
     if data.account_name is not UNSET:
@@ -126,9 +126,9 @@ async def change_account(call: Call, data: AccountProfileChange) -> AccountProfi
     example={"currentPassword": "correct horse battery", "newPassword": "a better horse battery"},
 )
 async def change_developer_password(call: Call, data: DeveloperPasswordChange) -> None:
-    """Change your password. Your other sessions end with the next request they make.
+    """Change your password. Your other sessions end.
 
-    Links that were mailed before are dead, that to a new address among them.
+    Links that were mailed before become invalid, including one that confirms a new address.
     """
     proven = await require_password(call, data.current_password)
     await require_acceptable(call.world, data.new_password, proven.email, path="/newPassword")
@@ -137,7 +137,7 @@ async def change_developer_password(call: Call, data: DeveloperPasswordChange) -
         developer = await locked_developer(tx, proven)
         await store.set_password(tx, id=developer.id, password_hash=password_hash, now=call.now)
         await end_sessions(tx, call, developer.id, but=call.caller.credential_id)
-        # Whoever knew the password before may have asked for another address: that link dies too.
+        # Somebody who knew the old password may have requested a new address: that link must become invalid too.
         await store.drop_tokens_but_own(tx, developer_id=developer.id, email=developer.email)
         what = "The password of your developer account was changed."
         await enqueue_security_mail(tx, call, developer.account_id, developer.email, "Your password was changed", what)
@@ -153,10 +153,9 @@ async def _change(
         changed.append("name")
     if email is not None and email.lower() != developer.email.lower():
         await enqueue_verification(tx, call, developer.account_id, developer.id, email)
-        what = f"Somebody signed in as you asked to change the address of your developer account to {email}."
-        await enqueue_security_mail(
-            tx, call, developer.account_id, developer.email, "Your address is to be changed", what
-        )
+        what = f"Somebody who is signed in as you requested to change the address of your developer account to {email}."
+        subject = "A change of your address was requested"
+        await enqueue_security_mail(tx, call, developer.account_id, developer.email, subject, what)
         changed.append("email")
     if data.account_name is not UNSET:
         await store.rename_account(tx, id=developer.account_id, name=data.account_name, now=call.now)

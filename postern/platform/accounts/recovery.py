@@ -1,4 +1,4 @@
-"""Proving that an address is read, and coming back without the password."""
+"""HTTP operations for the verification of an address and for password reset."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -36,7 +36,7 @@ from postern.security.breaches import PasswordBreached, require_unbreached
 from postern.security.passwords import PasswordCommon, hash_password, require_uncommon
 
 LINK_RATE = RateLimit("account-mail", 10, timedelta(hours=1))
-"""Mails that one origin, or one developer, may cause."""
+"""Mails that one IP address, or one developer, may cause."""
 
 TOKEN = "3Jb8nQ0xVw7sK1pYt5Rz9Lm2Hc4Gd6FfA0BeUiOo"  # noqa: S105 - an example for the docs
 
@@ -48,7 +48,7 @@ class VerifyEmail(Body):
 
 
 class ForgotPassword(Body):
-    """The address that somebody forgot the password of."""
+    """The address of the developer account."""
 
     email: EmailText
 
@@ -61,7 +61,7 @@ class ResetPassword(Body):
 
 
 class VerifiedEmail(Record):
-    """The address that is confirmed now."""
+    """The address that was verified."""
 
     email: str
 
@@ -70,9 +70,10 @@ class VerifiedEmail(Record):
     "/auth/verify-email", public=True, problems=[LinkInvalid, DeveloperEmailTaken, LockedOut], example={"token": TOKEN}
 )
 async def verify_developer_email(call: Call, data: VerifyEmail) -> VerifiedEmail:
-    """Confirm an address with the token that was sent to it. A changed address counts from now on.
+    """Verify an address with the token that was sent to it. A changed address applies from now on.
 
-    The first proof of a new account ends what came before it: sessions, second factors, keys, members and invitations.
+    The first verification of a new account deletes what was created before: sessions, second factors, keys, members and
+    invitations.
     """
     async with counting_links(call), call.db.transaction() as tx:
         email = await _confirm(tx, call, data.token)
@@ -81,7 +82,7 @@ async def verify_developer_email(call: Call, data: VerifyEmail) -> VerifiedEmail
 
 @post("/auth/verify-email/resend", accepts=DEVELOPER_ONLY, unverified=True, problems=[TooManyRequests])
 async def resend_developer_verification(call: Call) -> None:
-    """Send the mail that asks to confirm your address once more; the link of the earlier one dies."""
+    """Send the mail that asks to verify your address again. The link of the earlier mail becomes invalid."""
     assert call.caller.actor_id
     call.world.limiter.take(LINK_RATE, str(call.caller.actor_id))
     async with call.db.transaction() as tx:
@@ -98,7 +99,7 @@ async def resend_developer_verification(call: Call) -> None:
 async def forgot_developer_password(call: Call, data: ForgotPassword) -> None:
     """Send a link to choose a new password, which works once, for 30 minutes.
 
-    The answer and its time are the same whether anybody has this address or not.
+    The response and its time do not reveal whether there is an account with this address.
     """
     email = read_email(data.email)
     call.world.limiter.take(LINK_RATE, call.origin.ip)
@@ -116,8 +117,8 @@ async def forgot_developer_password(call: Call, data: ForgotPassword) -> None:
 async def reset_developer_password(call: Call, data: ResetPassword) -> None:
     """Choose a new password with the token from the mail.
 
-    Every session ends, and so does a change of address that nobody confirmed; the second factor stays on. Where the
-    address was never confirmed before, the link proves it, and everything that came before ends, the second factor too.
+    All sessions end, and an unconfirmed change of address is cancelled; the second factor stays on. If the address was
+    not verified yet, this verifies it, and deletes what was created before, including the second factor.
     """
     await require_unbreached(call.world, data.new_password, path="/newPassword")
     password_hash = await hash_password(data.new_password)
@@ -142,16 +143,14 @@ async def _confirm(tx: Transaction, call: Call, token: str) -> str:
 
 
 async def _use_link_token(tx: Transaction, call: Call, developer: DeveloperRow, email: str) -> None:
-    """Record that somebody read the mail to this address.
+    """Mark an address as verified. Raises DeveloperEmailTaken if another developer has verified it.
 
-    Raises DeveloperEmailTaken if another developer proved it before.
-
-    Where it is the first proof, whoever made the account may be somebody else: what they left behind goes.
+    At the first verification, deletes what was created before: somebody else may have signed up with this address.
     """
     try:
         if not await store.confirm_email(tx, id=developer.id, email=email, now=call.now):
             raise DeveloperEmailTaken
-    except psycopg.errors.UniqueViolation:  # Another sign-up with this address was proven at the same moment.
+    except psycopg.errors.UniqueViolation:  # Another sign-up with this address was verified concurrently.
         raise DeveloperEmailTaken from None
     if developer.email_verified_at is not None:
         return
@@ -175,12 +174,13 @@ async def _reset(tx: Transaction, call: Call, data: ResetPassword, password_hash
     developer = await store.lock_developer(tx, id=used.developer_id) if used else None
     if developer is None:
         raise LinkInvalid
-    require_uncommon(data.new_password, developer.email, path="/newPassword")  # If not, the link can be used once more.
+    # If this raises, the transaction is rolled back, and the link can be used again.
+    require_uncommon(data.new_password, developer.email, path="/newPassword")
     await store.set_password(tx, id=developer.id, password_hash=password_hash, now=call.now)
-    if developer.email_verified_at is None:  # The link arrived: the address is read.
+    if developer.email_verified_at is None:  # The link was sent to the address, so it verifies the address.
         await _use_link_token(tx, call, developer, developer.email)
     await end_sessions(tx, call, developer.id)
-    # Whoever was in before may have asked for another address: that link dies too.
+    # Somebody who had access before may have requested a new address: that link must become invalid too.
     await store.drop_tokens_but_own(tx, developer_id=developer.id, email=developer.email)
     what = "The password of your developer account was reset, and all sessions were ended."
     await enqueue_security_mail(tx, call, developer.account_id, developer.email, "Your password was reset", what)
@@ -189,5 +189,5 @@ async def _reset(tx: Transaction, call: Call, data: ResetPassword, password_hash
 
 
 async def _record(tx: Transaction, call: Call, developer: DeveloperRow, action: str) -> None:
-    themselves = replace(call, caller=caller_of(developer, None))
-    await audit.record(tx, themselves, action, "Member", developer.id, account_wide=True)
+    developer_call = replace(call, caller=caller_of(developer, None))
+    await audit.record(tx, developer_call, action, "Member", developer.id, account_wide=True)

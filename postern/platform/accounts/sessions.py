@@ -1,4 +1,4 @@
-"""Where a developer is signed in: the own sessions, and ending them."""
+"""HTTP operations on the developer's own sessions."""
 
 from uuid import UUID
 
@@ -14,9 +14,10 @@ from postern.security.sessions import OwnSession, SessionMissing, own_session
 
 @get("/auth/sessions", accepts=DEVELOPER_ONLY, unverified=True)
 async def list_developer_sessions(call: Call) -> list[OwnSession]:
-    """Where you are signed in, newest first; `current` is the session that asks.
+    """List your sessions, newest first. `current` marks the session of this request.
 
-    `methods` are how it began: `pwd`, with a second factor also `totp` or `recovery`; `link` is a link of the operator.
+    `methods` tells how you signed in: `pwd`, with a second factor also `totp` or `recovery`; `link` for a link of the
+    operator.
     """
     assert call.caller.actor_id
     rows = await session_store.live_sessions(
@@ -27,21 +28,24 @@ async def list_developer_sessions(call: Call) -> list[OwnSession]:
 
 @delete("/auth/sessions/{session_id}", accepts=DEVELOPER_ONLY, unverified=True, problems=[SessionMissing])
 async def revoke_developer_session(call: Call, session_id: UUID) -> None:
-    """End one of your sessions: its tokens are refused from the next request on."""
-    person = call.caller.actor_id
-    assert person
+    """End one of your sessions. Its tokens are refused from the next request on."""
+    developer_id = call.caller.actor_id
+    assert developer_id
     async with call.db.transaction() as tx:
-        if not await session_store.revoke_session(tx, project_id=NO_ID, subject_id=person, id=session_id, now=call.now):
+        if not await session_store.revoke_session(
+            tx, project_id=NO_ID, subject_id=developer_id, id=session_id, now=call.now
+        ):
             raise SessionMissing
-        what = {"session_id": str(session_id)}
-        await audit.record(tx, call, "member.session_revoked", "Member", person, account_wide=True, **what)
+        details = {"session_id": str(session_id)}
+        await audit.record(tx, call, "member.session_revoked", "Member", developer_id, account_wide=True, **details)
 
 
 @delete("/auth/sessions", accepts=DEVELOPER_ONLY, unverified=True)
 async def revoke_other_developer_sessions(call: Call) -> None:
-    """End all your sessions but this one."""
-    person = call.caller.actor_id
-    assert person
+    """End all your sessions except this one."""
+    developer_id = call.caller.actor_id
+    assert developer_id
     async with call.db.transaction() as tx:
-        ended = len(await end_sessions(tx, call, person, but=call.caller.credential_id))
-        await audit.record(tx, call, "member.sessions_revoked", "Member", person, account_wide=True, sessions=ended)
+        ended = len(await end_sessions(tx, call, developer_id, but=call.caller.credential_id))
+        details = {"sessions": ended}
+        await audit.record(tx, call, "member.sessions_revoked", "Member", developer_id, account_wide=True, **details)

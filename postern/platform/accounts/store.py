@@ -65,7 +65,7 @@ async def developer_by_email(db: Queries, *, email: str) -> DeveloperRow | None:
 async def first_owners(db: Queries) -> list[DeveloperRow]: ...
 
 
-# The newest of those who signed up with an address that none of them has proven.
+# The latest sign-up with an address that no developer has verified.
 @statement("""
     select * from developers where lower(email) = lower(%(email)s) and email_verified_at is null
     order by created_at desc limit 1
@@ -110,7 +110,7 @@ async def sessions_of_account(
 ) -> list[DeveloperSessionView]: ...
 
 
-# Tokens that arrive by mail.
+# Tokens that are sent by mail.
 
 
 @statement("""
@@ -165,7 +165,7 @@ async def delete_mail(db: Queries, *, account_id: UUID, id: UUID) -> bool: ...
 async def postpone_mail(db: Queries, *, account_id: UUID, id: UUID, attempt: int, due_at: Moment) -> bool: ...
 
 
-# Whether a second factor is on; `security` keeps the second factor itself.
+# Whether a second factor is on; its secret is stored by `security`.
 
 
 @statement("update developers set mfa_enabled_at = %(mfa_enabled_at)s, updated_at = %(now)s where id = %(id)s")

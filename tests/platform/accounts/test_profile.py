@@ -40,7 +40,7 @@ async def test_a_new_address_applies_after_confirmation(house, stranger):
     asked = await house.owner.patch("/account", {"email": new, "password": PASSWORD})
     assert (asked.json()["email"], asked.json()["pendingEmail"]) == (old, new)
     token = token_in(await house.mail(new))
-    assert system_mails(house.world, old)[-1]["Subject"] == "Your address is to be changed"
+    assert system_mails(house.world, old)[-1]["Subject"] == "A change of your address was requested"
     assert (await stranger.post("/auth/sign-in", {"email": new, "password": PASSWORD})).status_code == 401
     assert (await stranger.post("/auth/verify-email", {"token": token})).json() == {"email": new}
     profile = (await house.owner.get("/account")).json()
