@@ -1,13 +1,11 @@
-"""Due records: the record is the job.
+"""Background work without a job table: each record that needs work is its own job.
 
-A table of work has two columns. `due_at` says when the record next wants attention, or null
-for never; `attempt` counts how often it has been picked up. Picking a record up moves `due_at`
-one lease ahead, so a worker that dies gives it back by doing nothing. Settling names the
-attempt it settles, so a worker that outlived its lease cannot overwrite its successor.
+A table with work has two columns. `due_at` is the time of the next work, or null; `attempt` counts the claims. A claim
+moves `due_at` one lease ahead, so the records of a killed worker become due again by themselves. A result is stored
+only if `attempt` is unchanged, so a worker whose lease has expired cannot overwrite a later result (fencing).
 
-Fairness: a worker first finds the lanes that have something due (one index probe a lane), then claims
-a share from each. A lane is a partition (a project, for most work), or where work is kept further apart, one
-value of `Work.group_column` in a partition.
+Fairness: a worker finds the lanes with due records (one index probe per lane) and claims a share of each. A lane is a
+partition, which is a project for most work, or one value of `Work.group_column` within a partition.
 """
 
 import asyncio
@@ -32,19 +30,19 @@ Job = TypeVar("Job")
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 LANES_AT_ONCE = 200
-"""How many lanes one look for due work takes into account, beside those in hand."""
+"""Maximum number of lanes that one search for due work returns, beside those that are being processed."""
 
-IDLE_SHARE_PAUSE_SECONDS = 0.05
-"""How long to wait before looking again when somebody else had taken what was due."""
+IDLE_PAUSE_SECONDS = 0.05
+"""Pause before the next search if other workers had claimed what was due."""
 
 POLL = timedelta(seconds=1)
-"""The longest a worker sleeps: what a lost notification can cost."""
+"""Maximum time between two searches, and so the maximum delay if a notification is lost."""
 
 CHANNEL: LiteralString = "postern_due"
 
 
 class WorkContext(Protocol):
-    """What due work needs of the world."""
+    """The resources of `World` that this module needs."""
 
     @property
     def db(self) -> Database: ...
@@ -54,34 +52,34 @@ class WorkContext(Protocol):
 
 @dataclass(frozen=True)
 class Work(Generic[Job]):
-    """One kind of due record: where it lies, what it looks like, and what to do with it."""
+    """A kind of background work: the table of its records, their type, and the function that processes them."""
 
     name: str
     table: LiteralString
     kind: type[Job]
     lease: timedelta
     do: Callable[[Any, list[Job]], Awaitable[None]]
-    """Does a claimed share: rows of one partition. Must settle each row, or leave it to its lease."""
+    """Processes claimed rows of one lane. A row whose result it does not store becomes due again after the lease."""
     share: int = 100
-    """Most rows claimed from one partition at a time."""
+    """Maximum number of rows per claim."""
     where: LiteralString = "true"
-    """Narrows the table (a lane, say); must match a partial index on (partition column, due_at)."""
+    """A condition on the rows; must match a partial index on (partition column, due_at)."""
     partition_column: LiteralString = "project_id"
-    """A uuid column, first in the primary key (before `id`), whose values get equal turns."""
+    """A uuid column, first in the primary key (before `id`); its values are the partitions, served in turn."""
     at_once: int = 4
-    """Shares in hand at the same time in one worker."""
+    """Maximum number of claims that one worker processes concurrently."""
     group_column: LiteralString | None = None
-    """A uuid column whose values are kept apart: each is a lane of its own, and one worker never has two
-    shares of a lane in hand. Needs a partial index on (partition column, that column, due_at)."""
+    """A uuid column whose values are separate lanes; a worker processes one claim of each at a time. Needs a partial index
+    on (partition column, this column, due_at)."""
 
     @property
     def at_once_of_a_lane(self) -> int:
-        """Shares of one lane in hand at the same time: never all, so that whoever comes next finds a free hand."""
+        """Maximum number of concurrent claims of one lane; never all of `at_once`, so that other lanes do not wait."""
         return 1 if self.group_column else max(1, self.at_once // 2)
 
 
 class ClaimGroup(NamedTuple):
-    """Rows that are claimed together: a partition's, or those of one value of `Work.group_column` in it."""
+    """A lane: a partition, or one value of `Work.group_column` in it."""
 
     partition: UUID
     group: UUID | None = None
@@ -89,14 +87,14 @@ class ClaimGroup(NamedTuple):
 
 @dataclass(frozen=True)
 class DueWork:
-    """What a look found: the lanes with due rows, and when the next row becomes due."""
+    """The lanes with due rows, and when the next row becomes due."""
 
     lanes: list[ClaimGroup]
     next_at: datetime | None
 
 
-# One probe of (partition, due_at) for each partition that has anything pending: an index skip scan.
-LOOK = SQL("""
+# An index skip scan: one probe of (partition, due_at) for each partition with pending rows.
+FIND_DUE = SQL("""
     with recursive pending as (
         (select {partition} as partition, due_at from {table} where due_at is not null and {where}
          order by {partition}, due_at limit 1)
@@ -111,7 +109,7 @@ LOOK = SQL("""
     select partition, null::uuid, due_at from pending order by due_at limit %(limit)s
 """)
 
-LOOK_IN_GROUPS = SQL("""
+FIND_DUE_GROUPS = SQL("""
     with recursive pending as (
         (select {partition} as partition, {group} as group_id, due_at from {table} where due_at is not null and {where}
          order by {partition}, {group}, due_at limit 1)
@@ -126,7 +124,7 @@ LOOK_IN_GROUPS = SQL("""
     select partition, group_id, due_at from pending order by due_at limit %(limit)s
 """)
 
-# MATERIALIZED, because a planner that loops over the inner SELECT takes more rows than LIMIT.
+# MATERIALIZED, because a nested loop over the inner SELECT would claim more rows than LIMIT.
 CLAIM = SQL("""
     with picked as materialized (
         select {partition}, id from {table}
@@ -140,7 +138,7 @@ CLAIM = SQL("""
 
 
 async def find_due(db: Database, work: Work[Any], now: datetime, *, limit: int = LANES_AT_ONCE) -> DueWork:
-    """Which lanes have something due, longest-waiting first, and when the next thing becomes due."""
+    """The lanes with due rows, longest-waiting first, and when the next row becomes due."""
     async with db.connection() as connection:
         rows = await (await connection.execute(_due_query(work), {"limit": limit})).fetchall()
     due = [ClaimGroup(partition, group) for partition, group, due_at in rows if due_at <= now]
@@ -149,7 +147,7 @@ async def find_due(db: Database, work: Work[Any], now: datetime, *, limit: int =
 
 
 async def longest_wait(db: Database, work: Work[Any], now: datetime) -> timedelta:
-    """For how long the first due row has waited to be claimed; zero when nothing is due."""
+    """How long the oldest due row has waited; zero if none is due."""
     async with db.connection() as connection:
         first = await (await connection.execute(_due_query(work), {"limit": 1})).fetchone()
     return max(now - first[2], timedelta()) if first else timedelta()
@@ -158,12 +156,12 @@ async def longest_wait(db: Database, work: Work[Any], now: datetime) -> timedelt
 def _due_query(work: Work[Any]) -> Composed:
     parts = {"table": Identifier(work.table), "where": SQL(work.where), "partition": Identifier(work.partition_column)}
     if work.group_column is None:
-        return LOOK.format(**parts)
-    return LOOK_IN_GROUPS.format(group=Identifier(work.group_column), **parts)
+        return FIND_DUE.format(**parts)
+    return FIND_DUE_GROUPS.format(group=Identifier(work.group_column), **parts)
 
 
 async def claim(db: Database, work: Work[Job], lane: ClaimGroup, now: datetime, limit: int) -> list[Job]:
-    """Take up to `limit` due rows of one lane for one lease."""
+    """Claim up to `limit` due rows of one lane for one lease."""
     query = CLAIM.format(
         table=Identifier(work.table),
         where=SQL(work.where),
@@ -180,7 +178,7 @@ async def claim(db: Database, work: Work[Job], lane: ClaimGroup, now: datetime, 
 def one_by_one(
     do: Callable[[Any, Job], Awaitable[None]], *, at_once: int = 10
 ) -> Callable[[Any, list[Job]], Awaitable[None]]:
-    """Do the rows of a share one by one, `at_once` side by side; one that fails does so alone."""
+    """Process claimed rows separately, `at_once` concurrently; a failure affects only its own row."""
 
     async def do_all(world: Any, jobs: list[Job]) -> None:
         gate = asyncio.Semaphore(at_once)
@@ -189,7 +187,7 @@ def one_by_one(
             async with gate:
                 try:
                     await do(world, job)
-                except Exception:  # The lease runs out and the record comes back.
+                except Exception:  # The record becomes due again when its lease expires.
                     log.exception("due_record_failed", record=str(getattr(job, "id", "?")))
 
         async with asyncio.TaskGroup() as group:
@@ -200,7 +198,7 @@ def one_by_one(
 
 
 async def drain(world: WorkContext, works: Sequence[Work[Any]], *, rounds: int = 1_000) -> int:
-    """Do everything that is due now, until nothing is. The worker's loop in one call, for tests."""
+    """Process all due work until nothing is due, for tests. Returns the number of processed rows."""
     done = 0
     for _ in range(rounds):
         found = 0
@@ -218,20 +216,20 @@ async def drain(world: WorkContext, works: Sequence[Work[Any]], *, rounds: int =
 
 @dataclass
 class Worker:
-    """Runs every kind of work until told to stop: looks, claims a share from each project, does it, sleeps."""
+    """Runs all kinds of work until it is stopped: finds due lanes, claims a share of each, processes it, sleeps."""
 
     world: WorkContext
     works: Sequence[Work[Any]]
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
-    _bells: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
+    _wake_events: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
     _pool_shares: WeakValueDictionary[tuple[str, UUID | None], asyncio.Semaphore] = field(
         default_factory=WeakValueDictionary[tuple[str, UUID | None], asyncio.Semaphore]
     )
-    """By kind of work, and by partition in it; kept for as long as somebody works within one."""
+    """Limits of database connections by kind of work and partition; kept while they are in use."""
 
     async def run(self) -> None:
-        """Work until `stop`; what is in hand then is finished first."""
-        self._bells = {work.name: asyncio.Event() for work in self.works}
+        """Work until `stop` is called, then finish the claimed work."""
+        self._wake_events = {work.name: asyncio.Event() for work in self.works}
         async with asyncio.TaskGroup() as group:
             listener = group.create_task(self._listen())
             loops = [group.create_task(self._loop(work)) for work in self.works]
@@ -240,46 +238,46 @@ class Worker:
             await asyncio.gather(*loops)
 
     def stop(self) -> None:
-        """Claim nothing more."""
+        """Stop claiming work."""
         self.stopping.set()
-        for bell in self._bells.values():
-            bell.set()
+        for wake_event in self._wake_events.values():
+            wake_event.set()
 
     async def _loop(self, work: Work[Any]) -> None:
-        bell = self._bells[work.name]
+        wake_event = self._wake_events[work.name]
         gate = asyncio.Semaphore(work.at_once)
         running: set[asyncio.Task[int]] = set()
-        in_hand: Counter[ClaimGroup] = Counter()
+        claims_of_lane: Counter[ClaimGroup] = Counter()
 
         def ended(lane: ClaimGroup, task: asyncio.Task[int]) -> None:
             running.discard(task)
-            in_hand[lane] -= 1
-            if not in_hand[lane]:
-                del in_hand[lane]
+            claims_of_lane[lane] -= 1
+            if not claims_of_lane[lane]:
+                del claims_of_lane[lane]
             gate.release()
             found = 0 if task.cancelled() else task.result()
-            asyncio.get_running_loop().call_later(0 if found else IDLE_SHARE_PAUSE_SECONDS, bell.set)
+            asyncio.get_running_loop().call_later(0 if found else IDLE_PAUSE_SECONDS, wake_event.set)
 
         while not self.stopping.is_set():
-            bell.clear()
+            wake_event.clear()
             try:
-                due = await find_due(self.world.db, work, self.world.clock(), limit=LANES_AT_ONCE + len(in_hand))
+                due = await find_due(self.world.db, work, self.world.clock(), limit=LANES_AT_ONCE + len(claims_of_lane))
             except (OperationalError, PoolTimeout) as error:
                 log.warning("database_away", work=work.name, error=str(error).strip())
-                await self._sleep(bell, POLL)
+                await self._sleep(wake_event, POLL)
                 continue
             for lane in due.lanes:
-                if in_hand[lane] >= work.at_once_of_a_lane:
+                if claims_of_lane[lane] >= work.at_once_of_a_lane:
                     continue
                 await gate.acquire()
                 if self.stopping.is_set():
                     break
-                in_hand[lane] += 1
+                claims_of_lane[lane] += 1
                 task = asyncio.create_task(self._share(work, lane))
                 running.add(task)
                 task.add_done_callback(partial(ended, lane))
-            # A share that ends rings the bell, so one slow share never keeps others from being found.
-            await self._sleep(bell, self._until(due.next_at))
+            # The end of any claim triggers the next search, so one slow claim does not delay others.
+            await self._sleep(wake_event, self._until(due.next_at))
         if running:
             await asyncio.wait(running)
 
@@ -298,7 +296,7 @@ class Worker:
         return 0
 
     def _shares_of(self, work: Work[Any], lane: ClaimGroup) -> tuple[asyncio.Semaphore, asyncio.Semaphore]:
-        """What work with very many lanes may take of the pool: one project's lanes a quarter, all together a half."""
+        """Limits of connections for work with many lanes: a quarter of the pool for one project, half of it for all."""
         size = self.world.db.size
         ours = self._pool_shares.setdefault((work.name, None), asyncio.Semaphore(max(1, size // 2)))
         return self._pool_shares.setdefault((work.name, lane.partition), asyncio.Semaphore(max(1, size // 4))), ours
@@ -306,7 +304,7 @@ class Worker:
     async def _do_share(self, work: Work[Any], lane: ClaimGroup) -> int:
         jobs = await claim(self.world.db, work, lane, self.world.clock(), work.share)
         if len(jobs) == work.share:
-            self._bells[work.name].set()  # There is probably more, and it need not wait for the end of this.
+            self._wake_events[work.name].set()  # There are probably more rows: search again at once.
         if jobs:
             await work.do(self.world, jobs)
         return len(jobs)
@@ -316,14 +314,14 @@ class Worker:
             return POLL
         return max(timedelta(milliseconds=1), min(POLL, next_at - self.world.clock()))
 
-    async def _sleep(self, bell: asyncio.Event, at_most: timedelta) -> None:
+    async def _sleep(self, wake_event: asyncio.Event, at_most: timedelta) -> None:
         try:
-            await asyncio.wait_for(bell.wait(), at_most.total_seconds())
+            await asyncio.wait_for(wake_event.wait(), at_most.total_seconds())
         except TimeoutError:
             pass
 
     async def _listen(self) -> None:
-        """Wake the loop of a table as soon as another process says that it has something due."""
+        """Wake the loop of a table when another process notifies that it has due rows."""
         while True:
             try:
                 connection = await AsyncConnection.connect(self.world.db.url, autocommit=True)
@@ -332,15 +330,15 @@ class Worker:
                     async for notice in connection.notifies():
                         for work in self.works:
                             if work.table == notice.payload:
-                                self._bells[work.name].set()
+                                self._wake_events[work.name].set()
             except OperationalError:
                 await asyncio.sleep(1)
 
 
 class DueNotifier:
-    """Tells the workers of other processes that a table has due rows, at most once per `INTERVAL`.
+    """Notifies the workers of other processes that a table has due rows, at most once per `INTERVAL`.
 
-    Debounced, because a NOTIFY in each commit cuts the commits of a busy server to a third.
+    Debounced, because a NOTIFY in every commit reduces the commit rate of a busy server to a third.
     """
 
     INTERVAL = timedelta(milliseconds=50)
@@ -351,7 +349,7 @@ class DueNotifier:
         self._waiting: dict[str, asyncio.Task[None]] = {}
 
     def notify_due(self, table: str) -> None:
-        """Called by the database after the commit; everybody else says `tx.makes_due(table)`."""
+        """Called by the database after the commit; other code calls `tx.makes_due(table)`."""
         if table not in self._waiting:
             self._waiting[table] = asyncio.create_task(self._notify(table))
 
@@ -364,8 +362,8 @@ class DueNotifier:
             async with self._db.connection() as connection:
                 await connection.execute("select pg_notify(%s, %s)", (CHANNEL, table))
         except (OperationalError, PoolTimeout):
-            pass  # Workers look for themselves at least once per POLL.
+            pass  # Workers search at least once per POLL.
 
     async def aclose(self) -> None:
-        """Let what is waiting go out."""
+        """Send the waiting notifications."""
         await asyncio.gather(*self._waiting.values(), return_exceptions=True)

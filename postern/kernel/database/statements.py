@@ -1,6 +1,6 @@
-"""The database: SQL statements as typed functions, and the two places they can run.
+"""SQL statements as typed functions, which run on the pool or in a transaction.
 
-Nothing is lazily loaded and nothing is written later: a statement runs where it is called.
+There is no lazy loading and no unit of work: a statement runs when it is called.
 """
 
 import asyncio
@@ -51,13 +51,13 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 POOL_WAIT = timedelta(seconds=5)
-"""How long a request waits for a connection before it is told to come back."""
+"""How long a request waits for a connection before it fails with 503."""
 
 type_of_connection = AsyncConnection[tuple[Any, ...]]
 
 
 class Jsonb(pg_json.Jsonb):
-    """A JSON value on its way into a `jsonb` column."""
+    """A JSON value as a parameter for a `jsonb` column."""
 
     def __init__(self, value: Any) -> None:
         super().__init__(value, dumps=to_json)
@@ -69,7 +69,7 @@ def like_pattern(text: str) -> str:
 
 
 class Queries:
-    """Somewhere a statement can run. The two kinds differ only in the connection they offer."""
+    """Where a statement can run: the pool (Database) or a transaction."""
 
     _hooks: "Hooks | None"
     _caches: dict[type, Any]
@@ -96,11 +96,11 @@ class Queries:
 
 
 _shares: ContextVar[tuple[asyncio.Semaphore, ...]] = ContextVar("_shares", default=())
-"""What must be free beside a connection of the pool, in this order, for the work that is under way."""
+"""Semaphores that the current task must acquire before a connection of the pool, in this order."""
 
 
 class Held:
-    """A connection that somebody has in hand."""
+    """A connection that a task holds."""
 
     __slots__ = ("db", "is_held")
 
@@ -123,7 +123,7 @@ class SecondConnection(RuntimeError):
 
 @contextmanager
 def limit_connections(*shares: asyncio.Semaphore) -> Iterator[None]:
-    """In this block and the tasks that it starts, connections are taken within these shares of the pool."""
+    """Limit the connections that this block and the tasks that it starts take from the pool."""
     token = _shares.set(shares)
     try:
         yield
@@ -132,7 +132,7 @@ def limit_connections(*shares: asyncio.Semaphore) -> Iterator[None]:
 
 
 class Transaction(Queries):
-    """An open transaction. What must not happen outside one asks for this type."""
+    """An open transaction. Functions that must run in one have a parameter of this type."""
 
     def __init__(self, connection: type_of_connection, db: "Database") -> None:
         self._connection = connection
@@ -147,7 +147,7 @@ class Transaction(Queries):
         )
 
     def makes_due(self, table: str) -> None:
-        """Say that rows of `table` become due with this transaction: workers hear of it after the commit."""
+        """Declare that this transaction makes rows of `table` due; workers are notified after the commit."""
         self.due.add(table)
 
     @asynccontextmanager
@@ -156,7 +156,7 @@ class Transaction(Queries):
 
 
 class Database(Queries):
-    """The pool. A statement run directly on it is a transaction of its own."""
+    """The connection pool. A statement that runs directly on it is its own transaction."""
 
     def __init__(self, pool: AsyncConnectionPool[type_of_connection], url: str, hooks: "Hooks | None" = None) -> None:
         self._pool = pool
@@ -167,7 +167,7 @@ class Database(Queries):
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[type_of_connection]:
-        """A connection of the pool. Raises SecondConnection inside of another."""
+        """A connection of the pool. Raises SecondConnection if the task already holds one."""
         outer = _held.get()
         if outer is not None and outer.is_held and outer.db is self:
             raise SecondConnection(SecondConnection.__doc__)
@@ -188,7 +188,7 @@ class Database(Queries):
 
     @property
     def size(self) -> int:
-        """Connections of the pool at most."""
+        """Maximum number of connections."""
         return self._pool.max_size
 
     @asynccontextmanager
@@ -219,7 +219,7 @@ async def open_database(url: str, *, size: int = 10, hooks: "Hooks | None" = Non
 
 @dataclass(frozen=True)
 class Statement:
-    """What a test needs to know to check a statement against the schema without running it."""
+    """A declared statement, for the test that checks all of them against the schema."""
 
     name: str
     text: LiteralString
@@ -235,19 +235,18 @@ def statement(
 ) -> Callable[[Callable[P, Awaitable[R]]], Callable[P, Awaitable[R]]]:
     """Make a function run one SQL statement.
 
-    The function's parameters are the statement's: `%(name)s` for values, `{name}` for SQL the
-    caller composed. A positional parameter that is annotated with a Struct stands for its fields, and
-    one annotated `list[Struct]` for an array of each field (`unnest(%(name)s::text[])`); fields that the
-    SQL does not name are not sent. Fields that hold JSON travel as `jsonb`, see `_field_readers`.
+    The function's parameters are those of the statement: `%(name)s` for values, `{name}` for composed SQL. A positional
+    parameter of a Struct type provides its fields, and one of type `list[Struct]` an array of each field
+    (`unnest(%(name)s::text[])`); fields that the SQL does not use are not sent. JSON fields are sent as `jsonb`, see
+    `_field_readers`.
 
     `insert into table {row}`, where `row` is a Struct parameter, inserts each of its fields into the column of that
-    name. An insert that is written out has to name each field of its Structs, so that none is forgotten; `partial`
-    says that it stores only some.
+    name. Any other insert must use every field of its Structs, unless `partial` is set, so that none is forgotten.
 
-    Its return type says what comes back: `list[T]` all rows, `T | None` at most one, `T` exactly one,
-    `bool` whether a row was touched, `int` as the one column of the one row, `None` nothing.
+    The return type determines the result: `list[T]` all rows, `T | None` at most one row, `T` exactly one row, `bool`
+    whether a row was changed, `int` the only column of the only row, `None` nothing.
 
-    Raises TypeError at import when the parameters and the SQL disagree.
+    Raises TypeError at import if the parameters do not match the SQL.
     """
 
     def declare(function: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
@@ -273,9 +272,9 @@ def statement(
 def streamed_statement(
     text: LiteralString,
 ) -> Callable[[Callable[P, AsyncIterator[R]]], Callable[P, AsyncIterator[R]]]:
-    """Like `statement`, for as many rows as there are: streams them through a server-side cursor.
+    """Like `statement`, but streams any number of rows through a server-side cursor in constant memory.
 
-    The function is annotated `AsyncIterator[T]`. Memory stays flat however many rows come.
+    The function must be annotated `AsyncIterator[T]`.
     """
 
     def declare(function: Callable[P, AsyncIterator[R]]) -> Callable[P, AsyncIterator[R]]:
@@ -319,13 +318,13 @@ def _register(function: Callable[..., Any], text: LiteralString, row: Any) -> No
 
 
 ValuesOf = Callable[[Sequence[Any], dict[str, Any]], dict[str, Any]]
-"""Makes a statement's parameters of the Structs and the keyword arguments that its function was called with."""
+"""Converts the Structs and keyword arguments of a call to the parameters of the statement."""
 
 
 def _declare(
     function: Callable[..., Any], text: LiteralString, *, partial: bool = False
 ) -> tuple[LiteralString, ValuesOf, Any]:
-    """The statement's SQL, how to make its parameters of the function's arguments, and the function's return type.
+    """The SQL of a statement, the conversion of arguments to parameters, and the return type.
 
     Raises TypeError where the SQL names what no parameter and no field of a Struct has, where two have the same name,
     where a parameter is not used, and where an insert leaves out fields without being `partial`.
@@ -377,14 +376,14 @@ def _with_fields(text: LiteralString, parameter: str, struct: type[msgspec.Struc
 
 
 FieldReader = tuple[str, Callable[[Any], Any] | None]
-"""A field of a Struct, and what makes a parameter of its value; None where it is one already."""
+"""A field of a Struct and the conversion of its value to a parameter; None if it needs none."""
 
 
 def _field_readers(struct: Any, used: frozenset[str], *, many: bool) -> list[FieldReader]:
-    """The fields that a statement names.
+    """The fields that a statement uses.
 
-    An object is a `jsonb`. A list of plain values is an array, but in `list[Struct]` a `jsonb` too: PostgreSQL has no
-    arrays of arrays of different lengths.
+    Objects are sent as `jsonb`, lists of plain values as arrays. In `list[Struct]`, lists are `jsonb` too, because
+    PostgreSQL has no arrays of arrays of different lengths.
     """
 
     def reader(hint: Any) -> Callable[[Any], Any] | None:
@@ -398,7 +397,7 @@ def _field_readers(struct: Any, used: frozenset[str], *, many: bool) -> list[Fie
 
 
 def _holds_json(hint: Any) -> bool:
-    """Whether the values of a type are JSON objects, or lists of something else than plain values."""
+    """Whether the values of a type are JSON objects or lists of objects or lists."""
     if is_struct(hint) or hint is dict or get_origin(hint) is dict:
         return True
     if get_origin(hint) in (list, tuple):
@@ -437,7 +436,7 @@ def _columns_of(readers: list[FieldReader], rows: Sequence[Any]) -> dict[str, An
 
 
 def _answer(hint: Any) -> tuple[Callable[[AsyncCursor[Any]], Awaitable[Any]], Any]:
-    """How to read a cursor so that it yields `hint`, and the type of one row if there are rows."""
+    """A function that reads a cursor as `hint`, and the type of one row if it returns rows."""
     if hint in (bool, NoneType, None):
 
         async def touched(cursor: AsyncCursor[Any]) -> bool | None:
@@ -452,7 +451,7 @@ def _answer(hint: Any) -> tuple[Callable[[AsyncCursor[Any]], Awaitable[Any]], An
     async def rows(cursor: AsyncCursor[Any]) -> Any:
         result = cursor.pgresult
         assert result is not None
-        # Not `cursor.description`, which makes an object of every column for every answer.
+        # Not `cursor.description`, which creates an object for every column of every result.
         names = tuple([result.fname(index) for index in range(result.nfields)])
         make = makers.get(names)
         if make is None:
@@ -475,7 +474,7 @@ def _without_none(hint: Any) -> Any:
 
 
 def row_maker(kind: Any, columns: list[str]) -> Callable[[tuple[Any, ...]], Any]:
-    """A function from a row to a value of `kind`: a Struct by column name, a plain type from the only column."""
+    """A function that converts a row to `kind`: a Struct by column names, a plain type from the only column."""
     if not is_struct(kind):
         assert len(columns) == 1, f"{kind} takes one column, found {columns}."
         return lambda values: values[0] if _is_plain(kind) else msgspec.convert(values[0], kind)
@@ -502,7 +501,7 @@ _PLAIN = (str, int, float, bool, bytes, UUID, datetime, date, timedelta, Moment,
 
 
 def _is_plain(hint: Any) -> bool:
-    """Whether psycopg already yields this type, so that nothing needs converting."""
+    """Whether psycopg returns this type, so that no conversion is needed."""
     if hint in _PLAIN or get_origin(hint) is Literal:
         return True
     if get_origin(hint) is dict or hint in (dict, list):

@@ -1,7 +1,7 @@
-"""Limits on connections: how many there may be, and how large and how slow what comes over one of them may be.
+"""Limits of connections: their number, the size of heads and bodies, and how slow a client may be.
 
-The server must not need a proxy in front to survive clients that send a header without end, or nothing at all. Phases
-are timed by one sweep over all connections, so that a request costs no timer.
+They protect a server without a proxy in front from clients that send endless heads, or nothing. One periodic sweep over
+all connections checks the timeouts, so that no request needs its own timer.
 """
 
 import asyncio
@@ -21,18 +21,18 @@ from postern.kernel.limits import network_of
 from postern.kernel.values import new_id, to_json
 
 LEAST_PROGRESS = 4_096
-"""Bytes of a body (or of an answer that is read) that must move within `body_wait`, unless it ends before."""
+"""Bytes of a body that must arrive within `body_wait`, unless the body ends before."""
 DISCARDED_LIMIT = 1_048_576
-"""Bytes of a body that are still read after its answer was complete."""
+"""Bytes of a body that are still read after the response is complete."""
 HEADER_FIELDS = 200
 FRAMING = 8
-"""Bytes of chunked framing that come with each byte of a body in the worst case."""
+"""Bytes of chunked framing per byte of a body in the worst case."""
 CLOSE_WAIT = timedelta(seconds=5)
-"""How long a peer may take to read the last words of a connection that ends."""
+"""How long a client may take to read the rest of a response when the connection is closed."""
 
 
 class HeaderTooLarge(Problem):
-    """The head of this request is larger than the server takes."""
+    """The head of this request is larger than the server accepts."""
 
     status = 431
 
@@ -52,19 +52,19 @@ class RequestMalformed(BadRequest):
 
 
 class Phase(Enum):
-    """What a connection is doing, as far as its limits differ."""
+    """The phases of a connection, which have different limits."""
 
     HEADER = auto()
     BODY = auto()
-    ANSWER = auto()
-    """The request is complete and its answer is not: the server's own time, which is not limited here."""
+    RESPONSE = auto()
+    """The request is complete, the response is not; this time is not limited here."""
     IDLE = auto()
-    """Between two requests: `idle_wait` of the server ends it."""
+    """Between two requests; the server closes the connection after `idle_wait`."""
 
 
 @dataclass
 class ConnectionLimits:
-    """The limits of one API process, and what counts against them."""
+    """The limits of one API process, and its current connections."""
 
     header_bytes: int
     header_seconds: float
@@ -72,7 +72,7 @@ class ConnectionLimits:
     connections: int
     per_address: int
     exempt: tuple[IPv4Network | IPv6Network, ...]
-    """Proxies, whose connections are those of many clients."""
+    """Trusted proxies, whose connections are not limited by address."""
     by_address: Counter[str] = field(default_factory=Counter[str])
     protocols: "set[LimitedProtocol]" = field(default_factory=set["LimitedProtocol"])
     _sweeping: bool = False
@@ -89,7 +89,7 @@ class ConnectionLimits:
         )
 
     def admit(self, protocol: "LimitedProtocol", address: str) -> str | None:
-        """Count a new connection; returns what it counts under. Raises TooManyConnections."""
+        """Count a new connection. Returns the key that it is counted by, or None. Raises TooManyConnections."""
         if len(self.protocols) >= self.connections:
             raise TooManyConnections
         key = None if self._is_exempt(address) else network_of(address)
@@ -104,7 +104,7 @@ class ConnectionLimits:
         return key
 
     def leave(self, protocol: "LimitedProtocol", key: str | None) -> None:
-        """A counted connection has ended."""
+        """Remove a closed connection from the count."""
         self.protocols.discard(protocol)
         if key is not None:
             self.by_address[key] -= 1
@@ -115,7 +115,7 @@ class ConnectionLimits:
         try:
             ip = ip_address(address)
         except ValueError:
-            return True  # A Unix socket: only a proxy on this machine has it.
+            return True  # A Unix socket, which only a local proxy uses.
         return any(ip in network for network in self.exempt)
 
     def _sweep_later(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -131,20 +131,20 @@ class ConnectionLimits:
 
 
 class LimitedProtocol(HttpToolsProtocol):
-    """One HTTP connection within limits. Use a subclass that `limited_protocol` makes."""
+    """An HTTP connection with limits. Use a subclass from `limited_protocol`."""
 
     limits: ClassVar[ConnectionLimits]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._counts_under: str | None = None
+        self._count_key: str | None = None
         self._admitted = False
         self._phase = Phase.HEADER
         self._since = self.loop.time()
         self._header_bytes = 0
-        """Bytes that have come since the head began, of which the last read may belong to the body."""
+        """Bytes since the head began; those of the last read may belong to the body."""
         self._head_size = 0
-        """Bytes of the fields of the head."""
+        """Bytes of the head's fields."""
         self._is_too_large = False
         self._body_bytes = 0
         self._other_bytes = 0
@@ -156,7 +156,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         try:
-            self._counts_under = self.limits.admit(self, self.client[0] if self.client else "")
+            self._count_key = self.limits.admit(self, self.client[0] if self.client else "")
             self._admitted = True
         except TooManyConnections as problem:
             self.refuse(problem)
@@ -165,7 +165,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
         if self._admitted:
             self._admitted = False
-            self.limits.leave(self, self._counts_under)
+            self.limits.leave(self, self._count_key)
 
     def data_received(self, data: bytes) -> None:
         if self.transport.is_closing():
@@ -182,19 +182,19 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._is_too_large or (self._phase is Phase.HEADER and self._header_bytes > self.limits.header_bytes):
             self.refuse(HeaderTooLarge())
         elif self._other_bytes > self.limits.header_bytes + FRAMING * self._body_bytes and self._phase is Phase.BODY:
-            # Framing, extensions of chunks and trailers, which no operation reads.
+            # Too many bytes of chunk framing, chunk extensions and trailers, which no operation reads.
             self.refuse(HeaderTooLarge())
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._phase is not Phase.HEADER:
-            return  # A trailer: what comes after the body must not change what was judged before it.
+            return  # Ignore trailers: they must not change headers that were already checked.
         super().on_header(name, value)
         self._head_size += len(name) + len(value) + 4
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
         if self._phase is not Phase.HEADER:
-            # Pipelined: its bytes came with those of the request before, at most one read of them.
+            # A pipelined request: its first bytes arrived with the previous request, at most one read of them.
             self._begin(Phase.HEADER)
 
     def on_headers_complete(self) -> None:
@@ -219,11 +219,11 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._is_too_large:
             return
         if self._phase is Phase.BODY:
-            self._begin(Phase.IDLE if self.cycle.response_complete else Phase.ANSWER)
+            self._begin(Phase.IDLE if self.cycle.response_complete else Phase.RESPONSE)
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        if self._phase is Phase.ANSWER:
+        if self._phase is Phase.RESPONSE:
             self._begin(Phase.IDLE)
         super().on_response_complete()
 
@@ -239,22 +239,22 @@ class LimitedProtocol(HttpToolsProtocol):
         self.refuse(RequestMalformed())
 
     def refuse(self, problem: Problem) -> None:
-        """Answer a request that no operation sees, and end the connection."""
-        # What is in hand may have its answer already, and a second one would be taken for that of the next request.
-        is_answered = self._phase is not Phase.HEADER and self.cycle is not None and self.cycle.response_started
-        if not is_answered:
-            self.transport.write(_answer(problem))
+        """Respond with a problem without calling an operation, and close the connection."""
+        # If the response has started, a second one would be read as that of the next request.
+        has_response = self._phase is not Phase.HEADER and self.cycle is not None and self.cycle.response_started
+        if not has_response:
+            self.transport.write(_response(problem))
         self.transport.close()
 
     def end_if_late(self, now: float) -> None:
-        """End the connection if its peer has been slower than the limits allow."""
+        """Close the connection if the client is slower than the limits allow."""
         if self.transport.is_closing():
             if self._closing_since is None:
                 self._closing_since = now
             elif now - self._closing_since > CLOSE_WAIT.total_seconds():
                 self.transport.abort()
         elif self._paused_since is not None and now - self._paused_since > self.limits.body_seconds:
-            # Nobody reads the answer: there is nothing to be said to them.
+            # The client does not read the response, so an error response is useless.
             self.transport.abort()
         elif self._phase is Phase.HEADER and now - self._since > self.limits.header_seconds:
             if self._header_bytes:
@@ -262,7 +262,7 @@ class LimitedProtocol(HttpToolsProtocol):
             else:
                 self.transport.close()
         elif self._phase is Phase.BODY and now - self._since > self.limits.body_seconds:
-            # While the application reads no further, the peer cannot send.
+            # While the application does not read, the client cannot send.
             if self._body_bytes - self._body_bytes_before < LEAST_PROGRESS and not self.flow.read_paused:
                 self.refuse(RequestTooSlow())
             self._since, self._body_bytes_before = now, self._body_bytes
@@ -275,11 +275,11 @@ class LimitedProtocol(HttpToolsProtocol):
 
 
 def limited_protocol(settings: Settings) -> type[LimitedProtocol]:
-    """The protocol of one API process, with the limits that its settings say."""
+    """The protocol class of an API process, with the limits of its settings."""
     return type("SettingsProtocol", (LimitedProtocol,), {"limits": ConnectionLimits.of(settings)})
 
 
-def _answer(problem: Problem) -> bytes:
+def _response(problem: Problem) -> bytes:
     request_id = str(new_id())
     body = to_json(problem_document(problem, request_id))
     lines = [

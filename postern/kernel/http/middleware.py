@@ -1,4 +1,4 @@
-"""What wraps the application: request ids, the access log, metrics, and headers that every response carries."""
+"""The outermost middleware: request ids, the access log, metrics, and headers of every response."""
 
 import re
 import time
@@ -14,13 +14,13 @@ from postern.kernel.http.responses import RequestIncomplete, problem_document
 from postern.kernel.values import new_id, to_json
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
-REQUESTS = Counter("postern_http_requests_total", "Requests answered.", ["operation", "status"])
-SECONDS = Histogram("postern_http_request_seconds", "Time to answer a request.", ["operation"])
-SAYS_WHETHER_KEPT = (b"cache-control", b"last-modified")
-"""Headers of answers that say by themselves whether they may be kept; the second one is that of files."""
+REQUESTS = Counter("postern_http_requests_total", "Responses sent.", ["operation", "status"])
+SECONDS = Histogram("postern_http_request_seconds", "Response time.", ["operation"])
+CACHE_HEADERS = (b"cache-control", b"last-modified")
+"""Response headers that determine caching; responses without them get `no-store`. Files have the second one."""
 
 STRICT_TRANSPORT = (b"strict-transport-security", b"max-age=63072000")
-"""Two years of nothing but TLS with this host (RFC 6797), where the base URL has TLS."""
+"""HSTS for two years (RFC 6797), if the base URL is https."""
 
 PAGE_PROTECTION = [
     (b"cross-origin-opener-policy", b"same-origin"),
@@ -32,16 +32,16 @@ PAGE_PROTECTION = [
 
 
 class HostInvalid(BadRequest):
-    """A request names the host that it is for in exactly one `Host` header."""
+    """A request must have exactly one `Host` header."""
 
 
 class HttpMiddleware:
-    """The outermost layer: request ids, access log, metrics, and headers that every answer carries."""
+    """ASGI middleware for request ids, access log, metrics, and headers of every response."""
 
     REQUEST_ID = re.compile(rb"^[A-Za-z0-9_-]{8,128}$")
 
     def __init__(self, app: ASGIApp, world: Any, cross_origin: ASGIApp) -> None:
-        """`cross_origin` takes the requests that pages of other origins may have sent: those with an `Origin`."""
+        """`cross_origin` handles requests with an `Origin` header, which may come from pages of other origins."""
         self._app = app
         self._world = world
         self._cross_origin = cross_origin
@@ -50,8 +50,8 @@ class HttpMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
-        request_id = given.decode() if self.REQUEST_ID.match(given) else str(new_id())
+        sent_id = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
+        request_id = sent_id.decode() if self.REQUEST_ID.match(sent_id) else str(new_id())
         scope["postern_request_id"] = request_id  # type: ignore[typeddict-unknown-key]
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(
@@ -60,12 +60,12 @@ class HttpMiddleware:
         started, status = time.perf_counter(), 500
         is_head = scope["method"] == "HEAD"
         if is_head:
-            # Every GET answers HEAD with the same headers and no body (RFC 9110 §9.3.2). The server's own scope
-            # stays as it is: it counts the body it is owed by the method.
+            # Every GET also supports HEAD (RFC 9110 §9.3.2). The server's scope is not changed, because uvicorn
+            # checks the length of the body by the method.
             scope = {**scope, "method": "GET", "postern_head": True}  # type: ignore[typeddict-item,typeddict-unknown-key]
 
         if "\0" in scope["path"]:
-            # It names nothing; escaped, it is not found as any other wrong path, where the file system would raise.
+            # Escaped, it is a 404 like any unknown path; unescaped, the file system functions would raise.
             scope = {**scope, "path": scope["path"].replace("\0", "%00")}  # type: ignore[typeddict-item]
         has_body = True
 
@@ -84,8 +84,8 @@ class HttpMiddleware:
                 headers = [*message["headers"], (b"x-request-id", request_id.encode())]
                 headers.append((b"x-content-type-options", b"nosniff"))
                 headers += self._protection(headers)
-                if not any(name in SAYS_WHETHER_KEPT for name, _ in headers):
-                    # Answers hold tokens and people's data (RFC 6749 §5.1); what may be kept says so itself.
+                if not any(name in CACHE_HEADERS for name, _ in headers):
+                    # Responses may have tokens and personal data (RFC 6749 §5.1).
                     headers.append((b"cache-control", b"no-store"))
                 message = {**message, "headers": headers}  # type: ignore[misc]
             elif is_head and message["type"] == "http.response.body":
@@ -97,7 +97,7 @@ class HttpMiddleware:
                 is_from_a_page = any(name == b"origin" for name, _ in scope["headers"])
                 await (self._cross_origin if is_from_a_page else self._app)(scope, received, stamped)
             else:
-                # RFC 9112 §3.2: what stands in front may have read the other one.
+                # RFC 9112 §3.2: a proxy may have used another one of several Host headers.
                 await _refuse(HostInvalid(), request_id, stamped)
         finally:
             handler: Any = scope.get("route_handler")
@@ -108,17 +108,17 @@ class HttpMiddleware:
             log.debug("request", operation=name, status=status, ms=round((time.perf_counter() - started) * 1000, 1))
 
     def _protection(self, headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-        """Headers that tell a browser what our pages never need."""
-        found: list[tuple[bytes, bytes]] = []
+        """Security headers for browsers."""
+        protection: list[tuple[bytes, bytes]] = []
         if self._world.settings.has_tls:
-            found.append(STRICT_TRANSPORT)
+            protection.append(STRICT_TRANSPORT)
         if any(name == b"content-type" and value.startswith(b"text/html") for name, value in headers):
-            found += PAGE_PROTECTION
-        return found
+            protection += PAGE_PROTECTION
+        return protection
 
 
 async def _refuse(problem: Problem, request_id: str, send: Send) -> None:
-    """Answer a problem before the request has an operation."""
+    """Respond with a problem before the request reaches an operation."""
     body = to_json(problem_document(problem, request_id))
     headers = [(b"content-type", b"application/problem+json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": problem.status, "headers": headers})

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, made from the operations themselves."""
+"""Generates the OpenAPI 3.1 document from the operations."""
 
 import importlib
 import re
@@ -35,37 +35,37 @@ METHODS = {"GET": "get", "POST": "post", "PATCH": "patch", "PUT": "put", "DELETE
 
 @dataclass(frozen=True)
 class Reference:
-    """What the document says beyond what the types say."""
+    """Descriptions and examples that are not in the types."""
 
     fields: Mapping[str, str] = field(default_factory=dict[str, str])
-    """By `field` or `Record.field`: what it holds."""
+    """Descriptions by `field` or `Record.field`."""
     examples: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """By `field` or `Record.field`: an example, where an answer's example has none."""
+    """Examples by `field` or `Record.field`, for fields without a value in the response's example."""
 
 
 HEADERS: dict[str, tuple[str, str]] = {
     "X-Request-Id": (
-        "Identifier of the request: the caller's, where it has 8 to 128 letters, digits, `-` and `_`.",
+        "Id of the request: the one that the caller sent if it has 8 to 128 letters, digits, `-` or `_`.",
         "0199f1a2-7c00-7000-8000-000000000000",
     ),
-    "RateLimit-Policy": ("The limit: requests (`q`) in so many seconds (`w`).", '"project";q=100;w=1'),
+    "RateLimit-Policy": ("The rate limit: `q` requests in `w` seconds.", '"project";q=100;w=1'),
     "RateLimit": (
-        "What is left of the limit (`r`), and the seconds until it is whole again (`t`).",
+        "Remaining requests (`r`), and seconds until all are available again (`t`).",
         '"project";r=99;t=1',
     ),
-    "Retry-After": ("Seconds to wait before the request is sent again.", "2"),
-    "ETag": ("Version of the record; send it as `If-Match` to change this version only.", '"1769860800000000"'),
+    "Retry-After": ("Seconds to wait before repeating the request.", "2"),
+    "ETag": ("Version of the record; send it as `If-Match` to change only this version.", '"1769860800000000"'),
     "Link": (
-        "Where the list goes on; absent at the end.",
+        "URL of the next page; absent at the end.",
         '<https://postern.example.com/projects/…?limit=25&cursor=…>; rel="next"',
     ),
-    "Idempotent-Replayed": ("`true` where this is the first answer to a repeated request.", "true"),
+    "Idempotent-Replayed": ("`true` if this repeats the response to the first request with this key.", "true"),
     "WWW-Authenticate": ("How to authenticate (RFC 6750).", 'Bearer realm="postern"'),
     "Content-Disposition": ("Name of the file.", 'attachment; filename="export.csv"'),
-    "Location": ("Where to go on.", "https://app.example.com/"),
-    "Allow": ("Methods that the address answers to.", "GET, HEAD"),
+    "Location": ("URL to go to.", "https://app.example.com/"),
+    "Allow": ("Methods that this path supports.", "GET, HEAD"),
 }
-"""Headers of answers: what each says, and an example."""
+"""Response headers, with description and example."""
 
 
 class ProblemDocument(Record):
@@ -83,7 +83,7 @@ class ProblemDocument(Record):
 def document(
     operations: Sequence[Operation[Any, Any]], examples: Examples, reference: Reference | None = None
 ) -> dict[str, Any]:
-    """The whole document; `examples` fills those of the answers, `reference` names and describes."""
+    """The complete document; `examples` generates the examples of responses, `reference` has more descriptions."""
     reference = reference or Reference()
     shown = [each for each in operations if not each.hidden]
     kinds = [each.body for each in shown if each.body is not None]
@@ -140,7 +140,7 @@ def document(
 
 
 def types_of_objects(shown: Sequence[Operation[Any, Any]]) -> list[Any]:
-    """Every type of an object that stands in the document, parametrised where it is generic."""
+    """All object types of the document; generic ones with their parameters."""
     kinds = [kind for each in shown for kind in (each.body, _answer_type(each)) if kind is not None]
     return _structs([*kinds, ProblemDocument])
 
@@ -167,12 +167,12 @@ def _structs(kinds: Iterable[Any]) -> list[Any]:
 
 
 def _public_names(components: Iterable[str]) -> dict[str, str]:
-    """What each schema is called: its class's name; `Page[Send]` is SendPage."""
+    """The public name of each schema: the class name; `Page[Send]` becomes SendPage."""
     return {key: re.sub(r"^(Page|Feed)_(\w+)_$", r"\2\1", key) for key in components}
 
 
 def _renamed(part: Any, names: Mapping[str, str]) -> Any:
-    """The document with its schemas under their public names."""
+    """The document with the public names of schemas."""
     if isinstance(part, list):
         return [_renamed(each, names) for each in part]  # pyright: ignore[reportUnknownVariableType]
     if not isinstance(part, dict):
@@ -194,7 +194,7 @@ def _renamed(part: Any, names: Mapping[str, str]) -> Any:
 
 
 def _operation_id(each: Operation[Any, Any]) -> str:
-    """The function's name; `OfApp` is added for operations that an app calls at addresses of its own."""
+    """The function's name, with `OfApp` for operations that also exist under `/apps`."""
     return camel(each.name if "{app_id}" not in each.path else f"{each.name}_of_app")
 
 
@@ -238,7 +238,7 @@ def _entry(each: Operation[Any, Any], schema_of: dict[str, Any], examples: Examp
         optional = NoneType in get_args(each.body)
         entry["requestBody"] = {"required": not optional, "content": {each.takes: media}}
     elif _has_input(each):
-        # A file is taken under the general type of files as well: some clients know no other.
+        # Files are also accepted as application/octet-stream, because some clients send no other type.
         taken = [each.takes] if each.takes == FORM else [each.takes, "application/octet-stream"]
         entry["requestBody"] = {
             "required": False,
@@ -248,7 +248,7 @@ def _entry(each: Operation[Any, Any], schema_of: dict[str, Any], examples: Examp
 
 
 def _form_schema(each: Operation[Any, Any]) -> dict[str, Any]:
-    """What a body that is not JSON holds."""
+    """The schema of a body that is not JSON."""
     if each.takes != FORM:
         return {"type": "string", "format": "binary", "description": "The file."}
     fields = {name: {"type": "string", "description": text} for name, text in each.fields.items()}
@@ -271,7 +271,7 @@ def _description(each: Operation[Any, Any]) -> tuple[str, str]:
 def _parameter(parameter: Parameter, schema_of: dict[str, Any]) -> dict[str, Any]:
     schema: dict[str, Any] = _tidy(schema_of[repr(parameter.type)])
     if parameter.place == "path" and schema.get("format") == "uuid":
-        schema = {"type": "string"}  # Identifiers are opaque; a malformed one is simply unknown.
+        schema = {"type": "string"}  # Ids are opaque; a malformed one gets the same response as an unknown one.
     choices: list[dict[str, Any]] = schema.get("anyOf", [])
     if {"type": "null"} in choices:
         rest = [each for each in choices if each != {"type": "null"}]
@@ -281,7 +281,7 @@ def _parameter(parameter: Parameter, schema_of: dict[str, Any]) -> dict[str, Any
         schema["default"] = parameter.default
     description = schema.pop("description", None) or _about_parameter(parameter)
     if parameter.is_list:
-        # Several values stand in one parameter, separated by commas.
+        # Several values are in one parameter, separated by commas.
         return {**_parameter_entry(parameter, description, schema), "style": "form", "explode": False}
     return _parameter_entry(parameter, description, schema)
 
@@ -339,7 +339,7 @@ def _header_refs(names: Sequence[str]) -> dict[str, Any]:
 
 
 def _headers_of(each: Operation[Any, Any]) -> list[str]:
-    """The headers of a good answer."""
+    """The headers of a successful response."""
     named = ["X-Request-Id"]
     if each.accepts or re.search(r"{(project|app)_id}", each.path):
         named += ["RateLimit-Policy", "RateLimit"]
@@ -367,7 +367,7 @@ def _content(media_type: str) -> dict[str, Any]:
 
 
 def _name_of(kind: type[Problem]) -> str:
-    """Two areas may have problems of one code."""
+    """The key of a problem's example; problems of different areas may have the same code."""
     return ".".join([*kind.__module__.split(".")[2:-1], kind.code()])
 
 
@@ -396,7 +396,7 @@ def _problems(each: Operation[Any, Any]) -> dict[int, list[type[Problem]]]:
     ):
         found.append(Invalid)
     elif not each.any_query:
-        found.append(Invalid)  # A query parameter that it does not take.
+        found.append(Invalid)  # For an unknown query parameter.
     by_status: dict[int, list[type[Problem]]] = {}
     for kind in dict.fromkeys(found):
         by_status.setdefault(kind.status, []).append(kind)

@@ -1,8 +1,8 @@
-"""Examples of answers, made from their types, so that the reference never shows a field that is not there.
+"""Examples of responses, generated from their types, so that the reference has exactly the existing fields.
 
-A field is filled with what is said of it first: by the operation (`shows`), by a sample of that record's field, by
-the example of a request body that makes such a record, by a sample of the field's name, by its default; and an
-identifier is always the same for the same thing.
+The value of a field comes from the first of: the operation (`shows`), a sample for the field of this record, the
+example of a request body that creates such a record, a sample for the field's name, the default. The id of the same
+kind of record is the same in all examples.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.values import to_plain
 
 MOMENT = "2026-01-31T12:00:00.000Z"
-"""When an example happened, unless a sample says otherwise."""
+"""The default of timestamps in examples."""
 
 LATER = "2026-03-02T12:00:00.000Z"
 
@@ -28,25 +28,25 @@ NOTHING: Any = object()
 
 @dataclass
 class Examples:
-    """Makes the example of a type."""
+    """Generates examples of types."""
 
     samples: Mapping[str, Any]
-    """By `field` or `Record.field`, named as in JSON: what to fill in."""
+    """Values by `field` or `Record.field`, with JSON names."""
     things: Mapping[str, str]
-    """By record or by field without its `Id`: the thing that it identifies, where that has another name."""
+    """For ids: the kind of record by the name of the record or of the field without `Id`, if that differs."""
     bodies: dict[type, dict[str, Any]] = field(default_factory=dict[type, dict[str, Any]])
-    """By record: the fields that the example of a request body gives it."""
+    """By record: the fields of the example of a request body that creates it."""
     unnamed: set[str] = field(default_factory=set[str])
-    """Fields that no sample names and that were filled by their type alone."""
+    """Fields without a sample, which got a value by their type."""
 
     def from_type(self, kind: Any, body: Any) -> None:
-        """Remember the body that makes such a record: examples of it carry the same values."""
+        """Register the body that creates such a record; examples of the record get the same values."""
         self.bodies.setdefault(get_origin(kind) or kind, _fields(body))
 
     def of(self, kind: Any, body: Any = None, shows: Mapping[str, Any] | None = None) -> Any:
-        """The example of an answer of this type, to a request with this body.
+        """The example of a response of this type to a request with this body.
 
-        `shows` are fields that it carries; a mapping where the answer has records is about the fields of each.
+        `shows` are values of fields; a mapping applies to the fields of nested records.
         """
         if get_origin(kind) is dict:
             return dict(shows or {})
@@ -76,7 +76,7 @@ class Examples:
         for each in msgspec.structs.fields(whole):
             hint = hints[each.name]
             hint = hint[get_args(kind)] if getattr(hint, "__parameters__", ()) else hint
-            inner = first if get_args(kind) else first.get(each.encode_name)  # A page's rows are what was asked for.
+            inner = first if get_args(kind) else first.get(each.encode_name)  # `first` applies to the rows of a page.
             made[each.encode_name] = self._field(whole, each, hint, first, inner)
         return made
 
@@ -120,7 +120,7 @@ class Examples:
 
 
 def identifier(thing: str) -> str:
-    """A UUIDv7 that is the same for every example of this thing."""
+    """The UUIDv7 of this kind of record in all examples."""
     digits = hashlib.sha256(thing.encode()).hexdigest()
     return f"019c13f9-5a00-7{digits[:3]}-8{digits[3:6]}-{digits[6:18]}"
 
@@ -131,7 +131,7 @@ def _fields(body: Any) -> dict[str, Any]:
 
 
 def _as(kind: Any, value: Any) -> Any:
-    """The value as an answer of this type writes it; NOTHING where it does not fit."""
+    """The value in the JSON form of this type; NOTHING if it does not fit."""
     try:
         return to_plain(msgspec.convert(value, kind, dec_hook=_moment))
     except msgspec.ValidationError:

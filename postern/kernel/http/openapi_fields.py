@@ -1,7 +1,7 @@
 """Descriptions and examples of fields, for the API reference.
 
-A field is described by the string that stands below it in the source, else by what its type says, else by a glossary,
-else by the string below a field of that name in another class.
+The description of a field is the string below it in the source, else that of its type, else a glossary entry, else
+the string below a field with the same name in another class.
 """
 
 import ast
@@ -28,8 +28,8 @@ def describe_fields(
 ) -> None:
     """Give every property of the schemas a description and an example.
 
-    Defaults are told in the description: a generator takes a property with `default` for one that is always there.
-    What only answers carry has all its fields always, so all are required there.
+    Defaults are part of the description, because generators treat a property with `default` as always present. Types
+    that are only in responses always have all fields, so all are required.
     """
     examples, kinds = replace(examples, unnamed=set()), [*classes]
     shared: dict[str, str] = {}
@@ -78,13 +78,13 @@ def _choices(schema: Mapping[str, Any]) -> list[Any]:
 
 
 def _is_record(schema: Mapping[str, Any]) -> bool:
-    """Whether a property is an object, or objects, whose own fields have examples."""
+    """Whether a property is an object or a list of objects, whose fields have their own examples."""
     choices = [schema, *schema.get("anyOf", []), schema.get("items", {}), *schema.get("items", {}).get("anyOf", [])]
     return any("$ref" in each for each in choices)
 
 
 def _of_schema(schema: Mapping[str, Any]) -> Any:
-    """A value of a property that nothing has an example for."""
+    """A value for a property without an example."""
     for each in (schema, *schema.get("anyOf", [])):
         if "enum" in each:
             return each["enum"][0]
@@ -98,7 +98,7 @@ def _of_schema(schema: Mapping[str, Any]) -> Any:
 
 
 def _example_of(kind: Any, examples: Examples, *, is_sent: bool) -> dict[str, Any]:
-    """What the fields of a type hold in examples. What is sent may nest without end, so each field is by itself."""
+    """Example values of the fields of a type. Request types may be recursive, so their fields are built separately."""
     owner: Any = get_origin(kind) or kind
     if not is_sent:
         made = examples.of(kind)
@@ -114,7 +114,7 @@ def _example_of(kind: Any, examples: Examples, *, is_sent: bool) -> dict[str, An
 
 
 def _key_of(kind: Any, components: Mapping[str, Any]) -> str:
-    """The name under which msgspec keeps the schema of a type: the short one, unless two have that."""
+    """The name of a type's schema in msgspec: the class name, or with its module if two classes have that name."""
     owner: Any = get_origin(kind) or kind
     short = owner.__name__
     if arguments := get_args(kind):
@@ -126,7 +126,7 @@ def _key_of(kind: Any, components: Mapping[str, Any]) -> str:
 
 @cache
 def _docstrings(kind: type) -> dict[str, str]:
-    """The strings below the fields of a class, by the field's name in JSON."""
+    """The strings below the fields of a class, keyed by the field's name in JSON."""
     if not issubclass(kind, msgspec.Struct) or kind is msgspec.Struct:
         return {}
     try:
