@@ -69,8 +69,10 @@ class Work(Generic[Job]):
     at_once: int = 4
     """Maximum number of claims that one worker processes concurrently."""
     group_column: LiteralString | None = None
-    """A uuid column whose values are separate lanes; a worker processes one claim of each at a time. Needs a partial index
-    on (partition column, this column, due_at)."""
+    """A uuid column whose values are separate lanes; a worker processes one claim of each at a time.
+
+    Needs a partial index on (partition column, this column, due_at).
+    """
 
     @property
     def at_once_of_a_lane(self) -> int:

@@ -76,15 +76,15 @@ class Queries:
 
     @property
     def hooks(self) -> "Hooks":
-        """Functions of higher rings that lower ones call in their transactions. A database that was opened for a
-        command alone, without a World, has none."""
+        """Functions of higher layers that lower ones call in their transactions. A database that a command opened
+        without a World has none."""
         assert self._hooks is not None, "this database was opened without hooks"
         return self._hooks
 
     def cache(self, kind: type[T]) -> T:
-        """The one `kind` of this database, made by the first to ask: what this process keeps of rows that never change.
+        """The instance of `kind` of this database, created on first use: a cache of rows that never change.
 
-        A transaction has those of its database.
+        A transaction uses the caches of its database.
         """
         cache = self._caches.get(kind)
         if cache is None:
@@ -114,10 +114,10 @@ _held: ContextVar[Held | None] = ContextVar("_held", default=None)
 
 
 class SecondConnection(RuntimeError):
-    """Code that holds a connection asked the pool for another.
+    """A task that holds a connection requested another one from the pool.
 
-    Under load every caller would hold one and wait for a second that nobody gives back. Run the statement on the open
-    transaction, or before or after it.
+    Under load, all callers would hold one and wait forever for a second one. Run the statement on the open transaction,
+    or before or after it.
     """
 
 
@@ -140,8 +140,8 @@ class Transaction(Queries):
         self.due: set[str] = set()
 
     async def lock_quota(self, what: str, owner: UUID) -> None:
-        """Wait for other transactions that count `what` of an owner before they add to it, and hold them off until the
-        end of this one. Call it before counting, and before anything else is locked."""
+        """Lock the quota `what` of an owner until the end of this transaction, so that concurrent transactions cannot
+        exceed it together. Call it before counting, and before other locks."""
         await self._connection.execute(
             "select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"count:{what}:{owner}",)
         )
@@ -326,8 +326,8 @@ def _declare(
 ) -> tuple[LiteralString, ValuesOf, Any]:
     """The SQL of a statement, the conversion of arguments to parameters, and the return type.
 
-    Raises TypeError where the SQL names what no parameter and no field of a Struct has, where two have the same name,
-    where a parameter is not used, and where an insert leaves out fields without being `partial`.
+    Raises TypeError if the SQL uses an unknown name, if two parameters or fields have the same name, if a parameter is
+    not used, or if an insert leaves out fields without `partial`.
     """
     name = f"{function.__module__}.{function.__name__}"
     hints = get_type_hints(function)
