@@ -1,4 +1,4 @@
-"""SQL that releases and cancels the sends of a campaign, a chunk at a time."""
+"""SQL statements that release and cancel the sends of a campaign in batches."""
 
 from uuid import UUID
 

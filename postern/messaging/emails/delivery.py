@@ -65,12 +65,12 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 SETTLE_TRIES, SETTLE_PAUSE = 20, timedelta(seconds=0.5)
 """How often and how soon storing an outcome is retried."""
 PREPARED_TOGETHER = 250
-"""Most messages that are rendered, composed and signed together: a tenth of a second's work."""
+"""Maximum messages that are rendered, composed and signed in one batch, which takes about 0.1 s."""
 GATHER_SECONDS = 0.05
 """How long outcomes are collected before they are stored together, if no request waits for them."""
 LINKS_PURPOSE = "links"
 CHANGES_FOLLOWED = 3
-"""How often a message is decided anew in one attempt because something changed while it waited for a connection."""
+"""How often a message is composed again within one attempt if something changed while it waited for a connection."""
 
 
 class DeliveryJob(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,7 +81,7 @@ class DeliveryJob(msgspec.Struct, frozen=True, kw_only=True):
     values: dict[str, Any] = {}
     """The template variables: those of the send, or the contact's attributes."""
     is_marked: bool = False
-    """Whether "handed over, reply unknown" was committed together with the claim."""
+    """Whether the mark "transmitted, reply unknown" was committed together with the claim."""
 
 
 class RecipientDecision(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,11 +100,11 @@ class RecipientDecision(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CampaignPaused(msgspec.Struct, frozen=True):
-    """The campaign is paused: the send waits without a time."""
+    """The campaign is paused, so the send waits without a `due_at`."""
 
 
 class PreparedMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """A message ready for the wire."""
+    """A composed and signed message."""
 
     plan: RecipientDecision
     message: bytes
@@ -190,7 +190,7 @@ async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -
 
 
 def _as_sent(send: Send, prepared: PreparedMessage) -> AsSent | None:
-    """What `get_email_message` needs beside the send; messages of campaigns are not kept."""
+    """What `get_email_message` needs besides the send; None for messages of campaigns, which are not stored."""
     if send.content_id is not None:
         return None
     # The message that is signed begins with `From`; the signatures stand before it.
@@ -217,7 +217,7 @@ async def _settle(world: "World", attempted: FinishedAttempt, gather_seconds: fl
 
 
 async def _deliver(world: "World", job: DeliveryJob, prepared: PreparedMessage, turn: SendTurn) -> DeliveryOutcome:
-    """Raises LeaseLost and ContentChanged where the message must not leave as it was decided."""
+    """Deliver a message. Raises LeaseLost or ContentChanged if it must not be sent as it was composed."""
     plan, send = prepared.plan, job.send
     if not plan.envelope.recipients:
         return DeliveryOutcome(results=plan.decided, host="postern.test", duration=NO_TIME)
@@ -258,8 +258,10 @@ async def _deliver(world: "World", job: DeliveryJob, prepared: PreparedMessage, 
 async def _deliver_by(
     transport: Transport, prepared: PreparedMessage, turn: SendTurn, queue: SendQueue
 ) -> DeliveryOutcome:
-    """ "Handed over, reply unknown" is committed when the turn comes, or right before the final dot where duplicates
-    are to be avoided at any price (`onAmbiguous: hold`)."""
+    """Deliver through a transport. The mark "transmitted, reply unknown" is committed when a connection is free.
+
+    With `onAmbiguous: hold` it is committed right before the final dot, so that fewer attempts are ambiguous.
+    """
     envelope, message = prepared.plan.envelope, prepared.message
     if not turn.needs_mark or prepared.plan.settings.on_ambiguous != "hold":
         return await transport.deliver(envelope, message, admit=lambda: queue.admit(turn))
@@ -279,13 +281,13 @@ def _turn(send: Send, body: SendBody | None, plan: RecipientDecision, *, needs_m
 
 
 async def _hold(world: "World", send: Send) -> None:
-    """A send of a paused campaign waits, without a time, until it is released."""
-    lease_keeper(world).release(send)  # Released meanwhile, it is due at once: no renewal may put that off.
+    """Let a send of a paused campaign wait without a `due_at` until it is released."""
+    lease_keeper(world).release(send)  # A lease renewal must not delay a send that is released in the meantime.
     await world.batcher(keep_leases)(send)
 
 
 async def keep_leases(world: "World", sends: list[Send]) -> list[None]:
-    """Take the times of these sends away, if the campaigns are still paused."""
+    """Remove `due_at` from these sends if their campaigns are still paused."""
     await store.hold_sends(
         world.db,
         project_id=[send.project_id for send in sends],
@@ -300,9 +302,9 @@ async def keep_leases(world: "World", sends: list[Send]) -> list[None]:
 async def prepare_all(
     world: "World", jobs: list[DeliveryJob]
 ) -> list[PreparedMessage | SendOutcome | CampaignPaused | BaseException]:
-    """Render, compose and sign messages; what is wrong with one of them is that one's verdict.
+    """Render, compose and sign messages; an error of one message is its outcome.
 
-    What is wrong with a project (it was deleted a moment ago, its key cannot be opened) is raised for its messages.
+    An error of a project (it was just deleted, or its key cannot be decrypted) is raised for all of its messages.
     """
     concerned = {job.send.project_id for job in jobs}
     contexts = {project_id: await _context_or_failure(world, project_id, jobs) for project_id in concerned}
@@ -315,12 +317,12 @@ async def prepare_all(
 async def prepare_marketing(
     world: "World", jobs: list[DeliveryJob]
 ) -> list[PreparedMessage | SendOutcome | CampaignPaused | BaseException]:
-    """The same for marketing, in groups of its own: a password reset does not wait for hundreds of those."""
+    """The same for marketing mail, in separate batches, so that a password reset does not wait for them."""
     return await prepare_all(world, jobs)
 
 
 async def _prepare_alone(world: "World", job: DeliveryJob) -> PreparedMessage | SendOutcome | CampaignPaused:
-    """The same for a message of a project whose templates are so expensive that they are rendered apart from others."""
+    """The same for one message of a project with expensive templates, which have their own render process."""
     plan = _plan(job, await _context_or_failure(world, job.send.project_id, [job]))
     if isinstance(plan, BaseException):
         raise plan
@@ -338,7 +340,7 @@ def _plan(
         return _decide(job, context)
     except Problem as problem:
         return rules.failed(problem.detail[:1_000])
-    except Exception as error:  # One poisoned message fails alone.
+    except Exception as error:  # An internal error fails only this message.
         log.exception("composing_failed", send=str(job.send.id))
         return rules.failed(f"The message could not be composed: {type(error).__name__}.")
 
@@ -358,20 +360,20 @@ def _prepared(plan: RecipientDecision, made: ComposeResult) -> PreparedMessage |
 
 
 class DeliveryContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What all messages of one project share."""
+    """The data that all messages of one project share."""
 
     settings: ProjectSettings
     suppressed: dict[str, str]
     states: dict[UUID, str]
-    """Of the words that many sends share, and of contacts; a contact that was deleted has none."""
+    """The states of shared content and of contacts, by id; a deleted contact has none."""
     signers: dict[str, list[Signer]]
-    """By the name of the sending domain."""
+    """The DKIM signers, by sending domain."""
     may_send: frozenset[str]
-    """The names of those that are verified at this moment."""
+    """The sending domains that are verified now."""
     single_senders: frozenset[str]
-    """Addresses that may send without such a domain at this moment, in lower case."""
+    """The confirmed single senders, in lower case."""
     captures: bool
-    """Whether the project's LIVE mail stays in the inbox view."""
+    """Whether the project's LIVE mail is captured."""
     tracking_base: str
     tracking_key: bytes
     return_path_domain: str | None
@@ -385,8 +387,8 @@ async def _context_or_failure(
     try:
         return await _context_of(world, project_id, jobs)
     except (OperationalError, PoolTimeout):
-        raise  # Of a database that is away, it is enough that one asks.
-    except Exception as error:  # One project's trouble is not that of those who are in the same group.
+        raise  # The database is away, so the other projects of the batch need not try.
+    except Exception as error:  # An error of one project must not affect the others of the batch.
         return error
 
 
@@ -427,7 +429,7 @@ async def _context_of(world: "World", project_id: UUID, jobs: Sequence[DeliveryJ
 async def _single_senders(
     world: "World", project_id: UUID, sends: Sequence[Send], may_send: frozenset[str]
 ) -> frozenset[str]:
-    """The verified single senders among those whose domain may not send."""
+    """The confirmed single senders among the senders without a verified domain."""
     specs = sorted(
         {
             address_of(each.sender).spec.lower()
@@ -494,7 +496,7 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
 
 
 def _suppression(address: str, send: Send, body: SendBody, context: DeliveryContext) -> str | None:
-    """Why nothing is written to an address; who unsubscribed still gets password resets."""
+    """The reason if an address is suppressed for this send. UNSUBSCRIBE does not suppress mail like password resets."""
     why = context.suppressed.get(address.lower())
     return None if why == "UNSUBSCRIBE" and not _may_leave_out(send, body) else why
 
@@ -504,22 +506,24 @@ def _may_leave_out(send: Send, body: SendBody | None) -> bool:
 
 
 def _sender_domain(send: Send) -> str | None:
-    """The domain that a send leaves in the name of. The name counts, not the record it was accepted with: a domain that
-    was removed and verified again signs what waited."""
+    """The domain of the sender's address.
+
+    The name is used and not the id of the domain, so that a domain that was deleted and verified again works.
+    """
     try:
         return address_of(send.sender).domain
     except AddressInvalid:
-        return None  # An erased send; it is not handed over.
+        return None  # The send was erased; it is not delivered.
 
 
 def recipients_of(send: Send) -> list[str]:
-    """Every envelope recipient, once, as on the wire."""
+    """The envelope recipients without duplicates."""
     texts = [*send.to_addresses, *(send.cc_addresses or []), *(send.bcc_addresses or [])]
     return list(dict.fromkeys(address_of(text).spec for text in texts))
 
 
 def _readable_recipients(send: Send) -> list[str]:
-    """The recipients, or none where one cannot be read: that send will fail, and must do so alone."""
+    """The recipients; empty if one is invalid, because that send then fails alone."""
     try:
         return recipients_of(send)
     except AddressInvalid:
@@ -527,7 +531,7 @@ def _readable_recipients(send: Send) -> list[str]:
 
 
 def return_path(send: Send, context: DeliveryContext) -> str:
-    """The envelope sender: one of its own for each send (VERP), signed, where a return-path domain is set."""
+    """The envelope sender. With a return-path domain it is a signed address that is unique to the send (VERP)."""
     if context.return_path_domain is None:
         return address_of(send.sender).spec
     name = f"b-{send.id.hex}"
@@ -537,9 +541,9 @@ def return_path(send: Send, context: DeliveryContext) -> str:
 def draft_of(
     send: Send, body: SendBody, values: dict[str, Any], tracking_base: str, tracking_key: bytes, *, now: datetime
 ) -> tuple[MessageTemplates, MessageDraft]:
-    """What a send's message is made of. Its date is `now`, unless it was handed over before.
+    """The templates and the draft of a send's message. Its date is `now`, or that of an earlier attempt.
 
-    A send that was handed over gives the same bytes again: date, Message-ID and boundary are derived from it.
+    Every attempt gives the same bytes: date, Message-ID and boundary are derived from the send.
     """
     tracking = TrackingOptions(base=tracking_base, key=tracking_key, opens=body.track_opens, clicks=body.track_clicks)
     is_tracked = body.track_opens or body.track_clicks or body.unsubscribable
@@ -601,7 +605,7 @@ class LeaseKeeper:
                 self.release(send)
 
     def release(self, send: Send) -> None:
-        """Renew the lease of this attempt no more: it is settled, and has its next `due_at`."""
+        """Stop renewing the lease of this attempt, because it is settled and has its next `due_at`."""
         self._sends.pop((send.id, send.attempt), None)
 
     async def _keep(self) -> None:
@@ -623,7 +627,7 @@ class LeaseKeeper:
                 log.warning("leases_not_renewed", sends=len(sends), error=str(error).strip())
 
     async def aclose(self) -> None:
-        """Renew nothing more."""
+        """Stop renewing leases."""
         if self._keeper is not None:
             self._keeper.cancel()
 

@@ -151,7 +151,7 @@ async def hold_content(tx: Transaction, project_id: UUID, ids: list[UUID]) -> No
 
 
 async def release_content(tx: Transaction, project_id: UUID, ids: list[UUID]) -> None:
-    """Deliver the sends of this content again. The caller sets `due_at` of those that became due meanwhile."""
+    """Deliver the sends of this content again. The caller sets `due_at` of the sends that were held."""
     await store.set_content_state(tx, project_id=project_id, ids=ids, state="GOING")
 
 
@@ -171,14 +171,14 @@ def contact_variables(email: str, attributes: dict[str, Any]) -> dict[str, Any]:
 
 
 async def lock_frequency_cap(tx: Transaction, project_id: UUID) -> None:
-    """Let no other transaction accept marketing mail of this project until this one ends."""
+    """Lock the frequency cap: no other transaction can enqueue marketing mail of this project until this one ends."""
     await store.hold_frequency_cap(tx, project_id=project_id)
 
 
 async def beyond_cap(
     tx: Transaction, project_id: UUID, contact_ids: Sequence[UUID], cap: int, now: Moment
 ) -> list[bool]:
-    """For each message to a contact, in order, whether it would be beyond the cap. Takes the lock of the cap."""
+    """Whether each message to a contact, in this order, exceeds the frequency cap. Locks the cap."""
     await lock_frequency_cap(tx, project_id)
     rows = await store.recent_marketing(
         tx, project_id=project_id, contact_ids=sorted(set(contact_ids)), since=now - CAP_PERIOD
@@ -192,6 +192,6 @@ async def beyond_cap(
 
 
 def cap_reason(cap: int) -> str:
-    """Why a message was not sent, for the log."""
+    """The reason of a send that the frequency cap suppressed, for the log."""
     number = "message" if cap == 1 else "messages"
     return f"Frequency cap: the contact got {cap} marketing {number} within the last 24 hours."

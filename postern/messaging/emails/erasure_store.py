@@ -1,12 +1,12 @@
-"""SQL that erases what mails say, and whom they name."""
+"""SQL statements that erase content and addresses of sends."""
 
 from uuid import UUID
 
 from postern.kernel.database.statements import Queries, Transaction, statement
 
 
-# The sends to an address, as to, cc or bcc, and those whose subject names it. Searched are the words that the log is
-# searched through, which have an index; they also hold addresses that only contain this one.
+# The sends to an address in to, cc or bcc, and those whose subject contains it. Candidates are found by the indexed
+# search text of the log, which also matches longer addresses that contain this one.
 @statement("""
     select id from sends
     where project_id = %(project_id)s and lower(recipient) = %(address)s and campaign_id is null
@@ -45,7 +45,8 @@ async def erase_captured(tx: Transaction, *, project_id: UUID, ids: list[UUID]) 
 async def delete_captured(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 
 
-# A repeated request still gets its first answer: ids and states name nobody. Reasons in a batch may quote addresses.
+# A repeated request still gets its first response, because ids and statuses are no personal data. Errors of a batch may
+# contain addresses, so they are erased.
 @statement("""
     update idempotency_keys as known
     set response = jsonb_build_object('data', array(

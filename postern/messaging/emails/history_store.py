@@ -1,4 +1,4 @@
-"""SQL of the mails that one person was sent."""
+"""SQL statements of the mail history of one recipient."""
 
 from uuid import UUID
 
@@ -8,7 +8,7 @@ from postern.kernel.values import Record
 
 
 class MailHistoryEntry(Record):
-    """A mail that somebody was sent."""
+    """A send to the recipient."""
 
     id: UUID
     status: str
@@ -17,7 +17,7 @@ class MailHistoryEntry(Record):
     created_at: Moment
 
 
-# The mails to one address, and those of campaigns to the contact with it, up to a point, newest first.
+# Single sends to an address, and campaign sends to the contact with it, before a position, newest first.
 @statement("""
     (
         select id, status, subject, message_id, created_at from sends

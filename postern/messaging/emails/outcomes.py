@@ -28,11 +28,11 @@ class FinishedAttempt(msgspec.Struct, frozen=True, kw_only=True):
     send: Send
     verdict: SendOutcome
     outcome: DeliveryOutcome | None = None
-    """None where no transport was asked."""
+    """None if no transport was used."""
     spent: timedelta = timedelta()
     subject: str | None = None
     dated_at: Moment | None = None
-    """The `Date` of the message that was handed over."""
+    """The `Date` header of the transmitted message."""
     as_sent: AsSent | None = None
     """What `get_email_message` needs besides the send; None if that is not stored."""
     has_secrets: bool = False

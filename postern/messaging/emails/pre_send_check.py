@@ -29,7 +29,7 @@ from postern.protocols.mail.transports.transport import Transport
 if TYPE_CHECKING:
     from postern.world import World
 
-LOST = "The process that handed the message over ended before it could note the reply."
+LOST = "The process that transmitted the message ended before it stored the server's reply."
 
 FRESH_SECONDS = 0.25
 """How old an answer may be when the message is sent."""
@@ -46,7 +46,7 @@ BACKGROUND_AFTER = 0.5
 PACE_SECONDS = 0.1
 """The period over which the rate of messages is measured, while messages wait."""
 STOP_CHECK_SECONDS = 0.05
-"""How often `until_stopped` asks whether there is anything left to wait for."""
+"""How often `until_stopped` checks whether sends are still being transmitted."""
 
 Answer = Literal["GO", "CHANGED", "OVERTAKEN"]
 
@@ -71,7 +71,7 @@ class SendTurn:
         self.addresses = addresses
         self.leavable = leavable
         self.needs_mark = needs_mark
-        """Whether "handed over, reply unknown" has yet to be committed."""
+        """Whether the mark "transmitted, reply unknown" has yet to be committed."""
         self.answer: Answer | None = None
         self.looked_at = 0.0
         """When the check that gave the answer began, by the event loop's clock."""
@@ -114,7 +114,7 @@ class SendQueue:
     @contextmanager
     def holding(self, turn: SendTurn) -> Iterator[None]:
         """Have the message in the queue while the block runs, or until it is admitted."""
-        if not self._waiting:  # Time in which nothing waited says nothing about the pace.
+        if not self._waiting:  # The rate is only measured while messages wait.
             self._turns, self._counted_from = 0, asyncio.get_running_loop().time()
         self._waiting[turn] = None
         try:

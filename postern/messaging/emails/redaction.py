@@ -66,7 +66,7 @@ def open_body(world: "World", send_id: UUID, body: SendBody, sealed: bytes | Non
 
 
 def redact_outcome(outcome: DeliveryOutcome, secrets: Sequence[str]) -> DeliveryOutcome:
-    """An outcome whose replies and dialogue do not repeat the secrets: some servers quote what they refuse."""
+    """Redact the replies and the dialogue of an outcome, because some servers quote rejected content."""
     replace = msgspec.structs.replace
     return replace(
         outcome,

@@ -22,7 +22,7 @@ Chance = Callable[[], float]
 Skipped = Literal["unsubscribed", "suppressed", "deleted"]
 
 UNTRIED_PAUSE = timedelta(seconds=15)
-"""The time until a message that no server was asked for is tried again."""
+"""The delay of a retry if no server could be contacted."""
 UNTRIED_DOUBLINGS = 6
 """How often that pause doubles while there is no server to ask: up to a quarter of an hour."""
 
@@ -43,7 +43,7 @@ class SendOutcome(msgspec.Struct, frozen=True, kw_only=True):
     bounced: bool = False
     complained: bool = False
     hard_bounces: list[tuple[str, str]] = []
-    """Addresses that are to be suppressed, each with the reply."""
+    """Addresses to suppress, each with the server's reply."""
     soft_bounces: list[str] = []
     recipients: dict[str, tuple[SendStatus, str | None]] = {}
     """The status, and the reason, of each recipient whom this attempt settled."""
@@ -107,7 +107,7 @@ def _judged(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: 
 
 
 def untried_pause(attempt: int) -> timedelta:
-    """The pause before a send is tried again that no server could be asked for; it doubles with each attempt."""
+    """The delay of a retry if no server could be contacted; it doubles with each attempt."""
     return UNTRIED_PAUSE * 2 ** min(attempt - 1, UNTRIED_DOUBLINGS)
 
 
@@ -129,7 +129,11 @@ def _deferred(
         expires_at=send.expires_at,
         chance=chance,
     )
-    reason = _reply_text(deferred[0]) if not outcome.ambiguous else "The reply after handing over was lost."
+    reason = (
+        _reply_text(deferred[0])
+        if not outcome.ambiguous
+        else "The connection ended before the server's reply to the complete message."
+    )
     if retry_at is None:
         if some_accepted or send.sent_at is not None:
             return SendOutcome(status="SENT", reason=f"Gave up on some recipients: {reason}", sent=True)
@@ -197,7 +201,7 @@ def failed(reason: str) -> SendOutcome:
 
 def expired() -> SendOutcome:
     """The send expired before it was delivered."""
-    reason = "It expired before it was handed over."
+    reason = "The e-mail expired before it was sent."
     return SendOutcome(status="EXPIRED", reason=reason, events=[("email.expired", {"reason": reason})])
 
 
@@ -209,7 +213,7 @@ def cancelled(send: Send) -> SendOutcome:
 
 def contact_deleted() -> SendOutcome:
     """The contact of a campaign or an automation was deleted."""
-    reason = "The contact was deleted before the message was handed over."
+    reason = "The contact was deleted before the message was sent."
     return SendOutcome(
         status="CANCELLED", reason=reason, skipped="deleted", events=[("email.cancelled", {"reason": reason})]
     )
@@ -338,18 +342,18 @@ def _bounce(result: Result) -> dict[str, Any]:
 # The rates that statistics, campaigns and A/B tests show ---------------------------------------------------
 #
 # `sent` are the messages that a server accepted, `bounced` those that were rejected at delivery; no message is both.
-# What was accepted has reached its recipient, as far as anybody knows: most servers never report a delivery, so
-# `delivered` is no measure. Opens, clicks and complaints are shares of the messages that reached somebody; bounces are
-# shares of those and the bounced ones together, which is all that was tried.
+# Accepted messages count as delivered to the recipient, because most servers never report the delivery itself. Opens,
+# clicks and complaints are shares of the accepted messages; bounces are shares of accepted and bounced messages
+# together, which are all that were attempted.
 
 
 def reached(counts: Mapping[str, int]) -> int:
-    """How many messages reached somebody: all that were tried, without those that bounced."""
+    """The number of messages that reached their recipient: all that were attempted and did not bounce."""
     return counts.get("sent", 0)
 
 
 def rate(counts: Mapping[str, int], measure: str) -> float:
-    """The share, from 0 to 1, of `measure` ("opened", "clicked", "complained", "bounced"); 0 of nothing."""
+    """The rate of `measure` ("opened", "clicked", "complained", "bounced"), from 0 to 1; 0 without messages."""
     whole = reached(counts)
     if measure == "bounced":
         whole += counts.get("bounced", 0)
@@ -357,5 +361,5 @@ def rate(counts: Mapping[str, int], measure: str) -> float:
 
 
 def share(part: int, whole: int) -> float:
-    """A share from 0 to 1, with six decimals; 0 of nothing."""
+    """A share from 0 to 1 with six decimals; 0 if `whole` is 0."""
     return round(min(part / whole, 1.0), 6) if whole > 0 else 0.0

@@ -25,23 +25,23 @@ from postern.messaging.emails.model import (
 
 
 class BodySize(Record):
-    """About how large the words of a send are, or words that many share; in octets."""
+    """The approximate size in octets of the content of a send, or of content that many sends share."""
 
     id: UUID
     size: int
 
 
 class StoredBody(Record):
-    """The words of one send."""
+    """The content of one send."""
 
     send_id: UUID
     body: SendBody
     sealed: bytes | None
-    """The complete content, encrypted, of a message with one-time secrets that is not settled yet."""
+    """The complete content, encrypted, if it has one-time secrets and the send is not settled yet."""
 
 
 class StoredContent(Record):
-    """The words that many sends share."""
+    """Content that many sends share."""
 
     id: UUID
     body: SendBody
@@ -49,7 +49,7 @@ class StoredContent(Record):
 
 
 class ClaimedKey(Record):
-    """A key that this request now holds."""
+    """An idempotency key that this request has claimed."""
 
     project_id: UUID
     route: str
@@ -57,48 +57,48 @@ class ClaimedKey(Record):
 
 
 class SuppressedAddress(Record):
-    """An address that is suppressed, and why."""
+    """A suppressed address with the reason."""
 
     address: str
     reason: str
 
 
 class SettledSend(Record):
-    """A send whose attempt was settled: it was still the latest."""
+    """A send whose attempt was settled, because no later attempt has begun."""
 
     id: UUID
     status: str
 
 
 class PreSendState(Record):
-    """What the look right before hand-over says of an attempt that is still the latest one of its send."""
+    """The result of the check right before transmission, for an attempt that is the latest of its send."""
 
     id: UUID
     may_go: bool
 
 
 class NamedState(Record):
-    """The state of a campaign's words (`GOING`, `HELD`, `STOPPED`), or of a contact (`SUBSCRIBED`, `UNSUBSCRIBED`)."""
+    """The state of shared content (`GOING`, `HELD`, `STOPPED`), or of a contact (`SUBSCRIBED`, `UNSUBSCRIBED`)."""
 
     id: UUID
     state: str
 
 
 class ContactCount(Record):
-    """How many messages a contact got."""
+    """The number of messages to a contact."""
 
     id: UUID
     count: int
 
 
 class LeasedTimes(Record):
-    """The times that a process may hand messages over at: seconds from now until the first of them."""
+    """A leased time span in which a process can send; `begin_seconds` is the time until it begins."""
 
     begin_seconds: float
 
 
 class SendCounter(Record):
-    """A counter."""
+    """The value of a counter, such as the number of sends with a status."""
 
     measure: str
     count: int
@@ -109,7 +109,7 @@ INSERTED = (
     *("cc_addresses", "bcc_addresses", "domain_id", "contact_id", "tags", "due_at", "attempt", "scheduled_at"),
     *("expires_at", "created_at"),
 )
-"""The fields of a new send that `insert_sends` stores as they are."""
+"""The fields of a new send that `insert_sends` stores unchanged."""
 
 
 # Many rows travel as one JSON value: encoding it is far cheaper than dumping a dozen arrays.
@@ -263,8 +263,8 @@ async def erase_sealed(tx: Transaction, *, project_id: list[UUID], ids: list[UUI
 async def erase_settled(db: Queries, *, limit: int) -> bool: ...
 
 
-# The stored size may be that of the compressed text, a ninetieth of it. Joined with nothing, it is decompressed at the
-# least cost: nothing is written out as text.
+# pg_column_size of a compressed value is its compressed size. Concatenating `{}` decompresses it, which is cheaper
+# than a conversion to text.
 @statement("""
     select send_id as id, pg_column_size(
         case when pg_column_compression(body) is null then body else body || '{}' end) as size
@@ -276,7 +276,7 @@ async def erase_settled(db: Queries, *, limit: int) -> bool: ...
 async def body_sizes(db: Queries, *, project_id: UUID, ids: list[UUID], content_ids: list[UUID]) -> list[BodySize]: ...
 
 
-# What reads the words of a send; None where they are no longer kept.
+# The template engine of a send; None if its content is no longer stored.
 @statement("""
     select coalesce(body ->> 'engine', 'minijinja') from send_bodies
     where project_id = %(project_id)s and send_id = %(send_id)s
@@ -302,7 +302,7 @@ async def insert_content(tx: Transaction, *, project_id: UUID, id: UUID, body: J
 async def set_content_state(tx: Transaction, *, project_id: UUID, ids: list[UUID], state: str) -> None: ...
 
 
-# A send in hand is due when its lease ends; one without a mark has not been looked at, or is settled.
+# A claimed send is due at the end of its lease. A send that is not marked was not checked yet, or is settled.
 @statement("""
     select exists (
         select from sends where project_id = %(project_id)s and lane = 1 and due_at between %(now)s and %(until)s
@@ -311,9 +311,9 @@ async def set_content_state(tx: Transaction, *, project_id: UUID, ids: list[UUID
 async def has_marked(db: Queries, *, project_id: UUID, content_ids: list[UUID], now: Moment, until: Moment) -> bool: ...
 
 
-# The lock is shared with other workers and excludes whoever lets the words go again: what is held here is held
-# before that, so that it is found and released. What was let go meanwhile is due at once. Nothing of this attempt
-# reached the wire, so its mark goes.
+# The shared lock on the content excludes its release: a send that is held here is held before the release, which then
+# finds it. A send whose content was released in the meantime is due at once. Nothing of this attempt was transmitted,
+# so its mark is removed.
 @statement("""
     with held as materialized (
         select project_id, id from contents
@@ -333,9 +333,9 @@ async def hold_sends(
 ) -> None: ...
 
 
-# Every probe stands in the SELECT list, so that no plan ever joins whole tables: a group has a few hundred rows.
-# A campaign's words are the first thing looked at, then whether the contact is there and subscribed, then the
-# suppression list; `leavable` says that UNSUBSCRIBE counts. What may go is marked in the same statement.
+# All subqueries are in the SELECT list, so that no plan joins whole tables: there are only a few hundred rows. They
+# check the state of shared content, then whether the contact exists and is subscribed, then the suppression list, in
+# which UNSUBSCRIBE counts if `leavable` is set. Sends that may go are marked in the same statement.
 @statement("""
     with wanted as materialized (
         select * from jsonb_to_recordset(%(rows)s) as v (
@@ -455,7 +455,7 @@ async def insert_attempts(tx: Transaction, *, project_id: list[UUID], rows: Json
 async def attempts(db: Queries, *, project_id: UUID, send_id: UUID) -> list[SendAttempt]: ...
 
 
-# Where one message was tried several times, the last copy that was taken is the one that somebody has.
+# After several attempts, the recipient has the message of the last accepted one.
 @statement("""
     select signatures, links_base from send_attempts
     where project_id = %(project_id)s and send_id = %(send_id)s and signatures is not null and links_base is not null
@@ -464,7 +464,8 @@ async def attempts(db: Queries, *, project_id: UUID, send_id: UUID) -> list[Send
 async def as_sent(db: Queries, *, project_id: UUID, send_id: UUID) -> AsSent | None: ...
 
 
-# What a worker has taken and not yet handed over is fenced off by the next attempt; what is handed over stays alone.
+# A send that a worker has claimed but not transmitted is taken over by the next attempt; a transmitted send is not
+# changed.
 @statement("""
     update sends set due_at = %(now)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s and handed_over is null
@@ -482,7 +483,7 @@ async def bring_forward(tx: Transaction, *, project_id: UUID, id: UUID, now: Mom
 async def change_schedule(tx: Transaction, send: Send, *, now: Moment) -> Send: ...
 
 
-# An attempt may be settled while its renewal is on the way: the time of its next one, further off, is left alone.
+# If the attempt was settled before the renewal arrived, the later due_at of its next attempt must not change.
 @statement("""
     update sends as s set due_at = %(until)s
     from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(attempt)s::int[]) as v (project_id, id, attempt)
@@ -499,8 +500,8 @@ async def renew_leases(
 async def suppressed_among(db: Queries, *, project_id: UUID, addresses: list[str]) -> list[SuppressedAddress]: ...
 
 
-# The time is the database's: it is the one that all processes share. Nothing is leased far ahead; what waits that long
-# goes back to where it is stored.
+# Uses the clock of the database, which all processes share. Time spans are not leased far ahead: a send that would wait
+# so long goes back to the database.
 @statement("""
     insert into mail_rates as known (project_id, name, next_at)
     values (%(project_id)s, %(name)s, clock_timestamp() + %(span)s::interval)
@@ -515,7 +516,7 @@ async def lease_times(
 ) -> LeasedTimes | None: ...
 
 
-# A stronger reason takes the place of a weaker one, which goes into the history; anything else changes nothing.
+# A stronger reason replaces a weaker one, which is added to the history. Other insertions change nothing.
 @statement("""
     insert into suppressions as known (project_id, id, address, reason, source, detail, send_id, created_at)
     select * from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(address)s::text[], %(reason)s::text[],
@@ -685,7 +686,7 @@ async def mark_engaged(
 async def insert_once(tx: Transaction, sends: list[Send]) -> list[UUID]: ...
 
 
-# Taken before counting what contacts got, so that two transactions do not both fill the last place of a contact.
+# Locked before the messages of contacts are counted, so that concurrent transactions do not exceed the cap together.
 @statement("""
     select pg_advisory_xact_lock(hashtextextended('frequency-cap:' || %(project_id)s::text, 0))::text
 """)
@@ -705,7 +706,7 @@ async def recent_marketing(
 ) -> list[ContactCount]: ...
 
 
-# Identifiers of sends are UUIDv7: a project's oldest words come first in the order of the key.
+# The ids of sends are UUIDv7, so the oldest content of a project comes first in the order of the primary key.
 @statement("""
     with kept as (
         select p.id as project_id,

@@ -311,9 +311,9 @@ _NO_LINE_BREAKS = str.maketrans("", "", "\r\n\t ")
 
 
 async def render_check(call: Call, new: NewSend) -> NewSend:
-    """The e-mail with its subject as it will be; a template that cannot be rendered with its variables is refused now.
+    """The e-mail with its rendered subject. Renders the content, so that errors are reported before the submission.
 
-    Raises Invalid with the place, or what render processes raise.
+    Raises Invalid with the path, or a problem of the render processes.
     """
     body = new.body
     subject = _subject_of_simple(body)
@@ -339,7 +339,7 @@ async def render_check(call: Call, new: NewSend) -> NewSend:
 
 
 def _subject_of_simple(body: SendBody) -> str | None:
-    """The subject as it will be, where nothing but names stands in the words and nothing is large; else None."""
+    """The rendered subject if the content has only simple placeholders and is small; None if the engine is needed."""
     html = body.html or ""
     parts = [part for part in (body.subject, body.html, body.text) if part is not None]
     if sum(map(len, parts)) > CHECKED_CHARACTERS:
