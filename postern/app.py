@@ -11,6 +11,7 @@ from postern import instance
 from postern.identity.access import operations as access
 from postern.identity.customers import contacts as customer_contacts
 from postern.identity.customers import (
+    credentials,
     end_users,
     identity_requests,
     linking,
@@ -19,20 +20,23 @@ from postern.identity.customers import (
     providers,
     sessions,
     sign_in,
+    sign_up,
+    tokens,
     totp,
 )
+from postern.identity.customers import mailer as customer_mailer
 from postern.identity.customers import operations as customers
 from postern.identity.customers import pages as customer_pages
-from postern.identity.customers import work as customer_work
 from postern.identity.customers.cors import CustomersCors
 from postern.identity.entitlements import features, plans
 from postern.identity.entitlements import operations as entitlements
 from postern.identity.entitlements import work as entitlement_work
 from postern.identity.organizations import app_family as app_organizations
 from postern.identity.organizations import domains as organization_domains
-from postern.identity.organizations import invitation_pages, invitations, joining, requirements
+from postern.identity.organizations import invitation_pages, invitations, joining
 from postern.identity.organizations import members as organization_members
 from postern.identity.organizations import operations as organizations
+from postern.identity.organizations import store as organization_store
 from postern.identity.organizations import work as organization_work
 from postern.identity.sso import app_family as app_sso
 from postern.identity.sso import endpoints as sso_endpoints
@@ -91,8 +95,8 @@ OPERATIONS: list[Operation[Any, Any]] = [
     ),
     *operations_of(projects, events, access, domains, senders, webhooks, templates),
     *operations_of(imports, contacts, attributes, audiences, emails, logs, suppressions),
-    *operations_of(customers, merging, end_users, sessions, sign_in, totp, passkeys, providers, linking),
-    *operations_of(identity_requests, customer_pages, sso, app_sso),
+    *operations_of(customers, merging, end_users, tokens, sessions, sign_up, sign_in, credentials, totp, passkeys),
+    *operations_of(providers, linking, identity_requests, customer_pages, sso, app_sso),
     *operations_of(campaigns, analytics, tracking, inbox, automations, custom_events),
     *operations_of(organizations, organization_members, invitations, invitation_pages, organization_domains),
     *operations_of(joining, app_organizations, billing, features, plans, entitlements, sso_endpoints, sso_logout),
@@ -102,7 +106,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
 WORK: list[Work[Any]] = [
     *security_work.WORK,
     *(mailer.MAILS, deletion.DELETIONS, billing_work.BILLING, *domain_work.WORK, *webhook_work.WORK),
-    *(*audience_work.WORK, *email_work.SENDS, *campaign_work.WORK, *customer_work.WORK),
+    *(*audience_work.WORK, *email_work.SENDS, *campaign_work.WORK, customer_mailer.MAILS),
     *(*automation_work.WORK, *sso_work.WORK, *organization_work.WORK, *entitlement_work.WORK),
 ]
 """All kinds of background work."""
@@ -140,7 +144,7 @@ REACTIONS: Sequence[Reaction] = (
 )
 """The reactions to events. They are called in this order, in the transaction that records the events."""
 
-READERS: Sequence[ReadCredential] = (projects.read_key, accounts.read_token, sessions.read_customer_token)
+READERS: Sequence[ReadCredential] = (projects.read_key, accounts.read_token, tokens.read_customer_token)
 """The functions that authenticate bearer tokens, in the order in which they are tried."""
 
 HOOKS = Hooks(
@@ -149,8 +153,8 @@ HOOKS = Hooks(
     deliver_account_mail=system_mail.deliver_system_mail,
     close_account=billing.close_account,
     is_invited=invitations.is_invited,
-    requirements_of_customers=requirements.required_of_customers,
-    organization_requiring_sso=requirements.sso_required_at,
+    requirements_of_customers=organization_store.requirements,
+    organization_requiring_sso=organization_store.sso_required_at,
     sso_entry_of_address=sso_endpoints.sso_entry_of_address,
     sso_entry_of_organization=sso_endpoints.sso_entry_of_organization,
     has_active_sso=sso_endpoints.has_any_connection,

@@ -21,9 +21,14 @@ from postern.protocols.mail.templates.rendering import RenderProcesses
 from postern.security.secrets import Secrets, load_master_key
 
 if TYPE_CHECKING:
-    from postern.identity.customers.invitation_check import IsInvited
-    from postern.identity.customers.requirements import OrganizationRequiringSso, RequirementsOfCustomers
-    from postern.identity.customers.sso_lookup import HasActiveSso, SsoEntryOfAddress, SsoEntryOfOrganization
+    from postern.identity.customers.requirements import (
+        HasActiveSso,
+        IsInvited,
+        OrganizationRequiringSso,
+        RequirementsOfCustomers,
+        SsoEntryOfAddress,
+        SsoEntryOfOrganization,
+    )
     from postern.platform.accounts.deletion import CloseAccount
     from postern.platform.accounts.mailer import DeliverAccountMail
     from postern.platform.events.operations import Reaction

@@ -258,13 +258,12 @@ def test_workers_are_woken_only_by_transactions():
 
 
 HELD_BY_MODULES = {
-    "identity/customers/sessions.py": ["_private", "_tokens_seen", "_public"],
     "kernel/database/statements.py": ["_shares", "_held", "STATEMENTS"],
     "kernel/values.py": ["_latest"],
     "protocols/mail/templates/composing.py": ["_contents", "_addresses"],
 }
 """What a process holds outside its World: only what says nothing of an installation, such as the last identifier that
-it made, or is filled at import. The first one is to move into the World."""
+it made, or is filled at import."""
 
 
 @pytest.mark.parametrize("file", FILES, ids=name)

@@ -7,6 +7,7 @@ counts lie in the database, so all processes count together.
 """
 
 import math
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from uuid import UUID
 
@@ -14,6 +15,9 @@ import msgspec
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.problems import Problem
+from postern.kernel.limits import RateLimit, network_of
 from postern.kernel.values import new_id
 from postern.security import attempt_store
 from postern.security.attempt_store import AttemptCount
@@ -21,10 +25,15 @@ from postern.security.attempt_store import AttemptCount
 EVERYWHERE = ""
 """In place of a network: all networks together."""
 
+RecordFailure = Callable[[Transaction, Call, UUID | None, str | None, bool], Awaitable[None]]
+"""Records a failed attempt: whose account it was (None if nobody's), the method, and whether it led to a lock."""
 
-class AttemptLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """How many attempts may fail, and for how long the next ones are refused."""
 
+class AttemptPolicy(msgspec.Struct, frozen=True, kw_only=True):
+    """What differs between the attempts of developers and those of customers."""
+
+    rate: RateLimit
+    """Requests of one network to one process, whether or not they fail: see `throttle`."""
     failures: int
     """From one network within `window`; the last of them locks the identifier for this network."""
     everywhere: int
@@ -35,71 +44,84 @@ class AttemptLimits(msgspec.Struct, frozen=True, kw_only=True):
     lock: timedelta
     """The first lock; each further one is twice as long."""
     lock_max: timedelta
+    locked: type[Problem]
+    """Raised instead of an attempt while the identifier is locked; `Retry-After` says for how long."""
+    record_failure: RecordFailure | None = None
 
 
-class AttemptPolicy(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose attempts at which identifier are counted, and the limits that hold for them."""
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    """An attempt that was counted, and has not been checked yet."""
 
+    policy: AttemptPolicy
     project_id: UUID
     """NO_ID for developers."""
     identifier: bytes
     network: str
-    limits: AttemptLimits
+    number: int
+    """How many attempts from this network were counted within the window, with this one."""
 
 
-class Locked(Exception):
-    """Too many attempts failed; the next one may be made at `until`."""
+def throttle(call: Call, policy: AttemptPolicy, challenge: str | None = None) -> None:
+    """Count a request against the network that it comes from. Raises TooManyRequests.
 
-    def __init__(self, until: Moment) -> None:
-        super().__init__(until)
-        self.until = until
-
-    def retry_after_seconds(self, now: Moment) -> int:
-        """Whole seconds until the next attempt, at least 1: what `Retry-After` says."""
-        return max(1, math.ceil((self.until - now).total_seconds()))
+    Answers to a challenge count by the challenge instead: nobody else in the network can keep a right answer out.
+    """
+    counted = network_of(call.origin.ip) if challenge is None else f"challenge {challenge[:36]}"
+    call.world.limiter.take(policy.rate, f"{call.project_id}|{counted}")
 
 
-async def begin_attempt(db: Queries, policy: AttemptPolicy, now: Moment) -> int:
-    """Count an attempt before it is checked; returns its number. Raises Locked."""
-    limits = policy.limits
-    count = await _count(db, policy, policy.network, now)
-    if count.locked_until is not None and count.locked_until > now:
-        raise Locked(count.locked_until)
-    if count.failures > limits.failures or count.everywhere >= limits.everywhere:
-        raise Locked(Moment.of(now + limits.lock))
-    return count.failures
-
-
-async def attempt_failed(tx: Transaction, policy: AttemptPolicy, number: int, now: Moment) -> bool:
-    """Record that the attempt with this number failed; true if that locks the identifier for the network."""
-    limits = policy.limits
-    await _count(tx, policy, EVERYWHERE, now)
-    return number >= limits.failures and await attempt_store.lock_identifier(
-        tx,
-        project_id=policy.project_id,
-        identifier=policy.identifier,
-        ip_address=policy.network,
-        now=now,
-        first=_seconds(limits.lock),
-        most=_seconds(limits.lock_max),
+async def begin_attempt(call: Call, policy: AttemptPolicy, project_id: UUID, identifier: bytes) -> Attempt:
+    """Count an attempt before it is checked. Raises `policy.locked`."""
+    network = network_of(call.origin.ip)
+    count = await count_event(
+        call.db, project_id, identifier, network, window=policy.window, kept=policy.kept, now=call.now
     )
+    locked_until = count.locked_until
+    if locked_until is None or locked_until <= call.now:
+        if count.failures <= policy.failures and count.everywhere < policy.everywhere:
+            return Attempt(
+                policy=policy, project_id=project_id, identifier=identifier, network=network, number=count.failures
+            )
+        locked_until = call.now + policy.lock
+    raise policy.locked(retry_after_seconds=max(1, math.ceil((locked_until - call.now).total_seconds())))
 
 
-async def attempt_succeeded(tx: Transaction, policy: AttemptPolicy, now: Moment, *, forgives: bool) -> None:
+async def attempt_failed(
+    call: Call, attempt: Attempt, *, subject_id: UUID | None = None, method: str | None = None
+) -> None:
+    """Record that an attempt failed: too many lock the identifier for the network, each time for longer.
+
+    `subject_id` is whose account it was, and `method` how the person tried to prove it, for the policy's record.
+    """
+    policy, project_id, identifier = attempt.policy, attempt.project_id, attempt.identifier
+    async with call.db.transaction() as tx:
+        await count_event(tx, project_id, identifier, EVERYWHERE, window=policy.window, kept=policy.kept, now=call.now)
+        locked = attempt.number >= policy.failures and await attempt_store.lock_identifier(
+            tx,
+            project_id=project_id,
+            identifier=identifier,
+            ip_address=attempt.network,
+            now=call.now,
+            first=_seconds(policy.lock),
+            most=_seconds(policy.lock_max),
+        )
+        if policy.record_failure is not None:
+            await policy.record_failure(tx, call, subject_id, method, locked)
+
+
+async def attempt_succeeded(tx: Transaction, attempt: Attempt, now: Moment, *, forgives: bool = True) -> None:
     """Take the attempt back; with `forgives`, forget the failures from this network before it as well."""
     if forgives:
-        await attempt_store.clear(
-            tx, project_id=policy.project_id, identifier=policy.identifier, ip_address=policy.network
-        )
+        await clear_attempts(tx, attempt.project_id, attempt.identifier, attempt.network)
     else:
         await attempt_store.take_back(
-            tx, project_id=policy.project_id, identifier=policy.identifier, ip_address=policy.network, now=now
+            tx, project_id=attempt.project_id, identifier=attempt.identifier, ip_address=attempt.network, now=now
         )
 
 
-async def clear_attempts(tx: Transaction, project_id: UUID, identifier: bytes) -> None:
-    """Forget the failures from all networks, and any lock."""
-    await attempt_store.clear(tx, project_id=project_id, identifier=identifier, ip_address=None)
+async def clear_attempts(tx: Transaction, project_id: UUID, identifier: bytes, network: str | None = None) -> None:
+    """Forget the failures from a network (None: from all), and any lock."""
+    await attempt_store.clear(tx, project_id=project_id, identifier=identifier, ip_address=network)
 
 
 async def count_event(
@@ -115,13 +137,6 @@ async def count_event(
         now=now,
         window=_seconds(window),
         kept=_seconds(kept),
-    )
-
-
-async def _count(db: Queries, policy: AttemptPolicy, network: str, now: Moment) -> AttemptCount:
-    limits = policy.limits
-    return await count_event(
-        db, policy.project_id, policy.identifier, network, window=limits.window, kept=limits.kept, now=now
     )
 
 

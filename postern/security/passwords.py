@@ -62,7 +62,7 @@ async def check_and_rehash(
     password: str,
     hashed: str | None,
     *,
-    check: Callable[[str, str | None], Awaitable[bool]],
+    check_imported: Callable[[str, str], Awaitable[bool]] | None = None,
     replace: Callable[[str, str], Awaitable[bool]],
     read: Callable[[], Awaitable[str | None]],
 ) -> str | None:
@@ -71,10 +71,15 @@ async def check_and_rehash(
     Before the caller acts on the result, it must lock the subject's row and compare the hash with the stored one,
     which differs if the password was changed or reset in between. `replace(old, new)` stores a new hash if `old` is
     still stored. If it is not, a concurrent request has rehashed or changed the password: `read` returns the hash that
-    is stored now, which is checked instead. Takes as long if there is no account (`hashed` None).
+    is stored now, which is checked instead. Hashes other than argon2 are checked by
+    `check_imported`. Takes as long if there is no account (`hashed` None).
     """
     for _ in range(REHASHES):
-        if not await check(password, hashed) or hashed is None:
+        if hashed is None or check_imported is None or hashed.startswith("$argon2"):
+            is_right = await check_password(password, hashed)
+        else:
+            is_right = await check_imported(password, hashed)
+        if not is_right or hashed is None:
             return None
         if not is_outdated(hashed):
             return hashed

@@ -22,7 +22,7 @@ from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Missing
 from postern.kernel.limits import RateLimit
-from postern.kernel.values import Record, new_id
+from postern.kernel.values import Record, as_seen, new_id
 from postern.security import session_store
 from postern.security.secrets import Secrets, key_of
 from postern.security.session_store import RefreshedSession, SessionRow
@@ -49,6 +49,8 @@ class SessionPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """Names the key that signs refresh tokens."""
     access_prefix: str | None = None
     """Of access tokens that are looked up by their hash; None where they are signed and name their session."""
+    access_purpose: str = ""
+    """Names the key of that hash."""
     access_life: timedelta
     life: timedelta
     """From the sign-in on."""
@@ -180,23 +182,14 @@ def access_token_of(secrets: Secrets, session: SessionRow, policy: SessionPolicy
     return _access_token(secrets, policy.access_prefix, session.id, session.generation)
 
 
-def hash_access_token(secrets: Secrets, token: str) -> bytes:
+def hash_access_token(secrets: Secrets, token: str, policy: SessionPolicy) -> bytes:
     """What the database keeps of an access token that is looked up."""
-    return secrets.digest("developer-token", token)
+    return secrets.digest(policy.access_purpose, token)
 
 
 def own_session(row: SessionRow, current: UUID | None) -> OwnSession:
     """A session as its owner sees it; `current` is the session that asks."""
-    return OwnSession(
-        id=row.id,
-        user_agent=row.user_agent,
-        ip_address=row.ip_address,
-        methods=row.methods,
-        created_at=row.created_at,
-        last_used_at=row.last_used_at,
-        expires_at=row.ends_at,
-        current=row.id == current,
-    )
+    return as_seen(OwnSession, row, expires_at=row.ends_at, current=row.id == current)
 
 
 async def _refresh_again(call: Call, request: RefreshRequest, policy: SessionPolicy) -> RefreshedSession:
@@ -243,7 +236,7 @@ def _access_token(secrets: Secrets, prefix: str, session_id: UUID, generation: i
 def _access_hash(secrets: Secrets, policy: SessionPolicy, session_id: UUID, generation: int) -> bytes | None:
     if policy.access_prefix is None:
         return None
-    return hash_access_token(secrets, _access_token(secrets, policy.access_prefix, session_id, generation))
+    return hash_access_token(secrets, _access_token(secrets, policy.access_prefix, session_id, generation), policy)
 
 
 def _access_expires_at(policy: SessionPolicy, now: Moment) -> Moment | None:

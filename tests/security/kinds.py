@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from postern.identity.customers import sessions as customer_sessions
-from postern.identity.customers import sign_in as customer_sign_in
+from postern.identity.customers import tokens as customer_tokens
 from postern.kernel.values import NO_ID
 from postern.platform.accounts import operations as developer_operations
 from postern.security.subjects import Subject
@@ -28,8 +27,6 @@ class Person:
     """Where the row with `password_hash` is."""
     email: str
     password: str
-    password_check: tuple[Any, str]
-    """The module and the name of the function that checks a password, to look at or to slow down."""
     policy: Any
     """The module whose SESSIONS is the policy of this kind."""
     sign_in: Callable[..., Awaitable[Any]]
@@ -42,6 +39,18 @@ class Person:
     end_others: Callable[[str], Awaitable[Any]]
     change_password: Callable[[str, str, str], Awaitable[Any]]
     """By an access token, the present password and the new one."""
+    at: Callable[[str], Client]
+    """The sign-in operations from the network `ip`, without a session."""
+    mine: Callable[[str], Client]
+    """The same with the access token of a session."""
+    enrol_path: str
+    """Where an authenticator app is set up, below `mine`."""
+    codes_field: str
+    """Of the answer that shows recovery codes."""
+    proof: dict[str, str]
+    """What is sent to set up an authenticator app, and to begin to add a passkey."""
+    begin: Callable[[str], Awaitable[Callable[[str], Awaitable[Any]]]]
+    """Sign in with the password from the network `ip`; the result finishes that with a code of either kind."""
 
 
 async def make_developer(house: House) -> Person:
@@ -49,12 +58,16 @@ async def make_developer(house: House) -> Person:
     developer_id, client = await house.member()
     app, stranger = client.app, house.stranger
     email = (await client.get("/account")).json()["email"]
+
+    async def begin(ip: str) -> Callable[[str], Awaitable[Any]]:
+        at = Client(app, ip=ip)
+        return lambda code: at.post("/auth/sign-in", {"email": email, "password": PASSWORD, "code": code})
+
     return Person(
         subject=Subject(project_id=NO_ID, id=UUID(developer_id)),
         table="developers",
         email=email,
         password=PASSWORD,
-        password_check=(developer_operations, "check_password"),
         policy=developer_operations,
         sign_in=lambda password, ip="127.0.0.1": Client(app, ip=ip).post(
             "/auth/sign-in", {"email": email, "password": password}
@@ -66,6 +79,12 @@ async def make_developer(house: House) -> Person:
         change_password=lambda access, old, new: Client(app, access).patch(
             "/account/password", {"currentPassword": old, "newPassword": new}
         ),
+        at=lambda ip: Client(app, None, "/auth", ip=ip),
+        mine=lambda ip: Client(app, client.token, "/auth", ip=ip),
+        enrol_path="/mfa/totp",
+        codes_field="recoveryCodes",
+        proof={"password": PASSWORD},
+        begin=begin,
     )
 
 
@@ -79,13 +98,20 @@ async def make_customer(house: House) -> Person:
     def auth(access: str | None = None, ip: str = "127.0.0.1") -> Client:
         return Client(house.stranger.app, access, f"/projects/{project.id}/auth", ip=ip)
 
+    token = (await auth().post("/sign-in", {"email": email, "password": PASSWORD})).json()["accessToken"]
+
+    async def begin(ip: str) -> Callable[[str], Awaitable[Any]]:
+        asked = (await auth(ip=ip).post("/sign-in", {"email": email, "password": PASSWORD})).json()["mfaToken"]
+        return lambda code: auth(ip=ip).post(
+            "/mfa/verify", {"mfaToken": asked, "code" if len(code) == 6 else "recoveryCode": code}
+        )
+
     return Person(
         subject=Subject(project_id=UUID(project.id), id=UUID(made.json()["id"])),
         table="customers",
         email=email,
         password=PASSWORD,
-        password_check=(customer_sign_in, "check_any_password"),
-        policy=customer_sessions,
+        policy=customer_tokens,
         sign_in=lambda password, ip="127.0.0.1": auth(ip=ip).post("/sign-in", {"email": email, "password": password}),
         refresh=lambda token: auth().post("/token/refresh", {"refreshToken": token}),
         sessions=lambda access: auth(access).get("/sessions"),
@@ -94,7 +120,21 @@ async def make_customer(house: House) -> Person:
         change_password=lambda access, old, new: auth(access).post(
             "/password/change", {"currentPassword": old, "newPassword": new}
         ),
+        at=lambda ip: auth(ip=ip),
+        mine=lambda ip: auth(token, ip=ip),
+        enrol_path="/mfa/totp/enroll",
+        codes_field="codes",
+        proof={},
+        begin=begin,
     )
+
+
+AT_ONCE = 50
+
+
+def networks(count: int = AT_ONCE) -> list[str]:
+    """Addresses in different networks, so that limits by network do not answer instead."""
+    return [f"198.18.{number}.1" for number in range(count)]
 
 
 KINDS = {"developer": make_developer, "customer": make_customer}

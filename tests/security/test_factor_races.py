@@ -2,97 +2,12 @@
 
 import asyncio
 import base64
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from postern.security.totp import code_at, step_of
-from tests.conftest import PASSWORD, Client
-from tests.identity.customers.conftest import new_address
-from tests.platform.accounts.members import House
 from tests.security.authenticator import Authenticator
-
-AT_ONCE = 50
-
-
-@dataclass
-class Person:
-    """Somebody who signs in, by the operations of their kind. `ip` is the address of the caller."""
-
-    at: Callable[[str], Client]
-    """The sign-in operations, without a session."""
-    mine: Callable[[str], Client]
-    """The same with the access token of a session."""
-    paths: dict[str, str]
-    proof: dict[str, str]
-    """What is sent to enrol, and to begin to add a passkey."""
-    begin: Callable[[str], Awaitable[Callable[[str], Awaitable[Any]]]]
-    """Sign in with the password; the result finishes the sign-in with a code of the app or a recovery code."""
-
-
-async def make_developer(house: House) -> Person:
-    _, client = await house.member()
-    app, token = client.app, client.token
-    email = (await client.get("/account")).json()["email"]
-
-    async def begin(ip: str) -> Callable[[str], Awaitable[Any]]:
-        at = Client(app, ip=ip)
-        return lambda code: at.post("/auth/sign-in", {"email": email, "password": PASSWORD, "code": code})
-
-    return Person(
-        at=lambda ip: Client(app, None, "/auth", ip=ip),
-        mine=lambda ip: Client(app, token, "/auth", ip=ip),
-        paths={"enrol": "/mfa/totp", "codes": "recoveryCodes"},
-        proof={"password": PASSWORD},
-        begin=begin,
-    )
-
-
-async def make_customer(house: House) -> Person:
-    app, project, email = house.stranger.app, house.tenant, new_address()
-    body = {"email": email, "password": PASSWORD, "emailVerified": True}
-    assert (await project.client.post("/customers", body)).status_code == 201
-    base = f"/projects/{project.id}/auth"
-    signed_in = await Client(app, None, base).post("/sign-in", {"email": email, "password": PASSWORD})
-    token = signed_in.json()["accessToken"]
-
-    async def begin(ip: str) -> Callable[[str], Awaitable[Any]]:
-        at = Client(app, None, base, ip=ip)
-        asked = (await at.post("/sign-in", {"email": email, "password": PASSWORD})).json()["mfaToken"]
-        return lambda code: at.post(
-            "/mfa/verify", {"mfaToken": asked, "code" if len(code) == 6 else "recoveryCode": code}
-        )
-
-    return Person(
-        at=lambda ip: Client(app, None, base, ip=ip),
-        mine=lambda ip: Client(app, token, base, ip=ip),
-        paths={"enrol": "/mfa/totp/enroll", "codes": "codes"},
-        proof={},
-        begin=begin,
-    )
-
-
-KINDS = {"developer": make_developer, "customer": make_customer}
-
-
-@pytest.fixture
-def house(project, stranger, work_off, world) -> House:
-    """An account with an owner, and its project."""
-    return House(project, stranger, work_off, world)
-
-
-@pytest.fixture(params=KINDS)
-async def person(request, house) -> Person:
-    """Somebody of each kind."""
-    return await KINDS[request.param](house)
-
-
-def networks(count: int = AT_ONCE) -> list[str]:
-    """Addresses in different networks, so that limits by network do not answer instead."""
-    return [f"198.18.{number}.1" for number in range(count)]
+from tests.security.kinds import Person, networks
 
 
 def statuses(answers: list[Any]) -> tuple[int, set[int]]:
@@ -103,7 +18,7 @@ def statuses(answers: list[Any]) -> tuple[int, set[int]]:
 
 async def enrolled(person: Person) -> bytes:
     """Begin to set an authenticator app up; returns its secret."""
-    begun = await person.mine("127.0.0.1").post(person.paths["enrol"], person.proof or None)
+    begun = await person.mine("127.0.0.1").post(person.enrol_path, person.proof or None)
     assert begun.status_code == 200, begun.text
     secret = begun.json()["secret"]
     return base64.b32decode(secret + "=" * (-len(secret) % 8))
@@ -116,7 +31,7 @@ async def with_second_factor(person: Person, clock: Any) -> tuple[bytes, list[st
     confirmed = await person.mine("127.0.0.1").post("/mfa/totp/confirm", {"code": code})
     assert confirmed.status_code == 200, confirmed.text
     clock.move(timedelta(seconds=60))
-    return secret, confirmed.json()[person.paths["codes"]]
+    return secret, confirmed.json()[person.codes_field]
 
 
 async def with_passkey(person: Person) -> Authenticator:

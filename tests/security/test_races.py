@@ -8,15 +8,11 @@ from argon2 import PasswordHasher
 from msgspec.structs import replace
 from psycopg.sql import SQL, Identifier
 
+from postern.security import passwords
 from postern.security.sessions import REFRESH_GRACE
+from tests.security.kinds import AT_ONCE, networks
 
-AT_ONCE = 50
 NEW = "an entirely new password"
-
-
-def networks(count=AT_ONCE):
-    """Addresses in different networks, so that limits by network do not answer instead."""
-    return [f"198.18.{number}.1" for number in range(count)]
 
 
 async def use_outdated_hash(world, person):
@@ -47,15 +43,14 @@ async def test_concurrent_guesses_are_all_counted(person, world):
 
 
 async def test_concurrent_guesses_from_one_network_are_checked_up_to_the_limit(person, monkeypatch):
-    module, name = person.password_check
-    check, checked = getattr(module, name), 0
+    check, checked = passwords.check_password, 0
 
     async def counted(password, hashed):
         nonlocal checked
         checked += 1
         return await check(password, hashed)
 
-    monkeypatch.setattr(module, name, counted)
+    monkeypatch.setattr(passwords, "check_password", counted)
     answers = await asyncio.gather(*(person.sign_in("a wrong guess") for _ in range(AT_ONCE)))
     assert 1 <= checked <= 10
     assert {each.status_code for each in answers} == {401, 429}

@@ -1,9 +1,11 @@
 """Customers: the people who use what a project builds; how they sign in, and what a project knows about them."""
 
 PUBLIC_MODULES = (
+    "address_proofs",
     "challenge_payloads",
     "identities",
     "identity_requests",
+    "mailed_challenges",
     "mailer",
     "pages",
     "providers",
@@ -11,6 +13,5 @@ PUBLIC_MODULES = (
     "rules",
     "sessions",
     "sign_in",
-    "sso_lookup",
 )
 """Beside `operations` and `model`, the modules that other features may import."""

@@ -3,10 +3,8 @@
 Passkeys are in `security.passkeys`.
 """
 
-from datetime import UTC, datetime
 from uuid import UUID
 
-from postern.kernel.clock import Moment
 from postern.kernel.values import Record
 from postern.security.challenges import Payload
 
@@ -20,10 +18,6 @@ class SignInOrigin(Record):
     """Unix time in seconds at which the session ends at the latest."""
     sso_organization_id: UUID | None = None
     """The organization whose single sign-on connection was used."""
-
-    @property
-    def ends_at(self) -> Moment | None:
-        return None if self.until is None else Moment.of(datetime.fromtimestamp(self.until, UTC))
 
 
 class MailedAddress(Payload):

@@ -8,10 +8,11 @@ sign-in methods and sessions of that customer, because somebody else may have re
 from typing import Any
 from uuid import UUID
 
-from postern.identity.customers import invitation_check, mailer, rules, store
+from postern.identity.customers import mailer, rules, store
+from postern.identity.customers.address_proofs import create_customer_row, prove_address
 from postern.identity.customers.model import CustomerRow, CustomerSignUpClosed
 from postern.identity.customers.operations import require_customer, set_primary_email
-from postern.identity.customers.sign_in import create_customer_row, prove_address
+from postern.identity.customers.requirements import is_sign_up_open
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Conflict, Problem
@@ -91,7 +92,7 @@ async def find_or_create_customer(
         customer = await link_identity(tx, call, customer, identity)
         await record_linked_identity(tx, call, project, customer, identity)
         return customer
-    invited = key is not None and identity.email_verified and await invitation_check.may_sign_up(tx, call, project, key)
+    invited = key is not None and identity.email_verified and await is_sign_up_open(tx, call, project, key)
     if not ((project.settings.sign_in.sign_up or invited) if may_sign_up is None else may_sign_up):
         raise CustomerSignUpClosed
     created = await create_customer_row(

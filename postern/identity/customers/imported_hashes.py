@@ -27,7 +27,7 @@ from argon2.exceptions import InvalidHashError
 from argon2.low_level import Type, hash_secret_raw
 
 from postern.identity.customers.model import HashRefused
-from postern.security.passwords import OWN_SCHEME, check_password
+from postern.security.passwords import OWN_SCHEME
 
 BCRYPT_COST_MAX = 14
 ARGON2_MEMORY_KIB_MAX = 131_072
@@ -74,10 +74,8 @@ def check_hash(hashed: str) -> str:
     return hashed
 
 
-async def check_any_password(password: str, hashed: str | None) -> bool:
-    """Whether the password matches a hash of any accepted scheme. None takes as long as a hash of our own."""
-    if hashed is None or hashed.startswith("$argon2"):
-        return await check_password(password, hashed)
+async def check_imported(password: str, hashed: str) -> bool:
+    """Whether the password matches a hash of an accepted scheme other than argon2."""
     # Imported hashes are rare: each is replaced by one of our own at the first successful sign-in.
     return await asyncio.get_running_loop().run_in_executor(_threads, _check_imported, password, hashed)
 

@@ -17,18 +17,13 @@ from postern.identity.customers.identities import (
     link_identity,
     record_linked_identity,
 )
-from postern.identity.customers.model import PROVIDER_LIFE, CustomerRow, NotFresh, Token, Url
+from postern.identity.customers.model import CUSTOMER, PROVIDER_LIFE, CustomerRow, NotFresh, Token, Url
 from postern.identity.customers.providers import RESERVED, CodeChallenge, CodeVerifier, ProviderMissing, State
-from postern.identity.customers.sessions import (
-    CUSTOMER,
-    CurrentCustomer,
-    bearer_of,
-    locked_customer,
-    me_of,
-    require_fresh,
-)
-from postern.identity.customers.sign_in import project_at, require_redirect
-from postern.identity.customers.sign_in_methods import LastSignInMethod, require_method_without
+from postern.identity.customers.requirements import LastSignInMethod, require_method_without
+from postern.identity.customers.rules import require_redirect
+from postern.identity.customers.sessions import bearer_of, locked_customer, require_fresh
+from postern.identity.customers.sign_in import project_at
+from postern.identity.customers.tokens import CurrentCustomer, me_of
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call

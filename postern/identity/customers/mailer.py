@@ -12,11 +12,12 @@ from uuid import UUID
 import msgspec
 import structlog
 
-from postern.identity.customers import challenge_store
-from postern.identity.customers.challenge_store import QueuedMail
+from postern.identity.customers import store
 from postern.identity.customers.model import CODE_LIFE, LINK_LIFE, RESET_LIFE, CustomerRow
+from postern.identity.customers.store import QueuedMail
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
+from postern.kernel.due import Work, one_by_one
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Problem
 from postern.kernel.values import Record, new_id
@@ -54,7 +55,7 @@ async def enqueue_security_mail(
     """Queue an e-mail that is sent after this transaction commits. Nothing is sent if `to` is None."""
     content = MailContent(kind=kind, to=to, values=values)
     mail_id = new_id()
-    await challenge_store.insert_mail(
+    await store.insert_mail(
         tx,
         project_id=call.project_id,
         id=mail_id,
@@ -97,7 +98,7 @@ async def send_queued_mail(world: "World", mail: QueuedMail) -> None:
             if mail.attempt >= ATTEMPTS:
                 await _give_up(world, mail, content, problem.code(), undeliverable_reason(problem))
             return
-    await challenge_store.delete_mail(world.db, project_id=mail.project_id, id=mail.id, attempt=mail.attempt)
+    await store.delete_mail(world.db, project_id=mail.project_id, id=mail.id, attempt=mail.attempt)
 
 
 def sender_of(world: "World", project: Project) -> str:
@@ -137,7 +138,7 @@ async def _give_up(world: "World", mail: QueuedMail, content: MailContent, code:
         reason=reason,
     )
     async with world.db.transaction() as tx:
-        if await challenge_store.delete_mail(tx, project_id=mail.project_id, id=mail.id, attempt=mail.attempt):
+        if await store.delete_mail(tx, project_id=mail.project_id, id=mail.id, attempt=mail.attempt):
             await events.record_all(tx, [event])
 
 
@@ -167,3 +168,6 @@ async def send_rendered(
         tags=[tag],
         secrets=mail.secrets,
     )
+
+
+MAILS = Work("customers.mails", "customer_mails", QueuedMail, timedelta(minutes=1), one_by_one(send_queued_mail))

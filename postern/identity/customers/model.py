@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from postern.kernel.clock import Moment
+from postern.kernel.http.call import Kind
 from postern.kernel.http.problems import (
     BadRequest,
     Conflict,
@@ -21,6 +22,9 @@ from postern.security.passwords import PASSWORD_MAX, PASSWORD_MIN
 from postern.security.subjects import Subject
 
 Status = Literal["active", "banned", "verified", "unverified", "mfa", "locked"]
+CUSTOMER: frozenset[Kind] = frozenset(("customer",))
+SIGN_IN_CALLERS: frozenset[Kind] = frozenset(("nobody", "publishable_key", "secret_key"))
+"""The credentials that operations before a sign-in take: none (a browser or an app), or the project's own server's."""
 LOCAL_PROVIDERS = ("PASSWORD", "EMAIL_CODE", "PASSKEY")
 
 METADATA_LIMIT = 16_384
@@ -44,14 +48,6 @@ RESET_TRIES = 30
 MFA_LIFE = timedelta(minutes=10)
 GRANT_LIFE = timedelta(minutes=2)
 PROVIDER_LIFE = timedelta(minutes=10)
-
-FAILURES_BEFORE_LOCK = 10
-LOCK = timedelta(minutes=15)
-LOCK_MAX = timedelta(hours=1)
-FAILURES_EVERYWHERE = 100
-"""Failures of one identifier from all IP addresses per `FAILURE_WINDOW` before its passwords are no longer checked."""
-FAILURE_WINDOW = timedelta(hours=1)
-FAILURES_KEPT = timedelta(days=1)
 
 Password = Annotated[str, msgspec.Meta(min_length=PASSWORD_MIN, max_length=PASSWORD_MAX)]
 GivenPassword = Annotated[str, msgspec.Meta(max_length=PASSWORD_MAX)]
@@ -244,6 +240,23 @@ class CustomerRow(Record):
     def subject(self) -> Subject:
         """The customer as a subject of `security`."""
         return Subject(project_id=self.project_id, id=self.id)
+
+    @property
+    def second_factor_identifier(self) -> bytes:
+        """What attempts at the second factor are counted under, apart from those at the password.
+
+        Otherwise strangers could lock the second factor by guessing passwords, and whoever knows the password could
+        clear the count of second factors with it.
+        """
+        return self.id.bytes
+
+    @property
+    def may_clear_attempts(self) -> bool:
+        """Whether a proof of being this customer makes up for attempts that failed before.
+
+        Not where nobody proved the address: `ada+me@…` shares its count with `ada@…`, and anybody can sign up as that.
+        """
+        return self.identifier is None or self.email_verified_at is not None
 
     def is_banned(self, now: Moment) -> bool:
         """Whether the customer is banned now; a ban ends at `ban_expires_at`, if set."""

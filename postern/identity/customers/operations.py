@@ -10,7 +10,7 @@ from psycopg.sql import SQL, Literal
 
 from postern.identity.access import operations as access
 from postern.identity.access.model import RoleUnknown
-from postern.identity.customers import attempts, mailer, rules, store, timeline
+from postern.identity.customers import mail_limits, mailer, rules, store, timeline
 from postern.identity.customers.challenge_payloads import PendingEnrollment, PendingSecondFactor
 from postern.identity.customers.imported_hashes import check_hash
 from postern.identity.customers.model import (
@@ -502,7 +502,7 @@ async def insert_customer(
         external_id=external_id,
         email=email,
         email_key=email_key,
-        identifier=attempts.identifier_of(call.world.secrets, call.project_id, email_key) if email_key else None,
+        identifier=rules.identifier_of(call.world.secrets, call.project_id, email_key) if email_key else None,
         email_verified_at=call.now if verified and email_key else None,
         phone=phone,
         name=name,
@@ -536,7 +536,7 @@ async def set_primary_email(
             id=customer.id,
             email=email,
             email_key=email_key,
-            identifier=attempts.identifier_of(call.world.secrets, call.project_id, email_key),
+            identifier=rules.identifier_of(call.world.secrets, call.project_id, email_key),
             verified_at=verified_at,
             now=call.now,
         )
@@ -558,7 +558,7 @@ async def add_other_address(
         email_key=email_key,
         customer_id=customer_id,
         email=email,
-        identifier=attempts.identifier_of(call.world.secrets, call.project_id, email_key),
+        identifier=rules.identifier_of(call.world.secrets, call.project_id, email_key),
         verified_at=verified_at,
         now=call.now,
     )
@@ -631,9 +631,9 @@ async def clear_lockout(tx: Transaction, call: Call, customer: CustomerRow, *, s
     others = await store.other_addresses(tx, project_id=call.project_id, customer_ids=[customer.id])
     identifiers = {address.identifier for address in others}
     if second_factor:
-        identifiers.add(attempts.second_factor_identifier(customer))
+        identifiers.add(customer.second_factor_identifier)
     for identifier in identifiers | ({customer.identifier} if customer.identifier else set()):
-        await attempts.unlock(tx, call, identifier)
+        await mail_limits.clear_counts(tx, call, identifier)
 
 
 async def customer_view(call: Call, customer: CustomerRow, db: Queries | None = None) -> Customer:
@@ -653,7 +653,7 @@ async def customer_views(call: Call, customers: Sequence[CustomerRow], db: Queri
     )
     others = await store.other_addresses(db, project_id=call.project_id, customer_ids=ids)
     identifiers = [customer.identifier for customer in customers if customer.identifier is not None]
-    identifiers += [attempts.second_factor_identifier(customer) for customer in customers]
+    identifiers += [customer.second_factor_identifier for customer in customers]
     failures = {
         row.identifier: row for row in await store.failures_of(db, project_id=call.project_id, identifiers=identifiers)
     }
@@ -661,7 +661,7 @@ async def customer_views(call: Call, customers: Sequence[CustomerRow], db: Queri
     for customer in customers:
         failed = [
             failures[identifier]
-            for identifier in {customer.identifier or b"", attempts.second_factor_identifier(customer)}
+            for identifier in {customer.identifier or b"", customer.second_factor_identifier}
             if identifier in failures
         ]
         until = max((row.locked_until for row in failed if row.locked_until is not None), default=None)

@@ -14,8 +14,9 @@ from uuid import UUID
 
 import msgspec
 
-from postern.identity.customers import attempts, mailer, passkeys, provider_store, sign_in, totp
+from postern.identity.customers import credentials, mailer, passkeys, provider_store, rules, sign_in, sign_up, totp
 from postern.identity.customers.challenge_payloads import Grant, PasskeyPage, RecoveryCodesPage
+from postern.identity.customers.mailed_challenges import CodeVerification, EmailOnly, SignInLinkRequest
 from postern.identity.customers.model import (
     GRANT_LIFE,
     MFA_LIFE,
@@ -23,9 +24,9 @@ from postern.identity.customers.model import (
     SignInLocked,
 )
 from postern.identity.customers.providers import CodeChallenge, continue_grant
-from postern.identity.customers.requirements import SsoRequired
-from postern.identity.customers.sessions import CustomerSignInResult, bearer_of
-from postern.identity.customers.sso_lookup import SsoEntry, is_sso_offered, sso_entry_of_address
+from postern.identity.customers.requirements import SsoEntry, SsoRequired
+from postern.identity.customers.sessions import bearer_of
+from postern.identity.customers.tokens import CustomerSignInResult
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.operation import Operation, RawRequest, get, post
 from postern.kernel.http.problems import Invalid, Missing, Problem
@@ -34,6 +35,7 @@ from postern.kernel.values import Record
 from postern.platform.projects.model import Project
 from postern.protocols.oidc.authorization import authorization_url
 from postern.security import challenges
+from postern.security.attempts import throttle
 from postern.security.challenges import Challenge, CodeInvalid
 from postern.security.passkeys import PASSKEY_LIFE, NewPasskey, PasskeyName, PasskeyOptions, PasskeySignIn
 from postern.web.colors import style_of
@@ -134,7 +136,7 @@ async def sign_in_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Sign in with e-mail address and password."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        if sso := await sso_entry_of_address(call, form["email"]):
+        if sso := await call.world.hooks.sso_entry_of_address(call, form["email"]):
             return await _sso_page(call, flow, sso)
         body = msgspec.convert({"email": form["email"], "password": form["password"]}, sign_in.PasswordSignIn)
         return await _next_page(call, flow, await sign_in.sign_in_customer(call, body))
@@ -148,15 +150,15 @@ async def sign_up_page(call: Call, request: RawRequest) -> HttpResponse:
     return await _form_page(call, "sign-up.html", request.query_params)
 
 
-@page_form("sign-up", sign_in.sign_up_customer.problems, or_else=(303,))
+@page_form("sign-up", sign_up.sign_up_customer.problems, or_else=(303,))
 async def sign_up_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Sign up; the next page asks for the code that was mailed."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        if sso := await sso_entry_of_address(call, form["email"]):
+        if sso := await call.world.hooks.sso_entry_of_address(call, form["email"]):
             return await _sso_page(call, flow, sso)
         body = {"email": form["email"], "password": form.get("password") or None, "name": form.get("name") or None}
-        pending = await sign_in.sign_up_customer(call, msgspec.convert(body, sign_in.CustomerSignUp))
+        pending = await sign_up.sign_up_customer(call, msgspec.convert(body, sign_up.CustomerSignUp))
         if pending.challenge_id is None:
             return await _next_page(call, flow, pending)
         challenge = str(pending.challenge_id)
@@ -167,12 +169,12 @@ async def sign_up_by_page(call: Call, request: RawRequest) -> HttpResponse:
     return await _process_form(call, request, "sign-up.html", act)
 
 
-@page_form("sign-up/resend", sign_in.resend_sign_up_code.problems)
+@page_form("sign-up/resend", sign_up.resend_sign_up_code.problems)
 async def resend_sign_up_code_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Mail another code for a pending sign-up."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        pending = await sign_in.resend_sign_up_code(call, sign_in.CodeResend(challenge_id=form["challengeId"]))
+        pending = await sign_up.resend_sign_up_code(call, sign_up.CodeResend(challenge_id=form["challengeId"]))
         challenge, email = str(pending.challenge_id), form.get("email", "")
         return await hosted_page(
             call, "verify.html", flow, challenge=challenge, action="sign-up/verify", email=email, resent="1"
@@ -181,12 +183,12 @@ async def resend_sign_up_code_by_page(call: Call, request: RawRequest) -> HttpRe
     return await _process_form(call, request, "verify.html", act, action="sign-up/verify")
 
 
-@page_form("sign-up/verify", sign_in.verify_sign_up.problems, or_else=(303,))
+@page_form("sign-up/verify", sign_up.verify_sign_up.problems, or_else=(303,))
 async def verify_sign_up_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Finish a sign-up with the code that was mailed."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        return await _next_page(call, flow, await sign_in.verify_sign_up(call, _code_of(form)))
+        return await _next_page(call, flow, await sign_up.verify_sign_up(call, _code_of(form)))
 
     return await _process_form(call, request, "verify.html", act, action="sign-up/verify")
 
@@ -196,9 +198,9 @@ async def ask_for_code_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Mail a sign-in code; the next page asks for it."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        if sso := await sso_entry_of_address(call, form["email"]):
+        if sso := await call.world.hooks.sso_entry_of_address(call, form["email"]):
             return await _sso_page(call, flow, sso)
-        pending = await sign_in.request_sign_in_code(call, msgspec.convert({"email": form["email"]}, sign_in.EmailOnly))
+        pending = await sign_in.request_sign_in_code(call, msgspec.convert({"email": form["email"]}, EmailOnly))
         return await hosted_page(
             call,
             "verify.html",
@@ -217,7 +219,7 @@ async def sign_on_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Sign in by the single sign-on of the organization that the domain of the address belongs to."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        sso = await sso_entry_of_address(call, form["email"])
+        sso = await call.world.hooks.sso_entry_of_address(call, form["email"])
         if sso is None:
             raise SsoNotOffered
         return await _sso_page(call, flow, sso)
@@ -333,7 +335,7 @@ async def passkey_options_for_page(call: Call, request: RawRequest) -> PasskeyOp
     form = await read_form(request)
     if "pageToken" not in form:
         return await passkeys.begin_passkey_sign_in(call)
-    attempts.throttle(call)
+    throttle(call, sign_in.ATTEMPTS)
     _, signed_in = await _page_session(call, form)
     return await passkeys.begin_passkey_registration(signed_in)
 
@@ -384,12 +386,12 @@ async def forgot_page(call: Call, request: RawRequest) -> HttpResponse:
     )
 
 
-@page_form("forgot", sign_in.request_password_reset.problems)
+@page_form("forgot", credentials.request_password_reset.problems)
 async def forget_password_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Mail a link to set a new password."""
 
     async def act(form: dict[str, str], flow: HostedFlow | None) -> HttpResponse:
-        await sign_in.request_password_reset(call, msgspec.convert({"email": form["email"]}, sign_in.SignInLinkRequest))
+        await credentials.request_password_reset(call, msgspec.convert({"email": form["email"]}, SignInLinkRequest))
         message = "If there is an account with this address, we have sent it a link. It is valid for 30 minutes."
         return await hosted_page(call, "notice.html", flow, heading="Check your e-mail", message=message)
 
@@ -399,19 +401,19 @@ async def forget_password_by_page(call: Call, request: RawRequest) -> HttpRespon
 @get("/projects/{project_id}/auth/pages/reset", public=True, any_query=True, media_types=HTML)
 async def reset_page(call: Call, token: str = "") -> HttpResponse:
     """The page of a reset link. Opening it does not use up the link; a used or expired link shows a message."""
-    if not await sign_in.is_reset_open(call, token):
+    if not await credentials.is_reset_open(call, token):
         message = "This link was already used or has expired. Request a new one."
         return await hosted_page(call, "expired-link.html", None, message=message)
     return await hosted_page(call, "reset.html", None, token=token)
 
 
-@page_form("reset", sign_in.reset_password.problems)
+@page_form("reset", credentials.reset_password.problems)
 async def reset_password_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Set a new password with the token of a reset link."""
 
     async def act(form: dict[str, str], flow: HostedFlow | None) -> HttpResponse:
-        body = msgspec.convert({"token": form["token"], "password": form["password"]}, sign_in.PasswordReset)
-        await sign_in.reset_password(call, body)
+        body = msgspec.convert({"token": form["token"], "password": form["password"]}, credentials.PasswordReset)
+        await credentials.reset_password(call, body)
         message = "Your password was changed. Sign in with the new one."
         return await hosted_page(call, "notice.html", None, heading="Done", message=message)
 
@@ -591,7 +593,7 @@ async def hosted_page(
         sign_up=settings.sign_up and not sso_only,
         sso_only=sso_only,
         providers=providers,
-        sso=asks and await is_sso_offered(call),
+        sso=asks and await call.world.hooks.has_active_sso(call),
         passkeys=scripted,
         flow=fields,
         adds_passkey=adds_passkey,
@@ -637,7 +639,7 @@ async def _flow(call: Call, parameters: dict[str, str]) -> HostedFlow:
         raise Invalid.at(
             "query/codeChallenge", "This link is incomplete. Go back to the app and start again.", "required"
         ) from None
-    url = sign_in.require_redirect(project, parameters.get("redirectUrl", ""))
+    url = rules.require_redirect(project, parameters.get("redirectUrl", ""))
     return HostedFlow(
         redirect_url=url,
         code_challenge=challenge,
@@ -661,9 +663,9 @@ def _credential_of(form: dict[str, str]) -> dict[str, Any]:
         raise Invalid("Your browser sent no passkey. Passkeys need JavaScript: switch it on and try again.") from None
 
 
-def _code_of(form: dict[str, str]) -> sign_in.CodeVerification:
+def _code_of(form: dict[str, str]) -> CodeVerification:
     code = "".join(form["code"].split())
-    return msgspec.convert({"challengeId": form["challengeId"], "code": code}, sign_in.CodeVerification)
+    return msgspec.convert({"challengeId": form["challengeId"], "code": code}, CodeVerification)
 
 
 def _source(url: str) -> str:

@@ -3,26 +3,34 @@
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from postern.identity.customers import attempts, mailer, store
-from postern.identity.customers.model import CustomerSignInFailed, MethodOff, NotFresh, SignInBlocked
-from postern.identity.customers.operations import add_identity
-from postern.identity.customers.requirements import MfaStillRequired, SsoRequired, require_no_sso, requires_mfa
-from postern.identity.customers.sessions import (
-    AT_THE_DOOR,
+from postern.identity.customers import mailer, store
+from postern.identity.customers.model import (
     CUSTOMER,
-    CustomerSignInResult,
-    bearer_of,
-    customer_of,
-    locked_customer,
-    require_fresh,
+    SIGN_IN_CALLERS,
+    CustomerSignInFailed,
+    MethodOff,
+    NotFresh,
+    SignInBlocked,
 )
-from postern.identity.customers.sign_in import complete_sign_in, project_at, require_method
-from postern.identity.customers.sign_in_methods import LastSignInMethod, require_method_without
+from postern.identity.customers.operations import add_identity
+from postern.identity.customers.requirements import (
+    LastSignInMethod,
+    MfaStillRequired,
+    SsoRequired,
+    require_method_without,
+    require_no_sso,
+    requires_mfa,
+)
+from postern.identity.customers.rules import require_method
+from postern.identity.customers.sessions import bearer_of, customer_of, locked_customer, require_fresh
+from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_at
+from postern.identity.customers.tokens import CustomerSignInResult
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, post
 from postern.platform.events import operations as events
 from postern.platform.projects.model import Project
 from postern.security import passkeys
+from postern.security.attempts import throttle
 from postern.security.challenges import CodeInvalid
 from postern.security.passkeys import (
     NEW_PASSKEY_EXAMPLE,
@@ -114,10 +122,12 @@ async def remove_passkey(call: Call, id: UUID) -> None:
         await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change="A passkey was removed")
 
 
-@post("/projects/{project_id}/auth/passkeys/sign-in/options", accepts=AT_THE_DOOR, problems=[SsoRequired, MethodOff])
+@post(
+    "/projects/{project_id}/auth/passkeys/sign-in/options", accepts=SIGN_IN_CALLERS, problems=[SsoRequired, MethodOff]
+)
 async def begin_passkey_sign_in(call: Call) -> PasskeyOptions:
     """Begin to sign in with a passkey: pass `options` to `navigator.credentials.get`. No e-mail address is needed."""
-    attempts.throttle(call)
+    throttle(call, ATTEMPTS)
     project = await project_at(call)
     require_method(project, "PASSKEY")
     await require_no_sso(call, project, None)
@@ -126,13 +136,13 @@ async def begin_passkey_sign_in(call: Call) -> PasskeyOptions:
 
 @post(
     "/projects/{project_id}/auth/passkeys/sign-in",
-    accepts=AT_THE_DOOR,
+    accepts=SIGN_IN_CALLERS,
     problems=[CustomerSignInFailed, SignInBlocked, SsoRequired, CodeInvalid, MethodOff],
     example=PASSKEY_SIGN_IN_EXAMPLE,
 )
 async def sign_in_with_passkey(call: Call, data: PasskeySignIn) -> CustomerSignInResult:
     """Sign in with a passkey. User verification (PIN, fingerprint, face) counts as the second factor."""
-    attempts.throttle(call)
+    throttle(call, ATTEMPTS)
     project = await project_at(call)
     require_method(project, "PASSKEY")
     assertion = await passkeys.verify_sign_in(call, relying_party(call, project), data)

@@ -19,7 +19,7 @@ import structlog
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from postern.identity.customers import attempts, oidc, provider_store, store
+from postern.identity.customers import oidc, provider_store, store
 from postern.identity.customers.challenge_payloads import (
     Grant,
     IdentityLink,
@@ -42,6 +42,7 @@ from postern.identity.customers.identity_requests import request_identity
 from postern.identity.customers.model import (
     GRANT_LIFE,
     PROVIDER_LIFE,
+    SIGN_IN_CALLERS,
     CustomerRow,
     CustomerSignUpClosed,
     SignInBlocked,
@@ -51,8 +52,9 @@ from postern.identity.customers.model import (
 from postern.identity.customers.oidc import ProviderTrouble
 from postern.identity.customers.provider_store import ProviderRow
 from postern.identity.customers.requirements import SsoRequired, require_no_sso, require_permitted
-from postern.identity.customers.sessions import AT_THE_DOOR, CustomerSignInResult, resume_session
-from postern.identity.customers.sign_in import complete_sign_in, project_at, require_redirect
+from postern.identity.customers.rules import require_redirect
+from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_at
+from postern.identity.customers.tokens import CustomerSignInResult, resume_session
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.http.call import Call
@@ -66,6 +68,7 @@ from postern.platform.projects.quotas import PlanLimitReached
 from postern.protocols.oidc.authorization import authorization_url, verifies
 from postern.protocols.oidc.id_token import SKEW, TENANT, TokenRefused
 from postern.security import challenges
+from postern.security.attempts import throttle
 from postern.security.challenges import Challenge, CodeInvalid
 from postern.security.secrets import new_token
 
@@ -282,7 +285,7 @@ async def start_provider(
     `codeChallenge` (RFC 7636) from a verifier that you keep. `link` is part of the URLs that `identities/{key}/link`
     returns. With `hosted`, a hosted page asks for the second factor, if there is one, before the app gets its `code`.
     """
-    attempts.throttle(call)
+    throttle(call, ATTEMPTS)
     project = await project_at(call)
     require_redirect(project, redirect_url)
     row = await provider_store.provider(call.db, project_id=call.project_id, key=key)
@@ -404,13 +407,13 @@ async def provider_callback_by_form(call: Call, request: RawRequest) -> HttpResp
 
 @post(
     "/projects/{project_id}/auth/token",
-    accepts=AT_THE_DOOR,
+    accepts=SIGN_IN_CALLERS,
     problems=[CodeInvalid, SignInBlocked, SsoRequired],
     example={"code": "0199…", "codeVerifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"},
 )
 async def exchange_authorization_code(call: Call, data: AuthorizationCodeGrant) -> CustomerSignInResult:
     """Exchange the code from a provider or a hosted page for the tokens of a session. The code works once."""
-    attempts.throttle(call)
+    throttle(call, ATTEMPTS)
     challenge = await challenges.answer_token(call, Grant, data.code)
     if not _may_redeem(call, challenge.payload.code_challenge, data.code_verifier):
         raise CodeInvalid
@@ -436,7 +439,7 @@ async def continue_grant(call: Call, code: str, code_challenge: str) -> Customer
 
     No code verifier is needed, because the page gives the app a new grant with the same code challenge.
     """
-    attempts.throttle(call)
+    throttle(call, ATTEMPTS)
     challenge = await challenges.answer_token(call, Grant, code)
     if challenge.payload.code_challenge != code_challenge or challenge.payload.session_id is not None:
         raise CodeInvalid

@@ -1,22 +1,31 @@
-"""What a project and its organizations require of everybody who signs in, whichever way they come.
+"""Who may sign up, and what a project and its organizations require of a sign-in, whichever its method.
 
-Organizations stand above customers, so `world.hooks` says who knows what they require.
+Organizations and their single sign-on stand above customers, so these functions ask `hooks` about them.
 """
 
 from collections.abc import Awaitable, Callable, Collection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
+from postern.identity.customers import provider_store
 from postern.identity.customers.model import CustomerRow
-from postern.identity.customers.sso_lookup import SsoEntry, sso_entry_of_organization
+from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Conflict, Forbidden
 from postern.kernel.values import Record
 from postern.platform.projects.model import Project
+from postern.security import passkeys
 
 if TYPE_CHECKING:
     from postern.world import World
+
+
+class SsoEntry(Record):
+    """A single sign-on connection: its name, and the URL at which a browser begins to sign in by it."""
+
+    name: str
+    login_url: str
 
 
 class SsoRequired(Forbidden):
@@ -32,6 +41,10 @@ class MfaStillRequired(Conflict):
     next = "Sign in with it as before. Whoever lost it asks an administrator to reset it, and sets up a new one then."
 
 
+class LastSignInMethod(Conflict, code="last_way_in"):
+    """This is the only sign-in method of the account: set a password or add another method first."""
+
+
 class SignInRequirement(Record):
     """What the organizations of one customer require, all together."""
 
@@ -43,15 +56,38 @@ class SignInRequirement(Record):
     """Whether one of them requires a second factor."""
 
 
-RequirementsOfCustomers = Callable[[Queries, list[UUID], list[UUID]], Awaitable[list[SignInRequirement]]]
-"""What is required of customers (by project and identifier): of members, and of people at an organization's domain."""
-OrganizationRequiringSso = Callable[[Queries, UUID, str], Awaitable[UUID | None]]
-"""The organization that requires single sign-on of everybody with an address at a domain; none if none does."""
+class RequirementsOfCustomers(Protocol):
+    """What organizations require of customers: of their members, and of people with an address at their domains."""
+
+    def __call__(
+        self, db: Queries, *, project_id: list[UUID], customer_id: list[UUID]
+    ) -> Awaitable[list[SignInRequirement]]: ...
+
+
+class OrganizationRequiringSso(Protocol):
+    """The organization that requires single sign-on of everybody with an address at a domain; None if none does."""
+
+    def __call__(self, db: Queries, *, project_id: UUID, domain: str) -> Awaitable[UUID | None]: ...
+
+
+SsoEntryOfAddress = Callable[[Call, str], Awaitable[SsoEntry | None]]
+"""The connection for the domain of an e-mail address, or None."""
+HasActiveSso = Callable[[Call], Awaitable[bool]]
+"""Whether the project has an active connection."""
+SsoEntryOfOrganization = Callable[[Queries, Call, UUID, str | None], Awaitable[SsoEntry | None]]
+"""The active connection of an organization, preferably the one for the domain, or None."""
+IsInvited = Callable[[Queries, UUID, str, Moment], Awaitable[bool]]
+"""Whether the address with this key has an invitation to the project that can be accepted now."""
 
 SECOND_FACTORS = frozenset(("totp", "recovery", "mfa"))
 """Methods of a session that make it one of several factors; `mfa` is what an identity provider says (RFC 8176)."""
 VERIFIED_PASSKEY = frozenset(("hwk", "user"))
 """A passkey that asked its user for a PIN, a fingerprint or the like is two factors at once."""
+
+
+async def is_sign_up_open(db: Queries, call: Call, project: Project, email_key: str) -> bool:
+    """Whether an address without an account may sign up: the project has sign-up open, or the address is invited."""
+    return project.settings.sign_in.sign_up or await db.hooks.is_invited(db, call.project_id, email_key, call.now)
 
 
 async def require_no_sso(call: Call, project: Project, email_key: str | None) -> None:
@@ -63,7 +99,9 @@ async def require_no_sso(call: Call, project: Project, email_key: str | None) ->
     domain = None if email_key is None else email_key.rpartition("@")[2]
     organization_id = None
     if domain is not None:
-        organization_id = await call.db.hooks.organization_requiring_sso(call.db, call.project_id, domain)
+        organization_id = await call.db.hooks.organization_requiring_sso(
+            call.db, project_id=call.project_id, domain=domain
+        )
     if organization_id is not None or project.settings.sign_in.require_sso:
         raise await _sso_required(call.db, call, organization_id, domain)
 
@@ -91,6 +129,14 @@ async def requires_mfa(db: Queries, call: Call, project: Project, person: Custom
     return project.settings.sign_in.require_mfa or (await _requirement_of(db, call.project_id, person.id)).mfa
 
 
+async def require_method_without(
+    tx: Transaction, call: Call, project: Project, person: CustomerRow, provider: str
+) -> None:
+    """Raises LastSignInMethod if `provider` is the only method that the customer can sign in with."""
+    if not await _has_method_without(tx, call, project, person, provider):
+        raise LastSignInMethod
+
+
 def permits_sso(required: SignInRequirement, sso_organization_id: UUID | None, *, everybody: bool) -> bool:
     """Whether a session that began at that organization's connection (or at none) is enough."""
     if required.sso_organization_ids:
@@ -101,13 +147,13 @@ def permits_sso(required: SignInRequirement, sso_organization_id: UUID | None, *
 async def requirements_all(world: "World", asked: list[tuple[UUID, UUID]]) -> list[SignInRequirement]:
     """What is required of customers (project, customer), read together for the requests that come together."""
     projects_, customers = (list(each) for each in zip(*dict.fromkeys(asked), strict=True))
-    rows = await world.hooks.requirements_of_customers(world.db, projects_, customers)
+    rows = await world.hooks.requirements_of_customers(world.db, project_id=projects_, customer_id=customers)
     found = {(row.project_id, row.customer_id): row for row in rows}
     return [found.get(each) or _nothing(*each) for each in asked]
 
 
 async def _requirement_of(db: Queries, project_id: UUID, customer_id: UUID) -> SignInRequirement:
-    found = await db.hooks.requirements_of_customers(db, [project_id], [customer_id])
+    found = await db.hooks.requirements_of_customers(db, project_id=[project_id], customer_id=[customer_id])
     return found[0] if found else _nothing(project_id, customer_id)
 
 
@@ -116,7 +162,9 @@ def _nothing(project_id: UUID, customer_id: UUID) -> SignInRequirement:
 
 
 async def _sso_required(db: Queries, call: Call, organization_id: UUID | None, domain: str | None) -> SsoRequired:
-    sign_on = await sso_entry_of_organization(db, call, organization_id, domain)
+    sign_on = None
+    if organization_id is not None:
+        sign_on = await db.hooks.sso_entry_of_organization(db, call, organization_id, domain)
     if sign_on is None:
         problem = SsoRequired(next="Ask an administrator: the organization's single sign-on does not work now.")
         if organization_id is None:
@@ -127,3 +175,17 @@ async def _sso_required(db: Queries, call: Call, organization_id: UUID | None, d
         )
     problem.sign_on = sign_on
     return problem
+
+
+async def _has_method_without(
+    tx: Transaction, call: Call, project: Project, person: CustomerRow, provider: str
+) -> bool:
+    methods = set(project.settings.sign_in.methods)
+    if person.password_hash is not None and "PASSWORD" in methods:
+        return True
+    if person.email is not None and {"EMAIL_CODE", "EMAIL_LINK"} & methods:
+        return True
+    if provider != "PASSKEY" and "PASSKEY" in methods and await passkeys.passkeys_of(tx, person.subject):
+        return True
+    offered = {row.key for row in await provider_store.providers(tx, project_id=call.project_id) if row.enabled}
+    return bool((offered | {"SAML"}) & set(person.providers) - {provider})

@@ -2,15 +2,18 @@
 
 import re
 from typing import Any
+from uuid import UUID
 
 import msgspec
 from psycopg.sql import SQL, Composable, Literal
 
-from postern.identity.customers.model import LOCAL_PROVIDERS, METADATA_LIMIT, CustomerMetadataTooLarge
+from postern.identity.customers.model import LOCAL_PROVIDERS, METADATA_LIMIT, CustomerMetadataTooLarge, MethodOff
 from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import NO_ID, as_id
+from postern.platform.projects.model import Project, SignInMethod
 from postern.protocols.mail.address import AddressInvalid, lookup_key, parse_address, piece_of_address
+from postern.security.secrets import Secrets
 
 PROVIDER = re.compile(r"^[A-Z][A-Z0-9_]{1,39}$")
 COMMON_ENDINGS = (".com", ".org", ".net", ".io", ".co", ".de", ".uk", ".fr", ".eu", ".edu", ".example")
@@ -33,6 +36,24 @@ def without_subaddress(email_key: str) -> str:
     """The address without its subaddress (RFC 5233): failed attempts at `ada+1@…` and `ada@…` count together."""
     local, _, domain = email_key.rpartition("@")
     return f"{local.partition('+')[0] or local}@{domain}"
+
+
+def identifier_of(secrets: Secrets, project_id: UUID, email_key: str) -> bytes:
+    """What attempts at an address are counted under: a keyed hash, so that it names nobody."""
+    return secrets.digest("customer-identifier", f"{project_id}|{without_subaddress(email_key)}")
+
+
+def require_method(project: Project, method: SignInMethod) -> None:
+    """Raises MethodOff unless the project lets people sign in by this method."""
+    if method not in project.settings.sign_in.methods:
+        raise MethodOff
+
+
+def require_redirect(project: Project, url: str) -> str:
+    """Raises Invalid unless the project lists this address exactly."""
+    if url not in project.settings.sign_in.redirect_urls:
+        raise Invalid.at("/redirectUrl", "This address is not among the project's `redirectUrls`.", "not_allowed")
+    return url
 
 
 def merged_metadata(metadata: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:

@@ -663,3 +663,32 @@ async def insert_merge(tx: Transaction, *, project_id: UUID, survivor: UUID, los
     select merged_id from customer_merges where project_id = %(project_id)s and customer_id = %(customer_id)s
 """)
 async def merged_ids_of(db: Queries, *, project_id: UUID, customer_id: UUID) -> list[UUID]: ...
+
+
+# Security mails.
+
+
+class QueuedMail(Record):
+    """A security mail that the worker has yet to send; its content is sealed."""
+
+    project_id: UUID
+    id: UUID
+    customer_id: UUID | None
+    sealed: bytes
+    attempt: int
+    created_at: Moment
+
+
+@statement("""
+    insert into customer_mails (project_id, id, customer_id, sealed, created_at, due_at)
+    values (%(project_id)s, %(id)s, %(customer_id)s, %(sealed)s, %(now)s, %(now)s)
+""")
+async def insert_mail(
+    tx: Transaction, *, project_id: UUID, id: UUID, customer_id: UUID | None, sealed: bytes, now: Moment
+) -> None: ...
+
+
+@statement("""
+    delete from customer_mails where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
+""")
+async def delete_mail(db: Queries, *, project_id: UUID, id: UUID, attempt: int) -> bool: ...

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from postern.identity.customers import attempts, rules, store
+from postern.identity.customers import mail_limits, rules, store
 from postern.identity.customers.model import CustomerEvent, CustomerMissing, CustomerRow, TimelineActor, TimelineEntry
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
@@ -168,11 +168,11 @@ async def erase(tx: Transaction, call: Call, customer: CustomerRow, transfer_own
         await webhooks.erase_events(tx, project_id, contact_ids, call.now)
         send_ids = await erasure.erase_address(tx, project_id, address, contact_ids, call.now)
         await tracking.erase_hits(tx, project_id, send_ids)
-        identifier = attempts.identifier_of(call.world.secrets, project_id, rules.read_email(address)[1])
-        await attempts.unlock(tx, call, identifier)
+        identifier = rules.identifier_of(call.world.secrets, project_id, rules.read_email(address)[1])
+        await mail_limits.clear_counts(tx, call, identifier)
         await challenges.revoke_mailed(tx, project_id, identifier)
     await challenges.revoke(tx, project_id, customer.id)
-    await attempts.unlock(tx, call, attempts.second_factor_identifier(customer))
+    await mail_limits.clear_counts(tx, call, customer.second_factor_identifier)
     await store.delete_customer(tx, project_id=project_id, id=customer.id)
 
 

@@ -1,14 +1,16 @@
 """The second factor: codes of an authenticator app (RFC 6238) and recovery codes."""
 
 import base64
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 import msgspec
 
-from postern.identity.customers import attempts, mailer, store
+from postern.identity.customers import mailer, store
 from postern.identity.customers.challenge_payloads import PendingEnrollment, PendingSecondFactor
 from postern.identity.customers.model import (
+    CUSTOMER,
+    SIGN_IN_CALLERS,
     CustomerRow,
     MfaAlreadyOn,
     MfaOff,
@@ -20,24 +22,17 @@ from postern.identity.customers.model import (
 )
 from postern.identity.customers.operations import remove_second_factor, require_customer
 from postern.identity.customers.requirements import MfaStillRequired, SsoRequired, requires_mfa
-from postern.identity.customers.sessions import (
-    AT_THE_DOOR,
-    CUSTOMER,
-    CustomerSignInResult,
-    bearer_of,
-    customer_of,
-    end_sessions,
-    locked_customer,
-    require_fresh,
-)
-from postern.identity.customers.sign_in import complete_sign_in, project_at
+from postern.identity.customers.sessions import bearer_of, customer_of, end_sessions, locked_customer, require_fresh
+from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_at
+from postern.identity.customers.tokens import CustomerSignInResult
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import post
-from postern.kernel.values import Body, Record
+from postern.kernel.values import Body, Record, as_seen
 from postern.platform.events import operations as events
 from postern.platform.projects.model import Project
 from postern.security import challenges, second_factor, session_store
+from postern.security.attempts import attempt_failed, attempt_succeeded, begin_attempt, throttle
 from postern.security.challenges import Challenge, CodeInvalid
 from postern.security.second_factor import UsedFactor
 from postern.security.subjects import Subject
@@ -145,7 +140,7 @@ async def confirm_totp(call: Call, data: TotpCode) -> CustomerRecoveryCodes:
 
 @post(
     "/projects/{project_id}/auth/mfa/enroll",
-    accepts=AT_THE_DOOR,
+    accepts=SIGN_IN_CALLERS,
     problems=[CodeInvalid],
     example={"mfaToken": "0199…"},
 )
@@ -154,7 +149,7 @@ async def begin_required_totp(call: Call, data: EnrollmentToken) -> TotpEnrolmen
 
     The same token always gives the same secret. It holds for ten minutes.
     """
-    attempts.throttle(call, data.mfa_token)
+    throttle(call, ATTEMPTS, data.mfa_token)
     project = await project_at(call)
     challenge = await challenges.answer_token(call, PendingEnrollment, data.mfa_token, most=ENROLLMENT_TRIES)
     person = await _pending_totp(call, challenge)
@@ -165,7 +160,7 @@ async def begin_required_totp(call: Call, data: EnrollmentToken) -> TotpEnrolmen
 
 @post(
     "/projects/{project_id}/auth/mfa/enroll/confirm",
-    accepts=AT_THE_DOOR,
+    accepts=SIGN_IN_CALLERS,
     problems=[CodeInvalid, MfaAlreadyOn, SignInLocked, SignInBlocked, SsoRequired],
     example={"mfaToken": "0199…", "code": "123456"},
     shows={"mfaToken": None},
@@ -175,16 +170,15 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
 
     Sessions that began without it end, and so do other sign-ins that wait. The token works once.
     """
-    attempts.throttle(call, data.mfa_token)
+    throttle(call, ATTEMPTS, data.mfa_token)
     project = await project_at(call)
     challenge = await challenges.answer_token(call, PendingEnrollment, data.mfa_token, most=ENROLLMENT_TRIES)
     before, pending = await _pending_totp(call, challenge), challenge.payload
     secret = base64.b32decode(pending.totp_key)
-    identifier = attempts.second_factor_identifier(before)
-    number = await attempts.begin_attempt(call, identifier)
+    attempt = await begin_attempt(call, ATTEMPTS, call.project_id, before.second_factor_identifier)
     step = matching_step(secret, data.code, call.now)
     if step is None:
-        await attempts.attempt_failed(call, identifier, number, before.id, "TOTP")
+        await attempt_failed(call, attempt, subject_id=before.id, method="TOTP")
         raise CodeInvalid
     async with call.db.transaction() as tx:
         person = await store.lock_customer(tx, project_id=call.project_id, id=before.id)
@@ -194,13 +188,12 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
         codes = await second_factor.turn_on(tx, call, person.subject, secret, step)
         if codes is None:
             raise MfaAlreadyOn
-        await attempts.attempt_succeeded(tx, call, identifier, forgives=True)
+        await attempt_succeeded(tx, attempt, call.now)
         await _note_turned_on(tx, call, project, person)
         person = await require_customer(tx, call.project_id, person.id)
         methods = [*pending.methods, "totp"]
         signed_in = await complete_sign_in(tx, call, project, person, methods, second_factor_done=True, origin=pending)
-    fields: dict[str, Any] = {name: getattr(signed_in, name) for name in CustomerSignInResult.__struct_fields__}
-    return EnrolledSignIn(**fields, recovery_codes=codes)
+    return as_seen(EnrolledSignIn, signed_in, recovery_codes=codes)
 
 
 @post(
@@ -241,14 +234,14 @@ async def renew_recovery_codes(call: Call, data: TotpCode) -> CustomerRecoveryCo
 
 @post(
     "/projects/{project_id}/auth/mfa/verify",
-    accepts=AT_THE_DOOR,
+    accepts=SIGN_IN_CALLERS,
     problems=[CodeInvalid, SignInLocked, SignInBlocked, SsoRequired],
     example={"mfaToken": "0199…", "code": "123456"},
     shows={"mfaToken": None},
 )
 async def verify_second_factor(call: Call, data: SecondFactorSignIn) -> CustomerSignInResult:
     """Finish signing in with the second factor. A code works once, also within its 30 seconds; five tries."""
-    attempts.throttle(call, data.mfa_token)
+    throttle(call, ATTEMPTS, data.mfa_token)
     project = await project_at(call)
     challenge = await challenges.answer_token(call, PendingSecondFactor, data.mfa_token)
     assert challenge.subject_id is not None
@@ -297,14 +290,13 @@ async def _require_second_factor(
     Raises CodeInvalid and SignInLocked.
     """
     person = await require_customer(call.db, call.project_id, customer_id)
-    identifier = attempts.second_factor_identifier(person)
-    number = await attempts.begin_attempt(call, identifier)
+    attempt = await begin_attempt(call, ATTEMPTS, call.project_id, person.second_factor_identifier)
     async with call.db.transaction() as tx:
         used = await _use_second_factor(tx, call, person, code, recovery_code)
         if used is not None:
-            await attempts.attempt_succeeded(tx, call, identifier, forgives=True)
+            await attempt_succeeded(tx, attempt, call.now)
             return used
-    await attempts.attempt_failed(call, identifier, number, customer_id, "TOTP")
+    await attempt_failed(call, attempt, subject_id=customer_id, method="TOTP")
     raise CodeInvalid
 
 

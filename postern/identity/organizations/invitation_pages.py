@@ -7,9 +7,10 @@ does not accept the invitation, because mail scanners open links.
 from dataclasses import replace
 
 from postern.identity.access import operations as access
+from postern.identity.customers.address_proofs import customer_by_email
 from postern.identity.customers.model import CustomerBanned
 from postern.identity.customers.pages import FORM_LIMIT, HTML, hosted_page
-from postern.identity.customers.sign_in import customer_by_email, project_at
+from postern.identity.customers.sign_in import project_at
 from postern.identity.organizations import invitation_store
 from postern.identity.organizations.invitations import join_by_invitation, lock_invitation, require_next, require_token
 from postern.identity.organizations.model import (

@@ -5,9 +5,10 @@ from uuid import UUID
 
 from postern.identity.access import operations as access
 from postern.identity.access.model import RoleUnknown
+from postern.identity.customers.address_proofs import is_address_of, is_proven_address_of
+from postern.identity.customers.model import CUSTOMER, SIGN_IN_CALLERS
 from postern.identity.customers.rules import read_email
-from postern.identity.customers.sessions import AT_THE_DOOR, CUSTOMER, locked_customer
-from postern.identity.customers.sign_in import is_address_of, is_proven_address_of
+from postern.identity.customers.sessions import locked_customer
 from postern.identity.organizations import invitation_store, store
 from postern.identity.organizations.members import join
 from postern.identity.organizations.model import (
@@ -176,7 +177,7 @@ async def revoke_organization_invitation(call: Call, id: UUID, invitation_id: UU
 
 @post(
     "/projects/{project_id}/auth/invitations/preview",
-    accepts=AT_THE_DOOR,
+    accepts=SIGN_IN_CALLERS,
     problems=(OrganizationInvitationMissing,),
     example={"token": "019b1f3a5f0e7cc0a2f40c2f6a1f9d11.Zm9yIGV4YW1wbGU"},
 )

@@ -3,9 +3,9 @@
 from uuid import UUID
 
 from postern.identity.access import operations as access
-from postern.identity.customers.model import CustomerMissing
+from postern.identity.customers.model import CUSTOMER, CustomerMissing
 from postern.identity.customers.operations import lock_customer, require_customer
-from postern.identity.customers.sessions import CUSTOMER, bearer_of
+from postern.identity.customers.sessions import bearer_of
 from postern.identity.organizations import store
 from postern.identity.organizations.model import (
     MEMBERS_PER_ORGANIZATION,

@@ -16,11 +16,11 @@ from uuid import UUID
 
 import msgspec
 
-from postern.identity.customers.model import Url
+from postern.identity.customers.mailed_challenges import EmailOnly
+from postern.identity.customers.model import SIGN_IN_CALLERS, Url
 from postern.identity.customers.providers import CodeChallenge, State
-from postern.identity.customers.sessions import AT_THE_DOOR
-from postern.identity.customers.sign_in import EmailOnly, require_redirect
-from postern.identity.customers.sso_lookup import SsoEntry
+from postern.identity.customers.requirements import SsoEntry
+from postern.identity.customers.rules import require_redirect
 from postern.identity.organizations.rules import domain_of
 from postern.identity.sso import keys, pages, rules, store
 from postern.identity.sso.login import JudgedLogin, SignOnRefused, accept_login, consume_assertion_id, judge
@@ -83,7 +83,7 @@ class PublicConnection(Record):
     own: list[KeyRow]
 
 
-@get("/projects/{project_id}/auth/sso", accepts=AT_THE_DOOR)
+@get("/projects/{project_id}/auth/sso", accepts=SIGN_IN_CALLERS)
 async def find_sso_connection(
     call: Call, email: Annotated[str, msgspec.Meta(min_length=3, max_length=254)]
 ) -> SsoLookup:
@@ -111,7 +111,7 @@ async def find_sso_connection(
     )
 
 
-@post("/projects/{project_id}/auth/sso", accepts=AT_THE_DOOR, example={"email": "maria@acme.example"})
+@post("/projects/{project_id}/auth/sso", accepts=SIGN_IN_CALLERS, example={"email": "maria@acme.example"})
 async def find_sso_connection_by_form(call: Call, data: EmailOnly) -> SsoLookup:
     """Find a connection like the GET operation, with the address in the body, so that it is not logged in URLs."""
     return await find_sso_connection(call, data.email)

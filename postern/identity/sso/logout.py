@@ -6,9 +6,10 @@ from typing import Final
 from urllib.parse import parse_qs
 from uuid import UUID
 
+from postern.identity.customers.model import CUSTOMER
 from postern.identity.customers.providers import revoke_grants
-from postern.identity.customers.sessions import CUSTOMER, bearer_of, end_session
-from postern.identity.customers.sign_in import require_redirect
+from postern.identity.customers.rules import require_redirect
+from postern.identity.customers.sessions import bearer_of, end_session
 from postern.identity.sso import keys, pages, store
 from postern.identity.sso.endpoints import (
     FORM,

@@ -16,7 +16,6 @@ from postern.kernel.limits import RateLimit, TooManyRequests
 from postern.kernel.values import Body, new_id
 from postern.platform.accounts import store
 from postern.platform.accounts.deletion import begin_account_deletion
-from postern.platform.accounts.lockout import counting_links
 from postern.platform.accounts.mailer import AccountMailRequest, enqueue_mail, enqueue_security_mail
 from postern.platform.accounts.model import (
     INVITATION_LIFE,
@@ -41,6 +40,7 @@ from postern.platform.accounts.model import (
 )
 from postern.platform.accounts.operations import (
     caller_of,
+    counting_links,
     locked_developer,
     read_email,
     require_password,

@@ -7,7 +7,6 @@ from postern.kernel.http.call import Call, CredentialInvalid
 from postern.kernel.http.operation import DEVELOPER_ONLY, post
 from postern.kernel.values import Body, Record
 from postern.platform.accounts import store
-from postern.platform.accounts.lockout import attempt_failed, attempt_succeeded, begin_attempt
 from postern.platform.accounts.mailer import enqueue_security_mail
 from postern.platform.accounts.model import (
     CodeText,
@@ -19,9 +18,10 @@ from postern.platform.accounts.model import (
     MfaNotEnrolled,
     PasswordWrong,
 )
-from postern.platform.accounts.operations import end_sessions, locked_developer, require_password
+from postern.platform.accounts.operations import begin_attempt, end_sessions, locked_developer, require_password
 from postern.platform.audit import operations as audit
 from postern.security import second_factor
+from postern.security.attempts import attempt_failed, attempt_succeeded
 from postern.security.totp import totp_key, totp_uri
 
 ISSUER = "Postern"
@@ -85,8 +85,7 @@ async def enrol_developer_totp(call: Call, data: PasswordAgain) -> DeveloperTotp
 )
 async def confirm_developer_totp(call: Call, data: TotpConfirmation) -> DeveloperRecoveryCodes:
     """Turn the second factor on with a first code of the app. Your other sessions end."""
-    identifier = call.caller.actor_label or ""
-    number = await begin_attempt(call, identifier)
+    attempt = await begin_attempt(call, call.caller.actor_label or "")
     async with call.db.transaction() as tx:
         developer = await lock_caller(tx, call)
         if developer.mfa_enabled_at is not None:
@@ -95,7 +94,7 @@ async def confirm_developer_totp(call: Call, data: TotpConfirmation) -> Develope
         if enrolled is None:
             raise MfaNotEnrolled
         if await second_factor.consume_code(tx, call, developer.subject, data.code):
-            await attempt_succeeded(tx, call, identifier)
+            await attempt_succeeded(tx, attempt, call.now)
             codes = await second_factor.confirm(tx, call, developer.subject, enrolled)
             if codes is None:
                 raise MfaAlreadyEnabled
@@ -103,7 +102,7 @@ async def confirm_developer_totp(call: Call, data: TotpConfirmation) -> Develope
             await end_sessions(tx, call, developer.id, but=call.caller.credential_id)
             await enqueue_notice(tx, call, developer, "A second factor was turned on", "member.mfa_enabled")
             return DeveloperRecoveryCodes(recovery_codes=codes)
-    await attempt_failed(call, identifier, number)
+    await attempt_failed(call, attempt)
     raise CodeWrong
 
 
@@ -143,17 +142,17 @@ async def renew_developer_recovery_codes(call: Call, data: PasswordAndCode) -> D
 async def require_both_factors(call: Call, password: str, code: str) -> DeveloperRow:
     """Check password and code of the caller. Raises PasswordWrong, MfaNotEnrolled, CodeWrong and LockedOut."""
     proven = await require_password(call, password)
-    number = await begin_attempt(call, proven.email)
+    attempt = await begin_attempt(call, proven.email)
     async with call.db.transaction() as tx:
         developer = await locked_developer(tx, proven)
         is_on = developer.mfa_enabled_at is not None
         is_right = is_on and await second_factor.consume_code(tx, call, developer.subject, code) is not None
         if is_right or not is_on:
-            await attempt_succeeded(tx, call, proven.email, forgives=is_right)
+            await attempt_succeeded(tx, attempt, call.now, forgives=is_right)
     if not is_on:
         raise MfaNotEnrolled
     if not is_right:
-        await attempt_failed(call, proven.email, number)
+        await attempt_failed(call, attempt)
         raise CodeWrong
     return proven
 

@@ -1,5 +1,7 @@
 """HTTP operations for sign-up, sign-in and sessions of developers, and authentication by access token."""
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -13,10 +15,9 @@ from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call, Caller, CredentialInvalid, Origin, ProjectMissing
 from postern.kernel.http.operation import DEVELOPER_ONLY, post
 from postern.kernel.http.problems import Invalid
-from postern.kernel.limits import RateLimit, TooManyRequests
+from postern.kernel.limits import RateLimit, TooManyRequests, network_of
 from postern.kernel.values import NO_ID, new_id
 from postern.platform.accounts import store
-from postern.platform.accounts.lockout import attempt_failed, attempt_succeeded, begin_attempt, counting_links
 from postern.platform.accounts.mailer import RESET_LIFE, enqueue_verification, new_developer_token
 from postern.platform.accounts.model import (
     ACCESS_TOKEN_LIFE,
@@ -42,12 +43,12 @@ from postern.platform.audit import operations as audit
 from postern.platform.projects import operations as projects
 from postern.platform.projects.permissions import ROLE_PERMISSIONS, UNVERIFIED_PERMISSIONS
 from postern.protocols.mail.address import AddressInvalid, parse_address
-from postern.security import second_factor, session_store
+from postern.security import attempts, second_factor, session_store
+from postern.security.attempts import Attempt, AttemptPolicy, attempt_failed, attempt_succeeded, throttle
 from postern.security.breaches import PasswordBreached
 from postern.security.passwords import (
     PasswordCommon,
     check_and_rehash,
-    check_password,
     hash_password,
     require_acceptable,
 )
@@ -74,6 +75,21 @@ LINK_LIFE = timedelta(minutes=10)
 SIGN_UP_RATE = RateLimit("sign-up", 30, timedelta(hours=1))
 SIGN_UP_MAIL_RATE = RateLimit("sign-up-mail", 5, timedelta(hours=1))
 """Mails about sign-ups that may be sent to one address."""
+
+ATTEMPTS = AttemptPolicy(
+    # A password costs a core some 20 ms: the rate bounds what one network can cost.
+    rate=RateLimit("sign-in", 60, timedelta(minutes=5)),
+    failures=10,
+    everywhere=100,
+    window=timedelta(hours=24),
+    kept=timedelta(hours=48),
+    lock=timedelta(minutes=15),
+    lock_max=timedelta(hours=1),
+    locked=LockedOut,
+)
+"""Passwords and codes of developers."""
+LINK_ATTEMPTS = replace_struct(ATTEMPTS, failures=100, everywhere=10_000)
+"""Tokens cannot be guessed: this bounds noise, and people of one network do not lock each other out by old links."""
 
 PERSON = {"email": "ada@example.com", "password": "correct horse battery", "name": "Ada"}
 
@@ -126,11 +142,11 @@ async def sign_in_developer(call: Call, data: DeveloperSignIn) -> DeveloperSignI
     `mfa_required`; `code` is a six-digit code of the app or a recovery code, and each works once. Ten failed attempts
     lock the address for the client's network for 15 minutes, ten more for 30 minutes, then for an hour.
     """
-    number = await begin_attempt(call, data.email)
+    attempt = await begin_attempt(call, data.email)
     found = await store.developer_by_email(call.db, email=data.email)
     password_hash = await _check_password(call, found, data.password)
     if found is None or password_hash is None:
-        await attempt_failed(call, data.email, number)
+        await attempt_failed(call, attempt)
         raise DeveloperSignInFailed
     async with call.db.transaction() as tx:
         # The password was checked without a lock: it may have been changed since.
@@ -143,13 +159,13 @@ async def sign_in_developer(call: Call, data: DeveloperSignIn) -> DeveloperSignI
             is_proven = used is not None
             methods += [used] if used else []
         if is_proven:
-            await attempt_succeeded(tx, call, data.email)
+            await attempt_succeeded(tx, attempt, call.now)
             return await start_session(tx, call, developer, methods)
         if not data.code:  # Keep earlier failures: somebody who knows the password could guess codes without limit.
-            await attempt_succeeded(tx, call, data.email, forgives=False)
+            await attempt_succeeded(tx, attempt, call.now, forgives=False)
     if not data.code:
         raise MfaRequired
-    await attempt_failed(call, data.email, number)
+    await attempt_failed(call, attempt)
     raise DeveloperSignInFailed
 
 
@@ -184,6 +200,31 @@ async def sign_out_developer(call: Call) -> None:
     assert call.caller.actor_id
     assert call.caller.credential_id
     await end_session(call.world, call.caller.actor_id, call.caller.credential_id)
+
+
+async def begin_attempt(call: Call, email: str) -> Attempt:
+    """Count an attempt at an address before it is checked. Raises LockedOut and TooManyRequests."""
+    throttle(call, ATTEMPTS)
+    return await attempts.begin_attempt(call, ATTEMPTS, NO_ID, attempt_identifier(call, email))
+
+
+def attempt_identifier(call: Call, email: str) -> bytes:
+    """What attempts at an address are counted under: a keyed hash, so that it names nobody."""
+    return call.world.secrets.digest("sign-in-failures", email.strip().lower())
+
+
+@asynccontextmanager
+async def counting_links(call: Call) -> AsyncGenerator[None]:
+    """Count a token that is not of a link against its network. Raises LockedOut instead of LinkInvalid after too many.
+
+    A right token is never refused: its 238 bits cannot be guessed, and others of the same network may have failed.
+    """
+    try:
+        yield
+    except LinkInvalid:
+        identifier = attempt_identifier(call, f"links|{network_of(call.origin.ip)}")
+        await attempt_failed(call, await attempts.begin_attempt(call, LINK_ATTEMPTS, NO_ID, identifier))
+        raise
 
 
 async def make_link(world: "World", developer_id: UUID) -> str:
@@ -333,18 +374,17 @@ async def require_password(call: Call, password: str) -> DeveloperRow:
 
     The operation must then lock the row with `locked_developer`, in case the password was changed in between.
     """
-    identifier = call.caller.actor_label or ""
     assert call.caller.actor_id
-    number = await begin_attempt(call, identifier)
+    attempt = await begin_attempt(call, call.caller.actor_label or "")
     developer = await store.developer(call.db, id=call.caller.actor_id)
     if developer is None:
         raise CredentialInvalid
     password_hash = await _check_password(call, developer, password)
     if password_hash is None:
-        await attempt_failed(call, identifier, number)
+        await attempt_failed(call, attempt)
         raise PasswordWrong
     async with call.db.transaction() as tx:
-        await attempt_succeeded(tx, call, identifier, forgives=developer.mfa_enabled_at is None)
+        await attempt_succeeded(tx, attempt, call.now, forgives=developer.mfa_enabled_at is None)
     return replace_struct(developer, password_hash=password_hash)
 
 
@@ -379,7 +419,7 @@ async def read_token(world: "World", token: str, project_id: UUID | None, origin
     if not looks_like_key(token):
         raise CredentialInvalid
     owner = await store.session_owner(
-        world.db, access_hash=hash_access_token(world.secrets, token), project_id=project_id
+        world.db, access_hash=hash_access_token(world.secrets, token, SESSIONS), project_id=project_id
     )
     if owner is None or owner.revoked_at is not None or owner.access_expires_at <= world.clock():
         raise CredentialInvalid
@@ -426,7 +466,7 @@ async def _check_password(call: Call, developer: DeveloperRow | None, password: 
         return now.password_hash if now else None
 
     before = developer.password_hash if developer else None
-    return await check_and_rehash(password, before, check=check_password, replace=replace_hash, read=read_hash)
+    return await check_and_rehash(password, before, replace=replace_hash, read=read_hash)
 
 
 async def _record_reuse(tx: Transaction, call: Call, session: SessionRow) -> None:
@@ -443,6 +483,7 @@ SESSIONS = SessionPolicy(
     refresh_prefix="dr_",
     refresh_purpose="developer-refresh",
     access_prefix="dt_",
+    access_purpose="developer-token",
     access_life=ACCESS_TOKEN_LIFE,
     life=REFRESH_TOKEN_LIFE,
     idle=REFRESH_TOKEN_LIFE,

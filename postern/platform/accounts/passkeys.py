@@ -11,7 +11,6 @@ from postern.kernel.http.operation import DEVELOPER_ONLY, delete, get, post
 from postern.kernel.limits import TooManyRequests
 from postern.kernel.values import Body
 from postern.platform.accounts import store
-from postern.platform.accounts.lockout import throttle
 from postern.platform.accounts.mfa import ISSUER, enqueue_notice, lock_caller, require_both_factors
 from postern.platform.accounts.model import (
     CodeText,
@@ -24,8 +23,9 @@ from postern.platform.accounts.model import (
     MfaRequired,
     PasswordWrong,
 )
-from postern.platform.accounts.operations import locked_developer, require_password, start_session
+from postern.platform.accounts.operations import ATTEMPTS, locked_developer, require_password, start_session
 from postern.security import passkeys, subjects
+from postern.security.attempts import throttle
 from postern.security.challenges import CodeInvalid
 from postern.security.passkeys import (
     NEW_PASSKEY_EXAMPLE,
@@ -118,7 +118,7 @@ async def remove_developer_passkey(call: Call, id: UUID) -> None:
 @post("/auth/passkeys/sign-in/options", public=True, problems=[TooManyRequests])
 async def begin_developer_passkey_sign_in(call: Call) -> PasskeyOptions:
     """Start to sign in with a passkey: pass `options` to `navigator.credentials.get`. No email address is needed."""
-    throttle(call)
+    throttle(call, ATTEMPTS)
     return await passkeys.begin_sign_in(call, _relying_party(call))
 
 
@@ -130,7 +130,7 @@ async def begin_developer_passkey_sign_in(call: Call) -> PasskeyOptions:
 )
 async def sign_in_developer_with_passkey(call: Call, data: PasskeySignIn) -> DeveloperSignInResult:
     """Sign in with a passkey. No second factor is required, because the authenticator verifies its user (PIN, face)."""
-    throttle(call)
+    throttle(call, ATTEMPTS)
     assertion = await passkeys.verify_sign_in(call, _relying_party(call), data)
     if assertion is None:
         raise DeveloperSignInFailed(REFUSED)

@@ -9,9 +9,8 @@ from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call, CredentialInvalid
 from postern.kernel.http.operation import DEVELOPER_ONLY, post
 from postern.kernel.limits import RateLimit, TooManyRequests
-from postern.kernel.values import Body, Record
+from postern.kernel.values import NO_ID, Body, Record
 from postern.platform.accounts import store
-from postern.platform.accounts.lockout import counting_links, unlock
 from postern.platform.accounts.mailer import (
     NOBODYS,
     PasswordResetRequest,
@@ -28,10 +27,17 @@ from postern.platform.accounts.model import (
     Password,
     TokenText,
 )
-from postern.platform.accounts.operations import caller_of, end_sessions, read_email
+from postern.platform.accounts.operations import (
+    attempt_identifier,
+    caller_of,
+    counting_links,
+    end_sessions,
+    read_email,
+)
 from postern.platform.audit import operations as audit
 from postern.platform.projects import operations as projects
 from postern.security import second_factor
+from postern.security.attempts import clear_attempts
 from postern.security.breaches import PasswordBreached, require_unbreached
 from postern.security.passwords import PasswordCommon, hash_password, require_uncommon
 
@@ -124,7 +130,7 @@ async def reset_developer_password(call: Call, data: ResetPassword) -> None:
     password_hash = await hash_password(data.new_password)
     async with counting_links(call), call.db.transaction() as tx:
         developer = await _reset(tx, call, data, password_hash)
-        await unlock(tx, call, developer.email)
+        await clear_attempts(tx, NO_ID, attempt_identifier(call, developer.email))
 
 
 async def _confirm(tx: Transaction, call: Call, token: str) -> str:

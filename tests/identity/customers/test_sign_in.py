@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from postern.identity.customers.imported_hashes import refusal_seconds
-from postern.identity.customers.sessions import signing_key
+from postern.identity.customers.tokens import signing_key
 from tests.conftest import Client
 from tests.identity.customers.conftest import GOOD, new_address
 from tests.identity.customers.test_second_factor import with_totp
@@ -663,18 +663,18 @@ async def test_of_concurrent_changes_to_one_address_one_succeeds(auth):
 
 
 async def test_toctou_on_ban_a_ban_during_the_password_check_wins(auth, project, monkeypatch):
-    from postern.identity.customers import sign_in
+    from postern.security import passwords
 
     address = new_address()
     up = await auth.signed_up(address)
-    check = sign_in.check_any_password
+    check = passwords.check_password
 
     async def banned_meanwhile(password, hashed):
         right = await check(password, hashed)
         assert (await project.client.post(f"/customers/{up['customer']['id']}/ban")).status_code == 200
         return right
 
-    monkeypatch.setattr(sign_in, "check_any_password", banned_meanwhile)
+    monkeypatch.setattr(passwords, "check_password", banned_meanwhile)
     answer = await auth.sign_in(address)
     assert (answer.status_code, answer.json()["code"]) == (403, "sign_in_blocked")
     seen = (await project.client.get(f"/customers/{up['customer']['id']}")).json()

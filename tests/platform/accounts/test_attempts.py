@@ -6,9 +6,8 @@ from uuid import uuid4
 
 import pytest
 
-from postern.identity.customers import sign_in as customers_sign_in
-from postern.platform.accounts import operations, store
-from postern.platform.accounts.lockout import LINK_LIMITS
+from postern.platform.accounts import store
+from postern.platform.accounts.operations import LINK_ATTEMPTS
 from postern.security import passwords
 from postern.security import second_factor as second_factor_engine
 from postern.security.passwords import hash_password
@@ -26,33 +25,33 @@ NEW = "an entirely new password"
 
 async def developer_password(house, auth):
     body = {"email": house.tenant.email, "password": "a wrong guess"}
-    return lambda: house.stranger.post("/auth/sign-in", body), operations, "check_password"
+    return lambda: house.stranger.post("/auth/sign-in", body), passwords, "check_password"
 
 
 async def customer_password(house, auth):
     address = f"{uuid4().hex[:12]}@example.com"
     made = await house.tenant.client.post("/customers", {"email": address, "password": GOOD, "emailVerified": True})
     assert made.status_code == 201, made.text
-    return lambda: auth.sign_in(address, "a wrong guess"), customers_sign_in, "check_any_password"
+    return lambda: auth.sign_in(address, "a wrong guess"), passwords, "check_password"
 
 
 async def unknown_developer(house, auth):
     body = {"email": f"{uuid4().hex}@example.com", "password": "a wrong guess"}
-    return lambda: house.stranger.post("/auth/sign-in", body), operations, "check_password"
+    return lambda: house.stranger.post("/auth/sign-in", body), passwords, "check_password"
 
 
 async def unknown_customer(house, auth):
     address = f"{uuid4().hex[:12]}@example.com"
-    return lambda: auth.sign_in(address, "a wrong guess"), customers_sign_in, "check_any_password"
+    return lambda: auth.sign_in(address, "a wrong guess"), passwords, "check_password"
 
 
 async def password_of_open_session(house, auth):
     body = {"currentPassword": "a wrong guess", "newPassword": NEW}
-    return lambda: house.owner.patch("/account/password", body), operations, "check_password"
+    return lambda: house.owner.patch("/account/password", body), passwords, "check_password"
 
 
 async def password_to_delete_the_account(house, auth):
-    return lambda: house.owner.delete("/account", {"password": "a wrong guess"}), operations, "check_password"
+    return lambda: house.owner.delete("/account", {"password": "a wrong guess"}), passwords, "check_password"
 
 
 async def second_factor(house, auth):
@@ -111,11 +110,11 @@ async def test_made_up_links_are_locked_out_and_a_right_one_is_not(house, app, p
     body = {"newPassword": NEW} if "reset" in path else {}
     answers = [
         each.status_code
-        for _ in range(LINK_LIMITS.failures // GUESSES + 1)
+        for _ in range(LINK_ATTEMPTS.failures // GUESSES + 1)
         for each in await asyncio.gather(*(stranger.post(path, {**body, "token": "x" * 40}) for _ in range(GUESSES)))
     ]
-    assert answers.count(400) <= LINK_LIMITS.failures
-    assert answers.count(429) >= len(answers) - LINK_LIMITS.failures
+    assert answers.count(400) <= LINK_ATTEMPTS.failures
+    assert answers.count(429) >= len(answers) - LINK_ATTEMPTS.failures
     if "reset" in path:
         await stranger.post("/auth/password/forgot", {"email": house.tenant.email})
         token = token_in(await house.mail(house.tenant.email, "Reset your password"))
@@ -132,7 +131,7 @@ async def test_a_password_that_changes_while_another_is_judged_opens_no_session(
 
     Defects: I13
     """
-    check = operations.check_password
+    check = passwords.check_password
 
     async def slow(password, hashed):
         right = await check(password, hashed)
@@ -142,7 +141,7 @@ async def test_a_password_that_changes_while_another_is_judged_opens_no_session(
             await store.set_password(tx, id=developer.id, password_hash=changed, now=house.world.clock())
         return right
 
-    monkeypatch.setattr(operations, "check_password", slow)
+    monkeypatch.setattr(passwords, "check_password", slow)
     body = {"email": house.tenant.email, "password": PASSWORD}
     assert (await stranger.post("/auth/sign-in", body)).status_code == 401
     monkeypatch.undo()

@@ -1,0 +1,224 @@
+"""Passwords and addresses that customers reset, change and prove themselves."""
+
+from postern.identity.customers import mail_limits, mailer, rules, store
+from postern.identity.customers.address_proofs import prove_address
+from postern.identity.customers.challenge_payloads import AddressVerification, PasswordResetLink
+from postern.identity.customers.mailed_challenges import (
+    A_CHALLENGE,
+    ChallengeSent,
+    CodeVerification,
+    EmailOnly,
+    SignInLinkRequest,
+    link_target,
+    mail_challenge,
+    mailed_customer,
+    new_code,
+)
+from postern.identity.customers.model import (
+    CODE_LIFE,
+    CUSTOMER,
+    RESET_LIFE,
+    RESET_TRIES,
+    SIGN_IN_CALLERS,
+    CustomerEmailTaken,
+    CustomerRow,
+    CustomerSignInFailed,
+    GivenPassword,
+    MethodOff,
+    Password,
+    SignInLocked,
+    Token,
+)
+from postern.identity.customers.operations import add_identity, clear_lockout, set_primary_email
+from postern.identity.customers.requirements import SsoRequired
+from postern.identity.customers.sessions import bearer_of, customer_of, end_sessions, locked_customer, require_fresh
+from postern.identity.customers.sign_in import ATTEMPTS, project_at, require_password
+from postern.identity.customers.tokens import CurrentCustomer, me_of
+from postern.kernel.database.statements import Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import post
+from postern.kernel.http.problems import Invalid
+from postern.kernel.limits import TooManyRequests
+from postern.kernel.values import Body, as_id
+from postern.platform.events import operations as events
+from postern.platform.projects.model import Project
+from postern.security import challenges
+from postern.security.attempts import throttle
+from postern.security.breaches import PasswordBreached
+from postern.security.challenges import CodeInvalid
+from postern.security.passwords import PasswordCommon, hash_password, require_acceptable
+from postern.security.secrets import new_token
+
+
+class PasswordReset(Body):
+    """The token from the mail, and the new password."""
+
+    token: Token
+    password: Password
+
+
+class CustomerPasswordChange(Body):
+    """The present password (where there is one) and the new one."""
+
+    current_password: GivenPassword | None = None
+    new_password: Password
+
+
+@post(
+    "/projects/{project_id}/auth/password/forgot",
+    accepts=SIGN_IN_CALLERS,
+    problems=[SsoRequired, MethodOff, TooManyRequests],
+    example={"email": "ada@example.com"},
+)
+async def request_password_reset(call: Call, data: SignInLinkRequest) -> None:
+    """Have a link mailed that sets a new password, within 30 minutes. Unknown addresses get the same answer.
+
+    Without `redirectUrl` it leads to a hosted page.
+    """
+    throttle(call, ATTEMPTS)
+    project = await project_at(call)
+    rules.require_method(project, "PASSWORD")
+    target = link_target(call, project, data.redirect_url, "reset")
+    secret = new_token(32)
+    await mail_challenge(
+        call, project, data.email, PasswordResetLink, RESET_LIFE, secret, target=target, strangers=False
+    )
+
+
+@post(
+    "/projects/{project_id}/auth/password/reset",
+    accepts=SIGN_IN_CALLERS,
+    problems=[CodeInvalid, PasswordCommon, PasswordBreached, MethodOff],
+    example={"token": "0199…", "password": "correct horse battery staple"},
+)
+async def reset_password(call: Call, data: PasswordReset) -> None:
+    """Set a new password with the token from the mail. All sessions and any lock-out end; sign in with the new one."""
+    throttle(call, ATTEMPTS, data.token)
+    project = await project_at(call)
+    rules.require_method(project, "PASSWORD")
+    challenge = await challenges.answer_token(call, PasswordResetLink, data.token, most=RESET_TRIES)
+    await require_acceptable(call.world, data.password, challenge.payload.email, mailer.app_name(project))
+    password_hash = await hash_password(data.password)
+    async with call.db.transaction() as tx:
+        person = await mailed_customer(tx, call, challenge)
+        if person is None:
+            raise CodeInvalid
+        await challenges.consume(tx, challenge)
+        person = await prove_address(tx, call, project, person, challenge.payload.key)
+        await _set_password(tx, call, project, person, password_hash)
+        await end_sessions(tx, call, person.id)
+        # Whoever reads the mail could otherwise guess second factors without end.
+        await clear_lockout(tx, call, person, second_factor=False)
+
+
+@post(
+    "/projects/{project_id}/auth/password/change",
+    accepts=CUSTOMER,
+    problems=[CustomerSignInFailed, SignInLocked, PasswordCommon, PasswordBreached],
+    example={"currentPassword": "correct horse battery staple", "newPassword": "another horse battery staple"},
+)
+async def change_customer_password(call: Call, data: CustomerPasswordChange) -> None:
+    """Change the own password; all other sessions end. Without one so far, a sign-in within the hour is asked for."""
+    project = await project_at(call)
+    before = customer_of(call)
+    proven = None
+    if before.password_hash is not None:
+        proven = await require_password(call, before, data.current_password or "")
+    await require_acceptable(call.world, data.new_password, before.email, mailer.app_name(project), path="/newPassword")
+    password_hash = await hash_password(data.new_password)
+    async with call.db.transaction() as tx:
+        person = await locked_customer(tx, call)
+        if person.password_hash != proven:
+            raise CustomerSignInFailed
+        if person.password_hash is None:
+            await require_fresh(tx, call)
+        await _set_password(tx, call, project, person, password_hash)
+        await end_sessions(tx, call, person.id, but=bearer_of(call)[1])
+
+
+@post("/projects/{project_id}/auth/verify-email/send", accepts=CUSTOMER, problems=[TooManyRequests])
+async def request_email_verification(call: Call) -> ChallengeSent:
+    """Have a code mailed to the own address that proves it."""
+    person = customer_of(call)
+    if person.email is None or person.email_key is None:
+        raise Invalid("This account has no address to verify.")
+    return await _ask_to_verify(call, person, person.email, person.email_key)
+
+
+@post(
+    "/projects/{project_id}/auth/email/change",
+    accepts=CUSTOMER,
+    problems=[TooManyRequests],
+    example={"email": "ada@example.org"},
+)
+async def request_email_change(call: Call, data: EmailOnly) -> ChallengeSent:
+    """Have a code mailed to a new address; the account keeps the old one until `verify-email` has the code."""
+    spec, key = rules.read_email(data.email)
+    async with call.db.transaction() as tx:
+        person = await locked_customer(tx, call)
+        await require_fresh(tx, call)
+    return await _ask_to_verify(call, person, spec, key)
+
+
+@post(
+    "/projects/{project_id}/auth/verify-email",
+    accepts=CUSTOMER,
+    problems=[CodeInvalid, CustomerEmailTaken],
+    example={"challengeId": A_CHALLENGE, "code": "123456"},
+)
+async def verify_email(call: Call, data: CodeVerification) -> CurrentCustomer:
+    """Prove an address with the code that was mailed to it.
+
+    Only the customer who asked can: whoever merely receives the mail of somebody else's account proves nothing.
+    """
+    project = await project_at(call)
+    challenge = await challenges.answer(call, AddressVerification, as_id(data.challenge_id), data.code)
+    if challenge is None or challenge.subject_id != bearer_of(call)[0]:
+        raise CodeInvalid
+    asked = challenge.payload
+    async with call.db.transaction() as tx:
+        person = await locked_customer(tx, call)
+        await challenges.consume(tx, challenge)
+        holder = await store.lock_by_email(tx, project_id=call.project_id, email_key=asked.key)
+        if holder is not None and holder.id != person.id:
+            raise CustomerEmailTaken
+        changed = person.email_key != asked.key
+        if changed:
+            await mailer.notify(tx, call, project, person, "EMAIL_CHANGED")
+        person = await set_primary_email(tx, call, person, asked.email, asked.key, call.now)
+        await events.record(tx, call, "customer.email_verified", person.id, changed=changed)
+    return me_of(person)
+
+
+async def is_reset_open(call: Call, token: str) -> bool:
+    """Whether the token of a reset link still works; asking uses nothing up."""
+    try:
+        challenge = await challenges.get(call, PasswordResetLink, challenges.split_token(token)[0])
+    except CodeInvalid:
+        return False
+    return challenge is not None and challenge.tries < RESET_TRIES
+
+
+async def _set_password(tx: Transaction, call: Call, project: Project, person: CustomerRow, password_hash: str) -> None:
+    await store.set_password(tx, project_id=call.project_id, id=person.id, password_hash=password_hash, now=call.now)
+    await add_identity(tx, call, person, "PASSWORD")
+    await events.record(tx, call, "customer.password_changed", person.id)
+    await mailer.notify(tx, call, project, person, "PASSWORD_CHANGED")
+
+
+async def _ask_to_verify(call: Call, person: CustomerRow, email: str, key: str) -> ChallengeSent:
+    identifier = rules.identifier_of(call.world.secrets, call.project_id, key)
+    await mail_limits.throttle_mail(call, "VERIFY", identifier, person.email_key or key)
+    code = new_code(call)
+    async with call.db.transaction() as tx:
+        challenge_id, expires_at = await challenges.issue(
+            tx,
+            call,
+            AddressVerification(email=email, key=key),
+            CODE_LIFE,
+            code,
+            subject_id=person.id,
+            identifier=identifier,
+        )
+        await mailer.enqueue_security_mail(tx, call, "VERIFY", email, person.id, code=code)
+    return ChallengeSent(challenge_id=challenge_id, expires_at=expires_at)

@@ -1,0 +1,149 @@
+"""Codes and links that are mailed to an address, and their answers.
+
+Answers never tell whether an address has an account: known and unknown people get the same status, the same body, and
+the same work done.
+"""
+
+from datetime import timedelta
+from typing import TypeVar
+from urllib.parse import urlencode
+from uuid import UUID
+
+from postern.identity.customers import mail_limits, mailer, rules, store
+from postern.identity.customers.address_proofs import is_address_of
+from postern.identity.customers.challenge_payloads import MailedAddress, PasswordResetLink, SignInCode, SignInLink
+from postern.identity.customers.model import CustomerRow, EmailText, SixDigits, Url
+from postern.identity.customers.requirements import is_sign_up_open, require_no_sso
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.problems import Invalid
+from postern.kernel.limits import network_of
+from postern.kernel.values import Body, Record, as_id
+from postern.platform.projects.model import Project
+from postern.security import challenges
+from postern.security.attempts import clear_attempts
+from postern.security.challenges import Challenge, CodeInvalid
+from postern.security.secrets import new_token
+
+M = TypeVar("M", bound=MailedAddress)
+A_CHALLENGE = "01990000-0000-7000-8000-000000000000"
+
+
+class ChallengeSent(Record):
+    """Something was mailed, if there is somebody to mail it to. Send the code with `challengeId`."""
+
+    challenge_id: UUID
+    expires_at: Moment
+
+
+class EmailOnly(Body):
+    """An address."""
+
+    email: EmailText
+
+
+class SignInLinkRequest(Body):
+    """An address, and where the link leads: one of the project's `redirectUrls` (the first, if left out)."""
+
+    email: EmailText
+    redirect_url: Url | None = None
+
+
+class CodeVerification(Body):
+    """The six digits from the mail, and what they answer."""
+
+    challenge_id: str
+    code: SixDigits
+
+
+async def mail_challenge(
+    call: Call,
+    project: Project,
+    email: str,
+    kind: type[SignInCode | SignInLink | PasswordResetLink],
+    life: timedelta,
+    secret: str,
+    *,
+    code: str | None = None,
+    target: str | None = None,
+    strangers: bool = True,
+) -> tuple[UUID, Moment]:
+    """Store a challenge for an address and mail it; the same is done, and nothing sent, for unknown addresses."""
+    purpose = challenges.purpose_of(kind)
+    spec, key = rules.read_email(email)
+    await require_no_sso(call, project, key)
+    identifier = rules.identifier_of(call.world.secrets, call.project_id, key)
+    await mail_limits.throttle_mail(call, purpose, identifier, key)
+    person = await store.find_by_email(call.db, project_id=call.project_id, email_key=key)
+    open_to_all = await is_sign_up_open(call.db, call, project, key)
+    welcome = person is not None or (strangers and open_to_all)
+    async with call.db.transaction() as tx:
+        challenge_id, expires_at = await challenges.issue(
+            tx,
+            call,
+            kind(email=spec, key=key),
+            life,
+            secret if welcome else new_token(),
+            subject_id=person.id if person else None,
+            identifier=identifier,
+        )
+        values = {"code": code or ""}
+        if target is not None:
+            joint = "&" if "?" in target else "?"
+            values["link"] = f"{target}{joint}{urlencode({'token': challenges.token_of(challenge_id, secret)})}"
+        to = (person.matched_email if person else spec) if welcome else None
+        await mailer.enqueue_security_mail(tx, call, purpose, to, person.id if person else None, **values)
+    return challenge_id, expires_at
+
+
+async def answer_code(call: Call, kind: type[M], data: CodeVerification) -> Challenge[M]:
+    """The challenge that a code answers. Raises CodeInvalid.
+
+    No lock stands before it: a right code works within its tries whatever strangers do.
+    """
+    challenge_id = as_id(data.challenge_id)
+    issued = await challenges.get(call, kind, challenge_id)
+    if issued is None or issued.identifier is None:
+        raise CodeInvalid
+    challenge = await challenges.answer(call, kind, challenge_id, data.code)
+    if challenge is None:
+        await mail_limits.code_failed(call, issued.identifier, issued.subject_id)
+        raise CodeInvalid
+    return challenge
+
+
+async def mailed_customer(tx: Transaction, call: Call, challenge: Challenge[M]) -> CustomerRow | None:
+    """The customer a challenge was mailed to, locked, if the address is still theirs.
+
+    Locked before the challenge is used up: ending all sessions of a customer takes the two in this order.
+    """
+    if challenge.subject_id is None:
+        return None
+    person = await store.lock_customer(tx, project_id=call.project_id, id=challenge.subject_id)
+    if person is None or not await is_address_of(tx, call, person, challenge.payload.key):
+        raise CodeInvalid
+    return person
+
+
+async def forgive_attempts(tx: Transaction, call: Call, challenge: Challenge[M], person: CustomerRow) -> None:
+    """Make up for failed attempts from this network with a proof that came by mail."""
+    if challenge.identifier is not None and person.may_clear_attempts:
+        await clear_attempts(tx, call.project_id, challenge.identifier, network_of(call.origin.ip))
+
+
+def link_target(call: Call, project: Project, redirect_url: str | None, page: str | None) -> str:
+    """Where a mailed link leads: the app, or our own page for it."""
+    if redirect_url is not None:
+        return rules.require_redirect(project, redirect_url)
+    if page is not None:
+        return f"{call.world.settings.public_url}/projects/{project.id}/auth/pages/{page}"
+    known = project.settings.sign_in.redirect_urls
+    if not known:
+        raise Invalid.at("/redirectUrl", "The project has no `redirectUrls` that a link could lead to.", "required")
+    return known[0]
+
+
+def new_code(call: Call) -> str:
+    """A code, from the operating system's chance."""
+    return f"{call.world.random.randrange(1_000_000):06d}"

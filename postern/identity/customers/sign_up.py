@@ -1,0 +1,200 @@
+"""How customers sign up: with a code that is mailed to their address, or at once where the project verifies it later.
+
+Answers never tell whether an address has an account (unless the project chose `verifyEmail: LATER`).
+"""
+
+from uuid import UUID
+
+from postern.identity.customers import mail_limits, mailer, rules, store
+from postern.identity.customers.address_proofs import create_customer_row
+from postern.identity.customers.challenge_payloads import SignUp
+from postern.identity.customers.mailed_challenges import (
+    A_CHALLENGE,
+    ChallengeSent,
+    CodeVerification,
+    answer_code,
+    forgive_attempts,
+    new_code,
+)
+from postern.identity.customers.model import (
+    CODE_LIFE,
+    SIGN_IN_CALLERS,
+    CustomerEmailTaken,
+    CustomerSignUpClosed,
+    EmailText,
+    MethodOff,
+    Password,
+    PersonName,
+)
+from postern.identity.customers.operations import add_identity
+from postern.identity.customers.requirements import SsoRequired, is_sign_up_open, require_no_sso
+from postern.identity.customers.sign_in import ADA, ATTEMPTS, complete_sign_in, project_at
+from postern.identity.customers.tokens import CustomerSignInResult
+from postern.kernel.clock import Moment
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import post
+from postern.kernel.http.problems import Invalid
+from postern.kernel.limits import TooManyRequests
+from postern.kernel.values import Body, as_id, as_seen
+from postern.platform.projects.model import Project
+from postern.platform.projects.quotas import PlanLimitReached, require_quota
+from postern.security import challenges
+from postern.security.attempts import throttle
+from postern.security.breaches import PasswordBreached
+from postern.security.challenges import CodeInvalid
+from postern.security.passwords import PasswordCommon, hash_password, require_acceptable
+from postern.security.secrets import new_token
+
+
+class CustomerSignUp(Body):
+    """An account to begin. `password` may be left out where codes, links or passkeys are on."""
+
+    email: EmailText
+    password: Password | None = None
+    name: PersonName | None = None
+
+
+class CustomerSignUpResult(CustomerSignInResult):
+    """What signing up answers: what to verify, or the tokens of a session where that may wait."""
+
+    challenge_id: UUID | None = None
+    challenge_expires_at: Moment | None = None
+
+
+class CodeResend(Body):
+    """What the code answers that did not arrive."""
+
+    challenge_id: str
+
+
+@post(
+    "/projects/{project_id}/auth/sign-up",
+    accepts=SIGN_IN_CALLERS,
+    status=201,
+    problems=[
+        *(
+            CustomerSignUpClosed,
+            SsoRequired,
+            MethodOff,
+            PasswordCommon,
+            PasswordBreached,
+            CustomerEmailTaken,
+            TooManyRequests,
+        ),
+        PlanLimitReached,
+    ],
+    example={**ADA, "name": "Ada"},
+)
+async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpResult:
+    """Begin an account: a code is mailed, and `sign-up/verify` finishes it.
+
+    An address that has an account gets the same answer and a mail that says so. Where the project verifies
+    addresses later, the answer has the tokens of a session, and a taken address is 409.
+    """
+    throttle(call, ATTEMPTS)
+    project = await project_at(call)
+    settings = project.settings.sign_in
+    spec, key = rules.read_email(data.email)
+    await require_no_sso(call, project, key)
+    if not await is_sign_up_open(call.db, call, project, key):
+        raise CustomerSignUpClosed
+    # Asked of known and unknown addresses alike, so that the answer tells nobody which one this is.
+    await require_quota(call.db, call, "customers")
+    if data.password is not None:
+        rules.require_method(project, "PASSWORD")
+        await require_acceptable(call.world, data.password, data.email, mailer.app_name(project))
+    elif settings.methods == ["PASSWORD"]:
+        raise Invalid.at("/password", "`password` is required.", "required")
+    identifier = rules.identifier_of(call.world.secrets, call.project_id, key)
+    await mail_limits.throttle_mail(call, "SIGN_UP", identifier, key)
+    password_hash = await hash_password(data.password) if data.password is not None else None
+    if settings.verify_email == "LATER":
+        return await _sign_up_at_once(call, project, spec, key, password_hash, data.name)
+    sign_up = SignUp(email=spec, key=key, password_hash=password_hash, name=data.name)
+    challenge_id, expires_at = await _mail_sign_up(call, identifier, sign_up)
+    return CustomerSignUpResult(challenge_id=challenge_id, challenge_expires_at=expires_at)
+
+
+@post(
+    "/projects/{project_id}/auth/sign-up/resend",
+    accepts=SIGN_IN_CALLERS,
+    problems=[CodeInvalid, CustomerSignUpClosed, SsoRequired, TooManyRequests],
+    example={"challengeId": A_CHALLENGE},
+)
+async def resend_sign_up_code(call: Call, data: CodeResend) -> ChallengeSent:
+    """Have another code mailed for a sign-up that was begun within ten minutes. The codes before it stay valid.
+
+    Send the new code with the new `challengeId`. The limits of mails are those of `sign-up`.
+    """
+    throttle(call, ATTEMPTS)
+    project = await project_at(call)
+    issued = await challenges.get(call, SignUp, as_id(data.challenge_id))
+    if issued is None or issued.identifier is None:
+        raise CodeInvalid
+    sign_up = issued.payload
+    await require_no_sso(call, project, sign_up.key)
+    if not await is_sign_up_open(call.db, call, project, sign_up.key):
+        raise CustomerSignUpClosed
+    await mail_limits.throttle_mail(call, "SIGN_UP", issued.identifier, sign_up.key)
+    challenge_id, expires_at = await _mail_sign_up(call, issued.identifier, sign_up)
+    return ChallengeSent(challenge_id=challenge_id, expires_at=expires_at)
+
+
+@post(
+    "/projects/{project_id}/auth/sign-up/verify",
+    accepts=SIGN_IN_CALLERS,
+    problems=[CodeInvalid, CustomerSignUpClosed, SsoRequired, PlanLimitReached],
+    example={"challengeId": A_CHALLENGE, "code": "123456"},
+)
+async def verify_sign_up(call: Call, data: CodeVerification) -> CustomerSignInResult:
+    """Finish signing up with the code from the mail, and sign in."""
+    throttle(call, ATTEMPTS, data.challenge_id)
+    project = await project_at(call)
+    challenge = await answer_code(call, SignUp, data)
+    sign_up = challenge.payload
+    if not await is_sign_up_open(call.db, call, project, sign_up.key):
+        raise CustomerSignUpClosed
+    async with call.db.transaction() as tx:
+        await challenges.consume(tx, challenge)
+        person = await create_customer_row(
+            tx,
+            call,
+            sign_up.email,
+            sign_up.key,
+            name=sign_up.name,
+            password_hash=sign_up.password_hash,
+            verified=True,
+        )
+        if person is None:
+            raise CodeInvalid  # Somebody began an account with this address in the meantime.
+        person = await add_identity(tx, call, person, "PASSWORD" if sign_up.password_hash else "EMAIL_CODE")
+        await forgive_attempts(tx, call, challenge, person)
+        return await complete_sign_in(tx, call, project, person, ["pwd", "otp"] if sign_up.password_hash else ["otp"])
+
+
+async def _mail_sign_up(call: Call, identifier: bytes, sign_up: SignUp) -> tuple[UUID, Moment]:
+    """Mail the code that finishes a sign-up; the same is done, and another mail sent, for an address in use."""
+    known = await store.find_by_email(call.db, project_id=call.project_id, email_key=sign_up.key)
+    code = new_code(call)
+    async with call.db.transaction() as tx:
+        challenge_id, expires_at = await challenges.issue(
+            tx, call, sign_up, CODE_LIFE, code if known is None else new_token(), identifier=identifier
+        )
+        if known is None:
+            await mailer.enqueue_security_mail(tx, call, "SIGN_UP", sign_up.email, code=code)
+        else:
+            await mailer.enqueue_security_mail(tx, call, "SIGN_UP_KNOWN", known.matched_email, known.id)
+    return challenge_id, expires_at
+
+
+async def _sign_up_at_once(
+    call: Call, project: Project, spec: str, key: str, password_hash: str | None, name: str | None
+) -> CustomerSignUpResult:
+    async with call.db.transaction() as tx:
+        person = await create_customer_row(tx, call, spec, key, name=name, password_hash=password_hash, verified=False)
+        if person is None:
+            raise CustomerEmailTaken
+        if password_hash is not None:
+            person = await add_identity(tx, call, person, "PASSWORD")
+        signed_in = await complete_sign_in(tx, call, project, person, ["pwd"] if password_hash else [])
+    return as_seen(CustomerSignUpResult, signed_in, challenge_id=None, challenge_expires_at=None)
