@@ -42,7 +42,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call, Kind
 from postern.kernel.http.operation import SERVER_KINDS, delete, get, patch, post
-from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list, newest_first
 from postern.kernel.http.problems import Problem, ProblemError
 from postern.kernel.values import Deleted, as_id, as_seen, new_id
 from postern.platform.audit import operations as audit
@@ -60,9 +60,7 @@ async def list_permissions(
     call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[Permission]:
     """List the permissions that the project has declared, newest first."""
-    before = before_id(call, "permissions", cursor)
-    rows = await store.permissions(call.db, project_id=call.project_id, before=before, limit=limit + 1)
-    page = linked_list(call, "permissions", rows, limit)
+    page = await newest_first(call, "permissions", cursor, limit, store.permissions)
     return LinkedList([as_seen(Permission, row) for row in page.items], page.next_cursor)
 
 

@@ -13,7 +13,7 @@ from postern.identity.customers.operations import lock_customer
 from postern.kernel.clock import Moment
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import get, post
-from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.http.problems import Conflict, Invalid, Missing
 from postern.kernel.values import Record, new_id
 from postern.platform.audit import operations as audit
@@ -60,14 +60,8 @@ async def list_identity_requests(
     if status_filter is not None and status_filter not in STATUSES:
         raise Invalid.at("query/status", f"Status is one of {', '.join(STATUSES)}.", "unknown_status")
     scope = f"identity_requests|{status_filter or ''}"
-    rows = await store.identity_requests(
-        call.db,
-        project_id=call.project_id,
-        status=status_filter,
-        before=before_id(call, scope, cursor),
-        limit=limit + 1,
-    )
-    return linked_list(call, scope, [_request_view(row) for row in rows], limit)
+    page = await newest_first(call, scope, cursor, limit, store.identity_requests, status=status_filter)
+    return page.shown_by(_request_view)
 
 
 @post(

@@ -17,7 +17,7 @@ from postern.identity.entitlements.model import (
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
-from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.http.problems import ProblemError
 from postern.kernel.values import as_seen, new_id
 from postern.platform.audit import operations as audit
@@ -29,9 +29,7 @@ HERE = "/projects/{project_id}/b2b/features"
 @get(HERE, needs="entitlements:read")
 async def list_features(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Feature]:
     """List the features that the project has declared, newest first."""
-    before = before_id(call, "features", cursor)
-    rows = await store.features(call.db, project_id=call.project_id, before=before, limit=limit + 1)
-    page = linked_list(call, "features", rows, limit)
+    page = await newest_first(call, "features", cursor, limit, store.features)
     return LinkedList([as_seen(Feature, row) for row in page.items], page.next_cursor)
 
 

@@ -28,7 +28,7 @@ from postern.identity.organizations.operations import lock_organization, require
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post, put
-from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.values import Deleted, as_seen, new_id
 from postern.platform.audit import operations as audit
@@ -41,9 +41,7 @@ PRO = {"key": "pro", "name": "Pro", "features": [{"featureKey": "seats", "limit"
 @get(HERE, needs="entitlements:read")
 async def list_plans(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Plan]:
     """List the plans of the project, newest first, with their features and numbers of organizations."""
-    before = before_id(call, "plans", cursor)
-    rows = await store.plans(call.db, project_id=call.project_id, key=None, before=before, limit=limit + 1)
-    page = linked_list(call, "plans", rows, limit)
+    page = await newest_first(call, "plans", cursor, limit, store.plans, key=None)
     return LinkedList([as_seen(Plan, row) for row in page.items], page.next_cursor)
 
 

@@ -31,7 +31,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
-from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.values import Removed, as_seen, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
@@ -53,14 +53,8 @@ async def list_organization_domains(
     """List the domains of an organization, newest first, each with its TXT record and the last result."""
     await require_organization(call.db, call, organization_id)
     scope = f"organization_domains|{organization_id}"
-    rows = await domain_store.list_domains(
-        call.db,
-        project_id=call.project_id,
-        organization_id=organization_id,
-        before=before_id(call, scope, cursor),
-        limit=limit + 1,
-    )
-    return linked_list(call, scope, [_shown(row) for row in rows], limit)
+    page = await newest_first(call, scope, cursor, limit, domain_store.list_domains, organization_id=organization_id)
+    return page.shown_by(_shown)
 
 
 @post(

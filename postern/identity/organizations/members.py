@@ -28,7 +28,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.operation import delete, get, patch, post
-from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.values import Removed, as_id, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
@@ -43,11 +43,7 @@ async def list_organization_members(
     """List the members of an organization, most recently joined first."""
     await require_organization(call.db, call, id)
     scope = f"members|{id}"
-    before = before_id(call, scope, cursor)
-    rows = await store.list_members(
-        call.db, project_id=call.project_id, organization_id=id, before=before, limit=limit + 1
-    )
-    return linked_list(call, scope, rows, limit)
+    return await newest_first(call, scope, cursor, limit, store.list_members, organization_id=id)
 
 
 @post(
@@ -134,11 +130,7 @@ async def _memberships(
     call: Call, customer_id: UUID, limit: int, cursor: str | None
 ) -> LinkedList[OrganizationMembership]:
     scope = f"memberships|{customer_id}"
-    before = before_id(call, scope, cursor)
-    rows = await store.memberships(
-        call.db, project_id=call.project_id, customer_id=customer_id, before=before, limit=limit + 1
-    )
-    page = linked_list(call, scope, rows, limit)
+    page = await newest_first(call, scope, cursor, limit, store.memberships, customer_id=customer_id)
     return LinkedList([_membership(row) for row in page.items], page.next_cursor)
 
 

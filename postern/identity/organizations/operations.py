@@ -23,7 +23,7 @@ from postern.identity.organizations.rules import slug_of, slugs_like
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
-from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.values import as_seen, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
@@ -40,15 +40,10 @@ async def list_organizations(
 ) -> LinkedList[Organization]:
     """List the project's organizations, newest first. Filter by `externalId`."""
     scope = f"organizations|{external_id or ''}"
-    rows = await store.list_organizations(
-        call.db,
-        project_id=call.project_id,
-        external_id=external_id or None,
-        before=before_id(call, scope, cursor),
-        limit=limit + 1,
-        now=call.now,
+    page = await newest_first(
+        call, scope, cursor, limit, store.list_organizations, external_id=external_id or None, now=call.now
     )
-    return linked_list(call, scope, [_shown(row) for row in rows], limit)
+    return page.shown_by(_shown)
 
 
 @post(

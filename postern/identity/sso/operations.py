@@ -46,7 +46,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
-from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list, newest_first
 from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Removed, as_seen, new_id, to_plain
@@ -279,11 +279,7 @@ async def list_sso_traces(
     """List the checks of the latest sign-ons, tests and logouts, newest first. They are kept for seven days."""
     await _one_row(call.db, call, id, conn_id)
     scope = f"sso_traces|{conn_id}"
-    before = before_id(call, scope, cursor)
-    rows = await store.traces(
-        call.db, project_id=call.project_id, connection_id=conn_id, before=before, limit=limit + 1
-    )
-    return linked_list(call, scope, rows, limit)
+    return await newest_first(call, scope, cursor, limit, store.traces, connection_id=conn_id)
 
 
 def show(call: Call, row: ConnectionWithOrganization, own: Sequence[KeyRow]) -> SsoConnection:

@@ -10,7 +10,7 @@ import binascii
 import csv
 import io
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Generic, TypeVar
 from uuid import UUID
@@ -22,6 +22,7 @@ from postern.kernel.http.problems import BadRequest, ProblemError
 from postern.kernel.values import NO_ID, Record, as_id, timestamp
 
 Item = TypeVar("Item")
+Shown = TypeVar("Shown")
 
 LIST_LIMIT = 1_000
 PAGE_LIMIT = 100
@@ -82,6 +83,10 @@ class LinkedList(msgspec.Struct, Generic[Item], frozen=True):
     items: list[Item]
     next_cursor: str | None = None
 
+    def shown_by(self, show: Callable[[Item], Shown]) -> "LinkedList[Shown]":
+        """The list with each item converted by `show`."""
+        return LinkedList([show(item) for item in self.items], self.next_cursor)
+
 
 def offset_of(page: int, limit: int) -> int:
     """The number of rows before a page. Raises PageTooDeep."""
@@ -139,6 +144,18 @@ def before_id(call: Call, scope: str, cursor: str | None) -> UUID | None:
     if last_id == NO_ID:
         raise CursorInvalid
     return last_id
+
+
+async def newest_first(
+    call: Call, scope: str, cursor: str | None, limit: int, rows: Callable[..., Awaitable[list[Item]]], **filters: Any
+) -> LinkedList[Item]:
+    """A page of a newest-first list of the project. Raises CursorInvalid.
+
+    `rows` is a statement with the parameters `project_id`, `before`, `limit` and those of `filters`.
+    """
+    before = before_id(call, scope, cursor)
+    fetched = await rows(call.db, project_id=call.project_id, before=before, limit=limit + 1, **filters)
+    return linked_list(call, scope, fetched, limit)
 
 
 def linked_list(call: Call, scope: str, rows: Sequence[Item], limit: int) -> LinkedList[Item]:

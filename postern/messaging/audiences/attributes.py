@@ -11,7 +11,7 @@ from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
-from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import Body, Deleted, new_id
 from postern.messaging.audiences import store
@@ -62,9 +62,7 @@ async def list_contact_attributes(
     string. Objects, null and empty strings set no type. A project has at most 1,000 attributes with a type; values of
     further attributes are stored without one.
     """
-    before = before_id(call, "contact-attributes", cursor)
-    rows = await store.contact_attributes(call.db, project_id=call.project_id, before=before, limit=limit + 1)
-    return linked_list(call, "contact-attributes", rows, limit)
+    return await newest_first(call, "contact-attributes", cursor, limit, store.contact_attributes)
 
 
 @post(

@@ -16,7 +16,7 @@ from postern.kernel.http.binding import UnsupportedMediaType
 from postern.kernel.http.call import Call
 from postern.kernel.http.connections import HeaderTooLarge
 from postern.kernel.http.operation import RawRequest, get, post
-from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, csv_stream, linked_list
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, csv_stream, newest_first
 from postern.kernel.http.problems import Invalid
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import new_id
@@ -440,9 +440,7 @@ async def list_contact_imports(
     call: Call, limit: ListLimit = 100, cursor: Cursor | None = None
 ) -> LinkedList[ContactImport]:
     """List the project's imports, newest first."""
-    before = before_id(call, "contact-imports", cursor)
-    rows = await import_store.list_imports(call.db, project_id=call.project_id, before=before, limit=limit + 1)
-    return linked_list(call, "contact-imports", rows, limit)
+    return await newest_first(call, "contact-imports", cursor, limit, import_store.list_imports)
 
 
 @get("/projects/{project_id}/contacts/imports/{id}", needs="contacts:read", problems=[ImportMissing])

@@ -18,8 +18,7 @@ from postern.kernel.http.pagination import (
     Page,
     PageLimit,
     PageNumber,
-    before_id,
-    linked_list,
+    newest_first,
     page_at,
     position_of,
 )
@@ -110,10 +109,7 @@ class BulkMembers(Body):
 @get("/projects/{project_id}/audiences", needs="audiences:read")
 async def list_audiences(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Audience]:
     """List the project's audiences, newest first."""
-    rows = await store.audiences(
-        call.db, project_id=call.project_id, before=before_id(call, "audiences", cursor), limit=limit + 1
-    )
-    return linked_list(call, "audiences", rows, limit)
+    return await newest_first(call, "audiences", cursor, limit, store.audiences)
 
 
 @post(

@@ -13,7 +13,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
-from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.values import NO_ID, Body, Deleted, as_id, new_id, to_plain
 from postern.messaging.audiences import contacts
@@ -126,10 +126,7 @@ async def list_automations(
     call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[Automation]:
     """List the project's automations, newest first."""
-    rows = await store.automations(
-        call.db, project_id=call.project_id, before=before_id(call, "automations", cursor), limit=limit + 1
-    )
-    return linked_list(call, "automations", rows, limit)
+    return await newest_first(call, "automations", cursor, limit, store.automations)
 
 
 @post(
@@ -286,16 +283,16 @@ async def list_automation_runs(
         raise Invalid.at("query/contactId", "This is not the id of a contact.")
     await _require(call.db, call.project_id, id)
     scope = f"runs|{id}|{','.join(status or [])}|{contact_id or ''}"
-    rows = await store.runs(
-        call.db,
-        project_id=call.project_id,
+    return await newest_first(
+        call,
+        scope,
+        cursor,
+        limit,
+        store.runs,
         automation_id=id,
-        before=before_id(call, scope, cursor),
         statuses=None if status is None else [*status],
         contact_id=None if contact_id is None else as_id(contact_id),
-        limit=limit + 1,
     )
-    return linked_list(call, scope, rows, limit)
 
 
 @get(

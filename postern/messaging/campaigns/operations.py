@@ -18,9 +18,8 @@ from postern.kernel.http.pagination import (
     Page,
     PageLimit,
     PageNumber,
-    before_id,
     csv_stream,
-    linked_list,
+    newest_first,
     page_at,
     position_of,
 )
@@ -78,9 +77,8 @@ EXAMPLE = {"name": "Spring", "subject": "Hello {{name}}", "fromEmail": "hello@ac
 @get("/projects/{project_id}/campaigns", needs="campaigns:read")
 async def list_campaigns(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Campaign]:
     """The project's campaigns, newest first."""
-    before = before_id(call, "campaigns", cursor)
-    rows = await store.list_campaigns(call.db, project_id=call.project_id, before=before, limit=limit + 1)
-    return linked_list(call, "campaigns", [to_campaign(row) for row in rows], limit)
+    page = await newest_first(call, "campaigns", cursor, limit, store.list_campaigns)
+    return page.shown_by(to_campaign)
 
 
 @post(

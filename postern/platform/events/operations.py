@@ -11,7 +11,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import get
-from postern.kernel.http.pagination import Cursor, Feed, ListLimit, before_id, linked_list
+from postern.kernel.http.pagination import Cursor, Feed, ListLimit, newest_first
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import new_id
 from postern.platform.events import store
@@ -216,14 +216,7 @@ async def list_events(
         since = await store.list_after(call.db, project_id=call.project_id, after=after, types=types, limit=limit)
         return Feed(data=await _listed_events(call, since), next_cursor=None)
     scope = f"events|{type or ''}"
-    rows = await store.list_events(
-        call.db,
-        project_id=call.project_id,
-        before=before_id(call, scope, cursor),
-        types=types,
-        limit=limit + 1,
-    )
-    page = linked_list(call, scope, rows, limit)
+    page = await newest_first(call, scope, cursor, limit, store.list_events, types=types)
     return Feed(data=await _listed_events(call, page.items), next_cursor=page.next_cursor)
 
 

@@ -20,7 +20,7 @@ from postern.kernel.http.call import (
 )
 from postern.kernel.http.operation import DEVELOPER_ONLY, get, patch, post
 from postern.kernel.http.operation import delete as delete_
-from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list, newest_first
 from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.outbound.ssrf import AddressRefused, check_host
 from postern.kernel.values import Body, Timestamp, is_own_address, new_id, to_plain
@@ -193,10 +193,7 @@ async def change_project(call: Call, data: ProjectChange) -> Project:
 @get("/projects/{project_id}/api-keys", needs="keys:read", accepts=DEVELOPER_ONLY)
 async def list_api_keys(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[ApiKey]:
     """List the project's API keys, newest first. `key` has only the prefix and the last four characters."""
-    rows = await store.keys(
-        call.db, project_id=call.project_id, before=before_id(call, "api-keys", cursor), limit=limit + 1
-    )
-    return linked_list(call, "api-keys", rows, limit)
+    return await newest_first(call, "api-keys", cursor, limit, store.keys)
 
 
 @post(

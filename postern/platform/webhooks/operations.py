@@ -11,7 +11,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
-from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.outbound.client import OutboundRefused, OutboundResponse
 from postern.kernel.outbound.ssrf import AddressRefused, check_target
@@ -95,10 +95,7 @@ class WebhookReplay(Body):
 @get("/projects/{project_id}/webhooks", needs="webhooks:read")
 async def list_webhooks(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Webhook]:
     """List the project's webhook subscriptions, newest first, without secrets."""
-    rows = await store.webhooks(
-        call.db, project_id=call.project_id, before=before_id(call, "webhooks", cursor), limit=limit + 1
-    )
-    return linked_list(call, "webhooks", rows, limit)
+    return await newest_first(call, "webhooks", cursor, limit, store.webhooks)
 
 
 @post(
@@ -235,16 +232,16 @@ async def list_webhook_deliveries(
         raise Invalid.at("query/event", f"There is no event `{unknown[0][:100]}`. There are: {', '.join(EVENT_NAMES)}.")
     await _require(call.db, call.project_id, id)
     scope = f"deliveries|{id}|{','.join(status or [])}|{','.join(event or [])}"
-    rows = await store.deliveries(
-        call.db,
-        project_id=call.project_id,
+    page = await newest_first(
+        call,
+        scope,
+        cursor,
+        limit,
+        store.deliveries,
         webhook_id=id,
-        before=before_id(call, scope, cursor),
         statuses=None if status is None else [*status],
         events=event,
-        limit=limit + 1,
     )
-    page = linked_list(call, scope, rows, limit)
     payloads = await _payloads(call, [row.event_id for row in page.items])
     return LinkedList([_shown(row, payloads) for row in page.items], page.next_cursor)
 
