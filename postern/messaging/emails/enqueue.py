@@ -21,8 +21,9 @@ from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.problems import Problem
 from postern.messaging.domains import operations as domains
 from postern.messaging.emails import store
-from postern.messaging.emails.model import MARKETING, Send, SendBody, new_send
+from postern.messaging.emails.model import MARKETING, Send, SendBody
 from postern.messaging.emails.outcomes import event_of
+from postern.messaging.emails.rules import new_send
 from postern.messaging.emails.transports import is_captured
 from postern.platform.events import operations as events
 from postern.platform.events.model import Event

@@ -8,8 +8,7 @@ import msgspec
 
 from postern.kernel.clock import Moment
 from postern.kernel.http.problems import BadRequest, Conflict, Forbidden, Missing, Unprocessable
-from postern.kernel.values import Body, Record, Timestamp, new_id
-from postern.protocols.mail.address import Address
+from postern.kernel.values import Body, Record, Timestamp
 from postern.protocols.mail.templates.template import Engine
 
 SendStatus = Literal[
@@ -361,29 +360,6 @@ class Send(Record):
     created_at: Moment
     dated_at: Moment | None = None
     """The `Date` header of the message: the time of the first attempt."""
-
-
-def new_send(project_id: UUID, sender: Address, recipient: str, now: Moment) -> Send:
-    """A new transactional send to one recipient that is due now. Callers replace the fields that differ."""
-    send_id = new_id()
-    return Send(
-        project_id=project_id,
-        id=send_id,
-        status="QUEUED",
-        lane=TRANSACTIONAL,
-        message_id=message_id_of(send_id, sender),
-        subject="",
-        sender=str(sender),
-        recipient=recipient,
-        to_addresses=[recipient],
-        due_at=now,
-        created_at=now,
-    )
-
-
-def message_id_of(send_id: UUID, sender: Address) -> str:
-    """The Message-ID of a send, the same in all attempts."""
-    return f"<{send_id}@{sender.domain}>"
 
 
 class AsSent(Record):

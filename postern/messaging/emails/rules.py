@@ -3,11 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal
+from uuid import UUID
 
 import msgspec
 
 from postern.kernel.clock import Moment
-from postern.messaging.emails.model import MARKETING, Send, SendStatus
+from postern.kernel.values import new_id
+from postern.messaging.emails.model import MARKETING, TRANSACTIONAL, Send, SendStatus
+from postern.protocols.mail.address import Address
 from postern.protocols.mail.smtp_replies import MailLane, classify, counts_towards_suppression, next_retry, suppresses
 from postern.protocols.mail.transports.transport import (
     TEST_DOMAIN,
@@ -51,6 +54,29 @@ class SendOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Why this recipient of a campaign was skipped right before delivery."""
     events: list[tuple[str, dict[str, Any]]] = []
     """Names (`email.…`) and data."""
+
+
+def new_send(project_id: UUID, sender: Address, recipient: str, now: Moment) -> Send:
+    """A new transactional send to one recipient that is due now. Callers replace the fields that differ."""
+    send_id = new_id()
+    return Send(
+        project_id=project_id,
+        id=send_id,
+        status="QUEUED",
+        lane=TRANSACTIONAL,
+        message_id=message_id_of(send_id, sender),
+        subject="",
+        sender=str(sender),
+        recipient=recipient,
+        to_addresses=[recipient],
+        due_at=now,
+        created_at=now,
+    )
+
+
+def message_id_of(send_id: UUID, sender: Address) -> str:
+    """The Message-ID of a send, the same in all attempts."""
+    return f"<{send_id}@{sender.domain}>"
 
 
 def judge(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: str, chance: Chance) -> SendOutcome:

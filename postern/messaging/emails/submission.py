@@ -43,11 +43,10 @@ from postern.messaging.emails.model import (
     KeptAttachment,
     Send,
     SendBody,
-    message_id_of,
-    new_send,
 )
 from postern.messaging.emails.outcomes import event_of
 from postern.messaging.emails.redaction import redacted_body, seal_body
+from postern.messaging.emails.rules import message_id_of, new_send
 from postern.messaging.emails.transports import is_captured
 from postern.messaging.templates import operations as templates
 from postern.messaging.templates.model import TemplateContent

@@ -19,8 +19,8 @@ from postern.messaging.emails.model import (
     TRANSITIONS,
     WAITING,
     SendStatus,
-    new_send,
 )
+from postern.messaging.emails.rules import new_send
 from postern.protocols.mail.address import parse_address
 from postern.protocols.mail.transports.transport import FixedOutcome, answer
 
