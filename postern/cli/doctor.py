@@ -111,7 +111,7 @@ async def _check_relay_connection(
     from postern.protocols.mail import smtp
 
     where = f"{relay.host}:{relay.port}"
-    patience = smtp.Timeouts(connect=STEP_TIMEOUT, greeting=STEP_TIMEOUT, command=STEP_TIMEOUT, group=STEP_TIMEOUT)
+    timeouts = smtp.Timeouts(connect=STEP_TIMEOUT, greeting=STEP_TIMEOUT, command=STEP_TIMEOUT, group=STEP_TIMEOUT)
     peer = smtp.Peer(
         host=relay.host,
         port=relay.port,
@@ -120,7 +120,7 @@ async def _check_relay_connection(
         verify=relay.verify,
         user=relay.user,
         password=relay.password,
-        patience=patience,
+        timeouts=timeouts,
     )
     try:
         connection = await smtp.connect(peer)

@@ -179,7 +179,7 @@ class Peer(msgspec.Struct, frozen=True, kw_only=True):
     """A TLS context instead of the system's certificate authorities (MTA-STS, DANE, a private CA)."""
     user: str | None = None
     password: str = ""
-    patience: Timeouts = Timeouts()
+    timeouts: Timeouts = Timeouts()
 
     @property
     def label(self) -> str:
@@ -260,7 +260,7 @@ async def _dial(peer: Peer) -> "SmtpConnection":
     loop = asyncio.get_running_loop()
     implicit = peer.tls is Tls.IMPLICIT
     try:
-        async with asyncio.timeout(peer.patience.connect.total_seconds()):
+        async with asyncio.timeout(peer.timeouts.connect.total_seconds()):
             _, connection = await loop.create_connection(
                 lambda: SmtpConnection(peer, loop),
                 peer.address or peer.host,
@@ -312,10 +312,10 @@ class SmtpConnection(asyncio.Protocol):
         self._unsent = False
         self._backlog = 0
         self._moved = 0.0
-        self._command = peer.patience.command.total_seconds()
-        self._group = peer.patience.group.total_seconds()
-        self._dot = peer.patience.dot.total_seconds()
-        self._block = peer.patience.block.total_seconds()
+        self._command = peer.timeouts.command.total_seconds()
+        self._group = peer.timeouts.group.total_seconds()
+        self._dot = peer.timeouts.dot.total_seconds()
+        self._block = peer.timeouts.block.total_seconds()
         self._pipelining = self._smtputf8 = self._eightbit = self._sized = False
         self._size_limit = 0
 
@@ -370,7 +370,7 @@ class SmtpConnection(asyncio.Protocol):
         """Receive the greeting, then EHLO, STARTTLS and AUTH. Raises ConnectionFailed."""
         peer = self.peer
         self.encrypted = peer.tls is Tls.IMPLICIT
-        greeting = (await self._await(1, peer.patience.greeting.total_seconds()))[0]
+        greeting = (await self._await(1, peer.timeouts.greeting.total_seconds()))[0]
         if greeting.code != 220:
             raise GreetingRefused(f"{peer.label} greeted with {greeting.code} {greeting.text[:500]}", greeting)
         await self._hello()
@@ -414,7 +414,7 @@ class SmtpConnection(asyncio.Protocol):
                 self,
                 _context(peer),
                 server_hostname=peer.host,
-                ssl_handshake_timeout=peer.patience.connect.total_seconds(),
+                ssl_handshake_timeout=peer.timeouts.connect.total_seconds(),
             )
         except (OSError, ssl.SSLError, ValueError) as error:
             raise TlsRequired(f"TLS with {peer.label}: {error}", enhanced="4.7.5") from None
@@ -665,7 +665,7 @@ class SmtpConnection(asyncio.Protocol):
             if self.usable:
                 self._busy = True
                 self._write(b"QUIT\r\n")
-                await self._await(1, self.peer.patience.goodbye.total_seconds())
+                await self._await(1, self.peer.timeouts.goodbye.total_seconds())
         except ConnectionFailed:
             pass
         finally:

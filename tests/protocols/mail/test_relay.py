@@ -251,7 +251,7 @@ async def test_a_stalled_relay_times_out():
     brief = timedelta(seconds=0.1)
     hasty = Timeouts(greeting=brief, command=brief, group=brief, block=brief, dot=brief, goodbye=brief)
     async with Sink(Behaviour(stall_at="GREETING")) as sink:
-        transport = RelayTransport([relay(sink)], patience=hasty)
+        transport = RelayTransport([relay(sink)], timeouts=hasty)
         outcome = await transport.deliver(envelope(), MESSAGE)
         assert isinstance(outcome.results[0], Deferred)
         assert not outcome.ambiguous

@@ -337,7 +337,7 @@ async def test_invalid_greetings(behaviour, problem):
     async with Sink(behaviour) as sink:
         with pytest.raises(problem) as raised:
             is_silent = behaviour.stall_at or behaviour.drip_seconds
-            await connect(peer(sink, patience=HASTY if is_silent else Timeouts()))
+            await connect(peer(sink, timeouts=HASTY if is_silent else Timeouts()))
         assert sum(len(said) for _, said in raised.value.opening) <= LONGEST_DIALOGUE + 300_000
 
 
@@ -379,7 +379,7 @@ async def test_servers_that_fail_during_a_transaction(pipelining, change, ambigu
 async def test_an_incomplete_transmission_is_not_ambiguous():
     """The peer reads nothing of a large message: the dot is still in our own memory."""
     async with Sink(Behaviour(deaf=True)) as sink:
-        connection = await connect(peer(sink, patience=Timeouts(block=SHORT)))
+        connection = await connect(peer(sink, timeouts=Timeouts(block=SHORT)))
         outcome = await connection.send(envelope(), MESSAGE + b"line\r\n" * 4_000_000)
         assert kinds(outcome) == ["Deferred"]
         assert not outcome.ambiguous

@@ -73,7 +73,7 @@ class RelayTransport:
         relays: Sequence[RelayServer],
         *,
         hello: str = "localhost",
-        patience: Timeouts | None = None,
+        timeouts: Timeouts | None = None,
         context: ssl.SSLContext | None = None,
         resolve: Resolve | None = None,
         lease: Lease | None = None,
@@ -99,7 +99,7 @@ class RelayTransport:
                 context=context if relay.verify else None,
                 user=relay.user,
                 password=relay.password,
-                patience=patience or Timeouts(),
+                timeouts=timeouts or Timeouts(),
             )
             dial = functools.partial(_connect, peer, resolve) if resolve else functools.partial(connect, peer)
             shared = functools.partial(lease, f"{peer.label} {relay.user or ''}") if lease else None
@@ -145,7 +145,7 @@ class RelayTransport:
 async def _connect(peer: Peer, resolve: Resolve) -> SmtpConnection:
     """Connect to one of the addresses that the host may be reached at; certificates are checked against its name."""
     try:
-        async with asyncio.timeout(peer.patience.connect.total_seconds()):
+        async with asyncio.timeout(peer.timeouts.connect.total_seconds()):
             addresses = await resolve(peer.host)
     except TimeoutError:
         raise Unreachable(f"The address of {peer.host} could not be found in time.", enhanced="4.4.3") from None
