@@ -1,7 +1,7 @@
-"""Challenges: what somebody has to answer once, within a time and a number of tries.
+"""Challenges: one-time codes and tokens, which must be answered once, before they expire, in a limited number of tries.
 
-A challenge keeps a keyed hash of its answer and, sealed, its payload: a Struct whose tag is the challenge's purpose.
-Six-digit codes, tokens in links, and tokens of the steps between two requests are all challenges.
+The database stores a keyed hash of the answer and the encrypted payload, a Struct whose tag is the challenge's purpose.
+Six-digit codes, tokens in links, and tokens between the steps of a sign-in are challenges.
 """
 
 import hmac

@@ -1,10 +1,10 @@
 """Sessions of developers and customers, and the refresh tokens that keep them alive.
 
-A session has one valid refresh token at a time; exchanging it gives the next one. The token carries the session's id,
-its own number and a keyed hash: the database holds nothing that could be turned into one, and a forged one costs no
-query. The token before the newest is answered for REFRESH_GRACE with the same new tokens, so that an answer that got
-lost, or two tabs at once, sign nobody out. Any other old token means that it was copied: the session ends (RFC 9700
-§4.14.2).
+A session has one valid refresh token at a time, which is exchanged for the next one. The token contains the session's
+id, its number and a signature: a forged token is rejected without a query, and the database stores nothing from which a
+token could be made. For REFRESH_GRACE, the previous token returns the same new tokens, so that a lost response or two
+tabs that refresh at once do not end the session. The use of any other old token means that it was stolen, and ends the
+session (RFC 9700 §4.14.2).
 """
 
 import base64
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from postern.world import World
 
 REFRESH_GRACE = timedelta(seconds=30)
-"""How long the refresh token before the newest still answers."""
+"""How long the previous refresh token can still be exchanged."""
 REFRESH_RATE = RateLimit("refresh", 60, timedelta(minutes=1))
-"""Refreshes of one session: far above what a client needs."""
+"""Maximum refreshes of one session, far above what a client needs."""
 
 
 class SessionMissing(Missing):
@@ -57,15 +57,15 @@ class SessionPolicy(msgspec.Struct, frozen=True, kw_only=True):
     idle: timedelta
     """From the last refresh on."""
     limit: int
-    """Live sessions of one person; the oldest ends when one more begins."""
+    """Maximum number of active sessions of a subject; a further sign-in ends the oldest."""
     subject: Composable
-    """SQL of what new tokens say of the person of the session `s`, null if the person may not sign in."""
+    """SQL expression for the data of the subject of session `s` that new tokens contain; null if it may not sign in."""
     record_reuse: Callable[[Transaction, Call, SessionRow], Awaitable[None]]
-    """Records that a session ended because a copied refresh token was used."""
+    """Records that a session was ended because a stolen refresh token was used."""
 
 
 class RefreshRefused(Exception):
-    """The refresh token is forged, expired, or not the newest one; `reused` if that has just ended its session."""
+    """The refresh token is forged, expired or was used before; `reused` if this use has ended its session."""
 
     def __init__(self, *, reused: bool = False) -> None:
         super().__init__(reused)
@@ -73,7 +73,7 @@ class RefreshRefused(Exception):
 
 
 class RefreshRequest(msgspec.Struct, frozen=True):
-    """A refresh token that was read: its session and its number."""
+    """The session and number in a refresh token."""
 
     project_id: UUID
     session_id: UUID
@@ -84,7 +84,7 @@ Renew = Callable[["World", list[RefreshRequest]], Awaitable[list[RefreshedSessio
 
 
 class OwnSession(Record):
-    """One of the caller's own sessions; `current` is the one that asks."""
+    """One of the caller's own sessions; `current` marks the session of the request."""
 
     id: UUID
     user_agent: str
@@ -106,12 +106,12 @@ async def begin_session(
     until: Moment | None = None,
     sso_organization_id: UUID | None = None,
 ) -> SessionRow:
-    """Begin a session of somebody whose row is locked in `tx`; one too many ends the oldest.
+    """Start a session of a subject whose row `tx` has locked. Beyond `policy.limit`, the oldest session ends.
 
-    It ends at `until` at the latest, if an identity provider said so. `sso_organization_id` is the organization whose
-    connection the person came by.
+    The session ends at `until` at the latest, the end of the identity provider's session. `sso_organization_id` is the
+    organization whose single sign-on was used.
     """
-    session_id, longest = new_id(), Moment.of(call.now + policy.life)
+    session_id, latest_end = new_id(), Moment.of(call.now + policy.life)
     return await session_store.insert_session(
         tx,
         project_id=subject.project_id,
@@ -121,7 +121,7 @@ async def begin_session(
         user_agent=call.origin.user_agent,
         ip_address=call.origin.ip,
         now=call.now,
-        expires_at=longest if until is None else min(longest, until),
+        expires_at=latest_end if until is None else min(latest_end, until),
         idle_expires_at=Moment.of(call.now + policy.idle),
         sso_organization_id=sso_organization_id,
         access_hash=_access_hash(call.world.secrets, policy, session_id, 1),
@@ -142,35 +142,34 @@ async def refresh_session(
 
 
 async def continue_session(call: Call, request: RefreshRequest, renew: Renew) -> RefreshedSession | None:
-    """Renew a session, together with those of other requests; None if the token is not its newest, or it is over."""
+    """Refresh a session in a batch with others; None if the token is not the current one or the session has ended."""
     return await call.world.batcher(renew, side_by_side=2)(request)
 
 
 async def renew_sessions(
     world: "World", requests: list[RefreshRequest], policy: SessionPolicy
 ) -> list[RefreshedSession | None]:
-    """Renew the sessions of requests that come together.
-
-    Requests with the same token at the same moment get the same answer, as within the grace.
-    """
+    """Refresh the sessions of a batch of requests. Requests with the same token get the same session."""
     now = world.clock()
     rows = await session_store.renew_all(
         world.db,
-        project_id=[each.project_id for each in requests],
-        id=[each.session_id for each in requests],
-        generation=[each.generation for each in requests],
-        access_hash=[_access_hash(world.secrets, policy, each.session_id, each.generation + 1) for each in requests],
+        project_id=[request.project_id for request in requests],
+        id=[request.session_id for request in requests],
+        generation=[request.generation for request in requests],
+        access_hash=[
+            _access_hash(world.secrets, policy, request.session_id, request.generation + 1) for request in requests
+        ],
         access_expires_at=_access_expires_at(policy, now),
         now=now,
         idle_expires_at=Moment.of(now + policy.idle),
         subject=policy.subject,
     )
     renewed = {(row.project_id, row.id, row.generation - 1): row for row in rows}
-    return [renewed.get((each.project_id, each.session_id, each.generation)) for each in requests]
+    return [renewed.get((request.project_id, request.session_id, request.generation)) for request in requests]
 
 
 def refresh_token_of(secrets: Secrets, session: SessionRow, policy: SessionPolicy) -> str:
-    """The newest refresh token of a session."""
+    """The current refresh token of a session."""
     body = session.id.bytes + session.generation.to_bytes(4, "big")
     mac = secrets.sign(policy.refresh_purpose, session.project_id.bytes + body)
     return f"{policy.refresh_prefix}{base64.urlsafe_b64encode(body).rstrip(b'=').decode()}.{mac}"
@@ -193,7 +192,10 @@ def own_session(row: SessionRow, current: UUID | None) -> OwnSession:
 
 
 async def _refresh_again(call: Call, request: RefreshRequest, policy: SessionPolicy) -> RefreshedSession:
-    """The newest tokens once more, for the refresh token before them. Ends the session of a copied token."""
+    """Return the current tokens again for the previous refresh token within REFRESH_GRACE; otherwise end the session.
+
+    Raises RefreshRefused.
+    """
     renewed = await session_store.refreshed_before(
         call.db,
         project_id=request.project_id,
@@ -217,7 +219,7 @@ async def _refresh_again(call: Call, request: RefreshRequest, policy: SessionPol
 
 
 def _read_refresh_token(secrets: Secrets, project_id: UUID, token: str, policy: SessionPolicy) -> RefreshRequest | None:
-    """What a refresh token names; None unless we made it for this project."""
+    """Read a refresh token; None if it is malformed or its signature is not valid for this project."""
     body, _, mac = token.removeprefix(policy.refresh_prefix).partition(".")
     try:
         raw = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
@@ -229,7 +231,7 @@ def _read_refresh_token(secrets: Secrets, project_id: UUID, token: str, policy: 
 
 
 def _access_token(secrets: Secrets, prefix: str, session_id: UUID, generation: int) -> str:
-    # Made of its session and number, so that the grace can answer it again without keeping it.
+    # Derived from the session's id and number, so that it can be returned again within the grace without storing it.
     return key_of(prefix, secrets.digest("session-access-token", f"{session_id}|{generation}"))
 
 

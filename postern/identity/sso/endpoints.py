@@ -305,7 +305,7 @@ async def record_trace(
         outcome="REFUSED" if reason else "ACCEPTED",
         reason=reason,
         detail=_storable(detail) if detail else None,
-        steps=Jsonb([{"step": each.step, "ok": each.ok, "detail": _storable(each.detail)} for each in steps]),
+        steps=Jsonb([{"step": step.step, "ok": step.ok, "detail": _storable(step.detail)} for step in steps]),
         profile=Jsonb(profile) if profile else None,
         customer_id=customer_id,
         until=call.now + TRACE_RETENTION,

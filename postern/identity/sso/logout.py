@@ -103,7 +103,8 @@ async def sign_out_everywhere(call: Call, data: SsoSignOutRequest | None = None)
 async def receive_saml_logout(call: Call, request: RawRequest, conn_id: UUID) -> HttpResponse:
     """Receive logout messages of the identity provider (SAML HTTP-Redirect binding).
 
-    A request ends the matching sessions and is answered to the provider; a response redirects to the app.
+    A request ends the matching sessions and redirects back to the provider with a response. A response redirects to the
+    app.
     """
     query = request.scope["query_string"].decode("latin-1")
     parameters = parse_qs(query)

@@ -110,8 +110,8 @@ async def create_sso_connection(call: Call, id: UUID, data: NewSsoConnection) ->
     `activate` it. Its service provider keys are generated.
     """
     await require_organization(call.db, call, id)
-    given = await _given(call, data)
-    row = _checked(call, _changed(_blank(call, id), data, given))
+    metadata_columns = await _metadata_columns(call, data)
+    row = _checked(call, _changed(_draft(call, id), data, metadata_columns))
     pairs = [await keys.new_pair(row.id, call.now) for _ in ("CURRENT", "NEXT")]
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, id)
@@ -130,7 +130,7 @@ async def create_sso_connection(call: Call, id: UUID, data: NewSsoConnection) ->
         )
         for place, pair in zip(("CURRENT", "NEXT"), pairs, strict=True):
             await keys.insert_key(tx, call, row.id, place, pair)
-        await _follow_address(tx, call, row.id, given)
+        await _schedule_refresh(tx, call, row.id, metadata_columns)
         await audit.record(tx, call, "sso_connection.created", "SsoConnection", row.id, domain=row.domain)
         return await _get_connection(tx, call, id, row.id)
 
@@ -154,11 +154,11 @@ async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoCo
     connection incomplete returns 409; deactivate it first.
     """
     await require_organization(call.db, call, id)
-    given = await _given(call, data)
+    metadata_columns = await _metadata_columns(call, data)
     async with call.db.transaction() as tx:
         before = await _lock(tx, call, id, conn_id)
         call.require_match(before.updated_at)
-        row = _checked(call, _changed(before, data, given))
+        row = _checked(call, _changed(before, data, metadata_columns))
         await _check_references(tx, call, row)
         if row.status == "ACTIVE":
             await _require_complete(tx, call, row)
@@ -170,12 +170,12 @@ async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoCo
             **{name: getattr(row, name) for name in IDP_PARTS},
             options=Jsonb(to_plain(row.options)),
             tested_at=before.tested_at if same else None,
-            due_at=before.due_at if pinned else await _first_look_at(tx, call, row),
+            due_at=before.due_at if pinned else await _first_warning_at(tx, call, row),
             now=call.now,
         )
         if not pinned:
             tx.makes_due("sso_connections")
-        await _follow_address(tx, call, conn_id, given)
+        await _schedule_refresh(tx, call, conn_id, metadata_columns)
         changed = [
             rules.in_json(name) for name in ("name", "domain", *IDP_PARTS, "options") if _differ(row, before, name)
         ]
@@ -204,7 +204,7 @@ async def delete_sso_connection(call: Call, id: UUID, conn_id: UUID) -> Removed:
 @get(f"{ONE}/metadata.xml", needs="sso:read", media_types=("application/xml",), problems=MISSING)
 async def get_sso_metadata(call: Call, id: UUID, conn_id: UUID) -> HttpResponse:
     """Get the service provider metadata: URLs, both signing certificates and the encryption certificate."""
-    await _one_row(call.db, call, id, conn_id)
+    await _require_row(call.db, call, id, conn_id)
     own = await store.keys(call.db, project_id=call.project_id, connection_ids=[conn_id])
     return HttpResponse(metadata_of(urls_of(call.world, conn_id), own), media_type="application/xml")
 
@@ -246,7 +246,7 @@ async def rotate_sso_certificate(call: Call, id: UUID, conn_id: UUID) -> SsoConn
         row = await _lock(tx, call, id, conn_id)
         call.require_match(row.updated_at)
         await keys.rotate(tx, call, conn_id, pair)
-        due_at = await _first_look_at(tx, call, row)
+        due_at = await _first_warning_at(tx, call, row)
         await store.set_status(
             tx, project_id=call.project_id, id=conn_id, status=row.status, due_at=due_at, now=call.now
         )
@@ -262,8 +262,8 @@ async def test_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoTest:
     The final page, and `traces`, show every check and the resulting profile. No customer is created or signed in. The
     link is valid for an hour.
     """
-    row = await _one_row(call.db, call, id, conn_id)
-    parts = [each for each in rules.missing_parts(row, domain_verified=True, now=call.now) if each.code == "missing"]
+    row = await _require_row(call.db, call, id, conn_id)
+    parts = [fault for fault in rules.missing_parts(row, domain_verified=True, now=call.now) if fault.code == "missing"]
     if parts:
         raise SsoConnectionIncomplete(errors=parts)
     async with call.db.transaction() as tx:
@@ -277,7 +277,7 @@ async def list_sso_traces(
     call: Call, id: UUID, conn_id: UUID, limit: ListLimit = 100, cursor: Cursor | None = None
 ) -> LinkedList[SsoTrace]:
     """List the checks of the latest sign-ons, tests and logouts, newest first. They are kept for seven days."""
-    await _one_row(call.db, call, id, conn_id)
+    await _require_row(call.db, call, id, conn_id)
     scope = f"sso_traces|{conn_id}"
     return await newest_first(call, scope, cursor, limit, store.traces, connection_id=conn_id)
 
@@ -289,9 +289,9 @@ def show(call: Call, row: ConnectionWithOrganization, own: Sequence[KeyRow]) -> 
         SsoConnection,
         row,
         held=_held(row),
-        idp_certificates=[_idp_certificate(each, call) for each in row.idp_certificate],
-        sp_certificate=next(each.certificate for each in own if each.place == "CURRENT"),
-        sp_certificates=[_sp_certificate(each) for each in own],
+        idp_certificates=[_idp_certificate(pem, call) for pem in row.idp_certificate],
+        sp_certificate=next(key.certificate for key in own if key.place == "CURRENT"),
+        sp_certificates=[_sp_certificate(key) for key in own],
         sp_entity_id=site.entity_id,
         sp_acs_url=site.acs_url,
         sp_slo_url=site.slo_url,
@@ -304,7 +304,7 @@ def show(call: Call, row: ConnectionWithOrganization, own: Sequence[KeyRow]) -> 
 async def _shown(call: Call, db: Queries, rows: Sequence[ConnectionWithOrganization]) -> list[SsoConnection]:
     ids = [row.id for row in rows]
     own = await store.keys(db, project_id=call.project_id, connection_ids=ids) if ids else []
-    return [show(call, row, [each for each in own if each.connection_id == row.id]) for row in rows]
+    return [show(call, row, [key for key in own if key.connection_id == row.id]) for row in rows]
 
 
 async def _with_organizations(
@@ -348,7 +348,7 @@ def _sp_certificate(row: KeyRow) -> SpCertificate:
     )
 
 
-async def _one_row(db: Queries, call: Call, organization_id: UUID, id: UUID) -> ConnectionWithOrganization:
+async def _require_row(db: Queries, call: Call, organization_id: UUID, id: UUID) -> ConnectionWithOrganization:
     rows = await store.list_connections(
         db, project_id=call.project_id, organization_id=organization_id, id=id, before=None, limit=1
     )
@@ -359,7 +359,7 @@ async def _one_row(db: Queries, call: Call, organization_id: UUID, id: UUID) -> 
 
 
 async def _get_connection(db: Queries, call: Call, organization_id: UUID, id: UUID) -> SsoConnection:
-    return (await _shown(call, db, [await _one_row(db, call, organization_id, id)]))[0]
+    return (await _shown(call, db, [await _require_row(db, call, organization_id, id)]))[0]
 
 
 async def _lock(tx: Transaction, call: Call, organization_id: UUID, id: UUID) -> ConnectionRow:
@@ -370,7 +370,7 @@ async def _lock(tx: Transaction, call: Call, organization_id: UUID, id: UUID) ->
     return row
 
 
-def _blank(call: Call, organization_id: UUID) -> ConnectionRow:
+def _draft(call: Call, organization_id: UUID) -> ConnectionRow:
     return ConnectionRow(
         project_id=call.project_id,
         id=new_id(),
@@ -395,7 +395,7 @@ def _blank(call: Call, organization_id: UUID) -> ConnectionRow:
     )
 
 
-async def _given(call: Call, data: NewSsoConnection | SsoConnectionChange) -> dict[str, Any]:
+async def _metadata_columns(call: Call, data: NewSsoConnection | SsoConnectionChange) -> dict[str, Any]:
     """The columns from the metadata in a request. Called outside transactions, because it may fetch a URL."""
     xml, url = data.idp_metadata_xml, data.idp_metadata_url
     if xml is UNSET and url in (UNSET, None):
@@ -412,18 +412,20 @@ async def _given(call: Call, data: NewSsoConnection | SsoConnectionChange) -> di
     )
 
 
-async def _follow_address(tx: Transaction, call: Call, id: UUID, given: dict[str, Any]) -> None:
+async def _schedule_refresh(tx: Transaction, call: Call, id: UUID, metadata_columns: dict[str, Any]) -> None:
     """Schedule the refresh of metadata that was fetched, and end that of a removed URL."""
-    if given.get("idp_metadata_url") is not None:
+    if metadata_columns.get("idp_metadata_url") is not None:
         due_at = Moment.of(call.now + METADATA_REFRESH_INTERVAL)
         await store.upsert_metadata(tx, project_id=call.project_id, id=id, due_at=due_at, now=call.now)
-    elif "idp_metadata_url" in given:
+    elif "idp_metadata_url" in metadata_columns:
         await store.delete_metadata(tx, project_id=call.project_id, id=id)
 
 
-def _changed(row: ConnectionRow, data: NewSsoConnection | SsoConnectionChange, given: dict[str, Any]) -> ConnectionRow:
+def _changed(
+    row: ConnectionRow, data: NewSsoConnection | SsoConnectionChange, metadata_columns: dict[str, Any]
+) -> ConnectionRow:
     """The row with the imported columns, then the fields of the request."""
-    change = dict(given)
+    change = dict(metadata_columns)
     for name in ("name", *IDP_PARTS):
         value = getattr(data, name)
         if value is not UNSET and name not in ("idp_metadata_url", "idp_certificate"):
@@ -431,7 +433,7 @@ def _changed(row: ConnectionRow, data: NewSsoConnection | SsoConnectionChange, g
     if data.domain is not UNSET:
         change["domain"] = rules.as_connection_domain(data.domain)
     if data.idp_certificate is not UNSET:
-        change["idp_certificate"] = [each.pem for each in rules.as_certificates(data.idp_certificate)]
+        change["idp_certificate"] = [certificate.pem for certificate in rules.as_certificates(data.idp_certificate)]
     options = {name: value for name in Options.__struct_fields__ if (value := getattr(data, name)) is not UNSET}
     return replace(row, **change, options=replace(row.options, **options))
 
@@ -475,7 +477,7 @@ async def _switch(call: Call, id: UUID, conn_id: UUID, sign: ConnectionAction) -
         if sign == "ACTIVATE":
             await _require_complete(tx, call, after)
         if status != row.status:
-            due_at = await _first_look_at(tx, call, after)
+            due_at = await _first_warning_at(tx, call, after)
             async with keeping_sso(tx, call, id):
                 await store.set_status(
                     tx, project_id=call.project_id, id=conn_id, status=status, due_at=due_at, now=call.now
@@ -493,16 +495,16 @@ async def _require_complete(tx: Transaction, call: Call, row: ConnectionRow) -> 
     faults = rules.missing_parts(row, domain_verified=owner == row.organization_id, now=call.now)
     if faults:
         raise SsoConnectionIncomplete(
-            "The connection is incomplete: " + " ".join(each.message for each in faults), errors=faults
+            "The connection is incomplete: " + " ".join(fault.message for fault in faults), errors=faults
         )
     await store.lock_activation(tx, project_id=call.project_id, domain=row.domain)
-    found = await store.active_connection_at(tx, project_id=call.project_id, domain=row.domain)
-    if found is None or found.id == row.id:
+    serving = await store.active_connection_at(tx, project_id=call.project_id, domain=row.domain)
+    if serving is None or serving.id == row.id:
         return
-    if found.organization_id == row.organization_id:
+    if serving.organization_id == row.organization_id:
         fault = ProblemError(path="/domain", code="domain_served", message=SsoDomainServed.message())
         raise SsoDomainServed(errors=[fault])
-    await _deactivate_others(tx, call, found, row.domain)
+    await _deactivate_others(tx, call, serving, row.domain)
 
 
 async def _deactivate_others(tx: Transaction, call: Call, serving: store.ServingConnection, domain: str) -> None:
@@ -514,10 +516,10 @@ async def _deactivate_others(tx: Transaction, call: Call, serving: store.Serving
     )
 
 
-async def _first_look_at(tx: Transaction, call: Call, row: ConnectionRow) -> Any:
+async def _first_warning_at(tx: Transaction, call: Call, row: ConnectionRow) -> Any:
     own = await store.keys(tx, project_id=call.project_id, connection_ids=[row.id])
-    return rules.first_warning_at(row, next(each.not_after for each in own if each.place == "CURRENT"), call.now)
+    return rules.first_warning_at(row, next(key.not_after for key in own if key.place == "CURRENT"), call.now)
 
 
-def _differ(one: ConnectionRow, other: ConnectionRow, name: str) -> bool:
-    return bool(getattr(one, name) != getattr(other, name))
+def _differ(before: ConnectionRow, after: ConnectionRow, name: str) -> bool:
+    return bool(getattr(before, name) != getattr(after, name))

@@ -68,9 +68,9 @@ def profile_of(sign_on: SamlLogin, mapping: AttributeMapping) -> SsoProfile:
     def values(what: str) -> list[str]:
         chosen: str | None = getattr(mapping, what, None)
         for name in (chosen,) if chosen else USUAL_NAMES.get(what, ()):
-            found = sign_on.attributes.get(name) or sign_on.attributes.get(sign_on.friendly_names.get(name, ""))
-            if found:
-                return [value for value in found if value]
+            texts = sign_on.attributes.get(name) or sign_on.attributes.get(sign_on.friendly_names.get(name, ""))
+            if texts:
+                return [text for text in texts if text]
         return []
 
     def first(what: str) -> str | None:
@@ -155,11 +155,11 @@ def roles_for(
 
     Roles that are listed for any group are set by the user's groups; all others stay.
     """
-    given = [role for group, roles in group_roles.items() if group in groups for role in roles]
+    group_granted = [role for group, roles in group_roles.items() if group in groups for role in roles]
     managed = {role for roles in group_roles.values() for role in roles}
     kept = list(default_roles) if held is None else [role for role in held if role not in managed]
-    found = [role for role in dict.fromkeys([*kept, *given]) if role in known]
-    return found or [role for role in default_roles if role in known] or ["MEMBER"]
+    roles = [role for role in dict.fromkeys([*kept, *group_granted]) if role in known]
+    return roles or [role for role in default_roles if role in known] or ["MEMBER"]
 
 
 def missing_parts(row: ConnectionRow, *, domain_verified: bool, now: datetime) -> list[ProblemError]:
@@ -169,10 +169,10 @@ def missing_parts(row: ConnectionRow, *, domain_verified: bool, now: datetime) -
         faults.append(_missing("/idpEntityId", "The identity provider's entity id is missing."))
     if not row.idp_sso_url:
         faults.append(_missing("/idpSsoUrl", "The identity provider's sign-on URL is missing."))
-    certificates = [read_certificate(each) for each in row.idp_certificate]
+    certificates = [read_certificate(pem) for pem in row.idp_certificate]
     if not certificates:
         faults.append(_missing("/idpCertificate", "The identity provider's signing certificate is missing."))
-    elif all(each.not_after <= now for each in certificates):
+    elif all(certificate.not_after <= now for certificate in certificates):
         faults.append(ProblemError(path="/idpCertificate", code="expired", message="Every certificate has expired."))
     if not domain_verified:
         message = f"{row.domain} is not a VERIFIED domain of the organization."
@@ -198,7 +198,7 @@ def first_warning_at(row: ConnectionRow, sp_not_after: datetime, now: datetime) 
 
 def ends_of(row: ConnectionRow, sp_not_after: datetime) -> list[datetime]:
     """Expiry of the pinned certificate that lasts longest, and of the service provider's."""
-    pinned = [read_certificate(each).not_after for each in row.idp_certificate]
+    pinned = [read_certificate(pem).not_after for pem in row.idp_certificate]
     return [*([max(pinned)] if pinned else []), sp_not_after]
 
 
@@ -218,19 +218,19 @@ def as_web_address(url: str, path: str, *, allow_http: bool) -> str:
 def in_json(column: str) -> str:
     """The JSON name of a column: `idp_sso_url` becomes `idpSsoUrl`."""
     first, *others = column.split("_")
-    return first + "".join(each.capitalize() for each in others)
+    return first + "".join(word.capitalize() for word in others)
 
 
 def as_certificates(texts: Sequence[str], path: str = "/idpCertificate") -> list[Certificate]:
     """Parse certificates and remove duplicates. Raises Invalid with the index of an invalid one."""
-    found: dict[str, Certificate] = {}
+    certificates: dict[str, Certificate] = {}
     for index, text in enumerate(texts):
         try:
             certificate = read_certificate(text)
         except CertificateRefused as refused:
             raise Invalid.at(f"{path}/{index}", refused.detail, "invalid_certificate") from None
-        found.setdefault(certificate.fingerprint, certificate)
-    return list(found.values())
+        certificates.setdefault(certificate.fingerprint, certificate)
+    return list(certificates.values())
 
 
 def _missing(path: str, message: str) -> ProblemError:

@@ -39,7 +39,7 @@ def urls_of(world: "World", connection_id: UUID) -> ConnectionUrls:
 
 def metadata_of(site: ConnectionUrls, own: Sequence[KeyRow]) -> bytes:
     """The service provider metadata, with the current and next signing certificate and the encryption certificate."""
-    published = [each.certificate for each in own if each.place in ("CURRENT", "NEXT")]
+    published = [key.certificate for key in own if key.place in ("CURRENT", "NEXT")]
     return sp_metadata(
         ServiceProvider(
             entity_id=site.entity_id,
@@ -62,7 +62,7 @@ def connection_settings(
         slo_url=site.slo_url,
         idp_entity_id=row.idp_entity_id or "",
         idp_certificates=row.idp_certificate,
-        decryption_keys=[keys.private_key_of(world, row.project_id, each) for each in own] if decrypting else (),
+        decryption_keys=[keys.private_key_of(world, row.project_id, key) for key in own] if decrypting else (),
         allow_idp_initiated=row.options.allow_idp_initiated,
         want_encrypted=row.options.require_encryption,
         allow_aes_cbc=row.options.allow_aes_cbc,

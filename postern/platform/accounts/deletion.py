@@ -147,7 +147,7 @@ async def continue_deletion(world: "World", deletion: DeletionRow) -> None:
 
 async def _delete_project_rows(world: "World", project_id: UUID) -> bool:
     """Delete some rows of a project; returns whether all are deleted."""
-    tables = [each.name for each in await tenant_tables(world.db)]
+    tables = [table.name for table in await tenant_tables(world.db)]
     return await delete_rows(world.db, [RowsToDelete(name, OF_PROJECT) for name in tables], project_id=project_id)
 
 

@@ -125,8 +125,8 @@ async def invite_account_member(call: Call, data: NewAccountInvitation) -> Accou
     token = new_token()
     async with call.db.transaction() as tx:
         account = await _lock_account(tx, call)
-        known = await store.developer_by_email(tx, email=email)
-        if known is not None and known.account_id == call.account_id:
+        existing = await store.developer_by_email(tx, email=email)
+        if existing is not None and existing.account_id == call.account_id:
             raise AlreadyAccountMember
         if await store.count_members(tx, account_id=call.account_id) >= MEMBERS_LIMIT:
             raise TooManyAccountMembers

@@ -82,7 +82,7 @@ class StripeProvider:
         if account.customer_ref is None:
             return None
         subscriptions = await self._subscriptions(account.customer_ref)
-        return subscription_state_of([_to_subscription(each) for each in subscriptions], self._prices())
+        return subscription_state_of([_to_subscription(subscription) for subscription in subscriptions], self._prices())
 
     async def cancel_all(self, account: BillingAccount) -> None:
         if account.customer_ref is None:

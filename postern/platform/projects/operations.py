@@ -314,7 +314,7 @@ async def require_project(db: Queries, project_id: UUID) -> Project:
 async def projects_of_account(db: Queries, account_id: UUID, *, before: UUID | None = None) -> list[Project]:
     """The projects of an account, newest first: at most 1,000 per call; pass the last id as `before` for the next."""
     rows = await store.projects_of(db, account_id=account_id, before=before, limit=1_000)
-    return [_shown(each) for each in rows]
+    return [_shown(row) for row in rows]
 
 
 async def read_key(world: "World", token: str, project_id: UUID | None, origin: Origin) -> Caller | None:
@@ -365,7 +365,7 @@ def _shown(project: Project) -> Project:
     relays = project.settings.relays
     if not relays:
         return project
-    hidden = [msgspec.structs.replace(each, password=HIDDEN if each.password else None) for each in relays]
+    hidden = [msgspec.structs.replace(relay, password=HIDDEN if relay.password else None) for relay in relays]
     return msgspec.structs.replace(project, settings=msgspec.structs.replace(project.settings, relays=hidden))
 
 
@@ -376,7 +376,7 @@ def _changed(call: Call, settings: ProjectSettings, change: SettingsChange | Uns
     changes = {name: value for name in change.__struct_fields__ if (value := getattr(change, name)) is not UNSET}
     if changes.get("relays"):
         changes["relays"] = [
-            _sealed(call, each, settings.relays or [], index) for index, each in enumerate(changes["relays"])
+            _sealed(call, relay, settings.relays or [], index) for index, relay in enumerate(changes["relays"])
         ]
         for index, relay in enumerate(changes["relays"]):
             _require_public(call, f"/settings/relays/{index}/host", relay.host)
@@ -430,11 +430,11 @@ def _serialise_origin(origin: str) -> str:
     return f"{scheme}://{host.removesuffix({'http': ':80', 'https': ':443'}[scheme])}"
 
 
-def _sealed(call: Call, relay: ProjectRelay, known: list[ProjectRelay], index: int) -> ProjectRelay:
+def _sealed(call: Call, relay: ProjectRelay, stored_relays: list[ProjectRelay], index: int) -> ProjectRelay:
     if relay.password is None:
         return relay
     if relay.password == HIDDEN:
-        same = [each for each in known if (each.host, each.username) == (relay.host, relay.username)]
+        same = [stored for stored in stored_relays if (stored.host, stored.username) == (relay.host, relay.username)]
         return msgspec.structs.replace(relay, password=same[0].password if same else None)
     if len(relay.password) > RELAY_PASSWORD_LIMIT:
         message = f"A password has at most {RELAY_PASSWORD_LIMIT:,} characters."

@@ -1,4 +1,4 @@
-"""SQL that finds who uses a template, an audience or a sending domain."""
+"""SQL that finds the automations and campaigns that use a template, an audience or a sending domain."""
 
 from uuid import UUID
 
@@ -7,22 +7,23 @@ from postern.kernel.values import Record
 
 
 class RecordUser(Record):
-    """Something that uses a record."""
+    """An automation or campaign that uses a record."""
 
     kind: str
     id: UUID
     name: str
 
 
-# Taken by whoever activates an automation too: nothing that it needs is deleted while it becomes active.
+# The activation of an automation takes the same lock, so that nothing it uses is deleted in between.
 @statement("""
     select pg_advisory_xact_lock(hashtextextended('automations:' || %(project_id)s::text, 0))::text
 """)
 async def lock_activations(tx: Transaction, *, project_id: UUID) -> str: ...
 
 
-# Steps name templates, audiences and domains by id wherever they are nested; ids are unique, so their text is searched.
-# Runs keep the steps that they began with: those of an automation that is off, or was changed since, count as well.
+# Steps refer to templates, audiences and domains by id at any depth; as ids are unique, their JSON text is searched.
+# A run keeps the version of the steps with which it started, so unfinished runs count even if the automation is
+# inactive or was changed.
 @statement("""
     select kind, id, name from (
         select 'automation' as kind, a.id, a.name from automations a

@@ -389,11 +389,11 @@ async def erase_events(tx: Transaction, project_id: UUID, subject_ids: list[UUID
 def signed_headers(secrets: Any, webhook: WebhookInUse, id: UUID, now: Moment, body: bytes) -> dict[str, str]:
     """The headers of a request to a subscription, signed with every secret that is valid at `now`."""
     context = _context(webhook.project_id, webhook.id)
-    alive = [secrets.open(webhook.sealed_secret, context).decode()]
+    valid_secrets = [secrets.open(webhook.sealed_secret, context).decode()]
     expires_at = webhook.previous_secret_expires_at
     if webhook.previous_sealed_secret and expires_at and expires_at > now:
-        alive.append(secrets.open(webhook.previous_sealed_secret, context).decode())
-    return {"Content-Type": "application/json", **webhook_headers(str(id), now, body, alive)}
+        valid_secrets.append(secrets.open(webhook.previous_sealed_secret, context).decode())
+    return {"Content-Type": "application/json", **webhook_headers(str(id), now, body, valid_secrets)}
 
 
 def _context(project_id: UUID, id: UUID) -> str:
