@@ -29,32 +29,32 @@ from postern.protocols.mail.templates.template import (
 
 Part = Literal["subject", "html", "text"]
 Reached = Callable[[Part | None], None]
-"""Told which part of a message is worked on from now on: who watches a render process knows where it died."""
+"""Called with the part of a message that is processed next, so that the part is known if the render process dies."""
 
 
 def nowhere(part: Part | None) -> None:
-    """Nobody watches."""
+    """Does nothing."""
 
 
 class TrackingOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How the links of one send are written."""
+    """The settings of the tracked links of one send."""
 
     base: str
-    """Scheme and host that the links lead to, without a slash at the end."""
+    """Scheme and host of the links, without a trailing slash."""
     key: bytes
-    """What signs them: the current key of the project."""
+    """The key that signs the links."""
     opens: bool = True
     clicks: bool = True
 
 
 class RenderedContent(msgspec.Struct, frozen=True, kw_only=True):
-    """A message's words for one recipient."""
+    """The content of a message for one recipient."""
 
     subject: str
     text: str | None
     html: str | None
     unsubscribe_url: str | None = None
-    """The one-click link of this send (for List-Unsubscribe), when there is a Tracking."""
+    """The unsubscribe link of this send; None without tracking options."""
 
 
 def is_blank(html: str | None, text: str | None) -> bool:
@@ -63,7 +63,7 @@ def is_blank(html: str | None, text: str | None) -> bool:
 
 
 class LiteralText:
-    """A part of a message that no template engine reads, in place of a compiled template."""
+    """A part of a message that is not rendered, in place of a compiled template."""
 
     __slots__ = ("_source",)
 
@@ -71,14 +71,14 @@ class LiteralText:
         self._source = source
 
     def render(self, values: Mapping[str, Any] | RenderValues) -> str:
-        """The part as it was written."""
+        """The part unchanged."""
         return self._source
 
 
 class Content:
     """Subject, text and html of a message, compiled for any number of recipients and threads.
 
-    Templates may use `unsubscribe_url` (or `unsubscribeUrl`) where a Tracking is given.
+    Templates can use `unsubscribe_url` (or `unsubscribeUrl`) if tracking options are given.
     """
 
     __slots__ = (
@@ -111,21 +111,21 @@ class Content:
         self._tracked: TrackedTemplate | None = None
         self._html: CompiledTemplate | LiteralText | None = None
         self._written_html: str | None = None
-        """The html of a message that no engine reads, for recipients whose links are not tracked."""
+        """The html of a message with the engine `none`, for recipients without tracked links."""
         self._leave_mark: str | None = None
-        """What stands in the text for the link that unsubscribes the recipient."""
+        """The placeholder of the recipient's unsubscribe link in the text."""
         self._scan_rendered = self._text_from_rendered = False
         if html is not None:
             reached("html")
-            # Compiled as written first, so that an error names the author's own line and column.
+            # The original html is compiled first, so that an error has the author's line and column.
             self._compile(html, OutputFormat.HTML)
             self._tracked = compile_links(html, template=engine != "none")
             self._html = self._compile(self._tracked.source, OutputFormat.HTML)
             if engine == "none":
                 self._written_html = html
-            # Html that a variable brings along holds links that only the rendered text shows.
+            # Links in html from a variable are only found after rendering.
             self._scan_rendered = engine != "none" and _BRINGS_HTML.search(html) is not None
-        # A text that is made from the html fails for what the html says.
+        # If the text is derived from the html, its errors are errors of the html.
         self._text_part: Part = "html" if text is None else "text"
         reached(self._text_part)
         self._text = self._compile_text(text, html)
@@ -140,7 +140,7 @@ class Content:
             self._text_from_rendered = True
             return None
         if self._tracked is not None and self._tracked.has_unsubscribe:
-            # Where such a link leads is filled in for each recipient.
+            # The URL of the unsubscribe link differs for each recipient.
             self._leave_mark = f"https://{token_hex(16)}.invalid"
             html = self._tracked.rewrite(self._tracked.source, **_UNTRACKED, unsubscribe=self._leave_mark)
         if self._engine == "none":
@@ -148,7 +148,7 @@ class Content:
         try:
             return compile_template(text_from_html(html), OutputFormat.TEXT)
         except TemplateInvalid:
-            # Half of a condition stood in a tag that plain text leaves out.
+            # A part of a template condition was inside a tag, which plain text omits.
             self._text_from_rendered = True
             return None
 
@@ -160,9 +160,9 @@ class Content:
         tracking: TrackingOptions | None = None,
         reached: Reached = nowhere,
     ) -> RenderedContent:
-        """The words for one recipient, with signed links and the pixel where `tracking` asks for them.
+        """Render the content for one recipient, with signed links and the pixel as set in `tracking`.
 
-        Raises RenderFailed or TooManyLinksRendered; either concerns this recipient alone.
+        Raises RenderFailed or TooManyLinksRendered, which concern only this recipient.
         """
         leave = None
         merged: dict[str, Any] = {**self._facts, **values}
@@ -235,10 +235,10 @@ def compile_content(
     reached: Reached = nowhere,
     engine: Engine = "minijinja",
 ) -> Content:
-    """Compile the words of a campaign or a single message.
+    """Compile the content of a campaign or a single message.
 
-    `facts` are values that are the same for everybody. Without `text` one is made from the html. With the engine
-    `none` nothing is filled in; links are tracked all the same.
+    `facts` are values that are the same for all recipients. Without `text`, it is derived from the html. With the
+    engine `none` nothing is rendered, but links are tracked.
     Raises TemplateInvalid (with line and column) or TooManyLinks.
     """
     return Content(subject, html, text, facts or {}, reached, engine)

@@ -20,21 +20,21 @@ from postern.protocols.mail.transports.transport import (
 
 HOST = "capture"
 LARGEST_MESSAGE = 50_000_000
-"""Octets of one message, as the server of a generous provider would have it."""
+"""Maximum octets of a message."""
 
 Keep: TypeAlias = Callable[[Envelope, bytes], Awaitable[None]]
 """Stores a captured message."""
 
 
 class CaptureTransport:
-    """Gives each message to a function that stores it; nothing leaves the machine."""
+    """Stores each message through a function instead of sending it."""
 
     def __init__(self, keep: Keep) -> None:
         self._keep = keep
 
     @property
     def open(self) -> bool:
-        """It can always be reached."""
+        """Always False: capturing does not depend on a server."""
         return False
 
     async def deliver(
@@ -45,26 +45,26 @@ class CaptureTransport:
         before_dot: BeforeDot | None = None,
         admit: Admit | None = None,
     ) -> DeliveryOutcome:
-        """See `Transport.deliver`. What `keep` raises goes up: the message was not kept then."""
+        """See `Transport.deliver`. Raises the exceptions of `keep`; the message is not stored then."""
         started = time.perf_counter()
-        wrong = unfit(message)
-        if wrong:
-            return refuse(envelope, 554, "5.6.0", wrong, HOST)
+        fault = unfit(message)
+        if fault:
+            return refuse(envelope, 554, "5.6.0", fault, HOST)
         if len(message) > LARGEST_MESSAGE:
-            return refuse(envelope, 552, "5.3.4", f"More than {LARGEST_MESSAGE} octets.", HOST)
-        good = [recipient for recipient in envelope.recipients if _is_address(recipient)]
-        if good:
+            return refuse(envelope, 552, "5.3.4", f"The message has more than {LARGEST_MESSAGE} octets.", HOST)
+        valid = [recipient for recipient in envelope.recipients if _is_address(recipient)]
+        if valid:
             if admit:
                 await admit()
             if before_dot:
                 await before_dot()
             await self._keep(envelope, message)
         spent = timedelta(seconds=time.perf_counter() - started)
-        results = tuple(_result(recipient, recipient in good, spent) for recipient in envelope.recipients)
+        results = tuple(_result(recipient, recipient in valid, spent) for recipient in envelope.recipients)
         return DeliveryOutcome(results=results, host=HOST, duration=spent)
 
     async def aclose(self) -> None:
-        """Nothing is held open."""
+        """Does nothing: there are no connections."""
 
 
 def _is_address(recipient: str) -> bool:
@@ -75,13 +75,13 @@ def _is_address(recipient: str) -> bool:
     return True
 
 
-def _result(recipient: str, good: bool, spent: timedelta) -> Result:
-    if not good:
+def _result(recipient: str, is_valid: bool, spent: timedelta) -> Result:
+    if not is_valid:
         return Rejected(
             recipient=recipient,
             code=553,
             enhanced="5.1.3",
-            text="That is no e-mail address.",
+            text="This is not a valid e-mail address.",
             host=HOST,
             duration=spent,
         )
@@ -89,7 +89,7 @@ def _result(recipient: str, good: bool, spent: timedelta) -> Result:
         recipient=recipient,
         code=250,
         enhanced="2.0.0",
-        text="Captured; nothing left the machine.",
+        text="Captured and not sent.",
         host=HOST,
         duration=spent,
         delivered=True,

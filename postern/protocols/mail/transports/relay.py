@@ -1,4 +1,4 @@
-"""Relays: which one gets a message, the connections to each, and the rate at which it takes messages."""
+"""The relay transport: the choice of a relay, connection pools, rate limits, and circuit breakers."""
 
 import asyncio
 import functools
@@ -34,33 +34,32 @@ from postern.protocols.mail.transports.transport import (
 )
 
 MOST_RELAYS = 16
-"""Relays of one transport."""
+"""Maximum relays of one transport."""
 ADDRESSES_TRIED = 4
-"""Addresses of one relay that are tried for a connection."""
+"""Maximum IP addresses of a relay that are tried for a connection."""
 
 Resolve: TypeAlias = Callable[[str], Awaitable[Sequence[str]]]
-"""The addresses of a host to connect to. Raises ValueError or LookupError, with a message for people, if there
-is none."""
+"""Looks up the IP addresses of a host to connect to. Raises ValueError or LookupError, with a message for people."""
 
 Lease: TypeAlias = Callable[[str, float], Awaitable[float | None]]
-"""Lease the next so many seconds of a named rate that several processes share: how many seconds away they begin, None
-where the rate is taken for a long time ahead."""
+"""Leases the next span (in seconds) of a named rate that several processes share. Returns in how many seconds it
+begins; None if that would be too late."""
 
 
 class RelayServer(msgspec.Struct, frozen=True, kw_only=True):
-    """A relay, and how much it takes at its best."""
+    """A relay and its limits."""
 
     host: str
     port: int = 587
     tls: Tls = Tls.STARTTLS_REQUIRED
     verify: bool = True
-    """Whether its certificate must be right."""
+    """Whether its certificate must be valid."""
     user: str | None = None
     password: str = ""
     weight: int = 1
     """Its share of the messages, relative to the other relays."""
     per_second: float | None = None
-    """Messages per second; None for as fast as it answers."""
+    """Maximum messages per second; None for no limit."""
     max_connections: int = 10
     max_messages_per_connection: int = 1_000
 
@@ -80,13 +79,13 @@ class RelayTransport:
         clock: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        """`hello` is our own name, `context` replaces the system's authorities, `chance` is 0 ≤ x < 1.
+        """`hello` is the host name for EHLO, `context` replaces the system's CAs, `chance` gives 0 ≤ x < 1.
 
-        `resolve` is asked before each connection, and only the addresses it answers are connected to; without it the
-        system looks names up, and every address is good. `lease` shares the relays' rates with other processes.
+        With `resolve`, only the addresses that it returns are connected to; without it, the system resolves names and
+        any address is allowed. `lease` shares the relays' rates with other processes.
         """
         if not 1 <= len(relays) <= MOST_RELAYS:
-            raise ValueError(f"From 1 to {MOST_RELAYS} relays.")
+            raise ValueError(f"A transport must have 1 to {MOST_RELAYS} relays.")
         self._chance = chance
         self._pools: list[tuple[int, ConnectionPool]] = []
         for relay in relays:
@@ -125,7 +124,7 @@ class RelayTransport:
         for pool in others:
             if outcome.exchange or not isinstance(outcome.results[0], Deferred):
                 break
-            # Nothing was said about this message yet, so asking another relay is still the first try.
+            # The first relay got no command for this message, so another relay can be tried in the same attempt.
             outcome = await pool.deliver(envelope, message, before_dot=before_dot, admit=admit)
         return outcome
 
@@ -143,39 +142,39 @@ class RelayTransport:
 
 
 async def _connect(peer: Peer, resolve: Resolve) -> SmtpConnection:
-    """Connect to one of the addresses that the host may be reached at; certificates are checked against its name."""
+    """Connect to one of the allowed addresses of the host. Its certificate must have the host's name."""
     try:
         async with asyncio.timeout(peer.timeouts.connect.total_seconds()):
             addresses = await resolve(peer.host)
     except TimeoutError:
-        raise Unreachable(f"The address of {peer.host} could not be found in time.", enhanced="4.4.3") from None
-    except (ValueError, LookupError) as refused:
-        raise Unreachable(f"{peer.label}: {refused}", enhanced="4.4.3") from None
-    trouble = Unreachable(f"{peer.host} has no address.", enhanced="4.4.3")
+        raise Unreachable(f"The DNS lookup of {peer.host} timed out.", enhanced="4.4.3") from None
+    except (ValueError, LookupError) as error:
+        raise Unreachable(f"{peer.label}: {error}", enhanced="4.4.3") from None
+    failure = Unreachable(f"{peer.host} has no address.", enhanced="4.4.3")
     for address in addresses[:ADDRESSES_TRIED]:
         try:
             return await connect(msgspec.structs.replace(peer, address=address))
-        except Unreachable as unreachable:
-            trouble = unreachable
-    raise trouble
+        except Unreachable as error:
+            failure = error
+    raise failure
 
 
 LONGEST_QUEUE = 1_024
-"""Messages that wait in memory for one relay; the rest stay in the database."""
+"""Maximum messages that wait in memory for one relay; others stay in the database."""
 LONGEST_WAIT_SECONDS = 5.0
-"""A message that would wait longer for the rate goes back to the database."""
+"""A message that the rate limit would delay for longer goes back to the database."""
 IDLE_BEFORE_NOOP_SECONDS = 15.0
-"""A connection that was idle longer gets a NOOP before it is used."""
+"""A connection that was idle for longer is checked with NOOP before it is used."""
 IDLE_SECONDS = 60.0
-"""A connection that was idle so long is closed; servers close theirs after 5 minutes at the latest."""
+"""A connection that was idle for this long is closed; most servers close it after 5 minutes."""
 LEASED_SECONDS = 0.25
 """The span of a shared rate that a process leases at a time."""
 RESERVED_SHARE = 5
-"""One connection in so many, and at least one, is never taken by bulk mail."""
+"""One in this many connections, and at least one, is reserved for mail that is not bulk mail."""
 
 
 class ConnectionPool:
-    """The connections to one relay, shared by all who send there."""
+    """The connections to one relay."""
 
     def __init__(
         self,
@@ -187,10 +186,10 @@ class ConnectionPool:
         chance: Callable[[], float],
         lease: Callable[[float], Awaitable[float | None]] | None = None,
     ) -> None:
-        """`lease` gives this process a span of seconds of a rate that it shares, and says how far away it begins."""
+        """`lease` leases a span of the rate that processes share, see `Lease`."""
         self._lease = lease if relay.per_second else None
         self._leased = (0.0, 0.0)
-        """When the next message may go by the shared rate, and when the leased span ends."""
+        """When the next message can be sent by the shared rate, and when the leased span ends."""
         self._leasing = asyncio.Lock()
         self.label = label
         self.shaper = RateShaper(relay, chance)
@@ -207,7 +206,7 @@ class ConnectionPool:
 
     @property
     def open(self) -> bool:
-        """Whether the circuit is open."""
+        """Whether the circuit breaker is open."""
         return self.shaper.open(self._clock())
 
     async def deliver(
@@ -246,21 +245,21 @@ class ConnectionPool:
     def _circuit_open(self, envelope: Envelope) -> DeliveryOutcome:
         return postpone(
             envelope,
-            f"{self.label} could not be reached several times; it is left alone for a while.",
+            f"{self.label} could not be reached several times in a row, so no connection is tried for a while.",
             self.label,
             untried=True,
             retry_after=timedelta(seconds=self.shaper.wait(self._clock())),
         )
 
     async def _pace(self, envelope: Envelope) -> DeliveryOutcome | None:
-        """Keep to the rate: wait a little, or send the message back if that would take long."""
+        """Wait as long as the rate limit requires, or return the message if that is too long."""
         shared = await self._shared_delay() if self._lease else 0.0
         now = self._clock()
         delay = max(self.shaper.delay(now), shared)
         if delay > LONGEST_WAIT_SECONDS:
             return postpone(
                 envelope,
-                f"{self.label} takes {self.shaper.per_second:.3g} messages a second at present.",
+                f"The rate limit of {self.label} is {self.shaper.per_second:.3g} messages per second at present.",
                 self.label,
                 untried=True,
                 retry_after=timedelta(seconds=delay),
@@ -275,9 +274,9 @@ class ConnectionPool:
         return None
 
     async def _shared_delay(self) -> float:
-        """Seconds until the next message may go by the rate that all processes share; takes that time.
+        """Seconds until the next message can be sent by the rate that all processes share; reserves that time.
 
-        Times are leased a span at a time, not one by one; what is not used of a span is lost.
+        Times are leased in spans and not one by one; the unused part of a span is lost.
         """
         rate = self.shaper.relay.per_second
         assert self._lease is not None
@@ -317,19 +316,19 @@ class ConnectionPool:
             if admit:
                 await admit()
             return self._learn(await connection.send(envelope, message, before_dot=before_dot))
-        except ConnectionFailed as trouble:
+        except ConnectionFailed as failure:
             self.shaper.failed(self._clock())
-            if trouble.reply:
-                self.shaper.deferred(trouble.reply.code, self._clock())
-            return deferred(envelope, trouble, self.label, timedelta(seconds=loop.time() - started))
+            if failure.reply:
+                self.shaper.deferred(failure.reply.code, self._clock())
+            return deferred(envelope, failure, self.label, timedelta(seconds=loop.time() - started))
         finally:
             self._used -= 1
             if connection:
                 self._put_back(connection)
 
     def _learn(self, outcome: DeliveryOutcome) -> DeliveryOutcome:
-        """Report the outcome to the shaper, once for a message, however many recipients it has."""
-        best = next((one for one in outcome.results if isinstance(one, Accepted)), outcome.results[0])
+        """Report the outcome to the rate shaper, once per message, whatever the number of recipients."""
+        best = next((result for result in outcome.results if isinstance(result, Accepted)), outcome.results[0])
         if outcome.exchange and best.code:
             self.shaper.connected()
             if isinstance(best, Accepted):
@@ -344,8 +343,8 @@ class ConnectionPool:
         loop = asyncio.get_running_loop()
         while self._idle:
             connection = self._idle.pop()
-            rested = loop.time() - connection.idle_since
-            if connection.usable and (rested < IDLE_BEFORE_NOOP_SECONDS or await connection.noop()):
+            idle_seconds = loop.time() - connection.idle_since
+            if connection.usable and (idle_seconds < IDLE_BEFORE_NOOP_SECONDS or await connection.noop()):
                 return connection
             connection.abort()
         return None
@@ -366,12 +365,12 @@ class ConnectionPool:
     def _reap(self) -> None:
         loop = asyncio.get_running_loop()
         self._reaper = None
-        old = [one for one in self._idle if loop.time() - one.idle_since >= IDLE_SECONDS]
-        self._idle = [one for one in self._idle if one not in old]
+        old = [connection for connection in self._idle if loop.time() - connection.idle_since >= IDLE_SECONDS]
+        self._idle = [connection for connection in self._idle if connection not in old]
         for connection in old:
             self._discard(connection)
         if self._idle:
-            oldest = min(one.idle_since for one in self._idle)
+            oldest = min(connection.idle_since for connection in self._idle)
             self._reaper = loop.call_at(oldest + IDLE_SECONDS, self._reap)
 
     def _discard(self, connection: SmtpConnection) -> None:
@@ -389,7 +388,7 @@ class ConnectionPool:
         if self._goodbyes:
             await asyncio.wait(self._goodbyes)
 
-    # Who may use one.
+    # Permission to use a connection.
 
     def _has_room(self, *, bulk: bool) -> bool:
         allowed = self.shaper.connections
@@ -399,7 +398,7 @@ class ConnectionPool:
         return not bulk or self._bulk < allowed - reserved
 
     async def _enter(self, bulk: bool) -> None:
-        """Wait for the right to use one connection."""
+        """Wait until a connection can be used."""
         queue = self._waiting[bulk]
         if queue or not self._has_room(bulk=bulk):
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -408,7 +407,7 @@ class ConnectionPool:
                 await turn
             except asyncio.CancelledError:
                 if turn.done() and not turn.cancelled():
-                    # The turn came and nobody is there to take it.
+                    # The task was cancelled after it got the permission, so the next one gets it.
                     self._leave(bulk)
                 else:
                     queue.remove(turn)
@@ -433,34 +432,36 @@ class ConnectionPool:
 
 
 FAILURES_TO_OPEN = 3
-"""Connection failures in a row after which the circuit opens."""
+"""The circuit breaker opens after this many connection failures in a row."""
 SHORTEST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
-"""Seconds that an open circuit waits before its next trial; they double with every failed one."""
+"""Seconds until an open circuit breaker allows the next trial; they double with every failed trial."""
 DEFERRALS_TO_SLOW = 5
-"""Messages deferred in a row, with nothing accepted between them, that mean the relay and not a mailbox."""
+"""After this many deferred messages in a row, the relay is considered overloaded rather than single mailboxes."""
 SLOWEST_PER_SECOND = 5.0
-"""Backing off never goes below this (or the configured rate, if that is lower)."""
+"""The rate is never reduced below this, or below the configured rate if that is lower."""
 SETTLING_SECONDS = 1.0
-"""Signals within this time of a slow-down belong to what was already under way."""
+"""Deferrals within this time after a slow-down are ignored, because those messages were already being sent."""
 ACCEPTED_TO_RECOVER = 20
-"""Acceptances for each step back up."""
+"""The number of accepted messages for each recovery step."""
 RECOVERY = 1.5
-"""What such a step multiplies the rate by; it also adds one connection."""
+"""A recovery step multiplies the rate by this and adds one connection."""
 BURST_SECONDS = 0.05
-"""How far ahead of the even pace messages may run."""
+"""Messages can be sent this much earlier than an even distribution requires."""
 SLOW_DOWN_CODES = frozenset({421, 450, 451, 452})
 
 
 class RateShaper:
-    """How many connections and messages per second a relay may get now, and its circuit: it slows down at once and
-    recovers slowly. Time is an argument."""
+    """The current limits of connections and messages per second of a relay, and its circuit breaker.
+
+    It slows down at once and recovers slowly. Its methods take the time as an argument.
+    """
 
     def __init__(self, relay: RelayServer, chance: Callable[[], float]) -> None:
         self.relay = relay
         self.connections = relay.max_connections
-        """Connections allowed now."""
+        """The current limit of connections."""
         self.per_second = relay.per_second
-        """Messages per second allowed now; None without bound."""
+        """The current limit of messages per second; None for no limit."""
         self._chance = chance
         self._failures = 0
         self._retry_at = 0.0
@@ -471,15 +472,15 @@ class RateShaper:
         self._second, self._sent, self._pace = 0, 0, 0.0
 
     def open(self, now: float) -> bool:
-        """Whether the circuit is open: no attempt is made."""
+        """Whether the circuit breaker is open, so that no attempt is made."""
         return self._failures >= FAILURES_TO_OPEN and now < self._retry_at
 
     def wait(self, now: float) -> float:
-        """Seconds until the circuit's next trial; 0 when closed."""
+        """Seconds until the next trial of an open circuit breaker; 0 if it is closed."""
         return max(0.0, self._retry_at - now) if self._failures >= FAILURES_TO_OPEN else 0.0
 
     def admits(self, now: float) -> bool:
-        """Whether to try now. An open circuit whose pause is over lets exactly one caller try."""
+        """Whether an attempt is allowed. After the pause, an open circuit breaker allows exactly one."""
         if self._failures < FAILURES_TO_OPEN:
             return True
         if now < self._retry_at:
@@ -488,7 +489,7 @@ class RateShaper:
         return True
 
     def delay(self, now: float) -> float:
-        """Seconds until the next message may go at the present rate; call `acquire` when it does."""
+        """Seconds until the next message can be sent at the current rate; call `acquire` when it is sent."""
         return max(0.0, self._next_slot - BURST_SECONDS - now) if self.per_second else 0.0
 
     def acquire(self, now: float) -> None:
@@ -500,16 +501,16 @@ class RateShaper:
         self._sent += 1
 
     def failed(self, now: float) -> None:
-        """No connection could be made."""
+        """Record a failed connection."""
         self._failures += 1
         self._retry_at = now + self._pause()
 
     def connected(self) -> None:
-        """A connection was made: the circuit closes."""
+        """Record a connection; closes the circuit breaker."""
         self._failures = 0
 
     def accepted(self) -> None:
-        """A message was accepted."""
+        """Record an accepted message."""
         self._deferrals = 0
         self._accepted += 1
         if self._accepted >= ACCEPTED_TO_RECOVER:
@@ -517,7 +518,7 @@ class RateShaper:
             self._recover()
 
     def deferred(self, code: int, now: float) -> None:
-        """A message was deferred with this reply code; a 421 concerns the connection, the others are counted."""
+        """Record a deferred message. The code 421 slows down at once, other codes after several in a row."""
         if code not in SLOW_DOWN_CODES or now - self._slowed_at < SETTLING_SECONDS:
             return
         self._deferrals += 1
@@ -539,7 +540,7 @@ class RateShaper:
         if ceiling is not None:
             self.per_second = min(self.per_second, ceiling)
         elif self.connections == self.relay.max_connections and self.per_second > 4 * max(self._pace, self._sent):
-            # The pace is set by the answers again, no longer by us.
+            # The relay's replies, and not the limit, determine the rate again.
             self.per_second = None
 
     def _pause(self) -> float:

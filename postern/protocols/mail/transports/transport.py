@@ -1,4 +1,4 @@
-"""What all transports have in common: an envelope goes in, one result per recipient comes out. And test addresses."""
+"""The interface of transports: an envelope and a message in, one result per recipient out. And test addresses."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -9,28 +9,28 @@ from typing import Protocol, TypeAlias
 import msgspec
 
 LONGEST_DIALOGUE = 16_384
-"""Octets of what the peer said that an outcome keeps."""
+"""Maximum octets of the server's replies that an outcome contains."""
 NO_TIME = timedelta()
 
 BeforeDot: TypeAlias = Callable[[], Awaitable[None]]
-"""Awaited just before a message becomes the peer's: the last moment at which nothing has been handed over."""
+"""Awaited right before the final dot, after which the server may accept the message."""
 Admit: TypeAlias = Callable[[], Awaitable[None]]
-"""Awaited when a connection is free for a message and before its first command: the last moment at which the peer has
-not heard of it. Where it raises, the message is not sent and the connection serves the next one."""
+"""Awaited when a connection is free for a message, before its first command. If it raises, the message is not sent, and
+the connection is used for the next one."""
 
 
 class Envelope(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The envelope of a message: its recipients and its return path."""
 
     mail_from: str
-    """The return path; empty for messages that nobody may bounce (RFC 5321 §4.5.5)."""
+    """The return path; empty for messages that must not bounce (RFC 5321 §4.5.5)."""
     recipients: tuple[str, ...]
     message_id: str
     """The Message-ID, the same over all attempts."""
     needs_smtputf8: bool = False
-    """Whether headers carry raw UTF-8 (RFC 6531); raw addresses are found without it."""
+    """Whether headers contain UTF-8 (RFC 6531). Non-ASCII addresses are detected without it."""
     bulk: bool = False
-    """Marketing mail: it never takes the connections reserved for everything else."""
+    """Whether it is marketing mail, which cannot use the reserved connections."""
     tenant: str | None = None
     """The project of the message, for transports that keep projects apart."""
 
@@ -40,9 +40,9 @@ class RecipientResult(msgspec.Struct, frozen=True, kw_only=True, tag_field="resu
 
     recipient: str
     code: int
-    """The reply code of RFC 5321 §4.2; 0 where no peer spoke."""
+    """The reply code (RFC 5321 §4.2); 0 without a reply."""
     enhanced: str
-    """The enhanced status code of RFC 3463, such as `5.1.1`; empty where the peer gave none."""
+    """The enhanced status code (RFC 3463), such as `5.1.1`; empty if the server sent none."""
     text: str
     host: str
     duration: timedelta
@@ -52,11 +52,11 @@ class Accepted(RecipientResult, frozen=True, kw_only=True, tag="accepted", gc=Fa
     """The next hop accepted the message."""
 
     delivered: bool = False
-    """Whether the next hop was the recipient's own mailbox."""
+    """Whether the next hop is the recipient's mailbox."""
 
 
 class Deferred(RecipientResult, frozen=True, kw_only=True, tag="deferred", gc=False):
-    """A temporary failure: try again later."""
+    """A temporary failure, which can be retried."""
 
 
 class Rejected(RecipientResult, frozen=True, kw_only=True, tag="rejected", gc=False):
@@ -72,51 +72,51 @@ class DeliveryOutcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     results: tuple[Result, ...]
     """One per recipient, in the order of the envelope."""
     host: str
-    """`name:port` of the last peer that was asked, or the transport's own name."""
+    """`name:port` of the last server that was contacted, or the transport's name."""
     duration: timedelta
     ambiguous: bool = False
-    """The final dot went out and no reply came: the peer may or may not have taken the message (RFC 1047)."""
+    """The final dot was sent without a reply, so it is unknown whether the server accepted the message (RFC 1047)."""
     untried: bool = False
-    """No peer was asked for this message (circuit open, queue full): it need not count as an attempt."""
+    """No server was contacted (circuit open, queue full), so this does not count as an attempt."""
     retry_after: timedelta | None = None
-    """How long the transport asks to be left alone, where it knows."""
+    """When to retry at the earliest, if the transport knows."""
     opening: tuple[tuple[str, bytes], ...] = ()
-    """How the connection began: greeting, EHLO, TLS, AUTH; shared by all messages of that connection."""
+    """The start of the SMTP dialogue: greeting, EHLO, TLS, AUTH; shared by all messages of the connection."""
     exchange: tuple[tuple[str, bytes], ...] = ()
-    """What was said for this message: `C` for us, `S` for the peer."""
+    """The SMTP dialogue of this message: `C` for the client, `S` for the server."""
 
     @property
     def dialogue(self) -> list[str]:
-        """The conversation line by line, `C: …` ours and `S: …` theirs; the message itself is left out."""
+        """The SMTP dialogue line by line, `C: …` of the client and `S: …` of the server, without the message itself."""
         if self.opening and self.exchange and self.opening[-1][0] == self.exchange[0][0]:
-            return spelled(self.opening + self.exchange)  # One packet may end in the other.
+            return spelled(self.opening + self.exchange)  # A line may continue in the next part.
         return [*_spelled_opening(self.opening), *spelled(self.exchange)]
 
 
 def spelled(said: tuple[tuple[str, bytes], ...]) -> list[str]:
-    """A conversation line by line."""
+    """A dialogue line by line."""
     lines: list[str] = []
-    for speaker, words in merged(said):
-        text = words.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
+    for speaker, data in merged(said):
+        text = data.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
         lines += [f"{speaker}: {line.rstrip()}" for line in text.split("\n")]
     return lines
 
 
 @lru_cache(maxsize=64)
 def _spelled_opening(said: tuple[tuple[str, bytes], ...]) -> tuple[str, ...]:
-    """The same, of what all messages of a connection share."""
+    """The same for the start of a connection, cached because many messages share it."""
     return tuple(spelled(said))
 
 
 def merged(said: tuple[tuple[str, bytes], ...]) -> list[tuple[str, bytes]]:
-    """The same conversation with packets of one speaker joined, so that no line is torn."""
-    whole: list[tuple[str, bytes]] = []
-    for speaker, words in said:
-        if whole and whole[-1][0] == speaker:
-            whole[-1] = (speaker, whole[-1][1] + words)
+    """The dialogue with consecutive chunks of the same side joined, so that lines are complete."""
+    joined: list[tuple[str, bytes]] = []
+    for speaker, data in said:
+        if joined and joined[-1][0] == speaker:
+            joined[-1] = (speaker, joined[-1][1] + data)
         else:
-            whole.append((speaker, words))
-    return whole
+            joined.append((speaker, data))
+    return joined
 
 
 class Transport(Protocol):
@@ -130,18 +130,17 @@ class Transport(Protocol):
         before_dot: BeforeDot | None = None,
         admit: Admit | None = None,
     ) -> DeliveryOutcome:
-        """Hand `message` (CRLF lines, headers and body) to the next hop, once.
+        """Send `message` (headers and body with CRLF line ends) to the next hop, once.
 
-        `before_dot` is awaited after the peer agreed to take the message and before it can have taken it.
-        Where it raises, nothing was handed over and the exception goes up; where it was never called,
-        nothing was handed over either. `admit` is awaited earlier, see `Admit`.
-        A failure of the peer is an outcome, never an exception.
+        `before_dot` is awaited after the server accepted a recipient and before the final dot. If it raises or is never
+        called, the server cannot have accepted the message; its exception is raised here. `admit` is awaited earlier,
+        see `Admit`. A failure of the server is an outcome and not an exception.
         """
         ...
 
     @property
     def open(self) -> bool:
-        """Whether the circuit is open: an attempt now would end at once with `untried`."""
+        """Whether the circuit breaker is open: an attempt now would end at once with `untried`."""
         ...
 
     async def aclose(self) -> None:
@@ -150,7 +149,7 @@ class Transport(Protocol):
 
 
 def refuse(envelope: Envelope, code: int, enhanced: str, text: str, host: str) -> DeliveryOutcome:
-    """All recipients rejected for the same reason, without asking a peer."""
+    """Reject all recipients for the same reason, without contacting a server."""
     return DeliveryOutcome(
         results=tuple(
             Rejected(recipient=recipient, code=code, enhanced=enhanced, text=text, host=host, duration=NO_TIME)
@@ -173,7 +172,7 @@ def postpone(
     code: int = 0,
     enhanced: str = "",
 ) -> DeliveryOutcome:
-    """All recipients deferred for the same reason."""
+    """Defer all recipients for the same reason."""
     return DeliveryOutcome(
         results=tuple(
             Deferred(recipient=recipient, code=code, enhanced=enhanced, text=text, host=host, duration=duration)
@@ -188,26 +187,26 @@ def postpone(
 
 
 def unfit(message: bytes) -> str | None:
-    """Why these octets must not be sent as a message, or None.
+    """Why these octets must not be sent as a message; None if they can be.
 
-    A lone CR or LF is where one server's text is another's end of message (SMTP smuggling,
-    CVE-2023-51764), and RFC 5321 §2.3.8 forbids it; NUL is forbidden even in 8-bit text (RFC 6152).
+    A bare CR or LF is forbidden (RFC 5321 §2.3.8), because some servers take it for a line end, which allows SMTP
+    smuggling (CVE-2023-51764). NUL is forbidden even in 8-bit text (RFC 6152).
     """
     lines = message.count(b"\r\n")
     if message.count(b"\n") != lines or message.count(b"\r") != lines:
-        return "The message has a CR or LF that stands alone."
+        return "The message contains a bare CR or LF."
     if b"\0" in message:
-        return "The message has a NUL."
+        return "The message contains a NUL character."
     return None
 
 
 TEST_DOMAIN = "postern.test"
-"""The domain of test addresses, which have a fixed outcome on every transport. The DNS will never have it (RFC 6761
+"""The domain of test addresses, which have a fixed outcome on every transport. It never exists in the DNS (RFC 6761
 §6.2)."""
 
 
 class FixedOutcome(StrEnum):
-    """What happens to mail for `<value>@postern.test`; `+tags` are allowed."""
+    """The outcome of mail to `<value>@postern.test`; `+tags` are allowed."""
 
     DELIVERED = "delivered"
     BOUNCED = "bounced"
@@ -215,9 +214,9 @@ class FixedOutcome(StrEnum):
     COMPLAINED = "complained"
     """Delivered, and then reported as spam."""
     DEFERRED = "deferred"
-    """Put off at every attempt."""
+    """Deferred at every attempt."""
     SUPPRESSED = "suppressed"
-    """As if an earlier bounce had put it on the suppression list."""
+    """As if the address was on the suppression list."""
 
 
 def outcome_of(address: str) -> FixedOutcome | None:
@@ -226,11 +225,11 @@ def outcome_of(address: str) -> FixedOutcome | None:
     if domain.removesuffix(".") != TEST_DOMAIN:
         return None
     name = local.partition("+")[0]
-    return next((each for each in FixedOutcome if each == name), None)
+    return next((fixed for fixed in FixedOutcome if fixed == name), None)
 
 
 def answer(fixed: FixedOutcome, recipient: str) -> Result:
-    """The reply that stands for a fixed outcome."""
+    """The result with a fixed outcome."""
     if fixed is FixedOutcome.BOUNCED:
         kind, code, enhanced, text = Rejected, 550, "5.1.1", "No such user here"
     elif fixed is FixedOutcome.SUPPRESSED:
