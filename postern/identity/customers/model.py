@@ -24,7 +24,7 @@ from postern.security.subjects import Subject
 Status = Literal["active", "banned", "verified", "unverified", "mfa", "locked"]
 CUSTOMER: frozenset[Kind] = frozenset(("customer",))
 SIGN_IN_CALLERS: frozenset[Kind] = frozenset(("nobody", "publishable_key", "secret_key"))
-"""The credentials that operations before a sign-in take: none (a browser or an app), or the project's own server's."""
+"""The credentials that sign-in operations accept: none or a publishable key (apps), or a secret key (servers)."""
 LOCAL_PROVIDERS = ("PASSWORD", "EMAIL_CODE", "PASSKEY")
 
 METADATA_LIMIT = 16_384
@@ -243,18 +243,18 @@ class CustomerRow(Record):
 
     @property
     def second_factor_identifier(self) -> bytes:
-        """What attempts at the second factor are counted under, apart from those at the password.
+        """The identifier of attempts at the second factor, separate from that of attempts at the password.
 
-        Otherwise strangers could lock the second factor by guessing passwords, and whoever knows the password could
-        clear the count of second factors with it.
+        Otherwise anybody could lock the second factor by guessing passwords, and somebody who knows the password could
+        clear the count of wrong second factors with it.
         """
         return self.id.bytes
 
     @property
     def may_clear_attempts(self) -> bool:
-        """Whether a proof of being this customer makes up for attempts that failed before.
+        """Whether a successful sign-in clears earlier failed attempts.
 
-        Not where nobody proved the address: `ada+me@…` shares its count with `ada@…`, and anybody can sign up as that.
+        Not with an unverified address: `ada+me@…` shares its count with `ada@…`, and anybody can sign up with it.
         """
         return self.identifier is None or self.email_verified_at is not None
 

@@ -39,20 +39,20 @@ def without_subaddress(email_key: str) -> str:
 
 
 def identifier_of(secrets: Secrets, project_id: UUID, email_key: str) -> bytes:
-    """What attempts at an address are counted under: a keyed hash, so that it names nobody."""
+    """The identifier by which attempts at an address are counted: a keyed hash that does not reveal the address."""
     return secrets.digest("customer-identifier", f"{project_id}|{without_subaddress(email_key)}")
 
 
 def require_method(project: Project, method: SignInMethod) -> None:
-    """Raises MethodOff unless the project lets people sign in by this method."""
+    """Raises MethodOff unless the sign-in method is switched on in the project."""
     if method not in project.settings.sign_in.methods:
         raise MethodOff
 
 
 def require_redirect(project: Project, url: str) -> str:
-    """Raises Invalid unless the project lists this address exactly."""
+    """Raises Invalid unless the project lists exactly this redirect URL."""
     if url not in project.settings.sign_in.redirect_urls:
-        raise Invalid.at("/redirectUrl", "This address is not among the project's `redirectUrls`.", "not_allowed")
+        raise Invalid.at("/redirectUrl", "This URL is not among the project's `redirectUrls`.", "not_allowed")
     return url
 
 

@@ -1,4 +1,4 @@
-"""SQL of access tokens: whom they stand for, and the keys that sign them."""
+"""SQL of access tokens: their customers, and signing keys."""
 
 from uuid import UUID
 
@@ -9,14 +9,14 @@ from postern.kernel.values import Record
 
 
 class TokenBearer(CustomerRow):
-    """A customer whose token was admitted, and the session and key that it names."""
+    """The customer of an access token, with the session and key of the token."""
 
     session_id: UUID
     key_id: UUID
 
 
 class SigningKey(Record):
-    """A key pair that signs a project's tokens."""
+    """A row of `customer_signing_keys`: a key pair that signs a project's tokens."""
 
     id: UUID
     public_key: bytes
