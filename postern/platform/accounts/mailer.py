@@ -168,7 +168,7 @@ async def _insert_mail(tx: Transaction, world: "World", account_id: UUID, conten
     tx.makes_due("account_mails")
 
 
-NOBODYS = NO_ID
+NO_ACCOUNT = NO_ID
 """The account id of queued mail that does not belong to an account yet."""
 
 MAILS: Work[AccountMail] = Work(

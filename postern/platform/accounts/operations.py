@@ -89,7 +89,8 @@ ATTEMPTS = AttemptPolicy(
 )
 """Passwords and codes of developers."""
 LINK_ATTEMPTS = replace_struct(ATTEMPTS, failures=100, everywhere=10_000)
-"""Tokens cannot be guessed: this bounds noise, and people of one network do not lock each other out by old links."""
+"""Attempts with tokens from links. Tokens cannot be guessed, so the limits are high: users of one network should not
+lock each other out with expired links."""
 
 PERSON = {"email": "ada@example.com", "password": "correct horse battery", "name": "Ada"}
 
@@ -143,15 +144,15 @@ async def sign_in_developer(call: Call, data: DeveloperSignIn) -> DeveloperSignI
     lock the address for the client's network for 15 minutes, ten more for 30 minutes, then for an hour.
     """
     attempt = await begin_attempt(call, data.email)
-    found = await store.developer_by_email(call.db, email=data.email)
-    password_hash = await _check_password(call, found, data.password)
-    if found is None or password_hash is None:
+    checked = await store.developer_by_email(call.db, email=data.email)
+    password_hash = await _check_password(call, checked, data.password)
+    if checked is None or password_hash is None:
         await attempt_failed(call, attempt)
         raise DeveloperSignInFailed
     async with call.db.transaction() as tx:
         # The password was checked without a lock: it may have been changed since.
-        developer = await store.lock_developer(tx, id=found.id)
-        if developer is None or developer.password_hash != password_hash or developer.email != found.email:
+        developer = await store.lock_developer(tx, id=checked.id)
+        if developer is None or developer.password_hash != password_hash or developer.email != checked.email:
             raise DeveloperSignInFailed
         is_proven, methods = developer.mfa_enabled_at is None, ["pwd"]
         if not is_proven and data.code:
@@ -209,15 +210,15 @@ async def begin_attempt(call: Call, email: str) -> Attempt:
 
 
 def attempt_identifier(call: Call, email: str) -> bytes:
-    """What attempts at an address are counted under: a keyed hash, so that it names nobody."""
+    """The keyed hash of an address, under which its attempts are counted without storing the address."""
     return call.world.secrets.digest("sign-in-failures", email.strip().lower())
 
 
 @asynccontextmanager
 async def counting_links(call: Call) -> AsyncGenerator[None]:
-    """Count a token that is not of a link against its network. Raises LockedOut instead of LinkInvalid after too many.
+    """Count LinkInvalid raised in the block as a failed attempt of the network; raises LockedOut after too many.
 
-    A right token is never refused: its 238 bits cannot be guessed, and others of the same network may have failed.
+    A valid token is never refused: its 238 bits cannot be guessed, and others in the same network may have failed.
     """
     try:
         yield

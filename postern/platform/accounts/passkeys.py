@@ -89,12 +89,12 @@ async def begin_developer_passkey_registration(call: Call, data: PasswordAndAnyC
 async def add_developer_passkey(call: Call, data: NewPasskey) -> Passkey:
     """Add the passkey that the browser created. A mail informs you."""
     assert call.caller.actor_id
-    made = await passkeys.verify_registration(call, call.caller.actor_id, _relying_party(call), data)
+    verified = await passkeys.verify_registration(call, call.caller.actor_id, _relying_party(call), data)
     async with call.db.transaction() as tx:
         developer = await lock_caller(tx, call)
-        passkey = await passkeys.add(tx, call, developer.subject, made)
-        about = {"passkeyId": str(passkey.id), "name": passkey.name}
-        await enqueue_notice(tx, call, developer, "A passkey was added", "member.passkey_added", **about)
+        passkey = await passkeys.add(tx, call, developer.subject, verified)
+        details = {"passkeyId": str(passkey.id), "name": passkey.name}
+        await enqueue_notice(tx, call, developer, "A passkey was added", "member.passkey_added", **details)
     return passkey
 
 
@@ -111,8 +111,8 @@ async def remove_developer_passkey(call: Call, id: UUID) -> None:
     async with call.db.transaction() as tx:
         developer = await lock_caller(tx, call)
         await passkeys.remove(tx, developer.subject, id)
-        about = {"passkeyId": str(id)}
-        await enqueue_notice(tx, call, developer, "A passkey was removed", "member.passkey_removed", **about)
+        details = {"passkeyId": str(id)}
+        await enqueue_notice(tx, call, developer, "A passkey was removed", "member.passkey_removed", **details)
 
 
 @post("/auth/passkeys/sign-in/options", public=True, problems=[TooManyRequests])

@@ -12,7 +12,7 @@ from postern.kernel.limits import RateLimit, TooManyRequests
 from postern.kernel.values import NO_ID, Body, Record
 from postern.platform.accounts import store
 from postern.platform.accounts.mailer import (
-    NOBODYS,
+    NO_ACCOUNT,
     PasswordResetRequest,
     enqueue_mail,
     enqueue_security_mail,
@@ -110,7 +110,7 @@ async def forgot_developer_password(call: Call, data: ForgotPassword) -> None:
     email = read_email(data.email)
     call.world.limiter.take(LINK_RATE, call.origin.ip)
     async with call.db.transaction() as tx:
-        await enqueue_mail(tx, call, NOBODYS, PasswordResetRequest(email=email))
+        await enqueue_mail(tx, call, NO_ACCOUNT, PasswordResetRequest(email=email))
 
 
 @post(

@@ -164,9 +164,9 @@ async def change_webhook(call: Call, id: UUID, data: WebhookChange) -> Webhook:
         active = webhook.active if data.active is UNSET else data.active
         _check(call, url, entries)
         description = webhook.description if data.description is UNSET else data.description
-        wanted = msgspec.structs.replace(webhook, url=url, events=entries, description=description, active=active)
+        changed = msgspec.structs.replace(webhook, url=url, events=entries, description=description, active=active)
         renewed = active and (not webhook.active or url != webhook.url)
-        webhook = await store.change_webhook(tx, wanted, project_id=call.project_id, renewed=renewed, now=call.now)
+        webhook = await store.change_webhook(tx, changed, project_id=call.project_id, renewed=renewed, now=call.now)
         await audit.record(tx, call, "webhook.updated", "Webhook", id, url=url, events=entries, active=active)
     return webhook
 
