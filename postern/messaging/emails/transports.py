@@ -29,7 +29,7 @@ LEASED_AHEAD = timedelta(seconds=5)
 
 
 class NoSmartHost(Unavailable):
-    """This project's mail leaves by the server's smart host, and the server names none any more."""
+    """This project uses the server's relay, but the server has none. Set POSTERN_RELAY, or `relays` in its settings."""
 
 
 def is_captured(world: "World", settings: ProjectSettings, *, test: bool) -> bool:
@@ -52,10 +52,10 @@ def transport_of(world: "World", project_id: UUID, settings: ProjectSettings) ->
     if not own and not world.settings.relay:
         raise NoSmartHost
     name = f"relay:{project_id}:{msgspec.json.encode(own).decode()}" if own else "relay"
-    found: Transport | None = world.transports.get(name)
-    if found is None:
-        relays = [_relay(world, project_id, each) for each in own] if own else instance_relays(world.settings.relay)
-        found = world.transports[name] = RelayTransport(
+    transport: Transport | None = world.transports.get(name)
+    if transport is None:
+        relays = [_relay(world, project_id, relay) for relay in own] if own else instance_relays(world.settings.relay)
+        transport = world.transports[name] = RelayTransport(
             relays,
             hello=_own_name(world),
             # The operator's relay may have a private address; a project's relay must have a public one.
@@ -64,7 +64,7 @@ def transport_of(world: "World", project_id: UUID, settings: ProjectSettings) ->
             chance=world.random.random,
         )
         _retire_others(world, project_id, name)
-    return found
+    return transport
 
 
 async def _lease(world: "World", project_id: UUID, name: str, seconds: float) -> float | None:
@@ -77,61 +77,62 @@ async def _lease(world: "World", project_id: UUID, name: str, seconds: float) ->
 
 def _retire_others(world: "World", project_id: UUID, name: str) -> None:
     """Close the connections to the former relays of a project that changed them."""
-    for known in [each for each in world.transports if each.startswith(f"relay:{project_id}:") and each != name]:
-        world.run_after(world.transports.pop(known).aclose())
+    prefix = f"relay:{project_id}:"
+    for former in [key for key in world.transports if key.startswith(prefix) and key != name]:
+        world.run_after(world.transports.pop(former).aclose())
 
 
 def _own_name(world: "World") -> str:
     return urlsplit(world.settings.public_url).hostname or "localhost"
 
 
-def _relay(world: "World", project_id: UUID, each: projects.ProjectRelay) -> RelayServer:
+def _relay(world: "World", project_id: UUID, relay: projects.ProjectRelay) -> RelayServer:
     return RelayServer(
-        host=each.host,
-        port=each.port,
-        tls=Tls(each.tls),
-        user=each.username,
-        password=projects.relay_password(world, project_id, each) or "",
-        weight=each.weight,
-        per_second=each.messages_per_second,
+        host=relay.host,
+        port=relay.port,
+        tls=Tls(relay.tls),
+        user=relay.username,
+        password=projects.relay_password(world, project_id, relay) or "",
+        weight=relay.weight,
+        per_second=relay.messages_per_second,
     )
 
 
 def instance_relays(text: str | None) -> list[RelayServer]:
-    """The smart hosts that POSTERN_RELAY names. Raises SettingInvalid."""
+    """Parse the relays in POSTERN_RELAY. Raises SettingInvalid."""
     if not text:
-        raise SettingInvalid("POSTERN_RELAY names no smart host, but the transport is `relay`.")
-    return [_named_relay(part) for part in text.split()]
+        raise SettingInvalid("The transport is `relay`, but POSTERN_RELAY is not set.")
+    return [_parse_relay(part) for part in text.split()]
 
 
-def _named_relay(text: str) -> RelayServer:
-    """One smart host of POSTERN_RELAY. Raises SettingInvalid, whose message has no part of the password."""
+def _parse_relay(text: str) -> RelayServer:
+    """Parse one relay of POSTERN_RELAY. Raises SettingInvalid with a message that does not contain the password."""
     try:
         url = urlsplit(text)
         host, port = url.hostname, url.port
     except ValueError:
         host, port, url = None, None, urlsplit("")
-    given = {name: values[-1] for name, values in parse_qs(url.query).items()}
+    options = {name: values[-1] for name, values in parse_qs(url.query).items()}
     if url.scheme not in ("smtp", "smtps") or not host:
         raise SettingInvalid(
             "POSTERN_RELAY: expected smtp://user:password@host:port?tls=…, with a port from 1 to 65535, and with "
             "characters like # / @ of the password percent-encoded."
         )
-    tls = given.get("tls", "implicit" if url.scheme == "smtps" else "starttls-required")
+    tls = options.get("tls", "implicit" if url.scheme == "smtps" else "starttls-required")
     if tls not in list(Tls):
         raise SettingInvalid(f"POSTERN_RELAY: tls={tls} is not one of {', '.join(Tls)}.")
     try:
-        weight, connections = int(given.get("weight", "1")), int(given.get("connections", "10"))
-        per_second = float(given["rate"]) if "rate" in given else None
+        weight, connections = int(options.get("weight", "1")), int(options.get("connections", "10"))
+        per_second = float(options["rate"]) if "rate" in options else None
     except ValueError:
         weight, connections, per_second = 0, 0, None
     if weight < 1 or connections < 1 or not (per_second is None or 0 < per_second < float("inf")):
-        raise SettingInvalid("POSTERN_RELAY: weight and connections are whole numbers from 1 on, rate is above 0.")
+        raise SettingInvalid("POSTERN_RELAY: weight and connections must be integers from 1, and rate greater than 0.")
     return RelayServer(
         host=host,
         port=port or (465 if url.scheme == "smtps" else 587),
         tls=Tls(tls),
-        verify=given.get("verify", "yes") != "no",
+        verify=options.get("verify", "yes") != "no",
         user=unquote(url.username) if url.username else None,
         password=unquote(url.password or ""),
         weight=weight,

@@ -37,28 +37,28 @@ async def deliver_share(world: "World", sends: list[Send]) -> None:
 
 def packed(sends: Sequence[Send], sizes: Mapping[UUID, int]) -> Iterator[list[Send]]:
     """The sends in their order, in groups of at most `TOGETHER_OCTETS`; a larger send is a group of its own."""
-    lot: list[Send] = []
+    group: list[Send] = []
     octets = 0
     for send in sends:
         size = sizes.get(send.content_id or send.id, 0)
-        if lot and octets + size > TOGETHER_OCTETS:
-            yield lot
-            lot, octets = [], 0
-        lot.append(send)
+        if group and octets + size > TOGETHER_OCTETS:
+            yield group
+            group, octets = [], 0
+        group.append(send)
         octets += size
-    if lot:
-        yield lot
+    if group:
+        yield group
 
 
 async def _sizes(world: "World", sends: Sequence[Send]) -> dict[UUID, int]:
     """The approximate octets of content and attachments, by the id of the send or of the shared content."""
-    found = await store.body_sizes(
+    sizes = await store.body_sizes(
         world.db,
         project_id=sends[0].project_id,
         ids=[send.id for send in sends if send.content_id is None],
         content_ids=sorted({send.content_id for send in sends if send.content_id is not None}),
     )
-    return {row.id: row.size for row in found}
+    return {row.id: row.size for row in sizes}
 
 
 async def _deliver_together(world: "World", sends: Sequence[Send]) -> None:
@@ -83,12 +83,12 @@ async def load(world: "World", sends: Sequence[Send]) -> list[DeliveryJob]:
             if body is not None:
                 bodies[row.send_id] = body
     if shared:
-        found = await store.get_contents(world.db, project_id=project_id, ids=shared)
-        bodies |= {row.id: row.body for row in found}
-    people = sorted({send.contact_id for send in sends if send.content_id and send.contact_id})
+        contents = await store.get_contents(world.db, project_id=project_id, ids=shared)
+        bodies |= {row.id: row.body for row in contents}
+    contact_ids = sorted({send.contact_id for send in sends if send.content_id and send.contact_id})
     values = {
         contact.id: contact_variables(contact.email, contact.attributes)
-        for contact in (await contacts_with_ids(world.db, project_id, people) if people else [])
+        for contact in (await contacts_with_ids(world.db, project_id, contact_ids) if contact_ids else [])
     }
     return [
         DeliveryJob(

@@ -1,4 +1,4 @@
-"""Relays that a project names stand on this machine here: its addresses are opened as an operator may do."""
+"""The relays of test projects run on this machine, so its addresses are allowed (POSTERN_OUTBOUND_ALLOW)."""
 
 import msgspec
 import pytest

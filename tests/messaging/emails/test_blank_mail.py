@@ -1,4 +1,4 @@
-"""No blank mail leaves: not without words, not by a template that was emptied, not by a campaign or an automation."""
+"""E-mails without content are refused, whether single, by a template, a campaign or an automation."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a careful user expects of attachments, list headers, test keys, names and permissions."""
+"""Details of attachments, list headers, TEST keys, names and permissions."""
 
 import base64
 import email
@@ -13,7 +13,7 @@ MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject
 
 
 async def captured(project, **fields):
-    """The message in the inbox that was just sent, and the answer."""
+    """Send a message; returns the captured message and the response."""
     answer = await project.client.post("/emails", {**MAIL, **fields})
     assert answer.status_code == 201, answer.text
     (message,) = [

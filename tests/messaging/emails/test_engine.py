@@ -1,4 +1,4 @@
-"""Mail that no template engine reads: what arrives is what was written, on every way that mail takes."""
+"""Mail with the engine `none` arrives unchanged, whether single, in batches, by campaigns or automations."""
 
 import email
 import email.policy
@@ -27,7 +27,7 @@ def parsed(message):
 
 
 def words(message):
-    """Subject, html and text as a mail program shows them."""
+    """Subject, html and text as a mail client shows them."""
     read = parsed(message)
     bodies = [read.get_body((kind,)) for kind in ("html", "plain")]
     return (read["Subject"], *(body and body.get_content().replace("\r\n", "\n") for body in bodies))

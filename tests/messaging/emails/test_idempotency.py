@@ -1,4 +1,4 @@
-"""The same key sends once."""
+"""Idempotency keys of `POST /emails` and `POST /emails/batch`."""
 
 import asyncio
 from datetime import timedelta
@@ -63,7 +63,7 @@ async def test_of_concurrent_requests_with_one_key_one_sends(project):
 
 
 async def test_a_running_request_is_409_and_after_a_crash_the_stored_sends_are_returned(project, world, monkeypatch):
-    """The process dies between commit and answer: the key's lease ends, and its sends say how they stand."""
+    """The process dies between commit and response: after the key's lease, the response is built from its sends."""
 
     class Died(BaseException):
         pass
@@ -85,7 +85,7 @@ async def test_a_running_request_is_409_and_after_a_crash_the_stored_sends_are_r
 
 
 async def test_a_repetition_succeeds_after_the_scheduled_time_and_without_the_template(project, clock):
-    """What the first request asked for would be refused by now; a repetition asks for nothing new."""
+    """The first request would be refused now, but a repetition gets its response."""
     template = (await project.client.post("/templates", {"name": "Code", "html": "<p>1234</p>"})).json()
     soon = {"scheduledAt": clock() + timedelta(minutes=5), "expiresAt": clock() + timedelta(minutes=10)}
     body = {**MAIL, "templateId": template["id"], **{name: to_plain(at) for name, at in soon.items()}}

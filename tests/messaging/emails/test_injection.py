@@ -1,4 +1,4 @@
-"""What reaches a header over HTTP arrives as it was meant, or is refused with the field named; nothing half-way."""
+"""Header injection over HTTP: a value arrives unchanged or is refused with the path."""
 
 import base64
 import email
@@ -54,7 +54,7 @@ async def raw_of(project, answer):
 
 
 def assert_nothing_slipped_in(raw):
-    """Neither parser sees our header anywhere, and every line of the message ends in CRLF."""
+    """Neither parser finds the injected header, and every line of the message ends in CRLF."""
     message = email.message_from_bytes(raw, policy=email.policy.default)
     assert not message.defects
     for part in message.walk():

@@ -1,4 +1,4 @@
-"""One project's load does not delay another's, and marketing does not delay transactional mail."""
+"""Lanes: projects do not delay each other, and marketing mail does not delay transactional mail."""
 
 import asyncio
 import base64

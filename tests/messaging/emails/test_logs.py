@@ -1,4 +1,4 @@
-"""The log of sends is narrowed, read to its end, and exported."""
+"""The log of sends: filters, pagination, and export."""
 
 import csv
 import io

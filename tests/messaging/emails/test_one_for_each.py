@@ -1,4 +1,4 @@
-"""An e-mail that can be unsubscribed from is one message for each recipient, with a link of their own."""
+"""An unsubscribable e-mail becomes a separate message for each recipient, with its own link."""
 
 import re
 from urllib.parse import urlsplit

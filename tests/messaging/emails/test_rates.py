@@ -1,4 +1,4 @@
-"""One definition of rates everywhere: a report of delivery of one message changes none."""
+"""The definition of rates is the same everywhere, and delivery reports do not change rates."""
 
 import random
 from datetime import timedelta
@@ -27,7 +27,7 @@ def test_a_delivery_report_changes_no_rate():
 
 @pytest.mark.parametrize("seed", range(3))
 async def test_rates_equal_a_recount_of_a_random_history(sender, stranger, clock, seed):  # noqa: F811
-    """Relay and capture, bounces, complaints, opens and known deliveries mixed.
+    """A mix of relay and capture, bounces, complaints, opens and reported deliveries.
 
     Defects: M13
     """

@@ -1,4 +1,4 @@
-"""What became of each recipient of a message to several, and that somebody was left out."""
+"""The outcome of each recipient of a message to several, including suppressed ones."""
 
 from datetime import timedelta
 from uuid import uuid4

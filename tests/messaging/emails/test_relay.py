@@ -1,4 +1,4 @@
-"""The main job, end to end: accepted over HTTP, signed, tracked, arrived over SMTP, and logged."""
+"""End to end: a message is accepted over HTTP, signed, tracked, transmitted over SMTP, and logged."""
 
 import email
 import email.policy
@@ -43,7 +43,7 @@ async def sink():
 
 @pytest.fixture
 async def sender(project, zone, sink):
-    """A project with a verified domain, whose mail leaves through the sink."""
+    """A project with a verified domain that sends through the sink."""
     domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
     publish(zone, domain)
     assert (await project.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
@@ -235,7 +235,7 @@ async def test_mail_arrives_after_an_outage_of_the_relay(sender, zone, clock, wo
 
 
 async def test_an_attempt_of_a_dead_process_is_ambiguous(sender, world, clock, work_off, monkeypatch):
-    """The process dies after accepting: the lease runs out, a worker takes over, and the log says what is unknown."""
+    """The process dies after the submission: a worker takes over, and the log has the ambiguous attempt."""
     from postern.messaging.emails import operations
 
     async def die(*_):
@@ -255,7 +255,7 @@ async def test_an_attempt_of_a_dead_process_is_ambiguous(sender, world, clock, w
 
 @pytest.fixture
 async def by_the_servers_relay(sender, sink, world):
-    """The same project, whose mail leaves by a smart host that only the server's setting names."""
+    """The same project, which sends through the relay of the server's settings."""
     world.settings = msgspec.structs.replace(world.settings, relay=f"smtp://127.0.0.1:{sink.port}?tls=none")
     changed = await sender.developer.patch("", {"settings": {"relays": None}})
     assert changed.status_code == 200, changed.text

@@ -1,4 +1,4 @@
-"""A project's relay is looked up for each connection, and reached at the address that was looked at."""
+"""The host of a project's relay is resolved for each connection, and only a checked address is connected to."""
 
 from tests.messaging.emails.test_relay import MAIL, sender, sink
 

@@ -1,4 +1,4 @@
-"""Messages that cannot be rendered at the moment wait for that, with the reason, and fail no sooner than others."""
+"""Messages that cannot be rendered at the moment are delayed with a reason and retried until the horizon."""
 
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ MAIL = {"from": "hello@example.com", "subject": "Hi", "text": "Hello\n"}
 
 
 class NoChildren:
-    """A machine that starts no further process."""
+    """A source of processes that cannot start any."""
 
     def start(self, *, low):
         raise OSError("Cannot allocate memory")
@@ -57,7 +57,7 @@ async def test_a_message_is_delayed_with_a_reason_while_no_render_process_runs(
 
 
 async def test_many_expensive_messages_are_delayed(sender, sink, world, clock, work_off):
-    """More wait than a project's own lane takes: the others come back in a moment."""
+    """More messages wait than a project's own lane accepts: the others are retried soon."""
     world.rendering._charge(sender.id, 10_000)
     assert world.rendering.has_own_process(sender.id)
     ids = await queued(sender, 40)

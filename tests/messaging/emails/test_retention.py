@@ -1,4 +1,4 @@
-"""What has outlived its time goes, and only that."""
+"""Deletion of expired content and idempotency keys."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Mail is accepted, handed over and logged."""
+"""Sending over HTTP: submission, delivery, and the log."""
 
 import email
 import email.policy
@@ -264,7 +264,7 @@ async def test_a_message_that_is_certainly_too_large_is_refused(project, parts):
 
 
 async def test_a_relay_that_is_not_configured_is_refused(project, world):
-    """The server's own relay may go away after a project chose it: no mail is taken in that cannot leave."""
+    """If the server has no relay any more, mail of projects that use it is refused."""
     change = {"settings": {"transport": "relay"}}
     refused = await project.developer.patch("", change)
     assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/settings/relays")
@@ -280,7 +280,7 @@ async def test_a_relay_that_is_not_configured_is_refused(project, world):
 
 
 async def test_mail_from_an_unverified_domain_is_refused_unless_captured(project):
-    """The refusal says which request comes next, for a domain that is not there and for one that is not verified.
+    """The response has the next request, for an unknown domain and for an unverified one.
 
     Defects: N6
     """

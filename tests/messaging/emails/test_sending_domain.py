@@ -1,4 +1,4 @@
-"""The sending domain is looked at again when a message leaves, and not let go silently while messages wait for it."""
+"""The sending domain is checked again at delivery, and its deletion reports waiting messages."""
 
 from datetime import timedelta
 

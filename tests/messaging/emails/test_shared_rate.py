@@ -1,4 +1,4 @@
-"""A relay's rate holds for all processes together: they lease its times from the database."""
+"""All processes share the rate of a relay, whose time spans they lease from the database."""
 
 import asyncio
 import itertools

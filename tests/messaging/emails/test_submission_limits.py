@@ -1,4 +1,4 @@
-"""What cannot be sent is refused when it is accepted, and what a message can hold is accepted."""
+"""Limits are checked at submission: messages that cannot be sent are refused, others are accepted."""
 
 MAIL = {"from": "Acme <a@acme.example>", "to": ["b@example.org"], "subject": "Hello", "trackClicks": True}
 IMAGE = '<p>{{name}}<img src="data:image/png;base64,' + "iVBORw0K" * 600_000 + '"></p>'

@@ -1,4 +1,4 @@
-"""A stronger reason takes the place of a weaker one on the suppression list; the former stays to be read."""
+"""A stronger suppression reason replaces a weaker one, which stays in the history."""
 
 from uuid import uuid4
 

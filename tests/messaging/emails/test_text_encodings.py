@@ -1,4 +1,4 @@
-"""How text is written on the wire: the shortest form that arrives unchanged, signed so that it verifies."""
+"""The transfer encoding of text: the shortest that arrives unchanged, with valid signatures."""
 
 import email
 import email.policy
@@ -16,7 +16,7 @@ OTHER = "Привет, мир! Как дела? " * 5
 
 
 async def arrived(project, sink, **fields):
-    """The message as the relay got it, read, and its octets."""
+    """The message that the relay received, parsed and as octets."""
     sent = await project.client.post("/emails", {**MAIL, **fields})
     assert (sent.status_code, sent.json()["status"]) == (201, "SENT"), sent.text
     message = sink.messages[-1]
@@ -82,7 +82,7 @@ async def test_a_message_is_smaller_than_in_base64(sender, sink):
 
 
 async def test_campaign_messages_use_the_fastest_encoding(sender, sink, work_off):
-    """A campaign's text is 7bit where it can be, else base64: quoted-printable takes five times as long.
+    """Campaigns use 7bit if possible, otherwise base64, because quoted-printable takes five times as long.
 
     Defects: M17
     """

@@ -1,4 +1,4 @@
-"""The states of a send: the table is the only source of what an outcome may change."""
+"""The transitions of a send: SQL and the table TRANSITIONS agree."""
 
 import re
 from datetime import timedelta
@@ -36,7 +36,7 @@ def test_the_table_has_every_state():
 
 
 async def test_settling_changes_exactly_what_the_table_allows(project, world):
-    """Every outcome on a send in every state: the SQL and the table cannot disagree."""
+    """Every outcome for a send in every status changes it exactly as the table allows."""
     now = world.clock()
     sender = parse_address("hello@acme.example")
     sends = [

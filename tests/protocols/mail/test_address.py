@@ -1,4 +1,4 @@
-"""Addresses: what is one, what is not, and how it is written in a header."""
+"""Parsing of addresses, and their form in header fields."""
 
 from email.header import decode_header, make_header
 from email.headerregistry import Address as Oracle

@@ -1,4 +1,4 @@
-"""Listed, clear and unknown, from lists that work, refuse, lie and die."""
+"""Blocklist queries to healthy, refusing, faulty and unreachable lists."""
 
 import pytest
 

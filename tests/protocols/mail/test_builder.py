@@ -1,4 +1,4 @@
-"""Block documents and MJML."""
+"""Rendering of block documents and MJML."""
 
 import re
 

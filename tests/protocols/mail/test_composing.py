@@ -1,4 +1,4 @@
-"""Messages made of words and values."""
+"""Composing messages from templates and values."""
 
 from postern.protocols.mail.dkim import Signer, generate_ed25519, generate_rsa
 from postern.protocols.mail.templates import composing

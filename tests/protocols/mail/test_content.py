@@ -1,4 +1,4 @@
-"""What a message says: links, pixel, plain text, whole contents."""
+"""The content of messages: tracked links, pixel, and plain text of html."""
 
 import html
 import re
@@ -44,7 +44,7 @@ def anchors(source: str) -> Anchors:
 
 
 def target(link: str, send_id: str = "S1") -> str:
-    """Where a click on the link leads; the signature has to fit."""
+    """The target of a tracked link, after a check of its signature."""
     parts = urlsplit(link)
     assert f"{parts.scheme}://{parts.netloc}{parts.path}" == f"https://go.test/t/c/{send_id}"
     asked = parse_qs(parts.query, strict_parsing=True)

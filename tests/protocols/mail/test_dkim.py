@@ -1,4 +1,4 @@
-"""Signatures, verified by dkimpy."""
+"""DKIM signatures, verified by dkimpy."""
 
 import re
 from base64 import b64decode

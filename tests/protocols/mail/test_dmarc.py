@@ -1,4 +1,4 @@
-"""RFC 9989: the tree walk, what its records tell, and alignment."""
+"""DMARC (RFC 9989): the tree walk, records, policies, and alignment."""
 
 import pytest
 from hypothesis import given

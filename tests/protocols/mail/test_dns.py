@@ -1,4 +1,4 @@
-"""What the DNS says, what it denies and what it could not say are three different things."""
+"""The three outcomes of DNS lookups: records, no record, and failure."""
 
 import asyncio
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Our reading of HTML beside that of `html5lib`, and what hostile HTML costs."""
+"""The HTML tokenizer compared with `html5lib`, and its time for hostile HTML."""
 
 import random
 import re
@@ -48,7 +48,7 @@ def ours(source: str) -> list[tuple]:
 
 
 def joined(found: list[tuple]) -> list[tuple]:
-    """The same with neighbouring texts as one."""
+    """The same tokens with adjacent texts joined."""
     result: list[tuple] = []
     for each in found:
         if each[0] == "text" and result and result[-1][0] == "text":
@@ -59,7 +59,7 @@ def joined(found: list[tuple]) -> list[tuple]:
 
 
 class RecordingTokenizer(HTMLTokenizer):
-    """Keeps the tokens that it gives."""
+    """A tokenizer that records its tokens."""
 
     def __iter__(self):
         for token in super().__iter__():
@@ -85,7 +85,7 @@ class Oracle(html5lib.HTMLParser):
 
 
 def theirs(source: str) -> list[tuple]:
-    """What html5lib reads."""
+    """The tokens of html5lib."""
     parser = Oracle()
     parser.parse(source)
     return joined(parser.found)
@@ -122,7 +122,7 @@ AROUND = [
 
 
 def odd_links(number: int) -> list[str]:
-    """Links of every odd form, the same ones on every run."""
+    """Links in unusual forms, the same in every run."""
     chance = random.Random(7)
     made: list[str] = []
     for _ in range(number):
@@ -197,7 +197,7 @@ def test_a_tracked_link_keeps_the_target_of_the_attribute(written, meant):
 
 
 def targets(html: str) -> list[str]:
-    """Where the tracked links of a message lead."""
+    """The targets of the tracked links of a message."""
     hrefs = [token[2]["href"] for token in theirs(html) if token[:2] == ("start", "a")]
     return [parse_qs(urlsplit(href).query, strict_parsing=True)["u"][0] for href in hrefs]
 
@@ -282,7 +282,7 @@ def assert_growth(entry, half: str, whole: str) -> None:
 
 
 def seconds_of(entry, source: str) -> float:
-    """Processor time of one reading."""
+    """Processor time to tokenize once."""
     start = time.process_time()
     try:
         entry(source)
@@ -293,7 +293,7 @@ def seconds_of(entry, source: str) -> float:
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_values_are_processed_in_linear_time(piece):
-    """What a recipient's values bring along is read in one pass as well.
+    """Html from the values of a recipient is processed in one pass too.
 
     Defects: S3
     """

@@ -1,4 +1,4 @@
-"""Messages as bytes, read back by two parsers that we did not write."""
+"""Composed messages, checked with two independent parsers."""
 
 import re
 from datetime import UTC, datetime

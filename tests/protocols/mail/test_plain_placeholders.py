@@ -1,4 +1,4 @@
-"""Templates that only name values are filled as the template engine would fill them."""
+"""Templates with only simple placeholders are rendered as by the template engine."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Backing off and recovering, by the clock of the test."""
+"""The rate shaper: backing off and recovering."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Smart hosts that limit, fail, vanish and come back."""
+"""Relays that limit, fail, become unreachable and recover."""
 
 import asyncio
 import random
@@ -17,7 +17,7 @@ MESSAGE = b"Message-ID: <1@a.test>\r\nSubject: Hello\r\n\r\nHello\r\n"
 
 
 class Clock:
-    """Time that moves when told."""
+    """A clock that the test moves."""
 
     def __init__(self) -> None:
         self.now = 1_000.0
@@ -28,7 +28,7 @@ class Clock:
 
 @pytest.fixture
 def held():
-    """A port where nobody listens yet."""
+    """A port on which no server listens yet."""
     with nobodys_port() as held:
         yield held
 

@@ -1,4 +1,4 @@
-"""Render processes: the same messages, whatever happens to them, and limits for what strangers wrote."""
+"""Render processes: results, crashes, and limits for hostile templates."""
 
 import asyncio
 import os

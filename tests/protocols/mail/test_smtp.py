@@ -1,4 +1,4 @@
-"""The SMTP client against a server that behaves, and against one that does not."""
+"""The SMTP client with well-behaved and misbehaving servers."""
 
 import asyncio
 from datetime import timedelta
@@ -35,7 +35,7 @@ def peer(sink: Sink, **more) -> Peer:
 
 
 async def deliver(sink: Sink, to: Envelope, message: bytes = MESSAGE, **more):
-    """One message over a connection of its own."""
+    """Send one message over a new connection."""
     connection = await connect(peer(sink, **more))
     try:
         return await connection.send(to, message)
@@ -377,7 +377,7 @@ async def test_servers_that_fail_during_a_transaction(pipelining, change, ambigu
 
 
 async def test_an_incomplete_transmission_is_not_ambiguous():
-    """The peer reads nothing of a large message: the dot is still in our own memory."""
+    """The server receives nothing of a large message, so the final dot is still in the write buffer."""
     async with Sink(Behaviour(deaf=True)) as sink:
         connection = await connect(peer(sink, timeouts=Timeouts(block=SHORT)))
         outcome = await connection.send(envelope(), MESSAGE + b"line\r\n" * 4_000_000)
@@ -447,7 +447,7 @@ async def test_the_dialogue_is_limited():
         assert sum(len(said) for _, said in outcome.exchange) < LONGEST_DIALOGUE + 300_000
 
 
-async def test_a_second_ehlo_after_starttls():
+async def test_noop_reports_whether_the_connection_is_usable():
     async with Sink() as sink:
         connection = await connect(peer(sink))
         assert await connection.noop()

@@ -1,4 +1,4 @@
-"""The octets of SMTP."""
+"""Parsing of SMTP replies, and the form of addresses and messages on the wire."""
 
 import pytest
 from hypothesis import given

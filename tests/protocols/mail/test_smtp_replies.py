@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - servers talk as long as they like
-"""What replies of real servers mean, and when to try again."""
+"""Classification of replies of real servers, and retry times."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""The oracle itself: what its ledger says was delivered, was."""
+"""The SMTP sink of the tests: its ledger is right even if it is killed."""
 
 import asyncio
 import signal

@@ -1,4 +1,4 @@
-"""RFC 7208 as tables: each zone and question with its verdict."""
+"""SPF (RFC 7208) as tables of zones, queries and results."""
 
 import pytest
 from hypothesis import example, given

@@ -1,4 +1,4 @@
-"""Templates that strangers wrote: what they may say, and what they cannot do to us."""
+"""Untrusted templates: the language, its limits, and errors."""
 
 import pytest
 from hypothesis import given

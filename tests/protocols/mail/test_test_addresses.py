@@ -1,4 +1,4 @@
-"""Addresses with a fixed fate."""
+"""Test addresses with a fixed outcome."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What every transport must do, whatever is behind it."""
+"""Conformance tests that every transport must pass."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ MESSAGE = b"Message-ID: <1@a.test>\r\nSubject: Hello\r\n\r\nHello\r\n.leading do
 
 
 class Captured:
-    """The capture transport, and what it keeps."""
+    """The capture transport, and the messages that it stores."""
 
     async def __aenter__(self):
         self.kept: list[tuple[Envelope, bytes]] = []
