@@ -58,7 +58,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     identifier: bytes
     network: str
     number: int
-    """How many attempts from this network were counted within the window, with this one."""
+    """Attempts from this network within the window, including this one."""
 
 
 def throttle(call: Call, policy: AttemptPolicy, challenge: str | None = None) -> None:
@@ -110,7 +110,7 @@ async def attempt_failed(
 
 
 async def attempt_succeeded(tx: Transaction, attempt: Attempt, now: Moment, *, forgives: bool = True) -> None:
-    """Take the attempt back; with `forgives`, forget the failures from this network before it as well."""
+    """Uncount a successful attempt; with `forgives`, also delete earlier failures from this network and any lock."""
     if forgives:
         await clear_attempts(tx, attempt.project_id, attempt.identifier, attempt.network)
     else:
@@ -120,14 +120,14 @@ async def attempt_succeeded(tx: Transaction, attempt: Attempt, now: Moment, *, f
 
 
 async def clear_attempts(tx: Transaction, project_id: UUID, identifier: bytes, network: str | None = None) -> None:
-    """Forget the failures from a network (None: from all), and any lock."""
+    """Delete the failures from a network (None: from all networks) and any lock."""
     await attempt_store.clear(tx, project_id=project_id, identifier=identifier, ip_address=network)
 
 
 async def count_event(
     db: Queries, project_id: UUID, identifier: bytes, network: str, *, window: timedelta, kept: timedelta, now: Moment
 ) -> AttemptCount:
-    """Count anything else that is limited by identifier and network, such as mails that somebody asks for."""
+    """Count another event that is limited by identifier and network, such as a requested mail."""
     return await attempt_store.count_attempt(
         db,
         project_id=project_id,

@@ -1,5 +1,5 @@
-"""What follows when somebody proves to receive mail at an address: a customer is found or created, and credentials
-that somebody else may have set before are revoked.
+"""Changes to a customer when somebody proved to receive mail at an address: the customer is found or created, and
+credentials that another person may have set before are revoked.
 """
 
 from postern.identity.customers import mailer, store
@@ -30,9 +30,9 @@ async def create_customer_row(
     verified: bool,
     method: str = "SIGN_UP",
 ) -> CustomerRow | None:
-    """Make a customer who signed up; None if the address is taken. Raises PlanLimitReached."""
+    """Create a customer that signed up. Returns None if the address is taken. Raises PlanLimitReached."""
     await require_quota(tx, call, "customers")
-    person = await insert_customer(
+    customer = await insert_customer(
         tx,
         call,
         external_id=None,
@@ -45,90 +45,90 @@ async def create_customer_row(
         roles=[],
         password_hash=password_hash,
     )
-    if person is not None:
+    if customer is not None:
         event = events.make_event(
             call.project_id,
             "customer.signed_up",
-            person.id,
+            customer.id,
             call.now,
             actor_type="CUSTOMER",
-            actor_id=person.id,
+            actor_id=customer.id,
             method=method,
         )
         await events.record_all(tx, [event])
-    return person
+    return customer
 
 
 async def customer_by_email(tx: Transaction, call: Call, project: Project, email: str, email_key: str) -> CustomerRow:
-    """The customer, locked, with an address at which somebody received mail; a new one if there is none.
+    """The customer with an address whose mail was read, locked; created if there is none.
 
-    Raises CustomerEmailTaken where somebody else takes the address at the same moment, and PlanLimitReached.
+    Raises CustomerEmailTaken if a concurrent request takes the address, and PlanLimitReached.
     """
-    person = await store.lock_by_email(tx, project_id=call.project_id, email_key=email_key)
-    if person is not None:
-        return await prove_address(tx, call, project, person, email_key)
-    made = await create_customer_row(
+    customer = await store.lock_by_email(tx, project_id=call.project_id, email_key=email_key)
+    if customer is not None:
+        return await prove_address(tx, call, project, customer, email_key)
+    created = await create_customer_row(
         tx, call, email, email_key, name=None, password_hash=None, verified=True, method="INVITATION"
     )
-    if made is None:
+    if created is None:
         raise CustomerEmailTaken
-    return made
+    return created
 
 
 async def prove_address(
-    tx: Transaction, call: Call, project: Project, person: CustomerRow, email_key: str
+    tx: Transaction, call: Call, project: Project, customer: CustomerRow, email_key: str
 ) -> CustomerRow:
-    """Note that somebody received mail at one of a customer's addresses.
+    """Record that mail to one of a customer's addresses was read. Returns the changed row.
 
-    If no address of theirs was ever proven before, whoever made the account may be somebody else: their password,
-    sessions, second factor, passkeys and accounts elsewhere go first.
+    If this is the first verified address, another person may have created the account: its password, sessions, second
+    factor, passkeys and linked accounts are removed.
     """
-    others = await store.other_addresses(tx, project_id=call.project_id, customer_ids=[person.id])
-    other = next((each for each in others if each.email_key == email_key), None)
-    if (person.email_verified_at if other is None else other.verified_at) is not None:
-        return person
-    was_proven = person.email_verified_at is not None or any(each.verified_at for each in others)
+    others = await store.other_addresses(tx, project_id=call.project_id, customer_ids=[customer.id])
+    other = next((row for row in others if row.email_key == email_key), None)
+    if (customer.email_verified_at if other is None else other.verified_at) is not None:
+        return customer
+    was_proven = customer.email_verified_at is not None or any(row.verified_at for row in others)
     if not was_proven:
-        await revoke_credentials(tx, call, person)
+        await revoke_credentials(tx, call, customer)
     if other is None:
-        assert person.email is not None
-        person = await set_primary_email(tx, call, person, person.email, email_key, call.now)
-    elif person.email_verified_at is not None:
+        assert customer.email is not None
+        customer = await set_primary_email(tx, call, customer, customer.email, email_key, call.now)
+    elif customer.email_verified_at is not None:
         await store.verify_other_address(
-            tx, project_id=call.project_id, customer_id=person.id, email_key=email_key, now=call.now
+            tx, project_id=call.project_id, customer_id=customer.id, email_key=email_key, now=call.now
         )
-        await mailer.notify(tx, call, project, person, "IDENTITY_CHANGED", change=f"{other.email} was confirmed")
+        await mailer.notify(tx, call, project, customer, "IDENTITY_CHANGED", change=f"{other.email} was confirmed")
     else:
-        # The proven address becomes the primary one, and the one that nobody proved stays beside it.
-        before, before_key = person.email, person.email_key
-        person = await set_primary_email(tx, call, person, other.email, email_key, call.now)
+        # The verified address becomes the primary one; the unverified one is kept as a secondary one.
+        before, before_key = customer.email, customer.email_key
+        customer = await set_primary_email(tx, call, customer, other.email, email_key, call.now)
         if before is not None and before_key is not None:
-            await add_other_address(tx, call, person.id, before, before_key, None)
-    await events.record(tx, call, "customer.email_verified", person.id, changed=False)
-    return person
+            await add_other_address(tx, call, customer.id, before, before_key, None)
+    await events.record(tx, call, "customer.email_verified", customer.id, changed=False)
+    return customer
 
 
-async def revoke_credentials(tx: Transaction, call: Call, person: CustomerRow) -> None:
-    """Take every way in from an account whose address nobody ever proved."""
-    await end_sessions(tx, call, person.id)
-    await store.set_password(tx, project_id=call.project_id, id=person.id, password_hash=None, now=call.now)
-    await remove_second_factor(tx, call, person)
-    await passkeys.remove_all(tx, person.subject)
-    await store.delete_identities(tx, project_id=call.project_id, customer_id=person.id, provider=None)
-    await store.refresh_providers(tx, project_id=call.project_id, id=person.id)
+async def revoke_credentials(tx: Transaction, call: Call, customer: CustomerRow) -> None:
+    """Remove all credentials and sessions of an account without a verified address."""
+    await end_sessions(tx, call, customer.id)
+    await store.set_password(tx, project_id=call.project_id, id=customer.id, password_hash=None, now=call.now)
+    await remove_second_factor(tx, call, customer)
+    await passkeys.remove_all(tx, customer.subject)
+    await store.delete_identities(tx, project_id=call.project_id, customer_id=customer.id, provider=None)
+    await store.refresh_providers(tx, project_id=call.project_id, id=customer.id)
 
 
-async def is_address_of(tx: Transaction, call: Call, person: CustomerRow, email_key: str) -> bool:
-    """Whether an address signs this customer in: the primary one, or one beside it."""
-    if person.email_key == email_key:
+async def is_address_of(tx: Transaction, call: Call, customer: CustomerRow, email_key: str) -> bool:
+    """Whether an address is the primary one or a secondary one of this customer."""
+    if customer.email_key == email_key:
         return True
     other = await store.other_address(tx, project_id=call.project_id, email_key=email_key)
-    return other is not None and other.customer_id == person.id
+    return other is not None and other.customer_id == customer.id
 
 
-async def is_proven_address_of(tx: Transaction, call: Call, person: CustomerRow, email_key: str) -> bool:
-    """Whether an address signs this customer in and somebody proved to receive mail there."""
-    if person.email_key == email_key:
-        return person.email_verified_at is not None
+async def is_proven_address_of(tx: Transaction, call: Call, customer: CustomerRow, email_key: str) -> bool:
+    """Whether an address is a verified one of this customer."""
+    if customer.email_key == email_key:
+        return customer.email_verified_at is not None
     other = await store.other_address(tx, project_id=call.project_id, email_key=email_key)
-    return other is not None and other.customer_id == person.id and other.verified_at is not None
+    return other is not None and other.customer_id == customer.id and other.verified_at is not None

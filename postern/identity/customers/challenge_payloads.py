@@ -1,6 +1,7 @@
-"""Payloads of the challenges of customers, one Struct for each purpose; stored sealed, because addresses are in them.
+"""Payloads of the challenges of customers, one Struct for each purpose. They are stored sealed, because they contain
+addresses and keys.
 
-Passkeys are in `security.passkeys`.
+The payloads of passkeys are in `security/passkeys.py`.
 """
 
 from uuid import UUID
@@ -10,10 +11,10 @@ from postern.security.challenges import Payload
 
 
 class SignInOrigin(Record):
-    """How a sign-in began that is finished in a later request."""
+    """How a sign-in began that is completed in a later request."""
 
     via: str | None = None
-    """What led here, such as a single sign-on; stands in the event."""
+    """What it came from, such as a single sign-on; recorded in the event."""
     until: float | None = None
     """Unix time in seconds at which the session ends at the latest."""
     sso_organization_id: UUID | None = None
@@ -21,14 +22,14 @@ class SignInOrigin(Record):
 
 
 class MailedAddress(Payload):
-    """An address that a code or link was mailed to, and the key that it is looked up by."""
+    """An address that a code or link was sent to, and its lookup key."""
 
     email: str
     key: str
 
 
 class SignUp(MailedAddress, tag="SIGN_UP"):
-    """An account that begins when the code is typed."""
+    """An account that is created when its code is verified."""
 
     password_hash: str | None
     name: str | None
@@ -47,34 +48,34 @@ class PasswordResetLink(MailedAddress, tag="RESET"):
 
 
 class AddressVerification(MailedAddress, tag="VERIFY"):
-    """A code that proves an address of the customer who asked for it."""
+    """A code that verifies an address for the customer who requested it."""
 
 
 class PendingSecondFactor(Payload, SignInOrigin, tag="MFA"):
-    """A sign-in that waits for the second factor."""
+    """A sign-in that still needs the second factor."""
 
     methods: list[str]
 
 
 class PendingEnrollment(Payload, SignInOrigin, tag="MFA_ENROLLMENT"):
-    """A sign-in that waits until a second factor is set up."""
+    """A sign-in that still needs a second factor to be set up."""
 
     methods: list[str]
     totp_key: str
-    """Kept here and not with the customer: two who set one up at once do not mix their secrets."""
+    """Stored here and not with the customer, so that two concurrent set-ups have separate secrets."""
 
 
 class Grant(Payload, SignInOrigin, tag="GRANT"):
-    """A code that an app exchanges for a session: one that exists, or one that begins then."""
+    """A code that an app exchanges for the tokens of a session, which exists already or begins then."""
 
     code_challenge: str | None
-    """S256 code challenge (RFC 7636); without one, only a secret key may exchange the code."""
+    """The S256 code challenge (RFC 7636); without one, only a secret key can exchange the code."""
     session_id: UUID | None = None
     methods: list[str] = []
 
 
 class IdentityLink(Payload, tag="LINKING"):
-    """A session that wants to link an account of a provider."""
+    """A session that requested to link an account at a provider."""
 
     session_id: UUID
     key: str
@@ -89,7 +90,7 @@ class LinkingSession(Record):
 
 
 class ProviderSignIn(Payload, tag="PROVIDER"):
-    """A browser that was sent to a provider."""
+    """A browser that was redirected to a provider."""
 
     key: str
     verifier: str
@@ -106,7 +107,7 @@ class ProviderSignIn(Payload, tag="PROVIDER"):
 
 
 class LinkedAccount(Record):
-    """An account of a provider, by which it is recognised."""
+    """The key of an account at a provider."""
 
     provider: str
     issuer: str
@@ -114,7 +115,7 @@ class LinkedAccount(Record):
 
 
 class IdentityProof(Payload, tag="IDENTITY"):
-    """An account of a provider that a session is about to link."""
+    """An account at a provider that a session is about to link."""
 
     session_id: UUID
     code_challenge: str
@@ -122,7 +123,7 @@ class IdentityProof(Payload, tag="IDENTITY"):
 
 
 class PageSession(Payload):
-    """A session that began on a hosted page, before the browser goes back to the app."""
+    """A session that began on a hosted page, before the browser returns to the app."""
 
     session_id: UUID
 

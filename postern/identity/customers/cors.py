@@ -1,7 +1,7 @@
-"""Which web pages may call a project's sign-in operations from a browser (Fetch §3.2, "CORS protocol").
+"""Cross-origin requests from web pages to the operations of customers (Fetch §3.2, "CORS protocol").
 
-Only what customers themselves call answers across origins, and only to the origins that the project names. No
-cookies are involved: `Access-Control-Allow-Credentials` is never sent.
+Only operations that customers call are allowed, and only for the origins in the project's `allowedOrigins`. Cookies are
+not used: `Access-Control-Allow-Credentials` is never sent.
 """
 
 import re
@@ -32,7 +32,7 @@ PROJECTS_REMEMBERED = 10_000
 
 
 class CustomersCors:
-    """Answers preflights, and marks answers that a page of the project's may read. Takes requests with an `Origin`."""
+    """Middleware for requests with an `Origin` header: answers preflights and adds CORS headers to responses."""
 
     def __init__(self, app: ASGIApp, world: "World") -> None:
         self._app, self._world = app, world

@@ -1,4 +1,4 @@
-"""Passwords and addresses that customers reset, change and prove themselves."""
+"""Operations with which customers reset and change their password, and verify and change their e-mail address."""
 
 from postern.identity.customers import mail_limits, mailer, rules, store
 from postern.identity.customers.address_proofs import prove_address
@@ -51,14 +51,14 @@ from postern.security.secrets import new_token
 
 
 class PasswordReset(Body):
-    """The token from the mail, and the new password."""
+    """The token from the mail and the new password."""
 
     token: Token
     password: Password
 
 
 class CustomerPasswordChange(Body):
-    """The present password (where there is one) and the new one."""
+    """The current password, if there is one, and the new one."""
 
     current_password: GivenPassword | None = None
     new_password: Password
@@ -71,9 +71,10 @@ class CustomerPasswordChange(Body):
     example={"email": "ada@example.com"},
 )
 async def request_password_reset(call: Call, data: SignInLinkRequest) -> None:
-    """Have a link mailed that sets a new password, within 30 minutes. Unknown addresses get the same answer.
+    """Send a link by mail with which a new password can be set within 30 minutes. Unknown addresses get the same
+    response.
 
-    Without `redirectUrl` it leads to a hosted page.
+    Without `redirectUrl` the link leads to a hosted page.
     """
     throttle(call, ATTEMPTS)
     project = await project_at(call)
@@ -92,7 +93,7 @@ async def request_password_reset(call: Call, data: SignInLinkRequest) -> None:
     example={"token": "0199…", "password": "correct horse battery staple"},
 )
 async def reset_password(call: Call, data: PasswordReset) -> None:
-    """Set a new password with the token from the mail. All sessions and any lock-out end; sign in with the new one."""
+    """Set a new password with the token from the mail. All sessions and any lockout of the password end."""
     throttle(call, ATTEMPTS, data.token)
     project = await project_at(call)
     rules.require_method(project, "PASSWORD")
@@ -100,15 +101,15 @@ async def reset_password(call: Call, data: PasswordReset) -> None:
     await require_acceptable(call.world, data.password, challenge.payload.email, mailer.app_name(project))
     password_hash = await hash_password(data.password)
     async with call.db.transaction() as tx:
-        person = await mailed_customer(tx, call, challenge)
-        if person is None:
+        customer = await mailed_customer(tx, call, challenge)
+        if customer is None:
             raise CodeInvalid
         await challenges.consume(tx, challenge)
-        person = await prove_address(tx, call, project, person, challenge.payload.key)
-        await _set_password(tx, call, project, person, password_hash)
-        await end_sessions(tx, call, person.id)
-        # Whoever reads the mail could otherwise guess second factors without end.
-        await clear_lockout(tx, call, person, second_factor=False)
+        customer = await prove_address(tx, call, project, customer, challenge.payload.key)
+        await _set_password(tx, call, project, customer, password_hash)
+        await end_sessions(tx, call, customer.id)
+        # The second factor stays locked: otherwise whoever reads the mail could guess codes without limit.
+        await clear_lockout(tx, call, customer, second_factor=False)
 
 
 @post(
@@ -118,7 +119,7 @@ async def reset_password(call: Call, data: PasswordReset) -> None:
     example={"currentPassword": "correct horse battery staple", "newPassword": "another horse battery staple"},
 )
 async def change_customer_password(call: Call, data: CustomerPasswordChange) -> None:
-    """Change the own password; all other sessions end. Without one so far, a sign-in within the hour is asked for."""
+    """Change your password; all other sessions end. To set a first one, the sign-in must be less than an hour old."""
     project = await project_at(call)
     before = customer_of(call)
     proven = None
@@ -127,22 +128,22 @@ async def change_customer_password(call: Call, data: CustomerPasswordChange) -> 
     await require_acceptable(call.world, data.new_password, before.email, mailer.app_name(project), path="/newPassword")
     password_hash = await hash_password(data.new_password)
     async with call.db.transaction() as tx:
-        person = await locked_customer(tx, call)
-        if person.password_hash != proven:
+        customer = await locked_customer(tx, call)
+        if customer.password_hash != proven:
             raise CustomerSignInFailed
-        if person.password_hash is None:
+        if customer.password_hash is None:
             await require_fresh(tx, call)
-        await _set_password(tx, call, project, person, password_hash)
-        await end_sessions(tx, call, person.id, but=bearer_of(call)[1])
+        await _set_password(tx, call, project, customer, password_hash)
+        await end_sessions(tx, call, customer.id, but=bearer_of(call)[1])
 
 
 @post("/projects/{project_id}/auth/verify-email/send", accepts=CUSTOMER, problems=[TooManyRequests])
 async def request_email_verification(call: Call) -> ChallengeSent:
-    """Have a code mailed to the own address that proves it."""
-    person = customer_of(call)
-    if person.email is None or person.email_key is None:
+    """Send a code to your e-mail address, to verify it."""
+    customer = customer_of(call)
+    if customer.email is None or customer.email_key is None:
         raise Invalid("This account has no address to verify.")
-    return await _ask_to_verify(call, person, person.email, person.email_key)
+    return await _mail_verification(call, customer, customer.email, customer.email_key)
 
 
 @post(
@@ -152,12 +153,12 @@ async def request_email_verification(call: Call) -> ChallengeSent:
     example={"email": "ada@example.org"},
 )
 async def request_email_change(call: Call, data: EmailOnly) -> ChallengeSent:
-    """Have a code mailed to a new address; the account keeps the old one until `verify-email` has the code."""
+    """Send a code to a new e-mail address. The account keeps the old address until `verify-email` gets the code."""
     spec, key = rules.read_email(data.email)
     async with call.db.transaction() as tx:
-        person = await locked_customer(tx, call)
+        customer = await locked_customer(tx, call)
         await require_fresh(tx, call)
-    return await _ask_to_verify(call, person, spec, key)
+    return await _mail_verification(call, customer, spec, key)
 
 
 @post(
@@ -167,31 +168,31 @@ async def request_email_change(call: Call, data: EmailOnly) -> ChallengeSent:
     example={"challengeId": A_CHALLENGE, "code": "123456"},
 )
 async def verify_email(call: Call, data: CodeVerification) -> CurrentCustomer:
-    """Prove an address with the code that was mailed to it.
+    """Verify an address with the code that was sent to it.
 
-    Only the customer who asked can: whoever merely receives the mail of somebody else's account proves nothing.
+    Only the customer who requested the code can use it.
     """
     project = await project_at(call)
     challenge = await challenges.answer(call, AddressVerification, as_id(data.challenge_id), data.code)
     if challenge is None or challenge.subject_id != bearer_of(call)[0]:
         raise CodeInvalid
-    asked = challenge.payload
+    address = challenge.payload
     async with call.db.transaction() as tx:
-        person = await locked_customer(tx, call)
+        customer = await locked_customer(tx, call)
         await challenges.consume(tx, challenge)
-        holder = await store.lock_by_email(tx, project_id=call.project_id, email_key=asked.key)
-        if holder is not None and holder.id != person.id:
+        holder = await store.lock_by_email(tx, project_id=call.project_id, email_key=address.key)
+        if holder is not None and holder.id != customer.id:
             raise CustomerEmailTaken
-        changed = person.email_key != asked.key
+        changed = customer.email_key != address.key
         if changed:
-            await mailer.notify(tx, call, project, person, "EMAIL_CHANGED")
-        person = await set_primary_email(tx, call, person, asked.email, asked.key, call.now)
-        await events.record(tx, call, "customer.email_verified", person.id, changed=changed)
-    return me_of(person)
+            await mailer.notify(tx, call, project, customer, "EMAIL_CHANGED")
+        customer = await set_primary_email(tx, call, customer, address.email, address.key, call.now)
+        await events.record(tx, call, "customer.email_verified", customer.id, changed=changed)
+    return me_of(customer)
 
 
 async def is_reset_open(call: Call, token: str) -> bool:
-    """Whether the token of a reset link still works; asking uses nothing up."""
+    """Whether the token of a reset link is still valid. Does not count as a try."""
     try:
         challenge = await challenges.get(call, PasswordResetLink, challenges.split_token(token)[0])
     except CodeInvalid:
@@ -199,16 +200,18 @@ async def is_reset_open(call: Call, token: str) -> bool:
     return challenge is not None and challenge.tries < RESET_TRIES
 
 
-async def _set_password(tx: Transaction, call: Call, project: Project, person: CustomerRow, password_hash: str) -> None:
-    await store.set_password(tx, project_id=call.project_id, id=person.id, password_hash=password_hash, now=call.now)
-    await add_identity(tx, call, person, "PASSWORD")
-    await events.record(tx, call, "customer.password_changed", person.id)
-    await mailer.notify(tx, call, project, person, "PASSWORD_CHANGED")
+async def _set_password(
+    tx: Transaction, call: Call, project: Project, customer: CustomerRow, password_hash: str
+) -> None:
+    await store.set_password(tx, project_id=call.project_id, id=customer.id, password_hash=password_hash, now=call.now)
+    await add_identity(tx, call, customer, "PASSWORD")
+    await events.record(tx, call, "customer.password_changed", customer.id)
+    await mailer.notify(tx, call, project, customer, "PASSWORD_CHANGED")
 
 
-async def _ask_to_verify(call: Call, person: CustomerRow, email: str, key: str) -> ChallengeSent:
+async def _mail_verification(call: Call, customer: CustomerRow, email: str, key: str) -> ChallengeSent:
     identifier = rules.identifier_of(call.world.secrets, call.project_id, key)
-    await mail_limits.throttle_mail(call, "VERIFY", identifier, person.email_key or key)
+    await mail_limits.throttle_mail(call, "VERIFY", identifier, customer.email_key or key)
     code = new_code(call)
     async with call.db.transaction() as tx:
         challenge_id, expires_at = await challenges.issue(
@@ -217,8 +220,8 @@ async def _ask_to_verify(call: Call, person: CustomerRow, email: str, key: str) 
             AddressVerification(email=email, key=key),
             CODE_LIFE,
             code,
-            subject_id=person.id,
+            subject_id=customer.id,
             identifier=identifier,
         )
-        await mailer.enqueue_security_mail(tx, call, "VERIFY", email, person.id, code=code)
+        await mailer.enqueue_security_mail(tx, call, "VERIFY", email, customer.id, code=code)
     return ChallengeSent(challenge_id=challenge_id, expires_at=expires_at)

@@ -1,4 +1,4 @@
-"""Limits on the mails that anybody may have sent to an address, and the counts of wrong codes."""
+"""Limits on codes and links requested by mail for an address, and counts of wrong codes."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -13,23 +13,23 @@ from postern.security.attempt_store import AttemptCount
 from postern.security.attempts import EVERYWHERE
 
 MAILS_BY_ONE, MAILS_BY_ONE_WINDOW = 10, timedelta(minutes=30)
-"""Mails of one purpose that one network may have sent to one address."""
+"""Mails of one purpose that one network may request for one address."""
 MAILS_BY_ALL, MAILS_BY_ALL_WINDOW = 30, timedelta(hours=1)
-"""Mails of one purpose that all networks together may have sent to one address."""
+"""Mails of one purpose that all networks together may request for one address."""
 WRONG_CODES, WRONG_CODES_WINDOW = 100, timedelta(days=1)
-"""Wrong codes for one address before new ones are mailed only to networks that the customer signed in from."""
+"""Wrong codes for one address until new codes can only be requested from networks that the customer signed in from."""
 MAILED_CODES = frozenset(("SIGN_UP", "CODE", "VERIFY"))
 COUNTS_KEPT = timedelta(days=1)
 COUNTERS = (*(f"asked {purpose}" for purpose in (*sorted(MAILED_CODES), "LINK", "RESET")), "wrong codes")
 
 
 async def throttle_mail(call: Call, purpose: str, identifier: bytes, email_key: str) -> None:
-    """Count a mail that somebody asks for. Raises TooManyRequests, whether or not there is such a customer.
+    """Count a requested mail. Raises TooManyRequests, whether or not the address has an account.
 
-    What one network asks for is limited first, so that a stranger does not use up what the owner of an address may
-    ask for. What all networks ask for one address is limited far above that; and so are codes for an address at which
-    many wrong codes were tried, because every code may be guessed five times. Neither limit holds for a network from
-    which the customer signed in before.
+    Requests of one network are limited first, so that another person cannot use up the limit of the owner of the
+    address. The limit for all networks together is far higher. Codes are also limited after many wrong codes at the
+    address, because each code can be guessed five times. Neither of these two limits applies to a network that the
+    customer has signed in from.
     """
     asked = _counter(call, f"asked {purpose}", identifier)
     network = network_of(call.origin.ip)
@@ -49,10 +49,10 @@ async def throttle_mail(call: Call, purpose: str, identifier: bytes, email_key: 
 
 
 async def code_failed(call: Call, identifier: bytes, customer_id: UUID | None) -> None:
-    """Note that a wrong code was tried.
+    """Record a wrong code.
 
-    It locks nothing: the tries of a code are limited by the code itself, and only who asked for it knows its
-    challenge. Many wrong codes stop new ones instead (see `throttle_mail`).
+    It does not lock anything: each code has its own limit of tries, and only the requester knows its challenge. Many
+    wrong codes limit new ones instead (see `throttle_mail`).
     """
     async with call.db.transaction() as tx:
         await _count(tx, call, _counter(call, "wrong codes", identifier), EVERYWHERE, WRONG_CODES_WINDOW)
@@ -62,13 +62,13 @@ async def code_failed(call: Call, identifier: bytes, customer_id: UUID | None) -
 
 
 async def clear_counts(tx: Transaction, call: Call, identifier: bytes) -> None:
-    """Forget what was counted under an identifier: failed attempts and any lock, mails, wrong codes."""
+    """Delete all counts of an identifier: failed attempts and any lock, requested mails, wrong codes."""
     for each in (identifier, *(_counter(call, what, identifier) for what in COUNTERS)):
         await attempts.clear_attempts(tx, call.project_id, each)
 
 
 def _counter(call: Call, what: str, identifier: bytes) -> bytes:
-    """The identifier of another count at the same address."""
+    """The identifier of another counter for the same address."""
     return call.world.secrets.digest("customer-counter", f"{what}|{identifier.hex()}")
 
 

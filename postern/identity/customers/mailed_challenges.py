@@ -1,7 +1,7 @@
-"""Codes and links that are mailed to an address, and their answers.
+"""Codes and links sent to an address by mail, and their verification.
 
-Answers never tell whether an address has an account: known and unknown people get the same status, the same body, and
-the same work done.
+Responses do not reveal whether an address has an account: status, body and work are the same for known and unknown
+addresses.
 """
 
 from datetime import timedelta
@@ -31,7 +31,7 @@ A_CHALLENGE = "01990000-0000-7000-8000-000000000000"
 
 
 class ChallengeSent(Record):
-    """Something was mailed, if there is somebody to mail it to. Send the code with `challengeId`."""
+    """A code was sent, if the address may receive one. Send it with `challengeId`."""
 
     challenge_id: UUID
     expires_at: Moment
@@ -44,14 +44,14 @@ class EmailOnly(Body):
 
 
 class SignInLinkRequest(Body):
-    """An address, and where the link leads: one of the project's `redirectUrls` (the first, if left out)."""
+    """An address, and where the link leads: one of the project's `redirectUrls` (default: the first)."""
 
     email: EmailText
     redirect_url: Url | None = None
 
 
 class CodeVerification(Body):
-    """The six digits from the mail, and what they answer."""
+    """The six digits from the mail, and the challenge that they answer."""
 
     challenge_id: str
     code: SixDigits
@@ -69,38 +69,41 @@ async def mail_challenge(
     target: str | None = None,
     strangers: bool = True,
 ) -> tuple[UUID, Moment]:
-    """Store a challenge for an address and mail it; the same is done, and nothing sent, for unknown addresses."""
+    """Store a challenge for an address and send its code or link. For unknown addresses only the mail is left out.
+
+    `strangers`: unknown addresses get a mail too if they may sign up. Raises SsoRequired and TooManyRequests.
+    """
     purpose = challenges.purpose_of(kind)
     spec, key = rules.read_email(email)
     await require_no_sso(call, project, key)
     identifier = rules.identifier_of(call.world.secrets, call.project_id, key)
     await mail_limits.throttle_mail(call, purpose, identifier, key)
-    person = await store.find_by_email(call.db, project_id=call.project_id, email_key=key)
+    customer = await store.find_by_email(call.db, project_id=call.project_id, email_key=key)
     open_to_all = await is_sign_up_open(call.db, call, project, key)
-    welcome = person is not None or (strangers and open_to_all)
+    gets_mail = customer is not None or (strangers and open_to_all)
     async with call.db.transaction() as tx:
         challenge_id, expires_at = await challenges.issue(
             tx,
             call,
             kind(email=spec, key=key),
             life,
-            secret if welcome else new_token(),
-            subject_id=person.id if person else None,
+            secret if gets_mail else new_token(),
+            subject_id=customer.id if customer else None,
             identifier=identifier,
         )
         values = {"code": code or ""}
         if target is not None:
-            joint = "&" if "?" in target else "?"
-            values["link"] = f"{target}{joint}{urlencode({'token': challenges.token_of(challenge_id, secret)})}"
-        to = (person.matched_email if person else spec) if welcome else None
-        await mailer.enqueue_security_mail(tx, call, purpose, to, person.id if person else None, **values)
+            separator = "&" if "?" in target else "?"
+            values["link"] = f"{target}{separator}{urlencode({'token': challenges.token_of(challenge_id, secret)})}"
+        to = (customer.matched_email if customer else spec) if gets_mail else None
+        await mailer.enqueue_security_mail(tx, call, purpose, to, customer.id if customer else None, **values)
     return challenge_id, expires_at
 
 
 async def answer_code(call: Call, kind: type[M], data: CodeVerification) -> Challenge[M]:
     """The challenge that a code answers. Raises CodeInvalid.
 
-    No lock stands before it: a right code works within its tries whatever strangers do.
+    Failures at the address do not lock it: others must not be able to block a correct code.
     """
     challenge_id = as_id(data.challenge_id)
     issued = await challenges.get(call, kind, challenge_id)
@@ -114,36 +117,37 @@ async def answer_code(call: Call, kind: type[M], data: CodeVerification) -> Chal
 
 
 async def mailed_customer(tx: Transaction, call: Call, challenge: Challenge[M]) -> CustomerRow | None:
-    """The customer a challenge was mailed to, locked, if the address is still theirs.
+    """The customer that a challenge was mailed to, locked; None if the address had no account then.
 
-    Locked before the challenge is used up: ending all sessions of a customer takes the two in this order.
+    Raises CodeInvalid if the address is no longer the customer's. The row is locked before the challenge is consumed,
+    in the same order as when all sessions of a customer end, so that the two cannot deadlock.
     """
     if challenge.subject_id is None:
         return None
-    person = await store.lock_customer(tx, project_id=call.project_id, id=challenge.subject_id)
-    if person is None or not await is_address_of(tx, call, person, challenge.payload.key):
+    customer = await store.lock_customer(tx, project_id=call.project_id, id=challenge.subject_id)
+    if customer is None or not await is_address_of(tx, call, customer, challenge.payload.key):
         raise CodeInvalid
-    return person
+    return customer
 
 
-async def forgive_attempts(tx: Transaction, call: Call, challenge: Challenge[M], person: CustomerRow) -> None:
-    """Make up for failed attempts from this network with a proof that came by mail."""
-    if challenge.identifier is not None and person.may_clear_attempts:
+async def forgive_attempts(tx: Transaction, call: Call, challenge: Challenge[M], customer: CustomerRow) -> None:
+    """Forget failed attempts from this network at an address whose mail was read."""
+    if challenge.identifier is not None and customer.may_clear_attempts:
         await clear_attempts(tx, call.project_id, challenge.identifier, network_of(call.origin.ip))
 
 
 def link_target(call: Call, project: Project, redirect_url: str | None, page: str | None) -> str:
-    """Where a mailed link leads: the app, or our own page for it."""
+    """The URL of a mailed link: the app's, or else that of a hosted page. Raises Invalid."""
     if redirect_url is not None:
         return rules.require_redirect(project, redirect_url)
     if page is not None:
         return f"{call.world.settings.public_url}/projects/{project.id}/auth/pages/{page}"
-    known = project.settings.sign_in.redirect_urls
-    if not known:
+    redirect_urls = project.settings.sign_in.redirect_urls
+    if not redirect_urls:
         raise Invalid.at("/redirectUrl", "The project has no `redirectUrls` that a link could lead to.", "required")
-    return known[0]
+    return redirect_urls[0]
 
 
 def new_code(call: Call) -> str:
-    """A code, from the operating system's chance."""
+    """A random six-digit code."""
     return f"{call.world.random.randrange(1_000_000):06d}"

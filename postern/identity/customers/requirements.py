@@ -1,6 +1,6 @@
-"""Who may sign up, and what a project and its organizations require of a sign-in, whichever its method.
+"""Who may sign up, and what a project and its organizations require of a sign-in by any method.
 
-Organizations and their single sign-on stand above customers, so these functions ask `hooks` about them.
+The organizations and sso packages depend on this one, so they are called by `hooks`.
 """
 
 from collections.abc import Awaitable, Callable, Collection
@@ -32,7 +32,7 @@ class SsoRequired(Forbidden):
     """People with this address sign in by the single sign-on of their organization, and in no other way."""
 
     sign_on: SsoEntry | None = None
-    """Where they do, if a connection works now."""
+    """The connection to sign in by, if one is active."""
 
 
 class MfaStillRequired(Conflict):
@@ -51,9 +51,9 @@ class SignInRequirement(Record):
     project_id: UUID
     customer_id: UUID
     sso_organization_ids: list[UUID]
-    """Organizations that require single sign-on: a sign-on by a connection of any of them will do."""
+    """Organizations that require single sign-on; a connection of any of them is sufficient."""
     mfa: bool
-    """Whether one of them requires a second factor."""
+    """Whether one of the organizations requires a second factor."""
 
 
 class RequirementsOfCustomers(Protocol):
@@ -80,9 +80,9 @@ IsInvited = Callable[[Queries, UUID, str, Moment], Awaitable[bool]]
 """Whether the address with this key has an invitation to the project that can be accepted now."""
 
 SECOND_FACTORS = frozenset(("totp", "recovery", "mfa"))
-"""Methods of a session that make it one of several factors; `mfa` is what an identity provider says (RFC 8176)."""
+"""Methods that make a sign-in multi-factor; identity providers send `mfa` (RFC 8176)."""
 VERIFIED_PASSKEY = frozenset(("hwk", "user"))
-"""A passkey that asked its user for a PIN, a fingerprint or the like is two factors at once."""
+"""A passkey with user verification (a PIN or a fingerprint) is two factors at once."""
 
 
 async def is_sign_up_open(db: Queries, call: Call, project: Project, email_key: str) -> bool:
@@ -91,10 +91,10 @@ async def is_sign_up_open(db: Queries, call: Call, project: Project, email_key: 
 
 
 async def require_no_sso(call: Call, project: Project, email_key: str | None) -> None:
-    """Raises SsoRequired where everybody with such an address (None: with any) has to use single sign-on.
+    """Raises SsoRequired if everybody with such an address (None: with any) has to use single sign-on.
 
-    Asked before anything is looked up about the person: the domain decides, and the answer is the same whether or
-    not the address has an account.
+    Checked before the customer is looked up: only the domain matters, so that the response does not reveal whether the
+    address has an account.
     """
     domain = None if email_key is None else email_key.rpartition("@")[2]
     organization_id = None
@@ -107,45 +107,46 @@ async def require_no_sso(call: Call, project: Project, email_key: str | None) ->
 
 
 async def require_permitted(
-    tx: Transaction, call: Call, project: Project, person: CustomerRow, *, sso_organization_id: UUID | None
+    tx: Transaction, call: Call, project: Project, customer: CustomerRow, *, sso_organization_id: UUID | None
 ) -> SignInRequirement:
-    """Raises SsoRequired unless somebody who proved who they are may sign in this way.
+    """Raises SsoRequired unless an authenticated customer may sign in by this method.
 
-    `sso_organization_id` is the organization whose connection they came by, if any. Returns what else is required.
+    `sso_organization_id` is the organization whose connection was used, if any. Returns what the customer's
+    organizations require.
     """
-    required = await _requirement_of(tx, call.project_id, person.id)
+    required = await _requirement_of(tx, call.project_id, customer.id)
     if not permits_sso(required, sso_organization_id, everybody=project.settings.sign_in.require_sso):
         raise await _sso_required(tx, call, next(iter(required.sso_organization_ids), None), None)
     return required
 
 
 def is_multi_factor(methods: Collection[str]) -> bool:
-    """Whether somebody proved themselves by more than one factor. A password and a code by mail are one."""
+    """Whether a sign-in used more than one factor. A password and a code by mail count as one."""
     return bool(SECOND_FACTORS.intersection(methods)) or VERIFIED_PASSKEY.issubset(methods)
 
 
-async def requires_mfa(db: Queries, call: Call, project: Project, person: CustomerRow) -> bool:
-    """Whether the project, or an organization of theirs, requires a second factor of somebody."""
-    return project.settings.sign_in.require_mfa or (await _requirement_of(db, call.project_id, person.id)).mfa
+async def requires_mfa(db: Queries, call: Call, project: Project, customer: CustomerRow) -> bool:
+    """Whether the project or an organization of the customer requires a second factor."""
+    return project.settings.sign_in.require_mfa or (await _requirement_of(db, call.project_id, customer.id)).mfa
 
 
 async def require_method_without(
-    tx: Transaction, call: Call, project: Project, person: CustomerRow, provider: str
+    tx: Transaction, call: Call, project: Project, customer: CustomerRow, provider: str
 ) -> None:
     """Raises LastSignInMethod if `provider` is the only method that the customer can sign in with."""
-    if not await _has_method_without(tx, call, project, person, provider):
+    if not await _has_method_without(tx, call, project, customer, provider):
         raise LastSignInMethod
 
 
 def permits_sso(required: SignInRequirement, sso_organization_id: UUID | None, *, everybody: bool) -> bool:
-    """Whether a session that began at that organization's connection (or at none) is enough."""
+    """Whether a session that began by that organization's connection (or by none) is sufficient."""
     if required.sso_organization_ids:
         return sso_organization_id in required.sso_organization_ids
     return sso_organization_id is not None or not everybody
 
 
 async def requirements_all(world: "World", asked: list[tuple[UUID, UUID]]) -> list[SignInRequirement]:
-    """What is required of customers (project, customer), read together for the requests that come together."""
+    """What is required of customers (project, customer), read in one statement for concurrent requests."""
     projects_, customers = (list(each) for each in zip(*dict.fromkeys(asked), strict=True))
     rows = await world.hooks.requirements_of_customers(world.db, project_id=projects_, customer_id=customers)
     found = {(row.project_id, row.customer_id): row for row in rows}
@@ -178,14 +179,14 @@ async def _sso_required(db: Queries, call: Call, organization_id: UUID | None, d
 
 
 async def _has_method_without(
-    tx: Transaction, call: Call, project: Project, person: CustomerRow, provider: str
+    tx: Transaction, call: Call, project: Project, customer: CustomerRow, provider: str
 ) -> bool:
     methods = set(project.settings.sign_in.methods)
-    if person.password_hash is not None and "PASSWORD" in methods:
+    if customer.password_hash is not None and "PASSWORD" in methods:
         return True
-    if person.email is not None and {"EMAIL_CODE", "EMAIL_LINK"} & methods:
+    if customer.email is not None and {"EMAIL_CODE", "EMAIL_LINK"} & methods:
         return True
-    if provider != "PASSKEY" and "PASSKEY" in methods and await passkeys.passkeys_of(tx, person.subject):
+    if provider != "PASSKEY" and "PASSKEY" in methods and await passkeys.passkeys_of(tx, customer.subject):
         return True
     offered = {row.key for row in await provider_store.providers(tx, project_id=call.project_id) if row.enabled}
-    return bool((offered | {"SAML"}) & set(person.providers) - {provider})
+    return bool((offered | {"SAML"}) & set(customer.providers) - {provider})

@@ -1,4 +1,4 @@
-"""The own account and the own sessions of a customer, and the end of sessions."""
+"""Operations of customers on their own account and sessions, and the revocation of sessions."""
 
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -28,74 +28,74 @@ if TYPE_CHECKING:
 
 
 class CurrentCustomerChange(Body):
-    """What a customer may change about the own account."""
+    """Changes to a customer's own account."""
 
     name: PersonName | None
 
 
 @post("/projects/{project_id}/auth/sign-out", accepts=CUSTOMER)
 async def sign_out_customer(call: Call) -> None:
-    """End this session: its tokens are refused from the next request on."""
-    person, session_id = bearer_of(call)
+    """End this session. Its tokens are rejected from the next request on."""
+    customer_id, session_id = bearer_of(call)
     async with call.db.transaction() as tx:
         if await session_store.revoke_session(
-            tx, project_id=call.project_id, subject_id=person, id=session_id, now=call.now
+            tx, project_id=call.project_id, subject_id=customer_id, id=session_id, now=call.now
         ):
-            await events.record(tx, call, "customer.signed_out", person, sessionId=str(session_id))
+            await events.record(tx, call, "customer.signed_out", customer_id, sessionId=str(session_id))
 
 
 @get("/projects/{project_id}/auth/me", accepts=CUSTOMER)
 async def get_current_customer(call: Call) -> CurrentCustomer:
-    """The customer whose token this is."""
+    """The customer that the access token belongs to."""
     return me_of(customer_of(call))
 
 
 @patch("/projects/{project_id}/auth/me", accepts=CUSTOMER, example={"name": "Ada Lovelace"})
 async def change_current_customer(call: Call, data: CurrentCustomerChange) -> CurrentCustomer:
-    """Change the own name; null removes it."""
+    """Change your name; null removes it."""
     async with call.db.transaction() as tx:
-        person = await locked_customer(tx, call)
-        call.require_match(person.updated_at)
-        person = await store.set_profile(
+        customer = await locked_customer(tx, call)
+        call.require_match(customer.updated_at)
+        customer = await store.set_profile(
             tx,
             project_id=call.project_id,
-            id=person.id,
+            id=customer.id,
             name=data.name,
-            phone=person.phone,
-            external_id=person.external_id,
+            phone=customer.phone,
+            external_id=customer.external_id,
             now=call.now,
         )
-    return me_of(person)
+    return me_of(customer)
 
 
 @get("/projects/{project_id}/auth/sessions", accepts=CUSTOMER)
 async def list_my_sessions(call: Call) -> list[OwnSession]:
-    """Where the customer is signed in, newest first."""
-    person, session_id = bearer_of(call)
+    """Your sessions, newest first."""
+    customer_id, session_id = bearer_of(call)
     rows = await session_store.live_sessions(
-        call.db, project_id=call.project_id, subject_ids=[person], now=call.now, limit=SESSIONS_LIMIT
+        call.db, project_id=call.project_id, subject_ids=[customer_id], now=call.now, limit=SESSIONS_LIMIT
     )
     return [own_session(row, session_id) for row in rows]
 
 
 @delete("/projects/{project_id}/auth/sessions/{session_id}", accepts=CUSTOMER, problems=[SessionMissing])
 async def revoke_my_session(call: Call, session_id: UUID) -> None:
-    """End one of the own sessions."""
-    person, _ = bearer_of(call)
+    """End one of your sessions."""
+    customer_id, _ = bearer_of(call)
     async with call.db.transaction() as tx:
-        await end_session(tx, call, person, session_id)
+        await end_session(tx, call, customer_id, session_id)
 
 
 @post("/projects/{project_id}/auth/sessions/revoke-others", accepts=CUSTOMER)
 async def revoke_my_other_sessions(call: Call) -> None:
-    """End all own sessions but this one."""
-    person, session_id = bearer_of(call)
+    """End all your sessions except this one."""
+    customer_id, session_id = bearer_of(call)
     async with call.db.transaction() as tx:
-        await end_sessions(tx, call, person, but=session_id)
+        await end_sessions(tx, call, customer_id, but=session_id)
 
 
 async def end_session(tx: Transaction, call: Call, customer_id: UUID, session_id: UUID) -> None:
-    """End one session of a customer. Raises SessionMissing if it is none of theirs, or over."""
+    """End a session of a customer. Raises SessionMissing if it is not the customer's or has ended."""
     if not await session_store.revoke_session(
         tx, project_id=call.project_id, subject_id=customer_id, id=session_id, now=call.now
     ):
@@ -104,7 +104,7 @@ async def end_session(tx: Transaction, call: Call, customer_id: UUID, session_id
 
 
 async def end_sessions(tx: Transaction, call: Call, customer_id: UUID, *, but: UUID | None = None) -> int:
-    """End all sessions of a customer, and what could become one; `but` stays. Returns how many ended."""
+    """End all sessions of a customer except `but`, and delete open challenges. Returns how many sessions ended."""
     ended = await session_store.revoke_all(
         tx, project_id=call.project_id, subject_id=customer_id, but=but, now=call.now
     )
@@ -115,30 +115,30 @@ async def end_sessions(tx: Transaction, call: Call, customer_id: UUID, *, but: U
 
 
 def bearer_of(call: Call) -> tuple[UUID, UUID]:
-    """The customer and the session of a customer's call."""
+    """The ids of the calling customer and of their session."""
     assert call.caller.actor_id is not None
     assert call.caller.credential_id is not None
     return call.caller.actor_id, call.caller.credential_id
 
 
 def customer_of(call: Call) -> CustomerRow:
-    """The customer of a customer's call, as the row was when the call was admitted."""
+    """The calling customer, as read when the request was authenticated."""
     assert isinstance(call.caller.customer, CustomerRow)
     return call.caller.customer
 
 
 async def locked_customer(tx: Transaction, call: Call) -> CustomerRow:
-    """The customer of a customer's call, locked; the session and a ban are looked at once more under the lock."""
+    """The calling customer, locked. Raises CredentialInvalid if the session has ended or a ban has begun since."""
     customer_id, session_id = bearer_of(call)
-    person = await store.lock_customer(tx, project_id=call.project_id, id=customer_id)
+    customer = await store.lock_customer(tx, project_id=call.project_id, id=customer_id)
     session = await session_store.lock_session(tx, project_id=call.project_id, id=session_id)
-    if person is None or session is None or not session.is_live(call.now) or person.is_banned(call.now):
+    if customer is None or session is None or not session.is_live(call.now) or customer.is_banned(call.now):
         raise CredentialInvalid
-    return person
+    return customer
 
 
 async def require_fresh(tx: Transaction, call: Call) -> None:
-    """Raises NotFresh unless the caller's session proved itself within the last hour."""
+    """Raises NotFresh unless the caller signed in within the last hour."""
     session = await session_store.lock_session(tx, project_id=call.project_id, id=bearer_of(call)[1])
     if session is None or call.now - session.authenticated_at > FRESH:
         raise NotFresh

@@ -1,7 +1,7 @@
-"""How customers sign in: by password, or by a code or link that was mailed; and what follows a proof of any kind.
+"""Sign-in of customers with a password, or with a code or link sent by mail, and the steps that all methods share.
 
-Answers never tell whether an address has an account: known and unknown people get the same status, the same body, and
-the same work done.
+Responses do not reveal whether an address has an account: status, body and work are the same for known and unknown
+addresses.
 """
 
 import asyncio
@@ -80,7 +80,7 @@ ADA = {"email": "ada@example.com", "password": "correct horse battery staple"}
 async def _record_failure(
     tx: Transaction, call: Call, customer_id: UUID | None, method: str | None, locked: bool
 ) -> None:
-    # Recorded for unknown people too, without saying who: it takes the same time.
+    # Also recorded for unknown addresses, without a customer, so that the response takes the same time.
     event = "customer.locked" if locked else "customer.sign_in_failed"
     await events.record(tx, call, event, customer_id, method=method, ipAddress=call.origin.ip)
 
@@ -96,18 +96,18 @@ ATTEMPTS = AttemptPolicy(
     locked=SignInLocked,
     record_failure=_record_failure,
 )
-"""Passwords and second factors of customers."""
+"""Limits on attempts at passwords and second factors of customers."""
 
 
 class PasswordSignIn(Body):
-    """An address and its password."""
+    """An e-mail address and its password."""
 
     email: EmailText
     password: GivenPassword
 
 
 class LinkVerification(Body):
-    """The token from a link."""
+    """The token of the link."""
 
     token: Token
 
@@ -119,10 +119,10 @@ class LinkVerification(Body):
     example=ADA,
 )
 async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInResult:
-    """Sign in with address and password.
+    """Sign in with an e-mail address and a password.
 
-    Ten failures lock this address for this caller for 15 minutes, then longer. With a second factor on, the answer
-    has `mfaRequired` and no tokens yet.
+    Ten failures lock the address for this network for 15 minutes, further ones for up to an hour. If a second factor is
+    on, the response has `mfaRequired` and no tokens.
     """
     throttle(call, ATTEMPTS)
     project = await project_at(call)
@@ -133,24 +133,24 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
     attempt = await begin_attempt(call, ATTEMPTS, call.project_id, identifier)
     loop = asyncio.get_running_loop()
     began = loop.time()
-    found = await store.find_by_email(call.db, project_id=call.project_id, email_key=key)
-    password_hash = await _check_password(call, found, data.password)
-    if found is None or password_hash is None:
+    customer = await store.find_by_email(call.db, project_id=call.project_id, email_key=key)
+    password_hash = await _check_password(call, customer, data.password)
+    if customer is None or password_hash is None:
         spent = loop.time() - began
-        await attempt_failed(call, attempt, subject_id=found.id if found else None, method="PASSWORD")
-        # A wrong password takes as long for an imported hash as for one of ours and for nobody's.
+        await attempt_failed(call, attempt, subject_id=customer.id if customer else None, method="PASSWORD")
+        # A failure takes equally long for an imported hash, one of our own, and an unknown address.
         schemes = await store.imported_schemes(call.db, project_id=call.project_id)
-        if pause := await refusal_seconds([each.scheme for each in schemes]):
+        if pause := await refusal_seconds([row.scheme for row in schemes]):
             await asyncio.sleep(pause * math.ceil(spent / pause) - spent)
         raise CustomerSignInFailed
     async with call.db.transaction() as tx:
-        # The password was checked outside any lock: whoever changed it, or banned meanwhile, comes first.
-        person = await store.lock_customer(tx, project_id=call.project_id, id=found.id)
-        if person is None or person.password_hash != password_hash:
+        # The password was checked without a lock. If it was changed meanwhile, the sign-in fails.
+        locked = await store.lock_customer(tx, project_id=call.project_id, id=customer.id)
+        if locked is None or locked.password_hash != password_hash:
             raise CustomerSignInFailed
-        forgives = found.matched_verified_at is not None and person.may_clear_attempts
+        forgives = customer.matched_verified_at is not None and locked.may_clear_attempts
         await attempt_succeeded(tx, attempt, call.now, forgives=forgives)
-        return await complete_sign_in(tx, call, project, person, ["pwd"])
+        return await complete_sign_in(tx, call, project, locked, ["pwd"])
 
 
 @post(
@@ -160,11 +160,9 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
     example={"email": "ada@example.com"},
 )
 async def request_sign_in_code(call: Call, data: EmailOnly) -> ChallengeSent:
-    """Have a six-digit code mailed: it holds for 10 minutes and 5 tries. Unknown addresses get the same answer.
+    """Send a six-digit code by mail. It is valid for 10 minutes and 5 tries. Unknown addresses get the same response.
 
-    Codes asked for before stay valid beside it.
-
-    Where strangers may sign up, a code sent to a new address begins an account.
+    Earlier codes stay valid. If sign-up is open, a code for an unknown address creates an account.
     """
     throttle(call, ATTEMPTS)
     project = await project_at(call)
@@ -181,7 +179,7 @@ async def request_sign_in_code(call: Call, data: EmailOnly) -> ChallengeSent:
     example={"challengeId": A_CHALLENGE, "code": "123456"},
 )
 async def sign_in_with_code(call: Call, data: CodeVerification) -> CustomerSignInResult:
-    """Sign in with the code from the mail; it works once."""
+    """Sign in with the code from the mail. It works once."""
     throttle(call, ATTEMPTS, data.challenge_id)
     project = await project_at(call)
     rules.require_method(project, "EMAIL_CODE")
@@ -196,7 +194,7 @@ async def sign_in_with_code(call: Call, data: CodeVerification) -> CustomerSignI
     example={"email": "ada@example.com"},
 )
 async def request_sign_in_link(call: Call, data: SignInLinkRequest) -> None:
-    """Have a link mailed that signs in once, within 15 minutes. Unknown addresses get the same answer."""
+    """Send a link by mail that signs in once, within 15 minutes. Unknown addresses get the same response."""
     throttle(call, ATTEMPTS)
     project = await project_at(call)
     rules.require_method(project, "EMAIL_LINK")
@@ -212,7 +210,7 @@ async def request_sign_in_link(call: Call, data: SignInLinkRequest) -> None:
     example={"token": "0199…"},
 )
 async def sign_in_with_link(call: Call, data: LinkVerification) -> CustomerSignInResult:
-    """Sign in with the token of a link. Only this uses the link up: opening it does not, so mail scanners may."""
+    """Sign in with the token of a link. Opening the link does not use it up, because mail scanners open links."""
     throttle(call, ATTEMPTS, data.token)
     project = await project_at(call)
     rules.require_method(project, "EMAIL_LINK")
@@ -220,54 +218,56 @@ async def sign_in_with_link(call: Call, data: LinkVerification) -> CustomerSignI
     return await _sign_in_by_mail(call, project, challenge, "link")
 
 
-# What follows a proof, whichever it was.
+# The steps that all sign-in methods share.
 
 
 async def complete_sign_in(
     tx: Transaction,
     call: Call,
     project: Project,
-    person: CustomerRow,
+    customer: CustomerRow,
     methods: list[str],
     *,
     second_factor_done: bool = False,
     origin: SignInOrigin | None = None,
 ) -> CustomerSignInResult:
-    """Sign in somebody who proved who they are, and whose row is locked: ban, what is required, second factor,
-    session, event. Where a second factor is required and there is none, the answer asks to set one up.
+    """Sign in a customer who has been authenticated and whose row is locked: check the ban and what is required, ask
+    for the second factor, begin the session and record the event. If a second factor is required and none is on, the
+    result asks to set one up.
 
-    `origin` says how the sign-in began where that was in an earlier request.
+    `origin` is how the sign-in began if that was in an earlier request. Raises SignInBlocked, SsoRequired and
+    CodeInvalid.
     """
     origin = origin or SignInOrigin()
     until = None if origin.until is None else Moment.of(datetime.fromtimestamp(origin.until, UTC))
-    if person.is_banned(call.now):
+    if customer.is_banned(call.now):
         raise SignInBlocked
     if until is not None and until <= call.now:
         raise CodeInvalid
-    required = await require_permitted(tx, call, project, person, sso_organization_id=origin.sso_organization_id)
+    required = await require_permitted(tx, call, project, customer, sso_organization_id=origin.sso_organization_id)
     began: dict[str, Any] = {name: getattr(origin, name) for name in SignInOrigin.__struct_fields__}
-    if person.mfa_enabled_at is not None and not second_factor_done:
-        token = await _issue_mfa_token(tx, call, person, PendingSecondFactor(**began, methods=methods))
+    if customer.mfa_enabled_at is not None and not second_factor_done:
+        token = await _issue_mfa_token(tx, call, customer, PendingSecondFactor(**began, methods=methods))
         return CustomerSignInResult(mfa_required=True, mfa_token=token, mfa_methods=["TOTP", "RECOVERY_CODE"])
     if (required.mfa or project.settings.sign_in.require_mfa) and not is_multi_factor(methods):
         pending = PendingEnrollment(**began, methods=methods, totp_key=totp_key(new_totp_secret()))
-        token = await _issue_mfa_token(tx, call, person, pending)
+        token = await _issue_mfa_token(tx, call, customer, pending)
         return CustomerSignInResult(
             mfa_required=True, mfa_enrollment_required=True, mfa_token=token, mfa_methods=["TOTP"]
         )
     seen = await session_store.is_known_device(
-        tx, project_id=call.project_id, subject_id=person.id, user_agent=call.origin.user_agent
+        tx, project_id=call.project_id, subject_id=customer.id, user_agent=call.origin.user_agent
     )
     signed_in = await start_session(
-        tx, call, person, methods, until=until, sso_organization_id=origin.sso_organization_id
+        tx, call, customer, methods, until=until, sso_organization_id=origin.sso_organization_id
     )
     event = events.make_event(
         call.project_id,
         "customer.signed_in",
-        person.id,
+        customer.id,
         call.now,
         actor_type="CUSTOMER",
-        actor_id=person.id,
+        actor_id=customer.id,
         sessionId=str(signed_in.session_id),
         methods=methods,
         ipAddress=call.origin.ip,
@@ -277,74 +277,75 @@ async def complete_sign_in(
     await events.record_all(tx, [event])
     if seen.any and not seen.known:
         await mailer.notify(
-            tx, call, project, person, "NEW_DEVICE", device=call.origin.user_agent[:200], ip=call.origin.ip
+            tx, call, project, customer, "NEW_DEVICE", device=call.origin.user_agent[:200], ip=call.origin.ip
         )
     return signed_in
 
 
 async def _issue_mfa_token(
-    tx: Transaction, call: Call, person: CustomerRow, pending: PendingSecondFactor | PendingEnrollment
+    tx: Transaction, call: Call, customer: CustomerRow, pending: PendingSecondFactor | PendingEnrollment
 ) -> str:
     token, _ = await challenges.issue_token(
-        tx, call, pending, MFA_LIFE, subject_id=person.id, identifier=person.identifier
+        tx, call, pending, MFA_LIFE, subject_id=customer.id, identifier=customer.identifier
     )
     return token
 
 
 async def project_at(call: Call) -> Project:
-    """The project whose customers sign in here. Raises ProjectMissing."""
+    """The project in the path. Raises ProjectMissing."""
     return await projects.require_project(call.db, call.project_id)
 
 
-async def require_password(call: Call, person: CustomerRow, password: str) -> str:
-    """Check the password of a signed-in customer again; failures count as those of signing in.
+async def require_password(call: Call, customer: CustomerRow, password: str) -> str:
+    """Check the password of a signed-in customer again; failures count as those of sign-ins.
 
-    Raises CustomerSignInFailed. Returns the stored hash: whoever acts on it compares it with that of the locked row.
+    Returns the stored hash, which the caller compares with that of the locked row. Raises CustomerSignInFailed and
+    SignInLocked.
     """
-    identifier = person.identifier or person.id.bytes
+    identifier = customer.identifier or customer.id.bytes
     attempt = await begin_attempt(call, ATTEMPTS, call.project_id, identifier)
-    password_hash = await _check_password(call, person, password)
+    password_hash = await _check_password(call, customer, password)
     if password_hash is None:
-        await attempt_failed(call, attempt, subject_id=person.id, method="PASSWORD")
+        await attempt_failed(call, attempt, subject_id=customer.id, method="PASSWORD")
         raise CustomerSignInFailed("The current password is wrong.")
     async with call.db.transaction() as tx:
-        await attempt_succeeded(tx, attempt, call.now, forgives=person.may_clear_attempts)
+        await attempt_succeeded(tx, attempt, call.now, forgives=customer.may_clear_attempts)
     return password_hash
 
 
-async def _check_password(call: Call, person: CustomerRow | None, password: str) -> str | None:
-    """The stored hash of a right password, renewed if it is outdated; None if the password is wrong."""
+async def _check_password(call: Call, customer: CustomerRow | None, password: str) -> str | None:
+    """The stored hash if the password is right, renewed if it was outdated; None if the password is wrong."""
 
     async def replace_hash(before: str, renewed: str) -> bool:
-        assert person
+        assert customer
         return await store.replace_password_hash(
-            call.db, project_id=call.project_id, id=person.id, password_hash=renewed, before=before
+            call.db, project_id=call.project_id, id=customer.id, password_hash=renewed, before=before
         )
 
     async def read_hash() -> str | None:
-        assert person
-        now = await store.get_customer(call.db, project_id=call.project_id, id=person.id)
+        assert customer
+        now = await store.get_customer(call.db, project_id=call.project_id, id=customer.id)
         return now.password_hash if now else None
 
-    before = person.password_hash if person else None
+    before = customer.password_hash if customer else None
     return await check_and_rehash(password, before, check_imported=check_imported, replace=replace_hash, read=read_hash)
 
 
 async def _sign_in_by_mail(call: Call, project: Project, challenge: Challenge[M], method: str) -> CustomerSignInResult:
-    """Sign in whoever answered a challenge that was mailed; a new address begins an account."""
+    """Sign in the owner of the address that a challenge was mailed to. Creates the account if sign-up is open."""
     async with call.db.transaction() as tx:
-        person = await mailed_customer(tx, call, challenge)
+        customer = await mailed_customer(tx, call, challenge)
         await challenges.consume(tx, challenge)
-        if person is None:
+        if customer is None:
             mailed = challenge.payload
             if challenge.subject_id is not None or not await is_sign_up_open(tx, call, project, mailed.key):
                 raise CodeInvalid
-            person = await create_customer_row(
+            customer = await create_customer_row(
                 tx, call, mailed.email, mailed.key, name=None, password_hash=None, verified=True
             )
-            if person is None:
+            if customer is None:
                 raise CodeInvalid
-        person = await prove_address(tx, call, project, person, challenge.payload.key)
-        person = await add_identity(tx, call, person, "EMAIL_CODE")
-        await forgive_attempts(tx, call, challenge, person)
-        return await complete_sign_in(tx, call, project, person, [method])
+        customer = await prove_address(tx, call, project, customer, challenge.payload.key)
+        customer = await add_identity(tx, call, customer, "EMAIL_CODE")
+        await forgive_attempts(tx, call, challenge, customer)
+        return await complete_sign_in(tx, call, project, customer, [method])

@@ -1,6 +1,6 @@
-"""How customers sign up: with a code that is mailed to their address, or at once where the project verifies it later.
+"""Sign-up of customers: with a code sent to the address, or at once if the project verifies addresses later.
 
-Answers never tell whether an address has an account (unless the project chose `verifyEmail: LATER`).
+Responses do not reveal whether an address has an account, except with `verifyEmail: LATER`.
 """
 
 from uuid import UUID
@@ -47,7 +47,7 @@ from postern.security.secrets import new_token
 
 
 class CustomerSignUp(Body):
-    """An account to begin. `password` may be left out where codes, links or passkeys are on."""
+    """A new account. `password` may be omitted if the project offers codes, links or passkeys."""
 
     email: EmailText
     password: Password | None = None
@@ -55,14 +55,14 @@ class CustomerSignUp(Body):
 
 
 class CustomerSignUpResult(CustomerSignInResult):
-    """What signing up answers: what to verify, or the tokens of a session where that may wait."""
+    """The challenge to verify the address with; or the tokens of a session, if the project verifies addresses later."""
 
     challenge_id: UUID | None = None
     challenge_expires_at: Moment | None = None
 
 
 class CodeResend(Body):
-    """What the code answers that did not arrive."""
+    """The challenge whose code did not arrive."""
 
     challenge_id: str
 
@@ -86,10 +86,10 @@ class CodeResend(Body):
     example={**ADA, "name": "Ada"},
 )
 async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpResult:
-    """Begin an account: a code is mailed, and `sign-up/verify` finishes it.
+    """Send a code to the address; `sign-up/verify` creates the account.
 
-    An address that has an account gets the same answer and a mail that says so. Where the project verifies
-    addresses later, the answer has the tokens of a session, and a taken address is 409.
+    An address that has an account gets the same response and a mail that says so. If the project verifies addresses
+    later, the response has the tokens of a session, and an address that is taken is a 409.
     """
     throttle(call, ATTEMPTS)
     project = await project_at(call)
@@ -98,7 +98,7 @@ async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpRe
     await require_no_sso(call, project, key)
     if not await is_sign_up_open(call.db, call, project, key):
         raise CustomerSignUpClosed
-    # Asked of known and unknown addresses alike, so that the answer tells nobody which one this is.
+    # Checked for known and unknown addresses, so that the response does not reveal which one this is.
     await require_quota(call.db, call, "customers")
     if data.password is not None:
         rules.require_method(project, "PASSWORD")
@@ -122,9 +122,9 @@ async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpRe
     example={"challengeId": A_CHALLENGE},
 )
 async def resend_sign_up_code(call: Call, data: CodeResend) -> ChallengeSent:
-    """Have another code mailed for a sign-up that was begun within ten minutes. The codes before it stay valid.
+    """Send another code for a sign-up of the last ten minutes. Earlier codes stay valid.
 
-    Send the new code with the new `challengeId`. The limits of mails are those of `sign-up`.
+    Send the new code with the new `challengeId`. Limits on mails are those of `sign-up`.
     """
     throttle(call, ATTEMPTS)
     project = await project_at(call)
@@ -147,7 +147,7 @@ async def resend_sign_up_code(call: Call, data: CodeResend) -> ChallengeSent:
     example={"challengeId": A_CHALLENGE, "code": "123456"},
 )
 async def verify_sign_up(call: Call, data: CodeVerification) -> CustomerSignInResult:
-    """Finish signing up with the code from the mail, and sign in."""
+    """Create the account with the code from the mail, and sign in."""
     throttle(call, ATTEMPTS, data.challenge_id)
     project = await project_at(call)
     challenge = await answer_code(call, SignUp, data)
@@ -156,7 +156,7 @@ async def verify_sign_up(call: Call, data: CodeVerification) -> CustomerSignInRe
         raise CustomerSignUpClosed
     async with call.db.transaction() as tx:
         await challenges.consume(tx, challenge)
-        person = await create_customer_row(
+        customer = await create_customer_row(
             tx,
             call,
             sign_up.email,
@@ -165,15 +165,15 @@ async def verify_sign_up(call: Call, data: CodeVerification) -> CustomerSignInRe
             password_hash=sign_up.password_hash,
             verified=True,
         )
-        if person is None:
-            raise CodeInvalid  # Somebody began an account with this address in the meantime.
-        person = await add_identity(tx, call, person, "PASSWORD" if sign_up.password_hash else "EMAIL_CODE")
-        await forgive_attempts(tx, call, challenge, person)
-        return await complete_sign_in(tx, call, project, person, ["pwd", "otp"] if sign_up.password_hash else ["otp"])
+        if customer is None:
+            raise CodeInvalid  # Another request has created an account with this address since.
+        customer = await add_identity(tx, call, customer, "PASSWORD" if sign_up.password_hash else "EMAIL_CODE")
+        await forgive_attempts(tx, call, challenge, customer)
+        return await complete_sign_in(tx, call, project, customer, ["pwd", "otp"] if sign_up.password_hash else ["otp"])
 
 
 async def _mail_sign_up(call: Call, identifier: bytes, sign_up: SignUp) -> tuple[UUID, Moment]:
-    """Mail the code that finishes a sign-up; the same is done, and another mail sent, for an address in use."""
+    """Send the code that completes a sign-up. For an address with an account the work is the same, the mail another."""
     known = await store.find_by_email(call.db, project_id=call.project_id, email_key=sign_up.key)
     code = new_code(call)
     async with call.db.transaction() as tx:
@@ -191,10 +191,12 @@ async def _sign_up_at_once(
     call: Call, project: Project, spec: str, key: str, password_hash: str | None, name: str | None
 ) -> CustomerSignUpResult:
     async with call.db.transaction() as tx:
-        person = await create_customer_row(tx, call, spec, key, name=name, password_hash=password_hash, verified=False)
-        if person is None:
+        customer = await create_customer_row(
+            tx, call, spec, key, name=name, password_hash=password_hash, verified=False
+        )
+        if customer is None:
             raise CustomerEmailTaken
         if password_hash is not None:
-            person = await add_identity(tx, call, person, "PASSWORD")
-        signed_in = await complete_sign_in(tx, call, project, person, ["pwd"] if password_hash else [])
+            customer = await add_identity(tx, call, customer, "PASSWORD")
+        signed_in = await complete_sign_in(tx, call, project, customer, ["pwd"] if password_hash else [])
     return as_seen(CustomerSignUpResult, signed_in, challenge_id=None, challenge_expires_at=None)

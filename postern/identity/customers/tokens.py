@@ -1,8 +1,8 @@
-"""Tokens of customers: the session that a sign-in begins, its access tokens, and the keys that sign those.
+"""Tokens of customers: the session that a sign-in begins, its access tokens, and the keys that sign them.
 
-An access token is an ES256 JWT of five minutes that anybody can check with the project's JWKS; here the session
-behind it is looked up at every request, so a revoked session or a ban holds from the next request on. Sessions and
-refresh tokens are those of `security/sessions.py`.
+An access token is an ES256 JWT that is valid for five minutes and that anybody can verify with the project's JWKS. This
+server also reads the session at every request, so that a revoked session or a ban takes effect at the next request.
+Sessions and refresh tokens are those of `security/sessions.py`.
 """
 
 from collections import OrderedDict
@@ -63,18 +63,19 @@ if TYPE_CHECKING:
     from postern.world import World
 
 KEY_LOOKED_UP_EVERY = timedelta(seconds=60)
+"""How long a process signs with a key before it looks for a newer one."""
 KEY_ACTIVE_AFTER = timedelta(minutes=10)
-"""A new signing key is published this long before it signs, so that nobody's copy of the JWKS lacks it."""
+"""How long a new key is published in the JWKS before it signs, so that cached copies of the JWKS contain it."""
 KEY_RETIRED_AFTER = timedelta(hours=1)
 JWT_TYP = "at+jwt"
-"""Tells access tokens from other JWTs (RFC 9068 §2.1)."""
+"""The `typ` of access tokens (RFC 9068 §2.1)."""
 REMEMBERED = 10_000
-"""Keys and checked tokens that one process keeps, of each kind; the oldest are dropped first."""
+"""Entries of each cache of a process; the oldest are dropped first."""
 JWKS_MAX_AGE = timedelta(minutes=5)
 
 
 class CurrentCustomer(Record):
-    """What a customer sees of the own account."""
+    """A customer's own account, as the customer sees it."""
 
     id: UUID
     email: str | None
@@ -90,10 +91,10 @@ class CurrentCustomer(Record):
 
 
 class CustomerSignInResult(Record):
-    """What signing in answers: tokens, or what is still missing.
+    """The result of a sign-in: tokens, or the step that is still required.
 
     With `mfaRequired` the tokens are null: send `mfaToken` and a code to `mfa/verify`. With `mfaEnrollmentRequired`
-    as well, the customer has no second factor yet and needs one: send `mfaToken` to `mfa/enroll`, then a first code to
+    too, the customer must first set up a second factor: send `mfaToken` to `mfa/enroll`, then a first code to
     `mfa/enroll/confirm`.
     """
 
@@ -110,7 +111,7 @@ class CustomerSignInResult(Record):
 
 
 class CustomerTokens(Record):
-    """New tokens of a session. The refresh token that was sent is worthless now."""
+    """New tokens of a session. The refresh token that was sent is no longer valid."""
 
     session_id: UUID
     access_token: str
@@ -126,7 +127,7 @@ class CustomerTokenRefresh(Body):
 
 
 class CheckedToken(msgspec.Struct, frozen=True):
-    """A token that one of our keys signed. It says the same for as long as it lives; its session is read each time."""
+    """The claims of an access token whose signature was verified."""
 
     issuer: str
     project_id: UUID
@@ -137,7 +138,7 @@ class CheckedToken(msgspec.Struct, frozen=True):
 
 
 class CustomerClaims(Record):
-    """What access tokens say of a customer, and what the project requires of a sign-in by now."""
+    """What access tokens contain about a customer, and what the project now requires of a sign-in."""
 
     roles: list[str]
     email: str | None
@@ -156,10 +157,9 @@ class CustomerClaims(Record):
 async def refresh_customer_tokens(call: Call, data: CustomerTokenRefresh) -> CustomerTokens:
     """Exchange a refresh token for new tokens.
 
-    A refresh token works once. The one before the newest answers for 30 seconds more with the same new tokens, so
-    that a lost answer costs nothing; any other old one means that it was copied: the session ends. So it does where an
-    organization or the project has required more of a sign-in since (`requireSso`,
-    `requireMfa`).
+    A refresh token works once. If it is sent again within 30 seconds, the response has the same new tokens, so that a
+    lost response does no harm. Any other used token was copied, so the session ends. It also ends if an organization or
+    the project has required more of sign-ins since (`requireSso`, `requireMfa`).
     """
     try:
         renewed = await refresh_session(call, call.project_id, data.refresh_token, SESSIONS, renew_customer_sessions)
@@ -188,7 +188,7 @@ async def refresh_customer_tokens(call: Call, data: CustomerTokenRefresh) -> Cus
     },
 )
 async def list_signing_keys(call: Call) -> HttpResponse:
-    """The public keys that check customers' access tokens (RFC 7517). Keep them for five minutes at most."""
+    """The public keys that verify customers' access tokens (RFC 7517). Cache them for at most five minutes."""
     await projects.require_project(call.db, call.project_id)
     await signing_key(call.db, call.world, call.project_id, call.now)
     keys = await token_store.keys(call.db, project_id=call.project_id, now=call.now)
@@ -200,9 +200,9 @@ async def list_signing_keys(call: Call) -> HttpResponse:
 
 @post("/projects/{project_id}/auth/signing-keys/rotate", needs="projects:write")
 async def rotate_signing_keys(call: Call) -> None:
-    """Make a new key for customers' access tokens.
+    """Create a new key for customers' access tokens.
 
-    It is published at once and signs after ten minutes; the keys before it leave the JWKS an hour after that.
+    It is published at once and signs after ten minutes; earlier keys are removed from the JWKS an hour after that.
     """
     async with call.db.transaction() as tx:
         key = await _new_key(tx, call.world, call.project_id, call.now, call.now + KEY_ACTIVE_AFTER)
@@ -215,25 +215,25 @@ async def rotate_signing_keys(call: Call) -> None:
 async def start_session(
     tx: Transaction,
     call: Call,
-    person: CustomerRow,
+    customer: CustomerRow,
     methods: list[str],
     *,
     until: Moment | None = None,
     sso_organization_id: UUID | None = None,
 ) -> CustomerSignInResult:
-    """Sign a customer in, whose row is locked in `tx`. The session and its tokens are always new.
+    """Begin a session of a customer whose row is locked in `tx`, and issue its tokens.
 
-    It ends at `until` at the latest, if whoever vouched for the customer said so. `sso_organization_id` is the
-    organization whose connection they came by.
+    It ends at `until` at the latest, if the identity provider set an end. `sso_organization_id` is the organization
+    whose single sign-on connection was used.
     """
     session = await begin_session(
-        tx, call, person.subject, SESSIONS, methods, until=until, sso_organization_id=sso_organization_id
+        tx, call, customer.subject, SESSIONS, methods, until=until, sso_organization_id=sso_organization_id
     )
-    await store.record_sign_in(tx, project_id=call.project_id, id=person.id, now=call.now)
-    return await _signed_in(call, tx, session, person)
+    await store.record_sign_in(tx, project_id=call.project_id, id=customer.id, now=call.now)
+    return await _signed_in(call, tx, session, customer)
 
 
-async def resume_session(call: Call, session_id: UUID, person: CustomerRow) -> CustomerSignInResult:
+async def resume_session(call: Call, session_id: UUID, customer: CustomerRow) -> CustomerSignInResult:
     """The first tokens of a session that began on a hosted page.
 
     Raises CustomerRefreshTokenInvalid if the session is over or its tokens were issued already.
@@ -243,11 +243,14 @@ async def resume_session(call: Call, session_id: UUID, person: CustomerRow) -> C
     if renewed is None:
         raise CustomerRefreshTokenInvalid
     await _require_still_permitted(call, renewed)
-    return await _signed_in(call, call.db, renewed, person)
+    return await _signed_in(call, call.db, renewed, customer)
 
 
 async def read_customer_token(world: "World", token: str, project_id: UUID | None, origin: Origin) -> Caller | None:
-    """Who a customer's access token stands for; None if `token` is none. Session and ban are read each time."""
+    """Authenticate a customer's access token. Returns None if `token` is not one.
+
+    Session and ban are read at every request. Raises CredentialInvalid and ProjectMissing.
+    """
     if not token.startswith("ey") or token.count(".") != 2:
         return None
     checked = await _checked(world, token)
@@ -269,9 +272,9 @@ async def read_customer_token(world: "World", token: str, project_id: UUID | Non
 
 
 async def token_bearers_of(world: "World", tokens: list[CheckedToken]) -> list[TokenBearer | None]:
-    """Whom tokens stand for, read together for the requests that come together; None where the session is over.
+    """The customers of the tokens of concurrent requests, in one statement; None if the session has ended.
 
-    Nothing is remembered: what was revoked before a request came is gone from what that request reads.
+    Nothing is cached, so that revocations take effect at the next request.
     """
     rows = await token_store.token_bearers(
         world.db,
@@ -285,13 +288,13 @@ async def token_bearers_of(world: "World", tokens: list[CheckedToken]) -> list[T
 
 
 async def renew_customer_sessions(world: "World", requests: list[RefreshRequest]) -> list[RefreshedSession | None]:
-    """Renew the sessions of customers whose requests come together."""
+    """Renew the sessions of customers, for concurrent requests together."""
     return await renew_sessions(world, requests, SESSIONS)
 
 
-def me_of(person: CustomerRow) -> CurrentCustomer:
-    """A customer as they see themselves."""
-    return as_seen(CurrentCustomer, person, identities=person.providers)
+def me_of(customer: CustomerRow) -> CurrentCustomer:
+    """A customer's own account, as the customer sees it."""
+    return as_seen(CurrentCustomer, customer, identities=customer.providers)
 
 
 async def _require_still_permitted(call: Call, session: RefreshedSession) -> CustomerClaims:
@@ -346,10 +349,12 @@ SESSIONS = SessionPolicy(
 )
 
 
-async def _signed_in(call: Call, db: Queries, session: SessionRow, person: CustomerRow) -> CustomerSignInResult:
-    claims = CustomerClaims(roles=person.roles, email=person.email, email_verified=person.email_verified_at is not None)
+async def _signed_in(call: Call, db: Queries, session: SessionRow, customer: CustomerRow) -> CustomerSignInResult:
+    claims = CustomerClaims(
+        roles=customer.roles, email=customer.email, email_verified=customer.email_verified_at is not None
+    )
     tokens = await _tokens(call, db, session, claims)
-    return CustomerSignInResult(**msgspec.structs.asdict(tokens), customer=me_of(person))
+    return CustomerSignInResult(**msgspec.structs.asdict(tokens), customer=me_of(customer))
 
 
 async def _tokens(call: Call, db: Queries, session: SessionRow, claims: CustomerClaims) -> CustomerTokens:
@@ -382,14 +387,14 @@ def issuer_of(world: "World", project_id: UUID) -> str:
     return f"{world.settings.public_url}/projects/{project_id}"
 
 
-# Signing keys. A key never changes, and whether it is retired is part of the query that admits a token.
+# Signing keys. A key never changes, so it can be cached. Whether it is retired is read with the session of each token.
 
 
 V = TypeVar("V")
 
 
 class Remembered(OrderedDict[Any, V]):
-    """The latest values that a process keeps, by key."""
+    """A cache of limited size; the oldest values are dropped first."""
 
     def remember(self, key: Any, value: V) -> V:
         self[key] = value
@@ -399,7 +404,7 @@ class Remembered(OrderedDict[Any, V]):
 
 
 class PrivateKeys(Remembered[tuple[UUID, ec.EllipticCurvePrivateKey, Moment]]):
-    """The key that signs for a project: its id, the key, and when the database was last asked which one it is."""
+    """The signing key of each project: its id, the key, and when it was read from the database."""
 
 
 class PublicKeys(Remembered[ec.EllipticCurvePublicKey]):
@@ -407,13 +412,13 @@ class PublicKeys(Remembered[ec.EllipticCurvePublicKey]):
 
 
 class CheckedTokens(Remembered[CheckedToken]):
-    """Tokens whose signature was checked."""
+    """Access tokens whose signature was verified; their claims do not change."""
 
 
 async def signing_key(
     db: Queries, world: "World", project_id: UUID, now: Moment
 ) -> tuple[UUID, ec.EllipticCurvePrivateKey]:
-    """The key that signs a project's tokens now; the first one is made when it is first needed."""
+    """The key that signs a project's tokens now. Creates the first one."""
     private_keys = db.cache(PrivateKeys)
     known = private_keys.get(project_id)
     if known is not None and abs(now - known[2]) < KEY_LOOKED_UP_EVERY:
@@ -423,7 +428,7 @@ async def signing_key(
     key = active[0] if active else await _new_key(db, world, project_id, now, now)
     opened = load_der_private_key(world.secrets.open(key.private_key, f"signing-key:{project_id}"), None)
     assert isinstance(opened, ec.EllipticCurvePrivateKey)
-    if active:  # A new key may yet be rolled back with the transaction.
+    if active:  # Not a new key: the transaction that inserts it may be rolled back.
         private_keys.remember(project_id, (key.id, opened, now))
     return key.id, opened
 
@@ -443,7 +448,7 @@ async def _new_key(db: Queries, world: "World", project_id: UUID, now: Moment, a
 
 
 async def _checked(world: "World", token: str) -> CheckedToken | None:
-    """What a token says, if its signature, issuer, audience and times are right."""
+    """The claims of a token if its signature, issuer, audience and times are valid."""
     tokens = world.db.cache(CheckedTokens)
     checked = tokens.get(token)
     if checked is None:
@@ -457,7 +462,7 @@ async def _checked(world: "World", token: str) -> CheckedToken | None:
 
 
 async def _check(world: "World", token: str) -> CheckedToken | None:
-    """What a token says, if one of our keys signed it."""
+    """The claims of a token if a key of its project signed it."""
     try:
         header = jwt.get_unverified_header(token)
         if header.get("typ") != JWT_TYP:

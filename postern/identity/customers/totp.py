@@ -1,4 +1,4 @@
-"""The second factor: codes of an authenticator app (RFC 6238) and recovery codes."""
+"""Operations on the second factor of customers: codes of an authenticator app (RFC 6238) and recovery codes."""
 
 import base64
 from typing import Annotated
@@ -39,51 +39,51 @@ from postern.security.subjects import Subject
 from postern.security.totp import RECOVERY_LENGTH, matching_step, totp_key, totp_uri
 
 ENROLLMENT_TRIES = 30
-"""How often one token may begin or confirm: whoever has it has the secret, and guesses nothing."""
+"""How many requests one token allows: its holder knows the secret, so that nothing can be guessed with it."""
 RecoveryCode = Annotated[str, msgspec.Meta(min_length=RECOVERY_LENGTH, max_length=RECOVERY_LENGTH + 8)]
 
 
 class TotpEnrolment(Record):
-    """What an authenticator app needs; `uri` is the content of the QR code."""
+    """The secret for an authenticator app; `uri` is the content of the QR code."""
 
     secret: str
     uri: str
 
 
 class CustomerRecoveryCodes(Record):
-    """Each signs in once instead of the second factor. They are shown this one time."""
+    """Recovery codes. Each can be used once instead of a code of the app. They are shown only once."""
 
     codes: list[str]
 
 
 class EnrollmentToken(Body):
-    """The token from signing in."""
+    """The token from the sign-in."""
 
     mfa_token: Token
 
 
 class EnrollmentProof(Body):
-    """The token from signing in, and what the new app shows."""
+    """The token from the sign-in, and the code that the app shows."""
 
     mfa_token: Token
     code: SixDigits
 
 
 class EnrolledSignIn(CustomerSignInResult):
-    """The tokens of the session that began, and the recovery codes, which are shown this one time."""
+    """The tokens of the session, and the recovery codes, which are shown only once."""
 
     recovery_codes: list[str]
-    """Each signs in once instead of the second factor."""
+    """Each can be used once instead of a code of the app."""
 
 
 class TotpCode(Body):
-    """What the app shows now."""
+    """The code that the app shows."""
 
     code: SixDigits
 
 
 class SecondFactorSignIn(Body):
-    """The token from signing in, and either what the app shows or a recovery code."""
+    """The token from the sign-in, and either a code of the app or a recovery code."""
 
     mfa_token: Token
     code: SixDigits | None = None
@@ -91,7 +91,7 @@ class SecondFactorSignIn(Body):
 
 
 class SecondFactorProof(Body):
-    """What the app shows, or a recovery code."""
+    """A code of the app, or a recovery code."""
 
     code: SixDigits | None = None
     recovery_code: RecoveryCode | None = None
@@ -99,15 +99,15 @@ class SecondFactorProof(Body):
 
 @post("/projects/{project_id}/auth/mfa/totp/enroll", accepts=CUSTOMER, problems=[MfaAlreadyOn, NotFresh])
 async def enrol_totp(call: Call) -> TotpEnrolment:
-    """Begin a second factor: show `uri` as a QR code. It is on when `mfa/totp/confirm` has seen a first code."""
+    """Begin to set up a second factor: show `uri` as a QR code. `mfa/totp/confirm` turns it on with a first code."""
     project = await project_at(call)
     async with call.db.transaction() as tx:
-        person = await locked_customer(tx, call)
+        customer = await locked_customer(tx, call)
         await require_fresh(tx, call)
-        secret = await second_factor.enrol(tx, call, person.subject)
+        secret = await second_factor.enrol(tx, call, customer.subject)
         if secret is None:
             raise MfaAlreadyOn
-    uri = totp_uri(secret, issuer=mailer.app_name(project), account=person.email or str(person.id))
+    uri = totp_uri(secret, issuer=mailer.app_name(project), account=customer.email or str(customer.id))
     return TotpEnrolment(secret=totp_key(secret), uri=uri)
 
 
@@ -118,7 +118,7 @@ async def enrol_totp(call: Call) -> TotpEnrolment:
     example={"code": "123456"},
 )
 async def confirm_totp(call: Call, data: TotpCode) -> CustomerRecoveryCodes:
-    """Turn the second factor on with a first code. Answers ten recovery codes; other sessions end."""
+    """Turn the second factor on with a first code. Returns ten recovery codes. Other sessions end."""
     project = await project_at(call)
     customer_id, session_id = bearer_of(call)
     enrolled = await second_factor.get(call.db, Subject(project_id=call.project_id, id=customer_id))
@@ -128,12 +128,12 @@ async def confirm_totp(call: Call, data: TotpCode) -> CustomerRecoveryCodes:
         raise MfaAlreadyOn
     await _require_second_factor(call, customer_id, data.code, None)
     async with call.db.transaction() as tx:
-        person = await locked_customer(tx, call)
+        customer = await locked_customer(tx, call)
         await require_fresh(tx, call)
-        codes = await second_factor.confirm(tx, call, person.subject, enrolled)
+        codes = await second_factor.confirm(tx, call, customer.subject, enrolled)
         if codes is None:
             raise MfaAlreadyOn
-        await _note_turned_on(tx, call, project, person, but=session_id)
+        await _record_turned_on(tx, call, project, customer, but=session_id)
         await session_store.add_method(tx, project_id=call.project_id, id=session_id, method="totp")
     return CustomerRecoveryCodes(codes=codes)
 
@@ -145,16 +145,16 @@ async def confirm_totp(call: Call, data: TotpCode) -> CustomerRecoveryCodes:
     example={"mfaToken": "0199…"},
 )
 async def begin_required_totp(call: Call, data: EnrollmentToken) -> TotpEnrolment:
-    """Begin the second factor that a sign-in asked to set up (`mfaEnrollmentRequired`): show `uri` as a QR code.
+    """Begin to set up the second factor that a sign-in requires (`mfaEnrollmentRequired`): show `uri` as a QR code.
 
-    The same token always gives the same secret. It holds for ten minutes.
+    The token is valid for ten minutes; repeated requests with it return the same secret.
     """
     throttle(call, ATTEMPTS, data.mfa_token)
     project = await project_at(call)
     challenge = await challenges.answer_token(call, PendingEnrollment, data.mfa_token, most=ENROLLMENT_TRIES)
-    person = await _pending_totp(call, challenge)
+    customer = await _pending_totp(call, challenge)
     secret = base64.b32decode(challenge.payload.totp_key)
-    uri = totp_uri(secret, issuer=mailer.app_name(project), account=person.email or str(person.id))
+    uri = totp_uri(secret, issuer=mailer.app_name(project), account=customer.email or str(customer.id))
     return TotpEnrolment(secret=totp_key(secret), uri=uri)
 
 
@@ -166,9 +166,9 @@ async def begin_required_totp(call: Call, data: EnrollmentToken) -> TotpEnrolmen
     shows={"mfaToken": None},
 )
 async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSignIn:
-    """Turn the second factor on with a first code, and finish signing in. Answers ten recovery codes as well.
+    """Turn the second factor on with a first code, and complete the sign-in. Also returns ten recovery codes.
 
-    Sessions that began without it end, and so do other sign-ins that wait. The token works once.
+    All other sessions and pending sign-ins end. The token works once.
     """
     throttle(call, ATTEMPTS, data.mfa_token)
     project = await project_at(call)
@@ -181,18 +181,20 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
         await attempt_failed(call, attempt, subject_id=before.id, method="TOTP")
         raise CodeInvalid
     async with call.db.transaction() as tx:
-        person = await store.lock_customer(tx, project_id=call.project_id, id=before.id)
-        if person is None:
+        customer = await store.lock_customer(tx, project_id=call.project_id, id=before.id)
+        if customer is None:
             raise CodeInvalid
         await challenges.consume(tx, challenge)
-        codes = await second_factor.turn_on(tx, call, person.subject, secret, step)
+        codes = await second_factor.turn_on(tx, call, customer.subject, secret, step)
         if codes is None:
             raise MfaAlreadyOn
         await attempt_succeeded(tx, attempt, call.now)
-        await _note_turned_on(tx, call, project, person)
-        person = await require_customer(tx, call.project_id, person.id)
+        await _record_turned_on(tx, call, project, customer)
+        customer = await require_customer(tx, call.project_id, customer.id)
         methods = [*pending.methods, "totp"]
-        signed_in = await complete_sign_in(tx, call, project, person, methods, second_factor_done=True, origin=pending)
+        signed_in = await complete_sign_in(
+            tx, call, project, customer, methods, second_factor_done=True, origin=pending
+        )
     return as_seen(EnrolledSignIn, signed_in, recovery_codes=codes)
 
 
@@ -203,16 +205,16 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
     example={"code": "123456"},
 )
 async def disable_totp(call: Call, data: SecondFactorProof) -> None:
-    """Turn the second factor off, with one more code of it or a recovery code. Not where one is required (409)."""
+    """Turn the second factor off with a code of the app or a recovery code. If one is required, this is a 409."""
     project = await project_at(call)
     customer_id = await _require_turned_on(call)
     if await requires_mfa(call.db, call, project, customer_of(call)):
         raise MfaStillRequired
     await _require_second_factor(call, customer_id, data.code, data.recovery_code)
     async with call.db.transaction() as tx:
-        person = await remove_second_factor(tx, call, await locked_customer(tx, call))
-        await events.record(tx, call, "customer.mfa_disabled", person.id, method="TOTP")
-        await mailer.notify(tx, call, project, person, "MFA_CHANGED", change="The second factor was turned off")
+        customer = await remove_second_factor(tx, call, await locked_customer(tx, call))
+        await events.record(tx, call, "customer.mfa_disabled", customer.id, method="TOTP")
+        await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change="The second factor was turned off")
 
 
 @post(
@@ -222,13 +224,13 @@ async def disable_totp(call: Call, data: SecondFactorProof) -> None:
     example={"code": "123456"},
 )
 async def renew_recovery_codes(call: Call, data: TotpCode) -> CustomerRecoveryCodes:
-    """Make ten new recovery codes; the old ones are worthless from now on."""
+    """Create ten new recovery codes. Earlier ones are no longer valid."""
     project = await project_at(call)
     await _require_second_factor(call, await _require_turned_on(call), data.code, None)
     async with call.db.transaction() as tx:
-        person = await locked_customer(tx, call)
-        codes = await second_factor.renew_recovery_codes(tx, call, person.subject)
-        await mailer.notify(tx, call, project, person, "MFA_CHANGED", change="New recovery codes were made")
+        customer = await locked_customer(tx, call)
+        codes = await second_factor.renew_recovery_codes(tx, call, customer.subject)
+        await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change="New recovery codes were made")
     return CustomerRecoveryCodes(codes=codes)
 
 
@@ -240,26 +242,26 @@ async def renew_recovery_codes(call: Call, data: TotpCode) -> CustomerRecoveryCo
     shows={"mfaToken": None},
 )
 async def verify_second_factor(call: Call, data: SecondFactorSignIn) -> CustomerSignInResult:
-    """Finish signing in with the second factor. A code works once, also within its 30 seconds; five tries."""
+    """Complete a sign-in with the second factor, in at most five tries. A code works once, even within 30 seconds."""
     throttle(call, ATTEMPTS, data.mfa_token)
     project = await project_at(call)
     challenge = await challenges.answer_token(call, PendingSecondFactor, data.mfa_token)
     assert challenge.subject_id is not None
     used = await _require_second_factor(call, challenge.subject_id, data.code, data.recovery_code)
     async with call.db.transaction() as tx:
-        person = await store.lock_customer(tx, project_id=call.project_id, id=challenge.subject_id)
-        if person is None:
+        customer = await store.lock_customer(tx, project_id=call.project_id, id=challenge.subject_id)
+        if customer is None:
             raise CodeInvalid
         await challenges.consume(tx, challenge)
         if used == "recovery":
-            await mailer.notify(tx, call, project, person, "MFA_CHANGED", change="A recovery code was used")
+            await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change="A recovery code was used")
         pending = challenge.payload
         methods = [*pending.methods, used]
-        return await complete_sign_in(tx, call, project, person, methods, second_factor_done=True, origin=pending)
+        return await complete_sign_in(tx, call, project, customer, methods, second_factor_done=True, origin=pending)
 
 
 async def is_enrollment(call: Call, mfa_token: str) -> bool:
-    """Whether the token of a sign-in that waits asks to set up a second factor; asking uses nothing up."""
+    """Whether the token of a pending sign-in is one to set up a second factor. Does not count as a try."""
     try:
         return await challenges.get(call, PendingEnrollment, challenges.split_token(mfa_token)[0]) is not None
     except CodeInvalid:
@@ -267,32 +269,32 @@ async def is_enrollment(call: Call, mfa_token: str) -> bool:
 
 
 async def _pending_totp(call: Call, challenge: Challenge[PendingEnrollment]) -> CustomerRow:
-    """The customer whose sign-in waits for the answer to a challenge."""
+    """The customer whose sign-in is pending."""
     assert challenge.subject_id is not None
     return await require_customer(call.db, call.project_id, challenge.subject_id)
 
 
-async def _note_turned_on(
-    tx: Transaction, call: Call, project: Project, person: CustomerRow, *, but: UUID | None = None
+async def _record_turned_on(
+    tx: Transaction, call: Call, project: Project, customer: CustomerRow, *, but: UUID | None = None
 ) -> None:
-    """Note that the second factor is on: all sessions except `but` end, and the customer is told by mail."""
-    await store.set_mfa(tx, project_id=call.project_id, id=person.id, mfa_enabled_at=call.now, now=call.now)
-    await end_sessions(tx, call, person.id, but=but)
-    await events.record(tx, call, "customer.mfa_enabled", person.id, method="TOTP")
-    await mailer.notify(tx, call, project, person, "MFA_CHANGED", change="A second factor was turned on")
+    """Record that the second factor is on, end all sessions except `but`, and notify the customer by mail."""
+    await store.set_mfa(tx, project_id=call.project_id, id=customer.id, mfa_enabled_at=call.now, now=call.now)
+    await end_sessions(tx, call, customer.id, but=but)
+    await events.record(tx, call, "customer.mfa_enabled", customer.id, method="TOTP")
+    await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change="A second factor was turned on")
 
 
 async def _require_second_factor(
     call: Call, customer_id: UUID, code: str | None, recovery_code: str | None
 ) -> UsedFactor:
-    """Use up a code of the app or a recovery code; failures count against the customer.
+    """Use up a code of the app or a recovery code. Failures count as attempts at the customer's second factor.
 
     Raises CodeInvalid and SignInLocked.
     """
-    person = await require_customer(call.db, call.project_id, customer_id)
-    attempt = await begin_attempt(call, ATTEMPTS, call.project_id, person.second_factor_identifier)
+    customer = await require_customer(call.db, call.project_id, customer_id)
+    attempt = await begin_attempt(call, ATTEMPTS, call.project_id, customer.second_factor_identifier)
     async with call.db.transaction() as tx:
-        used = await _use_second_factor(tx, call, person, code, recovery_code)
+        used = await _use_second_factor(tx, call, customer, code, recovery_code)
         if used is not None:
             await attempt_succeeded(tx, attempt, call.now)
             return used
@@ -301,12 +303,12 @@ async def _require_second_factor(
 
 
 async def _use_second_factor(
-    tx: Transaction, call: Call, person: CustomerRow, code: str | None, recovery_code: str | None
+    tx: Transaction, call: Call, customer: CustomerRow, code: str | None, recovery_code: str | None
 ) -> UsedFactor | None:
     if recovery_code is not None:
-        merged = await store.merged_ids_of(tx, project_id=call.project_id, customer_id=person.id)
-        return await second_factor.consume_code(tx, call, person.subject, recovery_code, former_ids=merged)
-    return None if code is None else await second_factor.consume_code(tx, call, person.subject, code)
+        merged = await store.merged_ids_of(tx, project_id=call.project_id, customer_id=customer.id)
+        return await second_factor.consume_code(tx, call, customer.subject, recovery_code, former_ids=merged)
+    return None if code is None else await second_factor.consume_code(tx, call, customer.subject, code)
 
 
 async def _require_turned_on(call: Call) -> UUID:
@@ -319,7 +321,7 @@ async def _require_turned_on(call: Call) -> UUID:
 
 
 async def move_second_factor(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> bool:
-    """Move a merged customer's second factor to a survivor who has none. Returns whether there was one to move.
+    """Move a merged customer's second factor to a survivor who has none. Returns whether it was moved.
 
     Both rows are locked, and the merged customer's row still exists.
     """

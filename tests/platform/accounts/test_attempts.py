@@ -57,7 +57,7 @@ async def password_to_delete_the_account(house, auth):
 async def second_factor(house, auth):
     await turn_on(house)
     body = {"email": house.tenant.email, "password": PASSWORD, "code": "000000"}
-    return lambda: house.stranger.post("/auth/sign-in", body), second_factor_engine, "use"
+    return lambda: house.stranger.post("/auth/sign-in", body), second_factor_engine, "consume_code"
 
 
 WAYS = [
