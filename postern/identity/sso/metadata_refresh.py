@@ -5,6 +5,7 @@ If the URL is unreachable, or returns invalid metadata or that of another provid
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec.structs import replace
 
 from postern.identity.sso import rules, store
@@ -20,9 +21,8 @@ from postern.identity.sso.model import (
     MetadataRow,
 )
 from postern.kernel.clock import Moment
-from postern.kernel.database.statements import Jsonb, Transaction
+from postern.kernel.database.statements import Transaction
 from postern.kernel.http.problems import Problem
-from postern.kernel.values import to_plain
 from postern.platform.events import operations as events
 from postern.platform.events.model import Event
 
@@ -84,14 +84,10 @@ async def _apply_metadata(tx: Transaction, before: ConnectionRow, row: Connectio
         return
     own = await store.keys(tx, project_id=row.project_id, connection_ids=[row.id])
     pinned = "idp_certificate" not in changed
-    await store.update_connection(
-        tx,
-        **{name: getattr(row, name) for name in ("project_id", "id", "name", "domain", *IDP_PARTS)},
-        options=Jsonb(to_plain(row.options)),
-        tested_at=None if set(changed) & set(TESTED_PARTS) else row.tested_at,
-        due_at=row.due_at if pinned else rules.first_warning_at(row, key_at(own, "CURRENT").not_after, now),
-        now=now,
-    )
+    tested_at = None if set(changed) & set(TESTED_PARTS) else row.tested_at
+    due_at = row.due_at if pinned else rules.first_warning_at(row, key_at(own, "CURRENT").not_after, now)
+    stored = msgspec.structs.replace(row, tested_at=tested_at, due_at=due_at)
+    await store.update_connection(tx, stored, now=now)
     if not pinned:
         tx.makes_due("sso_connections")
     details: dict[str, Any] = {"organizationId": str(row.organization_id), "domain": row.domain}

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
@@ -43,13 +44,13 @@ from postern.identity.sso.model import (
 from postern.identity.sso.service_provider import metadata_of, test_url, urls_of
 from postern.identity.sso.store import ConnectionWithOrganization
 from postern.kernel.clock import Moment
-from postern.kernel.database.statements import Jsonb, Queries, Transaction
+from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list, newest_first
 from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.values import Removed, as_seen, new_id, to_plain
+from postern.kernel.values import Removed, as_seen, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
@@ -121,13 +122,7 @@ async def create_sso_connection(call: Call, id: UUID, data: NewSsoConnection) ->
         ):
             raise TooManySsoConnections
         await _check_references(tx, call, row)
-        await store.insert_connection(
-            tx,
-            **{name: getattr(row, name) for name in ("project_id", "id", "organization_id", "name", "domain")},
-            **{name: getattr(row, name) for name in IDP_PARTS},
-            options=Jsonb(to_plain(row.options)),
-            now=call.now,
-        )
+        await store.insert_connection(tx, row)
         for place, pair in zip(("CURRENT", "NEXT"), pairs, strict=True):
             await keys.insert_key(tx, call, row.id, place, pair)
         await _schedule_refresh(tx, call, row.id, metadata_columns)
@@ -164,15 +159,10 @@ async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoCo
             await _require_complete(tx, call, row)
         same = all(getattr(row, name) == getattr(before, name) for name in TESTED_PARTS)
         pinned = row.idp_certificate == before.idp_certificate
-        await store.update_connection(
-            tx,
-            **{name: getattr(row, name) for name in ("project_id", "id", "name", "domain")},
-            **{name: getattr(row, name) for name in IDP_PARTS},
-            options=Jsonb(to_plain(row.options)),
-            tested_at=before.tested_at if same else None,
-            due_at=before.due_at if pinned else await _first_warning_at(tx, call, row),
-            now=call.now,
-        )
+        tested_at = before.tested_at if same else None
+        due_at = before.due_at if pinned else await _first_warning_at(tx, call, row)
+        stored = msgspec.structs.replace(row, tested_at=tested_at, due_at=due_at)
+        await store.update_connection(tx, stored, now=call.now)
         if not pinned:
             tx.makes_due("sso_connections")
         await _schedule_refresh(tx, call, conn_id, metadata_columns)

@@ -33,33 +33,8 @@ class ConnectionProject(Record):
     project_id: UUID
 
 
-@statement("""
-    insert into sso_connections (project_id, id, organization_id, name, domain, status, idp_entity_id, idp_sso_url,
-                                 idp_sso_binding, idp_slo_url, idp_slo_binding, idp_slo_response_url, idp_certificate,
-                                 idp_metadata_url, options, created_at, updated_at)
-    values (%(project_id)s, %(id)s, %(organization_id)s, %(name)s, %(domain)s, 'DRAFT', %(idp_entity_id)s,
-            %(idp_sso_url)s, %(idp_sso_binding)s, %(idp_slo_url)s, %(idp_slo_binding)s, %(idp_slo_response_url)s,
-            %(idp_certificate)s, %(idp_metadata_url)s, %(options)s, %(now)s, %(now)s)
-""")
-async def insert_connection(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    organization_id: UUID,
-    name: str,
-    domain: str,
-    idp_entity_id: str | None,
-    idp_sso_url: str | None,
-    idp_sso_binding: str,
-    idp_slo_url: str | None,
-    idp_slo_binding: str,
-    idp_slo_response_url: str | None,
-    idp_certificate: list[str],
-    idp_metadata_url: str | None,
-    options: Jsonb,
-    now: Moment,
-) -> None: ...
+@statement("insert into sso_connections {connection}")
+async def insert_connection(tx: Transaction, connection: ConnectionRow) -> None: ...
 
 
 @statement("""
@@ -70,26 +45,7 @@ async def insert_connection(
         tested_at = %(tested_at)s, due_at = %(due_at)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
 """)
-async def update_connection(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    name: str,
-    domain: str,
-    idp_entity_id: str | None,
-    idp_sso_url: str | None,
-    idp_sso_binding: str,
-    idp_slo_url: str | None,
-    idp_slo_binding: str,
-    idp_slo_response_url: str | None,
-    idp_certificate: list[str],
-    idp_metadata_url: str | None,
-    options: Jsonb,
-    tested_at: Moment | None,
-    due_at: Moment | None,
-    now: Moment,
-) -> None: ...
+async def update_connection(tx: Transaction, connection: ConnectionRow, *, now: Moment) -> None: ...
 
 
 @statement("""

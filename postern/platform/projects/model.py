@@ -183,6 +183,24 @@ class ApiKey(Record):
     created_at: Moment
 
 
+class StoredApiKey(Record):
+    """A row of `api_keys` as it is inserted."""
+
+    project_id: UUID
+    id: UUID
+    name: str
+    type: str
+    environment: str
+    hash: bytes
+    prefix: str
+    last_four: str
+    permissions: list[str] | None
+    ip_allow_list: list[str] | None
+    expires_at: Moment | None
+    created_by: UUID | None
+    created_at: Moment
+
+
 class KeyInUse(Record):
     """An API key with its project, as needed to authenticate a request."""
 

@@ -48,6 +48,7 @@ from postern.platform.projects.model import (
     SecurityMail,
     SignInMethod,
     SignInSettings,
+    StoredApiKey,
     TooManyKeys,
 )
 from postern.platform.projects.model import Origin as WebOrigin
@@ -264,8 +265,7 @@ async def new_api_key(
         raise TooManyKeys
     prefix = f"{'sk' if data.type == 'SECRET' else 'pk'}_{data.environment.lower()}_"
     value = new_key(prefix)
-    key = await store.insert_key(
-        tx,
+    key = StoredApiKey(
         project_id=project_id,
         id=new_id(),
         name=data.name,
@@ -276,11 +276,11 @@ async def new_api_key(
         last_four=value[-4:],
         permissions=data.permissions,
         ip_allow_list=data.ip_allow_list,
-        expires_at=data.expires_at,
+        expires_at=None if data.expires_at is None else Moment.of(data.expires_at),
         created_by=call.caller.actor_id,
-        now=call.now,
+        created_at=call.now,
     )
-    return key, value
+    return await store.insert_key(tx, key), value
 
 
 async def release_mail(tx: Transaction, account_id: UUID) -> None:

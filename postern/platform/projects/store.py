@@ -1,11 +1,10 @@
 """SQL of projects and API keys."""
 
-from datetime import datetime
 from uuid import UUID
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
-from postern.platform.projects.model import ApiKey, KeyInUse, Project
+from postern.platform.projects.model import ApiKey, KeyInUse, Project, StoredApiKey
 
 
 @statement("""
@@ -55,30 +54,11 @@ async def count_keys(db: Queries, *, project_id: UUID) -> int: ...
 
 
 @statement("""
-    insert into api_keys (project_id, id, name, type, environment, hash, prefix, last_four, permissions,
-                          ip_allow_list, expires_at, created_by, created_at)
-    values (%(project_id)s, %(id)s, %(name)s, %(type)s, %(environment)s, %(hash)s, %(prefix)s, %(last_four)s,
-            %(permissions)s, %(ip_allow_list)s, %(expires_at)s, %(created_by)s, %(now)s)
+    insert into api_keys {key}
     returning id, name, type, environment, prefix || '…' || last_four as key, permissions, ip_allow_list,
               expires_at, last_used_at, created_at
 """)
-async def insert_key(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    name: str,
-    type: str,
-    environment: str,
-    hash: bytes,
-    prefix: str,
-    last_four: str,
-    permissions: list[str] | None,
-    ip_allow_list: list[str] | None,
-    expires_at: datetime | None,
-    created_by: UUID | None,
-    now: Moment,
-) -> ApiKey: ...
+async def insert_key(tx: Transaction, key: StoredApiKey) -> ApiKey: ...
 
 
 @statement("""
