@@ -13,7 +13,7 @@ from postern.kernel.values import Body, NameForPeople, Record
 ROLES_PER_PROJECT = 10_000
 PERMISSIONS_PER_PROJECT = 10_000
 PERMISSIONS_PER_ROLE = 1_000
-CHECKS_AT_ONCE = 50
+CHECKS_PER_REQUEST = 50
 
 Scope = Literal["PROJECT", "ORGANIZATION"]
 SYSTEM_ROLES = ("OWNER", "ADMIN", "MEMBER")
@@ -120,7 +120,7 @@ class Permission(Record):
 
 
 class PermissionRow(Permission):
-    """The row of a permission."""
+    """A row of `access_permissions`."""
 
     id: UUID
 
@@ -132,9 +132,9 @@ class Role(Record):
     name: str
     description: str | None
     scope: Scope
-    """Where its permissions apply: in the project, or in the organization whose member has the role."""
+    """Where the permissions of the role apply: in the project, or in the organization whose member has the role."""
     applies_to_all_organizations: bool
-    """Whether a customer who has it in the project has it in every organization too."""
+    """Whether a customer who has the role in the project has it in every organization too."""
     system: bool
     permissions: list[str]
     created_at: Moment
@@ -142,7 +142,7 @@ class Role(Record):
 
 
 class RoleRow(Role):
-    """The row of a role, or an equivalent for a system role, which has none."""
+    """A row of `access_roles`, or the equivalent for a system role, which has no row."""
 
     id: UUID
 
@@ -200,23 +200,29 @@ class AccessCheck(Body):
 class AccessCheckBatch(Body):
     """Several checks at once."""
 
-    checks: Annotated[list[AccessCheck], msgspec.Meta(min_length=1, max_length=CHECKS_AT_ONCE)]
+    checks: Annotated[list[AccessCheck], msgspec.Meta(min_length=1, max_length=CHECKS_PER_REQUEST)]
 
 
 class AccessFacts(Record):
     """The data that decides a check, in one row."""
 
     number: int
+    """Position of the check in the request, counted from 1."""
     declared: bool
+    """Whether the project has declared the permission."""
     customer_known: bool
     banned: bool
     customer_roles: list[str]
     organization_known: bool
     suspended: bool
     member_roles: list[str] | None
+    """None if the customer is not a member of the organization."""
     granting_in_project: list[str]
-    granting_everywhere: list[str]
+    """The customer's PROJECT roles that grant the permission; empty for a check in an organization."""
+    granting_in_all_organizations: list[str]
+    """Those of the customer's roles that apply to all organizations and grant the permission."""
     granting_to_members: list[str]
+    """The member's ORGANIZATION roles that grant the permission."""
 
 
 class NewPermission(Body):

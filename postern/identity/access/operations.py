@@ -50,8 +50,8 @@ from postern.platform.audit import operations as audit
 if TYPE_CHECKING:
     from postern.world import World
 
-GROUPS_AT_ONCE = 2
-"""Concurrent check statements in one process."""
+CONCURRENT_STATEMENTS = 2
+"""Maximum number of check statements that one process runs concurrently."""
 WITH_CUSTOMERS: frozenset[Kind] = frozenset((*SERVER_KINDS, "customer"))
 
 
@@ -91,7 +91,7 @@ async def create_permission(call: Call, data: NewPermission) -> Permission:
 
 @delete("/projects/{project_id}/access/permissions/{key}", needs="access:write", problems=(PermissionUnknown,))
 async def delete_permission(call: Call, key: str) -> Deleted:
-    """Delete a permission. It is removed from roles that include it by its key; wildcards such as `posts:*` stay."""
+    """Delete a permission, also from roles that include it by its key. Wildcards such as `posts:*` in roles stay."""
     async with call.db.transaction() as tx:
         if not await store.delete_permission(tx, project_id=call.project_id, key=key):
             raise PermissionUnknown
@@ -144,7 +144,7 @@ async def create_role(call: Call, data: NewRole) -> Role:
             name=data.name or data.key,
             description=data.description,
             scope=data.scope,
-            everywhere=data.applies_to_all_organizations,
+            applies_to_all_organizations=data.applies_to_all_organizations,
             permissions=permissions,
             now=call.now,
         )
@@ -176,10 +176,10 @@ async def change_role(call: Call, key: str, data: RoleChange) -> Role:
     """Change a role. The change applies from the next check on; `permissions` replaces the whole list."""
     async with call.db.transaction() as tx:
         new_permissions = None if data.permissions is UNSET else list(dict.fromkeys(data.permissions))
-        row = await _lock_roles(tx, call, key, new_permissions or [])
+        row = await _lock_role_and_permissions(tx, call, key, new_permissions or [])
         call.require_match(row.updated_at)
         permissions = row.permissions if new_permissions is None else new_permissions
-        everywhere = data.applies_to_all_organizations
+        all_organizations = data.applies_to_all_organizations
         row = await store.change_role(
             tx,
             project_id=call.project_id,
@@ -187,7 +187,9 @@ async def change_role(call: Call, key: str, data: RoleChange) -> Role:
             name=row.name if data.name is UNSET else data.name,
             description=row.description if data.description is UNSET else data.description,
             permissions=permissions,
-            everywhere=row.applies_to_all_organizations if everywhere is UNSET else everywhere,
+            applies_to_all_organizations=row.applies_to_all_organizations
+            if all_organizations is UNSET
+            else all_organizations,
             now=call.now,
         )
         await audit.record(tx, call, "role.updated", "Role", row.key, permissions=permissions)
@@ -200,7 +202,7 @@ async def change_role(call: Call, key: str, data: RoleChange) -> Role:
     problems=(RoleMissing, SystemRoleFixed, RoleInUse),
 )
 async def delete_role(call: Call, key: str) -> Deleted:
-    """Delete a role. Returns 409 while a customer or member has it or is invited with it."""
+    """Delete a role. Returns 409 while a customer or member has the role or is invited with it."""
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, key)
         call.require_match(row.updated_at)
@@ -222,15 +224,15 @@ async def check_access(call: Call, data: AccessCheck) -> AccessDecision:
     """Check whether a customer has a permission: in an organization with `organizationId`, otherwise in the project.
 
     A customer's token implies the customer. A denial is a normal response with status 200, also for a permission that
-    is not declared. `reason` tells what decided; `explanation` lists every step in a fixed order, including those
-    after the deciding one.
+    is not declared. `reason` is the reason of the decision; `explanation` lists every step in a fixed order, also those
+    after the step that decided.
     """
-    subject, organization_id = _subject(call, data, ""), _scope(data)
-    look_up = call.world.batcher(access_facts_of, side_by_side=GROUPS_AT_ONCE)
-    return _decided(
+    customer_id, organization_id = _customer_id(call, data, ""), _organization_id(data)
+    look_up = call.world.batcher(access_facts_of, side_by_side=CONCURRENT_STATEMENTS)
+    return _decision(
         data,
-        await look_up(AccessQuestion(call.project_id, data.permission, subject, organization_id)),
-        subject,
+        await look_up(AccessLookup(call.project_id, data.permission, customer_id, organization_id)),
+        customer_id,
         organization_id,
         "",
     )
@@ -246,19 +248,19 @@ async def check_access(call: Call, data: AccessCheck) -> AccessDecision:
 async def check_access_batch(call: Call, data: AccessCheckBatch) -> AccessDecisions:
     """Perform up to 50 checks at one point in time. The results are in the order of the request."""
     paths = [f"/checks/{index}" for index in range(len(data.checks))]
-    subjects = [_subject(call, check, path) for check, path in zip(data.checks, paths, strict=True)]
-    organization_ids = [_scope(check) for check in data.checks]
+    customer_ids = [_customer_id(call, check, path) for check, path in zip(data.checks, paths, strict=True)]
+    organization_ids = [_organization_id(check) for check in data.checks]
     permissions = [check.permission for check in data.checks]
-    questions = [
-        AccessQuestion(call.project_id, *item) for item in zip(permissions, subjects, organization_ids, strict=True)
+    lookups = [
+        AccessLookup(call.project_id, *item) for item in zip(permissions, customer_ids, organization_ids, strict=True)
     ]
-    facts = await _access_facts(call.db, call.project_id, questions, call.now)
-    decided = zip(data.checks, facts, subjects, organization_ids, paths, strict=True)
-    return AccessDecisions(results=[_decided(*item) for item in decided])
+    facts = await _access_facts(call.db, call.project_id, lookups, call.now)
+    arguments = zip(data.checks, facts, customer_ids, organization_ids, paths, strict=True)
+    return AccessDecisions(results=[_decision(*item) for item in arguments])
 
 
-class AccessQuestion(NamedTuple):
-    """A check: whether a customer has a permission in a project or organization."""
+class AccessLookup(NamedTuple):
+    """What a check looks up: a permission of a customer, in an organization or, without one, in the project."""
 
     project_id: UUID
     permission: str
@@ -266,63 +268,64 @@ class AccessQuestion(NamedTuple):
     organization_id: UUID | None
 
 
-async def access_facts_of(world: "World", questions: list[AccessQuestion]) -> list[AccessFacts]:
-    """Look up the data for checks of concurrent requests in one statement per project. Nothing is cached."""
+async def access_facts_of(world: "World", lookups: list[AccessLookup]) -> list[AccessFacts]:
+    """Look up the data for checks of concurrent requests in one statement per project. Nothing is cached.
+
+    Returns one row per lookup, in the same order.
+    """
     now, results = world.clock(), dict[int, AccessFacts]()
-    for project_id in {question.project_id for question in questions}:
-        indexes = [index for index, question in enumerate(questions) if question.project_id == project_id]
-        facts = await _access_facts(world.db, project_id, [questions[index] for index in indexes], now)
+    for project_id in {lookup.project_id for lookup in lookups}:
+        indexes = [index for index, lookup in enumerate(lookups) if lookup.project_id == project_id]
+        facts = await _access_facts(world.db, project_id, [lookups[index] for index in indexes], now)
         results.update(zip(indexes, facts, strict=True))
-    return [results[index] for index in range(len(questions))]
+    return [results[index] for index in range(len(lookups))]
 
 
-async def _access_facts(
-    db: Queries, project_id: UUID, questions: list[AccessQuestion], now: Moment
-) -> list[AccessFacts]:
+async def _access_facts(db: Queries, project_id: UUID, lookups: list[AccessLookup], now: Moment) -> list[AccessFacts]:
     return await store.access_facts(
         db,
         project_id=project_id,
-        permissions=[question.permission for question in questions],
+        permissions=[lookup.permission for lookup in lookups],
         # Patterns are well formed, so they need no quoting in an array literal.
-        patterns=["{" + ",".join(patterns_for(question.permission)) + "}" for question in questions],
-        customer_ids=[question.customer_id for question in questions],
-        organization_ids=[question.organization_id for question in questions],
+        patterns=["{" + ",".join(patterns_for(lookup.permission)) + "}" for lookup in lookups],
+        customer_ids=[lookup.customer_id for lookup in lookups],
+        organization_ids=[lookup.organization_id for lookup in lookups],
         now=now,
     )
 
 
-def _decided(
-    check: AccessCheck, facts: AccessFacts, subject: UUID | None, organization_id: UUID | None, path: str
+def _decision(
+    check: AccessCheck, facts: AccessFacts, customer_id: UUID | None, organization_id: UUID | None, path: str
 ) -> AccessDecision:
-    """The decision. Raises SubjectMissing or ScopeMissing if the customer or organization does not exist."""
-    if subject is not None and not facts.customer_known:
-        raise _at(SubjectMissing, f"{path}/customerId")
+    """The decision on a check. Raises SubjectMissing or ScopeMissing if the customer or organization does not exist."""
+    if customer_id is not None and not facts.customer_known:
+        raise _problem_at(SubjectMissing, f"{path}/customerId")
     if organization_id is not None and not facts.organization_known:
-        raise _at(ScopeMissing, f"{path}/organizationId")
-    return decide(check.permission, facts, subject, organization_id)
+        raise _problem_at(ScopeMissing, f"{path}/organizationId")
+    return decide(check.permission, facts, customer_id, organization_id)
 
 
-def _scope(check: AccessCheck) -> UUID | None:
+def _organization_id(check: AccessCheck) -> UUID | None:
     return None if check.organization_id is None else as_id(check.organization_id)
 
 
-def _subject(call: Call, check: AccessCheck, path: str) -> UUID | None:
+def _customer_id(call: Call, check: AccessCheck, path: str) -> UUID | None:
     requested = None if check.customer_id is None else as_id(check.customer_id)
     if call.caller.kind != "customer":
         return requested
     if requested not in (None, call.caller.actor_id):
-        raise _at(NotYourself, f"{path}/customerId")
+        raise _problem_at(NotYourself, f"{path}/customerId")
     return call.caller.actor_id
 
 
-def _at(problem: type[Problem], path: str) -> Problem:
+def _problem_at(problem: type[Problem], path: str) -> Problem:
     return problem(errors=[ProblemError(path=path, code=problem.code(), message=problem.message())])
 
 
 async def role_keys(db: Queries, project_id: UUID, scope: Scope) -> set[str]:
     """The keys of the roles that can be assigned in `scope`, including system roles.
 
-    In the project these are its roles and those that apply to all organizations.
+    With the scope PROJECT, these are the PROJECT roles and the roles that apply to all organizations.
     """
     return {*SYSTEM_ROLES, *await store.role_keys(db, project_id=project_id, scope=scope)}
 
@@ -330,41 +333,43 @@ async def role_keys(db: Queries, project_id: UUID, scope: Scope) -> set[str]:
 async def require_roles(
     tx: Transaction, project_id: UUID, scope: Scope, keys: Sequence[str], path: str = "/roles/{}"
 ) -> None:
-    """Lock the roles until the transaction ends, so that a role that is being assigned cannot be deleted.
+    """Lock the roles `keys` for key share, so that they cannot be deleted before the transaction assigns them.
 
     Raises RoleUnknown for roles that cannot be assigned in `scope`, at `path` formatted with the index in `keys`.
     """
     custom = [key for key in keys if key not in SYSTEM_ROLES]
     existing = (
-        set(await store.lock_roles(tx, project_id=project_id, scope=scope, keys=custom)) if custom else set[str]()
+        set(await store.lock_roles_shared(tx, project_id=project_id, scope=scope, keys=custom))
+        if custom
+        else set[str]()
     )
     missing = [key for key in custom if key not in existing]
     if missing:
         message = f"There is no role {missing[0]!r} in the scope {scope}."
-        raise RoleUnknown(message, errors=_faults(path, keys, missing, "unknown_role"))
+        raise RoleUnknown(message, errors=_errors_for_keys(path, keys, missing, "unknown_role"))
 
 
 async def _require_declared(tx: Transaction, project_id: UUID, permissions: Sequence[str]) -> None:
     exact = [key for key in permissions if not key.endswith("*")]
-    declared = set(await store.lock_permissions(tx, project_id=project_id, keys=exact)) if exact else set[str]()
+    declared = set(await store.lock_permissions_shared(tx, project_id=project_id, keys=exact)) if exact else set[str]()
     undeclared = [key for key in exact if key not in declared]
     if undeclared:
         message = f"The permission {undeclared[0]!r} is not declared in this project."
         raise PermissionUndeclared(
-            message, errors=_faults("/permissions/{}", permissions, undeclared, "undeclared_permission")
+            message, errors=_errors_for_keys("/permissions/{}", permissions, undeclared, "undeclared_permission")
         )
 
 
-def _faults(path: str, keys: Sequence[str], unknown: Iterable[str], code: str) -> list[ProblemError]:
+def _errors_for_keys(path: str, keys: Sequence[str], unknown: Iterable[str], code: str) -> list[ProblemError]:
     return [
         ProblemError(path=path.format(keys.index(key)), code=code, message=f"{key!r} is unknown.") for key in unknown
     ]
 
 
-async def _lock_roles(tx: Transaction, call: Call, key: str, permissions: Sequence[str]) -> RoleRow:
-    """Lock a role that is to include `permissions`.
+async def _lock_role_and_permissions(tx: Transaction, call: Call, key: str, permissions: Sequence[str]) -> RoleRow:
+    """Lock a role for update, and the permissions that it will include.
 
-    Permissions are locked first: deleting a permission locks it before the roles, so the same order avoids deadlocks.
+    Permissions are locked before the role, as when a permission is deleted, to avoid deadlocks.
     """
     if key not in SYSTEM_ROLES and await store.role(tx, project_id=call.project_id, key=key) is not None:
         await _require_declared(tx, call.project_id, permissions)

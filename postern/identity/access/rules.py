@@ -20,23 +20,23 @@ SYSTEM_PERMISSIONS: dict[str, list[str]] = {"OWNER": ["*"], "ADMIN": ["*"], "MEM
 """Permissions of the system roles. MEMBER has none."""
 
 
-def covering(permission: str) -> list[str]:
+def matching_patterns(permission: str) -> list[str]:
     """Every pattern that matches `permission`: for `a:b:c` these are `a:b:c`, `a:b:*`, `a:*` and `*`."""
     words = permission.split(":")
     return [permission, *(":".join([*words[:end], "*"]) for end in range(len(words) - 1, 0, -1)), "*"]
 
 
 def system_roles(created_at: Moment, scope: Scope | None = None) -> list[RoleRow]:
-    """The system roles of a scope, or of both, with the creation time of the project.
+    """The system roles of a scope, or of both scopes if it is None; `created_at` is that of the project.
 
     Their ids are lower than all generated ids, so they are last in lists in descending order.
     """
-    both: list[tuple[Scope, str]] = [
+    scopes_and_keys: list[tuple[Scope, str]] = [
         (role_scope, key) for role_scope in ("PROJECT", "ORGANIZATION") for key in SYSTEM_ROLES
     ]
     return [
         RoleRow(
-            id=UUID(int=len(both) - index),
+            id=UUID(int=len(scopes_and_keys) - index),
             key=key,
             name=key.capitalize(),
             description=None,
@@ -47,76 +47,80 @@ def system_roles(created_at: Moment, scope: Scope | None = None) -> list[RoleRow
             created_at=created_at,
             updated_at=created_at,
         )
-        for index, (role_scope, key) in enumerate(both)
+        for index, (role_scope, key) in enumerate(scopes_and_keys)
         if scope in (None, role_scope)
     ]
 
 
-WELL_FORMED = re.compile(r"[a-z][a-z0-9_]*(:[a-z0-9_]+){1,3}")
+VALID_PERMISSION = re.compile(r"[a-z][a-z0-9_]*(:[a-z0-9_]+){1,3}")
 
 
 def patterns_for(permission: str) -> list[str]:
-    """`covering(permission)`; empty if it is not a valid permission key."""
-    return covering(permission) if WELL_FORMED.fullmatch(permission) else []
+    """Every pattern that matches `permission`; an empty list if it is not a valid permission key."""
+    return matching_patterns(permission) if VALID_PERMISSION.fullmatch(permission) else []
 
 
 def decide(
     permission: str, facts: AccessFacts, customer_id: UUID | None, organization_id: UUID | None
 ) -> AccessDecision:
-    """Decide a check. All steps are evaluated and returned, including those after the deciding one."""
+    """Decide a check in an organization, or in the project if `organization_id` is None.
+
+    All steps are evaluated and returned, also those after the step that decides.
+    """
     steps = _steps_in_project(facts) if organization_id is None else _steps_in_organization(facts)
     passed = {step.step: step.ok for step in steps}
     reason = _reason(passed)
-    held = facts.customer_roles if organization_id is None else (facts.member_roles or [])
-    everywhere = [] if organization_id is None else facts.granting_everywhere
+    assigned_roles = facts.customer_roles if organization_id is None else (facts.member_roles or [])
+    in_all_organizations = [] if organization_id is None else facts.granting_in_all_organizations
     return AccessDecision(
-        allowed=reason in ALLOWING,
+        allowed=reason in ALLOWING_REASONS,
         reason=reason,
         permission=permission,
         scope="PROJECT" if organization_id is None else "ORGANIZATION",
-        roles=list(dict.fromkeys([*held, *everywhere])),
+        roles=list(dict.fromkeys([*assigned_roles, *in_all_organizations])),
         explanation=steps,
         customer_id=customer_id,
         organization_id=organization_id,
     )
 
 
-ALLOWING: frozenset[Reason] = frozenset(("PROJECT_ROLE", "ORGANIZATION_ROLE", "ALL_ORGANIZATIONS_ROLE"))
+ALLOWING_REASONS: frozenset[Reason] = frozenset(("PROJECT_ROLE", "ORGANIZATION_ROLE", "ALL_ORGANIZATIONS_ROLE"))
 
-REFUSALS: tuple[tuple[Step, Reason], ...] = (
+DENYING_STEPS: tuple[tuple[Step, Reason], ...] = (
     ("PERMISSION_DECLARED", "UNKNOWN_PERMISSION"),
     ("CUSTOMER_NOT_BANNED", "CUSTOMER_BANNED"),
     ("ORGANIZATION_ACTIVE", "ORGANIZATION_SUSPENDED"),
 )
-"""Steps that deny access regardless of roles, each with its reason. A step that the scope does not have passes."""
+"""Steps that deny access regardless of roles if they fail, with the reason. Checks in the project have no step
+ORGANIZATION_ACTIVE."""
 
-GRANTS: tuple[Step, ...] = ("PROJECT_ROLE", "ORGANIZATION_ROLE", "ALL_ORGANIZATIONS_ROLE")
+GRANTING_STEPS: tuple[Step, ...] = ("PROJECT_ROLE", "ORGANIZATION_ROLE", "ALL_ORGANIZATIONS_ROLE")
 
 
 def _reason(passed: Mapping[str, bool]) -> Reason:
-    for step, refusal in REFUSALS:
+    for step, denial_reason in DENYING_STEPS:
         if not passed.get(step, True):
-            return refusal
-    for step in GRANTS:
+            return denial_reason
+    for step in GRANTING_STEPS:
         if passed.get(step, False):
             return step  # pyright: ignore[reportReturnType]
     return "NO_ROLE_GRANTS_PERMISSION" if passed.get("MEMBER", True) else "NOT_A_MEMBER"
 
 
 def _steps_in_project(facts: AccessFacts) -> list[AccessExplanation]:
-    granting = [*_system(facts, facts.customer_roles), *facts.granting_in_project]
+    granting = [*_granting_system_roles(facts, facts.customer_roles), *facts.granting_in_project]
     return [*_steps_of_customer(facts), AccessExplanation(step="PROJECT_ROLE", ok=bool(granting), roles=granting)]
 
 
 def _steps_in_organization(facts: AccessFacts) -> list[AccessExplanation]:
-    by_membership = [*_system(facts, facts.member_roles or []), *facts.granting_to_members]
-    everywhere = facts.granting_everywhere
+    by_membership = [*_granting_system_roles(facts, facts.member_roles or []), *facts.granting_to_members]
+    in_all_organizations = facts.granting_in_all_organizations
     return [
         *_steps_of_customer(facts),
         AccessExplanation(step="ORGANIZATION_ACTIVE", ok=not facts.suspended),
         AccessExplanation(step="MEMBER", ok=facts.member_roles is not None),
         AccessExplanation(step="ORGANIZATION_ROLE", ok=bool(by_membership), roles=by_membership),
-        AccessExplanation(step="ALL_ORGANIZATIONS_ROLE", ok=bool(everywhere), roles=everywhere),
+        AccessExplanation(step="ALL_ORGANIZATIONS_ROLE", ok=bool(in_all_organizations), roles=in_all_organizations),
     ]
 
 
@@ -128,6 +132,6 @@ def _steps_of_customer(facts: AccessFacts) -> list[AccessExplanation]:
     ]
 
 
-def _system(facts: AccessFacts, roles: Iterable[str]) -> list[str]:
-    """The system roles among `roles` that grant the permission; none if it is not declared."""
+def _granting_system_roles(facts: AccessFacts, roles: Iterable[str]) -> list[str]:
+    """The system roles among `roles` that grant the permission; an empty list if the permission is not declared."""
     return [role for role in roles if facts.declared and SYSTEM_PERMISSIONS.get(role)]

@@ -1,6 +1,6 @@
 """SQL of roles and permissions.
 
-Assignments of roles are stored with customers and members, whose tables the last statements read; see
+The roles of customers and members are columns of their tables, which the last statements read; see
 docs/decisions/0031-one-statement-decides-access.md.
 """
 
@@ -11,6 +11,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
 
 
+# Returns None if the project has declared this permission already.
 @statement("""
     insert into access_permissions (project_id, id, key, description, created_at)
     values (%(project_id)s, %(id)s, %(key)s, %(description)s, %(now)s)
@@ -34,10 +35,11 @@ async def count_permissions(db: Queries, *, project_id: UUID) -> int: ...
 async def permissions(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[PermissionRow]: ...
 
 
+# Lock permissions for key share, so that they cannot be deleted; returns the keys of those that exist.
 @statement("""
     select key from access_permissions where project_id = %(project_id)s and key = any (%(keys)s) for key share
 """)
-async def lock_permissions(tx: Transaction, *, project_id: UUID, keys: list[str]) -> list[str]: ...
+async def lock_permissions_shared(tx: Transaction, *, project_id: UUID, keys: list[str]) -> list[str]: ...
 
 
 @statement("delete from access_permissions where project_id = %(project_id)s and key = %(key)s")
@@ -54,11 +56,12 @@ async def delete_permission(tx: Transaction, *, project_id: UUID, key: str) -> b
 async def remove_permission_from_roles(tx: Transaction, *, project_id: UUID, key: str, now: Moment) -> None: ...
 
 
+# Returns None if the project has a role with this key.
 @statement("""
     insert into access_roles (project_id, id, key, name, description, scope, applies_to_all_organizations,
                               permissions, created_at, updated_at)
-    select %(project_id)s, %(id)s, %(key)s, %(name)s, %(description)s, %(scope)s, %(everywhere)s, %(permissions)s,
-           %(now)s, %(now)s
+    select %(project_id)s, %(id)s, %(key)s, %(name)s, %(description)s, %(scope)s, %(applies_to_all_organizations)s,
+           %(permissions)s, %(now)s, %(now)s
     on conflict (project_id, key) do nothing
     returning *, false as system
 """)
@@ -71,7 +74,7 @@ async def insert_role(
     name: str,
     description: str | None,
     scope: str,
-    everywhere: bool,
+    applies_to_all_organizations: bool,
     permissions: list[str],
     now: Moment,
 ) -> RoleRow | None: ...
@@ -81,6 +84,7 @@ async def insert_role(
 async def count_roles(db: Queries, *, project_id: UUID) -> int: ...
 
 
+# The roles of a scope, or of both if it is None, newest first.
 @statement("""
     select *, false as system from access_roles
     where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
@@ -100,6 +104,7 @@ async def project_created_at(db: Queries, *, project_id: UUID) -> Moment: ...
 async def role(db: Queries, *, project_id: UUID, key: str) -> RoleRow | None: ...
 
 
+# Lock a role for update.
 @statement("""
     select *, false as system from access_roles where project_id = %(project_id)s and key = %(key)s for update
 """)
@@ -108,7 +113,7 @@ async def lock_role(tx: Transaction, *, project_id: UUID, key: str) -> RoleRow |
 
 @statement("""
     update access_roles set name = %(name)s, description = %(description)s, permissions = %(permissions)s,
-        applies_to_all_organizations = %(everywhere)s, updated_at = %(now)s
+        applies_to_all_organizations = %(applies_to_all_organizations)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
     returning *, false as system
 """)
@@ -120,7 +125,7 @@ async def change_role(
     name: str,
     description: str | None,
     permissions: list[str],
-    everywhere: bool,
+    applies_to_all_organizations: bool,
     now: Moment,
 ) -> RoleRow: ...
 
@@ -129,6 +134,7 @@ async def change_role(
 async def delete_role(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
 
 
+# The keys of the roles that can be assigned in a scope.
 @statement("""
     select key from access_roles
     where project_id = %(project_id)s
@@ -137,27 +143,30 @@ async def delete_role(tx: Transaction, *, project_id: UUID, id: UUID) -> None: .
 async def role_keys(db: Queries, *, project_id: UUID, scope: str) -> list[str]: ...
 
 
+# Lock roles for key share, so that they cannot be deleted; returns the keys of those that can be assigned in the
+# scope.
 @statement("""
     select key from access_roles
     where project_id = %(project_id)s and key = any (%(keys)s)
       and (scope = %(scope)s or (%(scope)s = 'PROJECT' and applies_to_all_organizations))
     for key share
 """)
-async def lock_roles(tx: Transaction, *, project_id: UUID, scope: str, keys: list[str]) -> list[str]: ...
+async def lock_roles_shared(tx: Transaction, *, project_id: UUID, scope: str, keys: list[str]) -> list[str]: ...
 
 
-# The data for checks in one round trip; each lookup uses a primary or unique key.
-# Arrays are in sub-selects, so that their length does not affect the plan and one generic plan serves all.
+# The data for checks, in the order of the four parallel lists; each item of `patterns` is an array literal.
+# Each lookup uses a primary or unique key. The arrays are in sub-selects: their length does not affect the query plan,
+# so that PostgreSQL uses one generic query plan for all lengths.
 @statement("""
-    with asked as (
+    with lookup as (
         select permission, patterns::text[], customer_id, organization_id, number
         from unnest((select %(permissions)s::text[]), (select %(patterns)s::text[]),
                     (select %(customer_ids)s::uuid[]), (select %(organization_ids)s::uuid[]))
-             with ordinality as asked (permission, patterns, customer_id, organization_id, number)
+             with ordinality as lookup (permission, patterns, customer_id, organization_id, number)
     )
-    select asked.number::int,
+    select lookup.number::int,
            exists (select from access_permissions permission
-                   where permission.project_id = %(project_id)s and permission.key = asked.permission) as declared,
+                   where permission.project_id = %(project_id)s and permission.key = lookup.permission) as declared,
            customer.id is not null as customer_known,
            coalesce(customer.banned_at is not null
                     and (customer.ban_expires_at is null or customer.ban_expires_at > %(now)s), false) as banned,
@@ -166,26 +175,26 @@ async def lock_roles(tx: Transaction, *, project_id: UUID, scope: str, keys: lis
            coalesce(organization.status = 'SUSPENDED', false) as suspended,
            member.roles as member_roles,
            array(select role.key from access_roles role
-                 where asked.organization_id is null and role.project_id = %(project_id)s
+                 where lookup.organization_id is null and role.project_id = %(project_id)s
                    and role.key = any (customer.roles) and role.scope = 'PROJECT'
-                   and role.permissions && asked.patterns order by role.key) as granting_in_project,
+                   and role.permissions && lookup.patterns order by role.key) as granting_in_project,
            array(select role.key from access_roles role
-                 where asked.organization_id is not null and role.project_id = %(project_id)s
+                 where lookup.organization_id is not null and role.project_id = %(project_id)s
                    and role.key = any (customer.roles) and role.applies_to_all_organizations
-                   and role.permissions && asked.patterns order by role.key) as granting_everywhere,
+                   and role.permissions && lookup.patterns order by role.key) as granting_in_all_organizations,
            array(select role.key from access_roles role
                  where role.project_id = %(project_id)s and role.key = any (member.roles)
                    and role.scope = 'ORGANIZATION'
-                   and role.permissions && asked.patterns order by role.key) as granting_to_members
-    from asked
-    left join customers customer on customer.project_id = %(project_id)s and customer.id = asked.customer_id
+                   and role.permissions && lookup.patterns order by role.key) as granting_to_members
+    from lookup
+    left join customers customer on customer.project_id = %(project_id)s and customer.id = lookup.customer_id
     left join organizations organization
-      on organization.project_id = %(project_id)s and organization.id = asked.organization_id
+      on organization.project_id = %(project_id)s and organization.id = lookup.organization_id
      and organization.status <> 'DELETED'
     left join organization_members member
       on member.project_id = %(project_id)s and member.organization_id = organization.id
-     and member.customer_id = asked.customer_id
-    order by asked.number
+     and member.customer_id = lookup.customer_id
+    order by lookup.number
 """)
 async def access_facts(
     db: Queries,

@@ -1,1 +1,1 @@
-"""Entitlements: the features a project sells, the plans that bundle them, and what each organization has of them."""
+"""Entitlements: the features a project sells, the plans that bundle them, and what each organization is entitled to."""

@@ -45,7 +45,7 @@ async def create_feature(call: Call, data: NewFeature) -> Feature:
 
     The defaults apply to organizations whose plan and overrides do not set the feature.
     """
-    require_limit_fits(data.type, data.default_limit, "/defaultLimit")
+    require_limit_allowed(data.type, data.default_limit, "/defaultLimit")
     async with call.db.transaction() as tx:
         await tx.lock_quota("features", call.project_id)
         if await store.count_features(tx, project_id=call.project_id) >= FEATURES_PER_PROJECT:
@@ -74,12 +74,12 @@ async def create_feature(call: Call, data: NewFeature) -> Feature:
     example={"defaultLimit": 10},
 )
 async def change_feature(call: Call, key: str, data: FeatureChange) -> Feature:
-    """Change the name or the defaults of a feature. Changes apply from the next check on."""
+    """Change the name or the defaults of a feature. The change applies from the next check on."""
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, key)
         call.require_match(row.updated_at)
         limit = row.default_limit if data.default_limit is UNSET else data.default_limit
-        require_limit_fits(row.type, limit, "/defaultLimit")
+        require_limit_allowed(row.type, limit, "/defaultLimit")
         row = await store.change_feature(
             tx,
             project_id=call.project_id,
@@ -96,7 +96,7 @@ async def change_feature(call: Call, key: str, data: FeatureChange) -> Feature:
 
 @delete(f"{HERE}/{{key}}", needs="entitlements:write", problems=(FeatureMissing,))
 async def delete_feature(call: Call, key: str) -> None:
-    """Delete a feature, also from plans and overrides. Later checks of it are denied."""
+    """Delete a feature and its entries in plans and overrides. Later checks of the feature are denied."""
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, key)
         call.require_match(row.updated_at)
@@ -105,7 +105,7 @@ async def delete_feature(call: Call, key: str) -> None:
         await audit.record(tx, call, "feature.deleted", "Feature", key)
 
 
-def require_limit_fits(type: str, limit: int | None, path: str) -> None:
+def require_limit_allowed(type: str, limit: int | None, path: str) -> None:
     """Raises LimitNotTaken at `path` if a BOOLEAN feature has a limit."""
     if type == "BOOLEAN" and limit is not None:
         raise LimitNotTaken(errors=[ProblemError(path=path, code="limit_not_taken", message=LimitNotTaken.message())])

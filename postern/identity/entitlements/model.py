@@ -16,6 +16,7 @@ PLANS_PER_PROJECT = 1_000
 AMOUNT_LIMIT = 9_007_199_254_740_991
 """2^53 - 1, the largest integer that all JSON parsers read exactly (RFC 8259 section 6)."""
 EXPIRY_LEASE = timedelta(minutes=5)
+"""How long a worker holds an expired override before another worker can claim it."""
 
 FeatureType = Literal["BOOLEAN", "LIMIT"]
 Source = Literal["OVERRIDE", "PLAN", "DEFAULT", "NONE"]
@@ -77,13 +78,13 @@ class Feature(Record):
     type: FeatureType
     default_enabled: bool
     default_limit: int | None
-    """Limit without a plan or override; null is unlimited."""
+    """The limit where neither a plan nor an override sets the feature; null is unlimited."""
     created_at: Moment
     updated_at: Moment
 
 
 class FeatureRow(Feature):
-    """The row of a feature."""
+    """A row of `features`."""
 
     id: UUID
 
@@ -109,7 +110,7 @@ class Plan(Record):
 
 
 class PlanRow(Plan):
-    """The row of a plan."""
+    """A row of `plans` with its features and number of organizations."""
 
     id: UUID
 
@@ -133,7 +134,7 @@ class Entitlement(Record):
 
 
 class EntitlementRow(Record):
-    """Default, plan and override of a feature for one organization."""
+    """The default of a feature, and what the plan and the override of one organization set for it."""
 
     key: str
     type: FeatureType
@@ -148,17 +149,18 @@ class EntitlementRow(Record):
     expires_at: Moment | None
     suspended: bool
     organization_known: bool
+    """Whether the organization exists; false for a lookup without one."""
 
 
 class NumberedEntitlementRow(EntitlementRow):
-    """The result of one of several lookups."""
+    """The row of one of several lookups."""
 
     number: int
-    """Position of the lookup, counted from 1."""
+    """Position of the lookup in the request, counted from 1."""
 
 
 class OverrideRow(Record):
-    """An override that has expired, claimed by a worker."""
+    """A row of `entitlement_overrides` that is due, as a worker claimed it."""
 
     project_id: UUID
     id: UUID

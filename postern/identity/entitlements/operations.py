@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 from postern.identity.entitlements import store
-from postern.identity.entitlements.features import require_limit_fits
+from postern.identity.entitlements.features import require_limit_allowed
 from postern.identity.entitlements.model import (
     Entitlement,
     EntitlementCheck,
@@ -14,7 +14,7 @@ from postern.identity.entitlements.model import (
     FeatureRow,
     LimitNotTaken,
 )
-from postern.identity.entitlements.rules import entitlement_of, undeclared
+from postern.identity.entitlements.rules import entitlement_of, undeclared_entitlement
 from postern.identity.organizations.members import organizations_of
 from postern.identity.organizations.model import OrganizationMissing
 from postern.identity.organizations.operations import lock_organization, require_organization
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from postern.world import World
 
 OVERRIDES = "/projects/{project_id}/b2b/organizations/{organization_id}/entitlements"
-GROUPS_AT_ONCE = 2
-"""Concurrent check statements in one process."""
+CONCURRENT_STATEMENTS = 2
+"""Maximum number of check statements that one process runs concurrently."""
 WITH_CUSTOMERS: frozenset[Kind] = frozenset((*SERVER_KINDS, "customer"))
 
 
@@ -46,47 +46,54 @@ WITH_CUSTOMERS: frozenset[Kind] = frozenset((*SERVER_KINDS, "customer"))
 async def check_entitlement(call: Call, data: EntitlementCheck) -> Entitlement:
     """Check whether an organization can use a feature, up to which limit (null is unlimited), and why.
 
-    An OVERRIDE takes precedence over the PLAN, and that over the DEFAULT. A feature that is not declared is denied with
-    the source NONE. The token of a customer who belongs to one organization implies the organization. Without an
+    An OVERRIDE takes precedence over the PLAN, and the PLAN over the DEFAULT. A feature that is not declared is denied
+    with the source NONE. The token of a customer who belongs to one organization implies the organization. Without an
     organization the defaults apply.
     """
-    organization_id = await _organization(call, data)
-    look_up = call.world.batcher(rows_of_all, side_by_side=GROUPS_AT_ONCE)
-    row = await look_up(EntitlementQuestion(call.project_id, organization_id, data.feature_key))
+    organization_id = await _implied_organization(call, data)
+    look_up = call.world.batcher(look_up_all, side_by_side=CONCURRENT_STATEMENTS)
+    row = await look_up(EntitlementLookup(call.project_id, organization_id, data.feature_key))
     if row is None:
         if organization_id is not None:
             await require_organization(call.db, call, organization_id)
-        return undeclared(data.feature_key, organization_id)
+        return undeclared_entitlement(data.feature_key, organization_id)
     if organization_id is not None and not row.organization_known:
         raise OrganizationMissing
     return entitlement_of(row, organization_id)
 
 
-class EntitlementQuestion(NamedTuple):
-    """A lookup: an organization and a feature."""
+class EntitlementLookup(NamedTuple):
+    """The entitlement to look up: of an organization, or without one the default, to the feature with a key."""
 
     project_id: UUID
     organization_id: UUID | None
     key: str
 
 
-async def rows_of_all(world: "World", questions: list[EntitlementQuestion]) -> list[EntitlementRow | None]:
-    """Look up features for concurrent requests in one statement per project. Nothing is cached."""
+async def look_up_all(world: "World", lookups: list[EntitlementLookup]) -> list[EntitlementRow | None]:
+    """Look up entitlements for concurrent requests in one statement per project. Nothing is cached.
+
+    Returns one row per lookup, in the same order; None if the project has not declared the feature.
+    """
     results: dict[int, EntitlementRow] = {}
-    for project_id in {question.project_id for question in questions}:
-        indexes = [index for index, question in enumerate(questions) if question.project_id == project_id]
-        rows = await store.entitlements_asked(
+    for project_id in {lookup.project_id for lookup in lookups}:
+        indexes = [index for index, lookup in enumerate(lookups) if lookup.project_id == project_id]
+        rows = await store.look_up_entitlements(
             world.db,
             project_id=project_id,
-            organization_ids=[questions[index].organization_id for index in indexes],
-            keys=[questions[index].key for index in indexes],
+            organization_ids=[lookups[index].organization_id for index in indexes],
+            keys=[lookups[index].key for index in indexes],
             now=world.clock(),
         )
         results.update((indexes[row.number - 1], row) for row in rows)
-    return [results.get(index) for index in range(len(questions))]
+    return [results.get(index) for index in range(len(lookups))]
 
 
-async def _organization(call: Call, data: EntitlementCheck) -> UUID | None:
+async def _implied_organization(call: Call, data: EntitlementCheck) -> UUID | None:
+    """The organization of a check: the requested one, or the only one of a customer who makes the call.
+
+    Raises OrganizationMissing if the customer does not belong to it, and Invalid if the customer belongs to several.
+    """
     requested = None if data.organization_id is None else as_id(data.organization_id)
     if call.caller.kind != "customer":
         return requested
@@ -103,9 +110,11 @@ async def _organization(call: Call, data: EntitlementCheck) -> UUID | None:
 
 @get(OVERRIDES, needs="entitlements:read", problems=(OrganizationMissing,))
 async def list_entitlements(call: Call, organization_id: UUID) -> list[Entitlement]:
-    """List the entitlements of an organization to all declared features, by key."""
+    """List the entitlements of an organization to all declared features, ordered by key."""
     await require_organization(call.db, call, organization_id)
-    rows = await store.entitlements(call.db, project_id=call.project_id, organization_id=organization_id, now=call.now)
+    rows = await store.entitlements_of_organization(
+        call.db, project_id=call.project_id, organization_id=organization_id, now=call.now
+    )
     return [entitlement_of(row, organization_id) for row in rows]
 
 
@@ -121,15 +130,15 @@ async def set_entitlement_override(
 ) -> Entitlement:
     """Set an override for one organization and feature. Replaces an existing one.
 
-    It takes precedence over plan and default until `expiresAt`, or until it is deleted if that is null.
+    It takes precedence over plan and default until `expiresAt`, or until it is deleted if `expiresAt` is null.
     """
     if data.expires_at is not None and data.expires_at <= call.now:
         raise Invalid.at("/expiresAt", "`expiresAt` must be in the future.")
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, organization_id)
         feature = await _require_feature(tx, call, feature_key)
-        require_limit_fits(feature.type, data.limit, "/limit")
-        await store.override(
+        require_limit_allowed(feature.type, data.limit, "/limit")
+        await store.set_override(
             tx,
             project_id=call.project_id,
             id=new_id(),
@@ -152,21 +161,21 @@ async def set_entitlement_override(
     problems=(OrganizationMissing, FeatureMissing),
 )
 async def delete_entitlement_override(call: Call, organization_id: UUID, feature_key: str) -> Entitlement:
-    """Delete an override; returns the entitlement without it. Does nothing if there is none."""
+    """Delete an override; returns the entitlement that now applies. Changes nothing if there is no override."""
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, organization_id)
         feature = await _require_feature(tx, call, feature_key)
-        ended = await store.drop_override(
+        deleted = await store.delete_override(
             tx, project_id=call.project_id, organization_id=organization_id, feature_id=feature.id
         )
-        if not ended:
-            return await _lock_organization(tx, call, organization_id, feature_key)
+        if not deleted:
+            return await _current_entitlement(tx, call, organization_id, feature_key)
         return await _record_change(tx, call, organization_id, feature_key, "entitlement.restored")
 
 
 async def _record_change(tx: Transaction, call: Call, organization_id: UUID, key: str, action: str) -> Entitlement:
-    """Record a change; returns the current entitlement."""
-    entitlement = await _lock_organization(tx, call, organization_id, key)
+    """Record the event and the audit entry of a changed override; returns the current entitlement."""
+    entitlement = await _current_entitlement(tx, call, organization_id, key)
     details: dict[str, Any] = {
         "featureKey": key,
         "enabled": entitlement.enabled,
@@ -178,15 +187,15 @@ async def _record_change(tx: Transaction, call: Call, organization_id: UUID, key
     return entitlement
 
 
-async def _lock_organization(db: Queries, call: Call, organization_id: UUID, key: str) -> Entitlement:
-    rows = await store.entitlements_asked(
+async def _current_entitlement(db: Queries, call: Call, organization_id: UUID, key: str) -> Entitlement:
+    rows = await store.look_up_entitlements(
         db, project_id=call.project_id, organization_ids=[organization_id], keys=[key], now=call.now
     )
-    return entitlement_of(rows[0], organization_id) if rows else undeclared(key, organization_id)
+    return entitlement_of(rows[0], organization_id) if rows else undeclared_entitlement(key, organization_id)
 
 
 async def _require_feature(tx: Transaction, call: Call, key: str) -> FeatureRow:
-    rows = await store.lock_features(tx, project_id=call.project_id, keys=[key])
+    rows = await store.lock_features_shared(tx, project_id=call.project_id, keys=[key])
     if not rows:
         raise FeatureMissing
     return rows[0]

@@ -6,7 +6,7 @@ from uuid import UUID
 from msgspec import UNSET
 
 from postern.identity.entitlements import store
-from postern.identity.entitlements.features import require_limit_fits
+from postern.identity.entitlements.features import require_limit_allowed
 from postern.identity.entitlements.model import (
     PLANS_PER_PROJECT,
     FeatureUndeclared,
@@ -35,12 +35,12 @@ from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 
 HERE = "/projects/{project_id}/b2b/plans"
-PRO = {"key": "pro", "name": "Pro", "features": [{"featureKey": "seats", "limit": 50}, {"featureKey": "sso"}]}
+EXAMPLE_PLAN = {"key": "pro", "name": "Pro", "features": [{"featureKey": "seats", "limit": 50}, {"featureKey": "sso"}]}
 
 
 @get(HERE, needs="entitlements:read")
 async def list_plans(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Plan]:
-    """List the plans of the project, newest first, with their features and numbers of organizations."""
+    """List the plans of the project, newest first, with the features and the number of organizations of each."""
     page = await newest_first(call, "plans", cursor, limit, store.plans, key=None)
     return LinkedList([as_seen(Plan, row) for row in page.items], page.next_cursor)
 
@@ -50,10 +50,10 @@ async def list_plans(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None
     needs="entitlements:write",
     status=201,
     problems=(PlanExists, FeatureUndeclared, LimitNotTaken, TooManyPlans),
-    example=PRO,
+    example=EXAMPLE_PLAN,
 )
 async def create_plan(call: Call, data: NewPlan) -> Plan:
-    """Create a plan. Its settings take precedence over the features' defaults; a limit of null is unlimited."""
+    """Create a plan. Its settings take precedence over the defaults of its features; a limit of null is unlimited."""
     async with call.db.transaction() as tx:
         await tx.lock_quota("plans", call.project_id)
         if await store.count_plans(tx, project_id=call.project_id) >= PLANS_PER_PROJECT:
@@ -64,7 +64,7 @@ async def create_plan(call: Call, data: NewPlan) -> Plan:
             tx, project_id=call.project_id, id=plan_id, key=data.key, name=name, now=call.now
         ):
             raise PlanExists
-        await _fill(tx, call, plan_id, data.features)
+        await _replace_features(tx, call, plan_id, data.features)
         await audit.record(tx, call, "plan.created", "Plan", data.key, name=name)
         return as_seen(Plan, await _require(tx, call, data.key))
 
@@ -90,7 +90,7 @@ async def change_plan(call: Call, key: str, data: PlanChange) -> Plan:
         name = row.name if data.name is UNSET else data.name
         await store.change_plan(tx, project_id=call.project_id, id=row.id, name=name, now=call.now)
         if data.features is not UNSET:
-            await _fill(tx, call, row.id, data.features)
+            await _replace_features(tx, call, row.id, data.features)
             await events.record(tx, call, "entitlement.changed", plan_id, planKey=key)
         await audit.record(tx, call, "plan.updated", "Plan", key, name=name)
         return as_seen(Plan, await _require(tx, call, key))
@@ -98,14 +98,14 @@ async def change_plan(call: Call, key: str, data: PlanChange) -> Plan:
 
 @delete(f"{HERE}/{{key}}", needs="entitlements:write", problems=(PlanMissing, PlanInUse))
 async def delete_plan(call: Call, key: str) -> Deleted:
-    """Delete a plan. Returns 409 while organizations are on it."""
+    """Delete a plan. Returns 409 while organizations have it."""
     async with call.db.transaction() as tx:
         await store.lock_plan(tx, project_id=call.project_id, key=key)
         row = await _require(tx, call, key)
         call.require_match(row.updated_at)
         if row.organization_count:
             raise PlanInUse
-        await store.remove_deleted_features(tx, project_id=call.project_id, plan_id=row.id)
+        await store.remove_plan_from_deleted_organizations(tx, project_id=call.project_id, plan_id=row.id)
         await store.delete_plan(tx, project_id=call.project_id, id=row.id)
         await audit.record(tx, call, "plan.deleted", "Plan", key)
     return Deleted()
@@ -119,7 +119,7 @@ async def delete_plan(call: Call, key: str) -> Deleted:
 async def get_organization_plan(call: Call, organization_id: UUID) -> OrganizationPlan:
     """Get the plan of an organization; `planKey` and `plan` are null if it has none."""
     await require_organization(call.db, call, organization_id)
-    key = await store.plan_of(call.db, project_id=call.project_id, organization_id=organization_id)
+    key = await store.plan_key_of(call.db, project_id=call.project_id, organization_id=organization_id)
     plan = None if key is None else await get_plan(call, key)
     return OrganizationPlan(organization_id=organization_id, plan_key=key, plan=plan)
 
@@ -135,12 +135,12 @@ async def set_organization_plan(call: Call, organization_id: UUID, data: PlanCho
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, organization_id)
         if data.plan_key is None:
-            changed = await store.leave_plans(tx, project_id=call.project_id, organization_id=organization_id)
+            changed = await store.unassign_plan(tx, project_id=call.project_id, organization_id=organization_id)
         else:
             plan_id = await store.lock_plan_shared(tx, project_id=call.project_id, key=data.plan_key)
             if plan_id is None:
                 raise PlanMissing
-            changed = await store.choose_plan(
+            changed = await store.assign_plan(
                 tx, project_id=call.project_id, organization_id=organization_id, plan_id=plan_id, now=call.now
             )
         if changed:
@@ -150,14 +150,14 @@ async def set_organization_plan(call: Call, organization_id: UUID, data: PlanCho
             )
 
 
-async def _fill(tx: Transaction, call: Call, plan_id: UUID, features: Sequence[PlanFeature]) -> None:
+async def _replace_features(tx: Transaction, call: Call, plan_id: UUID, features: Sequence[PlanFeature]) -> None:
     """Replace the features of a plan. Raises FeatureUndeclared, LimitNotTaken, or Invalid for repeated features.
 
-    Locks the features before it replaces the plan's rows in plan_features. Deleting a feature locks the feature before
-    its rows there (by cascade); the same order avoids deadlocks.
+    Locks the features before the plan's rows in `plan_features`, the order in which deleting a feature locks them (by
+    cascade), to avoid deadlocks.
     """
     keys = [feature.feature_key for feature in features]
-    rows = await store.lock_features(tx, project_id=call.project_id, keys=keys) if keys else []
+    rows = await store.lock_features_shared(tx, project_id=call.project_id, keys=keys) if keys else []
     declared = {row.key: row for row in rows}
     for index, feature in enumerate(features):
         path = f"/features/{index}"
@@ -165,11 +165,11 @@ async def _fill(tx: Transaction, call: Call, plan_id: UUID, features: Sequence[P
             raise Invalid.at(f"{path}/featureKey", "This feature is listed twice.", "repeated")
         if feature.feature_key not in declared:
             message = f"The feature {feature.feature_key!r} is not declared in this project."
-            fault = ProblemError(path=f"{path}/featureKey", code="feature_undeclared", message=message)
-            raise FeatureUndeclared(message, errors=[fault])
-        require_limit_fits(declared[feature.feature_key].type, feature.limit, f"{path}/limit")
-    await store.clear_plan(tx, project_id=call.project_id, plan_id=plan_id)
-    await store.fill_plan(
+            error = ProblemError(path=f"{path}/featureKey", code="feature_undeclared", message=message)
+            raise FeatureUndeclared(message, errors=[error])
+        require_limit_allowed(declared[feature.feature_key].type, feature.limit, f"{path}/limit")
+    await store.delete_plan_features(tx, project_id=call.project_id, plan_id=plan_id)
+    await store.insert_plan_features(
         tx,
         project_id=call.project_id,
         plan_id=plan_id,

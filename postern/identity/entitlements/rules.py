@@ -10,7 +10,10 @@ SUSPENDED = "The organization is suspended."
 
 
 def entitlement_of(row: EntitlementRow, organization_id: UUID | None) -> Entitlement:
-    """The entitlement: OVERRIDE over PLAN over DEFAULT. A suspended organization has no entitlements."""
+    """The entitlement: the override if there is one, else the plan's setting, else the feature's default.
+
+    For a suspended organization the entitlement is disabled.
+    """
     if row.override_enabled is not None:
         entitlement = Entitlement(
             feature_key=row.key,
@@ -24,28 +27,28 @@ def entitlement_of(row: EntitlementRow, organization_id: UUID | None) -> Entitle
             organization_id=organization_id,
         )
     else:
-        by_plan = row.plan_enabled is not None
+        is_from_plan = row.plan_enabled is not None
         entitlement = Entitlement(
             feature_key=row.key,
             type=row.type,
-            enabled=bool(row.plan_enabled) if by_plan else row.default_enabled,
-            limit=row.plan_limit if by_plan else row.default_limit,
-            source="PLAN" if by_plan else "DEFAULT",
-            plan_key=row.plan_key if by_plan else None,
+            enabled=bool(row.plan_enabled) if is_from_plan else row.default_enabled,
+            limit=row.plan_limit if is_from_plan else row.default_limit,
+            source="PLAN" if is_from_plan else "DEFAULT",
+            plan_key=row.plan_key if is_from_plan else None,
             reason=None,
             expires_at=None,
             organization_id=organization_id,
         )
-    return refused(entitlement) if row.suspended else entitlement
+    return suspended_entitlement(entitlement) if row.suspended else entitlement
 
 
-def refused(entitlement: Entitlement) -> Entitlement:
-    """The entitlement, disabled because the organization is suspended."""
+def suspended_entitlement(entitlement: Entitlement) -> Entitlement:
+    """A copy that is disabled, with the reason that the organization is suspended."""
     return msgspec.structs.replace(entitlement, enabled=False, reason=SUSPENDED)
 
 
-def undeclared(key: str, organization_id: UUID | None) -> Entitlement:
-    """The result for a feature that the project has not declared: a denial, not an error."""
+def undeclared_entitlement(key: str, organization_id: UUID | None) -> Entitlement:
+    """The entitlement to a feature that the project has not declared: disabled, with the source NONE."""
     return Entitlement(
         feature_key=key,
         type=None,

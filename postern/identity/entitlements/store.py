@@ -9,6 +9,7 @@ from postern.kernel.database.statements import Queries, Transaction, statement
 # Features.
 
 
+# Returns None if the project has a feature with this key.
 @statement("""
     insert into features (project_id, id, key, name, type, default_enabled, default_limit, created_at, updated_at)
     values (%(project_id)s, %(id)s, %(key)s, %(name)s, %(type)s, %(default_enabled)s, %(default_limit)s, %(now)s,
@@ -41,12 +42,14 @@ async def count_features(db: Queries, *, project_id: UUID) -> int: ...
 async def features(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[FeatureRow]: ...
 
 
+# Lock a feature for update; returns None if there is none with this key.
 @statement("select * from features where project_id = %(project_id)s and key = %(key)s for update")
 async def lock_feature(tx: Transaction, *, project_id: UUID, key: str) -> FeatureRow | None: ...
 
 
+# Lock features for key share, so that they cannot be deleted; returns those that exist.
 @statement("select * from features where project_id = %(project_id)s and key = any (%(keys)s) for key share")
-async def lock_features(tx: Transaction, *, project_id: UUID, keys: list[str]) -> list[FeatureRow]: ...
+async def lock_features_shared(tx: Transaction, *, project_id: UUID, keys: list[str]) -> list[FeatureRow]: ...
 
 
 @statement("""
@@ -67,6 +70,7 @@ async def change_feature(
 ) -> FeatureRow: ...
 
 
+# Delete a feature; its rows in `plan_features` and `entitlement_overrides` are deleted by cascade.
 @statement("delete from features where project_id = %(project_id)s and id = %(id)s")
 async def delete_feature(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
 
@@ -74,6 +78,7 @@ async def delete_feature(tx: Transaction, *, project_id: UUID, id: UUID) -> None
 # Plans.
 
 
+# Returns False if the project has a plan with this key.
 @statement("""
     insert into plans (project_id, id, key, name, created_at, updated_at)
     values (%(project_id)s, %(id)s, %(key)s, %(name)s, %(now)s, %(now)s)
@@ -86,18 +91,20 @@ async def insert_plan(tx: Transaction, *, project_id: UUID, id: UUID, key: str, 
 async def count_plans(db: Queries, *, project_id: UUID) -> int: ...
 
 
+# Plans with their features and number of organizations, newest first; with `key` only the plan with that key.
 @statement("""
     select plan.*,
-           coalesce((select jsonb_agg(jsonb_build_object('featureKey', feature.key, 'enabled', said.enabled,
-                                                         'limit', said.max_amount) order by feature.key)
-                     from plan_features said
-                     join features feature on feature.project_id = said.project_id and feature.id = said.feature_id
-                     where said.project_id = plan.project_id and said.plan_id = plan.id), '[]') as features,
-           (select count(*)::int from organization_plans chosen
+           coalesce((select jsonb_agg(jsonb_build_object('featureKey', feature.key, 'enabled', included.enabled,
+                                                         'limit', included.max_amount) order by feature.key)
+                     from plan_features included
+                     join features feature
+                       on feature.project_id = included.project_id and feature.id = included.feature_id
+                     where included.project_id = plan.project_id and included.plan_id = plan.id), '[]') as features,
+           (select count(*)::int from organization_plans assigned
             join organizations organization
-              on organization.project_id = chosen.project_id and organization.id = chosen.organization_id
+              on organization.project_id = assigned.project_id and organization.id = assigned.organization_id
              and organization.status <> 'DELETED'
-            where chosen.project_id = plan.project_id and chosen.plan_id = plan.id) as organization_count
+            where assigned.project_id = plan.project_id and assigned.plan_id = plan.id) as organization_count
     from plans plan
     where plan.project_id = %(project_id)s and (%(before)s::uuid is null or plan.id < %(before)s)
       and (%(key)s::text is null or plan.key = %(key)s)
@@ -108,18 +115,21 @@ async def plans(
 ) -> list[PlanRow]: ...
 
 
+# The key of the plan of an organization, or None.
 @statement("""
-    select plan.key from organization_plans chosen
-    join plans plan on plan.project_id = chosen.project_id and plan.id = chosen.plan_id
-    where chosen.project_id = %(project_id)s and chosen.organization_id = %(organization_id)s
+    select plan.key from organization_plans assigned
+    join plans plan on plan.project_id = assigned.project_id and plan.id = assigned.plan_id
+    where assigned.project_id = %(project_id)s and assigned.organization_id = %(organization_id)s
 """)
-async def plan_of(db: Queries, *, project_id: UUID, organization_id: UUID) -> str | None: ...
+async def plan_key_of(db: Queries, *, project_id: UUID, organization_id: UUID) -> str | None: ...
 
 
+# Lock a plan for update; returns its id, or None if there is none with this key.
 @statement("select id from plans where project_id = %(project_id)s and key = %(key)s for update")
 async def lock_plan(tx: Transaction, *, project_id: UUID, key: str) -> UUID | None: ...
 
 
+# Lock a plan for key share, so that it cannot be deleted; returns its id, or None.
 @statement("select id from plans where project_id = %(project_id)s and key = %(key)s for key share")
 async def lock_plan_shared(tx: Transaction, *, project_id: UUID, key: str) -> UUID | None: ...
 
@@ -131,15 +141,16 @@ async def change_plan(tx: Transaction, *, project_id: UUID, id: UUID, name: str,
 
 
 @statement("delete from plan_features where project_id = %(project_id)s and plan_id = %(plan_id)s")
-async def clear_plan(tx: Transaction, *, project_id: UUID, plan_id: UUID) -> None: ...
+async def delete_plan_features(tx: Transaction, *, project_id: UUID, plan_id: UUID) -> None: ...
 
 
+# Add features to a plan; `feature_ids`, `enabled` and `limits` are parallel lists.
 @statement("""
     insert into plan_features (project_id, plan_id, feature_id, enabled, max_amount)
-    select %(project_id)s, %(plan_id)s, said.*
-    from unnest(%(feature_ids)s::uuid[], %(enabled)s::bool[], %(limits)s::bigint[]) as said
+    select %(project_id)s, %(plan_id)s, feature.*
+    from unnest(%(feature_ids)s::uuid[], %(enabled)s::bool[], %(limits)s::bigint[]) as feature
 """)
-async def fill_plan(
+async def insert_plan_features(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -150,40 +161,43 @@ async def fill_plan(
 ) -> None: ...
 
 
-# Deleted organizations do not count, although their rows may still exist.
+# Remove a plan from deleted organizations whose rows still exist, so that the plan can be deleted.
 @statement("""
-    delete from organization_plans chosen using organizations organization
-    where chosen.project_id = %(project_id)s and chosen.plan_id = %(plan_id)s
-      and organization.project_id = chosen.project_id and organization.id = chosen.organization_id
+    delete from organization_plans assigned using organizations organization
+    where assigned.project_id = %(project_id)s and assigned.plan_id = %(plan_id)s
+      and organization.project_id = assigned.project_id and organization.id = assigned.organization_id
       and organization.status = 'DELETED'
 """)
-async def remove_deleted_features(tx: Transaction, *, project_id: UUID, plan_id: UUID) -> None: ...
+async def remove_plan_from_deleted_organizations(tx: Transaction, *, project_id: UUID, plan_id: UUID) -> None: ...
 
 
 @statement("delete from plans where project_id = %(project_id)s and id = %(id)s")
 async def delete_plan(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
 
 
+# Set the plan of an organization; returns False if the organization had it already.
 @statement("""
     insert into organization_plans (project_id, organization_id, plan_id, since)
     values (%(project_id)s, %(organization_id)s, %(plan_id)s, %(now)s)
     on conflict (project_id, organization_id) do update set plan_id = excluded.plan_id, since = excluded.since
     where organization_plans.plan_id <> excluded.plan_id
 """)
-async def choose_plan(
+async def assign_plan(
     tx: Transaction, *, project_id: UUID, organization_id: UUID, plan_id: UUID, now: Moment
 ) -> bool: ...
 
 
+# Remove the plan of an organization; returns False if it had none.
 @statement("""
     delete from organization_plans where project_id = %(project_id)s and organization_id = %(organization_id)s
 """)
-async def leave_plans(tx: Transaction, *, project_id: UUID, organization_id: UUID) -> bool: ...
+async def unassign_plan(tx: Transaction, *, project_id: UUID, organization_id: UUID) -> bool: ...
 
 
 # Overrides and entitlements.
 
 
+# Insert or replace the override of an organization and feature; it becomes due when it expires.
 @statement("""
     insert into entitlement_overrides (project_id, id, organization_id, feature_id, enabled, max_amount, reason,
                                        expires_at, created_at, updated_at, due_at)
@@ -193,7 +207,7 @@ async def leave_plans(tx: Transaction, *, project_id: UUID, organization_id: UUI
     set enabled = excluded.enabled, max_amount = excluded.max_amount, reason = excluded.reason,
         expires_at = excluded.expires_at, updated_at = excluded.updated_at, due_at = excluded.due_at, attempt = 0
 """)
-async def override(
+async def set_override(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -208,13 +222,16 @@ async def override(
 ) -> None: ...
 
 
+# Returns False if there is no override.
 @statement("""
     delete from entitlement_overrides
     where project_id = %(project_id)s and organization_id = %(organization_id)s and feature_id = %(feature_id)s
 """)
-async def drop_override(tx: Transaction, *, project_id: UUID, organization_id: UUID, feature_id: UUID) -> bool: ...
+async def delete_override(tx: Transaction, *, project_id: UUID, organization_id: UUID, feature_id: UUID) -> bool: ...
 
 
+# Delete an expired override that a worker claimed with `attempt`. Returns the key of its feature, or None if the
+# override was deleted, changed or claimed again since.
 @statement("""
     delete from entitlement_overrides override using features feature
     where override.project_id = %(project_id)s and override.id = %(id)s and override.attempt = %(attempt)s
@@ -225,58 +242,63 @@ async def drop_override(tx: Transaction, *, project_id: UUID, organization_id: U
 async def expire_override(tx: Transaction, *, project_id: UUID, id: UUID, attempt: int, now: Moment) -> str | None: ...
 
 
-# Without an organization, the defaults. Each lookup uses a primary or unique key. Arrays are in sub-selects, so that
-# their length does not affect the plan and one generic plan serves all.
+# Look up the feature of each key for the organization at the same index (None for the defaults). A feature that is
+# not declared has no row; `number` of a row tells the index, counted from 1.
+# Each lookup uses a primary or unique key. The arrays are in sub-selects: their length does not affect the query plan,
+# so that PostgreSQL uses one generic query plan for all lengths.
 @statement("""
-    with asked as (
+    with lookup as (
         select key, organization_id, number
         from unnest((select %(keys)s::text[]), (select %(organization_ids)s::uuid[]))
-             with ordinality as asked (key, organization_id, number)
+             with ordinality as lookup (key, organization_id, number)
     )
-    select asked.number::int, feature.key, feature.type, feature.default_enabled, feature.default_limit,
-           plan.key as plan_key, said.enabled as plan_enabled, said.max_amount as plan_limit,
+    select lookup.number::int, feature.key, feature.type, feature.default_enabled, feature.default_limit,
+           plan.key as plan_key, included.enabled as plan_enabled, included.max_amount as plan_limit,
            override.enabled as override_enabled, override.max_amount as override_limit, override.reason,
            override.expires_at, coalesce(organization.status = 'SUSPENDED', false) as suspended,
            organization.id is not null as organization_known
-    from asked
-    join features feature on feature.project_id = %(project_id)s and feature.key = asked.key
+    from lookup
+    join features feature on feature.project_id = %(project_id)s and feature.key = lookup.key
     left join organizations organization
-      on organization.project_id = %(project_id)s and organization.id = asked.organization_id
+      on organization.project_id = %(project_id)s and organization.id = lookup.organization_id
      and organization.status <> 'DELETED'
-    left join organization_plans chosen
-      on chosen.project_id = %(project_id)s and chosen.organization_id = organization.id
-    left join plans plan on plan.project_id = %(project_id)s and plan.id = chosen.plan_id
-    left join plan_features said
-      on said.project_id = %(project_id)s and said.plan_id = chosen.plan_id and said.feature_id = feature.id
+    left join organization_plans assigned
+      on assigned.project_id = %(project_id)s and assigned.organization_id = organization.id
+    left join plans plan on plan.project_id = %(project_id)s and plan.id = assigned.plan_id
+    left join plan_features included
+      on included.project_id = %(project_id)s and included.plan_id = assigned.plan_id
+     and included.feature_id = feature.id
     left join entitlement_overrides override
       on override.project_id = %(project_id)s and override.organization_id = organization.id
      and override.feature_id = feature.id and (override.expires_at is null or override.expires_at > %(now)s)
 """)
-async def entitlements_asked(
+async def look_up_entitlements(
     db: Queries, *, project_id: UUID, organization_ids: list[UUID | None], keys: list[str], now: Moment
 ) -> list[NumberedEntitlementRow]: ...
 
 
+# All declared features, ordered by key, with what the plan and override of the organization set for them.
 @statement("""
     select feature.key, feature.type, feature.default_enabled, feature.default_limit, plan.key as plan_key,
-           said.enabled as plan_enabled, said.max_amount as plan_limit, override.enabled as override_enabled,
+           included.enabled as plan_enabled, included.max_amount as plan_limit, override.enabled as override_enabled,
            override.max_amount as override_limit, override.reason, override.expires_at,
            organization.status = 'SUSPENDED' as suspended, true as organization_known
     from features feature
     join organizations organization
       on organization.project_id = feature.project_id and organization.id = %(organization_id)s
      and organization.status <> 'DELETED'
-    left join organization_plans chosen
-      on chosen.project_id = feature.project_id and chosen.organization_id = %(organization_id)s
-    left join plans plan on plan.project_id = chosen.project_id and plan.id = chosen.plan_id
-    left join plan_features said
-      on said.project_id = chosen.project_id and said.plan_id = chosen.plan_id and said.feature_id = feature.id
+    left join organization_plans assigned
+      on assigned.project_id = feature.project_id and assigned.organization_id = %(organization_id)s
+    left join plans plan on plan.project_id = assigned.project_id and plan.id = assigned.plan_id
+    left join plan_features included
+      on included.project_id = assigned.project_id and included.plan_id = assigned.plan_id
+     and included.feature_id = feature.id
     left join entitlement_overrides override
       on override.project_id = feature.project_id and override.organization_id = %(organization_id)s
      and override.feature_id = feature.id and (override.expires_at is null or override.expires_at > %(now)s)
     where feature.project_id = %(project_id)s
     order by feature.key
 """)
-async def entitlements(
+async def entitlements_of_organization(
     db: Queries, *, project_id: UUID, organization_id: UUID, now: Moment
 ) -> list[EntitlementRow]: ...

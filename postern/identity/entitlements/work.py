@@ -1,4 +1,4 @@
-"""Background work: deletion of expired overrides. Checks ignore them from `expires_at` on; this records the event."""
+"""Background work: deletion of expired overrides. Checks ignore an override from `expires_at` on."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,17 +11,19 @@ if TYPE_CHECKING:
     from postern.world import World
 
 
-async def expire(world: "World", row: OverrideRow) -> None:
-    """Delete an expired override and record the event."""
+async def expire_override(world: "World", row: OverrideRow) -> None:
+    """Delete an expired override and record `entitlement.expired`; does nothing if it was changed since the claim."""
     now = world.clock()
     async with world.db.transaction() as tx:
-        key = await store.expire_override(tx, project_id=row.project_id, id=row.id, attempt=row.attempt, now=now)
-        if key is not None:
-            event = make_event(row.project_id, "entitlement.expired", row.organization_id, now, featureKey=key)
+        feature_key = await store.expire_override(
+            tx, project_id=row.project_id, id=row.id, attempt=row.attempt, now=now
+        )
+        if feature_key is not None:
+            event = make_event(row.project_id, "entitlement.expired", row.organization_id, now, featureKey=feature_key)
             await record_all(tx, [event])
 
 
 WORK: list[Work[Any]] = [
-    Work("entitlements.expiry", "entitlement_overrides", OverrideRow, EXPIRY_LEASE, one_by_one(expire)),
+    Work("entitlements.expiry", "entitlement_overrides", OverrideRow, EXPIRY_LEASE, one_by_one(expire_override)),
 ]
 """Due work of this feature."""

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from postern.identity.access.model import CHECKS_AT_ONCE, AccessFacts
+from postern.identity.access.model import CHECKS_PER_REQUEST, AccessFacts
 from postern.identity.access.rules import decide
 from tests.identity.customers.conftest import auth
 from tests.identity.organizations.conftest import directory
@@ -179,7 +179,7 @@ async def test_batch_results_are_in_order_and_limited(project, directory):
     assert [each["allowed"] for each in answer.json()["results"]] == [False, True, False, True, False]
     assert [each["permission"] for each in answer.json()["results"]] == [each["permission"] for each in checks]
     too_many = {"checks": checks * 10 + checks[:1]}
-    assert len(too_many["checks"]) == CHECKS_AT_ONCE + 1
+    assert len(too_many["checks"]) == CHECKS_PER_REQUEST + 1
     assert (await project.client.post("/access/check/batch", too_many)).status_code == 400
     assert (await project.client.post("/access/check/batch", {"checks": []})).status_code == 400
 
@@ -218,7 +218,7 @@ def test_every_combination_of_a_check(declared, banned, suspended, member, by_ro
         suspended=suspended,
         member_roles=["buyer"] if member else None,
         granting_in_project=["support"] if by_role and declared else [],
-        granting_everywhere=["support"] if everywhere and declared else [],
+        granting_in_all_organizations=["support"] if everywhere and declared else [],
         granting_to_members=["buyer"] if by_role and member and declared else [],
     )
     answer = decide("a:b", standing, uuid4(), uuid4())

@@ -4,7 +4,7 @@ import pytest
 
 from postern.identity.access.model import SYSTEM_ROLES
 from postern.identity.access.operations import require_roles, role_keys
-from postern.identity.access.rules import covering
+from postern.identity.access.rules import matching_patterns
 
 
 async def declare(project, *keys: str) -> None:
@@ -114,8 +114,8 @@ async def test_invalid_roles_are_rejected(project):
 
 
 def test_wildcards_match_permissions():
-    assert covering("a:b:c") == ["a:b:c", "a:b:*", "a:*", "*"]
-    assert covering("nothing") == ["nothing", "*"]
+    assert matching_patterns("a:b:c") == ["a:b:c", "a:b:*", "a:*", "*"]
+    assert matching_patterns("nothing") == ["nothing", "*"]
 
 
 async def test_assignable_roles_by_scope(project, world, new_project):
