@@ -13,7 +13,7 @@ from uuid import UUID
 import msgspec
 
 DECISIVE_PROBABILITY = 0.95
-"""The least probability of being the best with which a variant wins decisively."""
+"""Minimum probability that the winner is the best variant for its win to count as decisive."""
 MIN_DELIVERED_PER_VARIANT = 30
 """Delivered messages that every variant needs before a result can be decisive."""
 DRAWS = 4_000
@@ -59,36 +59,37 @@ class VariantCounts(msgspec.Struct, frozen=True, kw_only=True):
     clicked: int
 
     def successes(self, metric: str) -> int:
-        """Messages opened or clicked, at most `delivered`."""
+        """Messages opened (metric OPEN_RATE) or clicked (CLICK_RATE), at most `delivered`."""
         return min(self.opened if metric == "OPEN_RATE" else self.clicked, self.delivered)
 
 
 def choose_winner(variants: Sequence[VariantCounts], metric: str) -> dict[str, Any]:
-    """The winner with the evidence: counts, rates, probabilities of being the best, and whether it is decisive.
+    """Choose the winner; returns the evidence, which is stored as JSON with the campaign.
 
-    `metric` is OPEN_RATE or CLICK_RATE. In an exact tie the earlier variant wins.
-    Raises ValueError without variants.
+    The evidence has the winner's id, each variant's counts, rate and probability of being the best, and whether the
+    result is decisive. `metric` is OPEN_RATE or CLICK_RATE. In an exact tie the earlier variant wins. Raises ValueError
+    if `variants` is empty.
     """
     if not variants:
         raise ValueError("An A/B test needs at least one variant to choose a winner from.")
     best = probabilities([(variant.successes(metric), variant.delivered) for variant in variants])
     rates = [variant.successes(metric) / variant.delivered if variant.delivered else 0.0 for variant in variants]
-    leader = max(range(len(variants)), key=lambda index: (rates[index], -index))
-    tied = sum(1 for rate in rates if rate == rates[leader]) > 1
-    scarce = any(variant.delivered < MIN_DELIVERED_PER_VARIANT for variant in variants)
-    decisive = not scarce and not tied and best[leader] >= DECISIVE_PROBABILITY
+    winner = max(range(len(variants)), key=lambda index: (rates[index], -index))
+    tied = sum(1 for rate in rates if rate == rates[winner]) > 1
+    too_little_data = any(variant.delivered < MIN_DELIVERED_PER_VARIANT for variant in variants)
+    decisive = not too_little_data and not tied and best[winner] >= DECISIVE_PROBABILITY
     reason = (
         f"This variant is the best with a probability of at least {DECISIVE_PROBABILITY:.0%}."
         if decisive
         else "There was too little data; the variant with the highest rate wins."
-        if scarce
+        if too_little_data
         else "Several variants have the same rate; the first of them wins."
         if tied
         else "No variant was clearly the best; the variant with the highest rate wins."
     )
     return {
         "metric": metric,
-        "winnerId": str(variants[leader].variant_id),
+        "winnerId": str(variants[winner].variant_id),
         "decidedBy": "rule",
         "decisive": decisive,
         "reason": reason,
@@ -107,7 +108,10 @@ def choose_winner(variants: Sequence[VariantCounts], metric: str) -> dict[str, A
 
 
 def probabilities(results: Sequence[tuple[int, int]]) -> list[float]:
-    """For each (successes, messages): the probability that its true rate is the highest, by Monte Carlo sampling."""
+    """For each pair (successes, messages), the probability that its true rate is the highest of all.
+
+    Estimated by Monte Carlo sampling with a fixed seed, so equal results give equal probabilities.
+    """
     generator = random.Random(SEED)  # noqa: S311 - statistics, not a secret
     wins = [0] * len(results)
     for _ in range(DRAWS):

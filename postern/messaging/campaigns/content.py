@@ -32,7 +32,10 @@ class CampaignContent(msgspec.Struct, frozen=True):
 
 
 class CampaignOwnContent(msgspec.Struct, frozen=True, kw_only=True):
-    """Content that belongs to a campaign itself. The engine of each template that it uses renders this content too."""
+    """Content that is stored with a campaign rather than in its templates.
+
+    The engine of each template that the campaign uses must be able to render it.
+    """
 
     subject: str | None
     preview_text: str | None
@@ -43,16 +46,16 @@ class CampaignOwnContent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def template_parts(
-    db: Queries, project_id: UUID, own: CampaignOwnContent
+    db: Queries, project_id: UUID, own_content: CampaignOwnContent
 ) -> tuple[list[tuple[str, Part, str | None]], bool]:
-    """The parts of a campaign's own content that a template engine renders, each with its JSON pointer.
+    """The parts of a campaign's own content to check as templates: (JSON pointer, kind of part, text) each.
 
-    Also returns whether an engine renders the parts that all variants share. Nothing is rendered if all templates of
-    the campaign have the engine `none`.
+    The second value is whether the parts that all variants share (subject, preview line, sender name) are rendered.
+    They are unless all templates of the campaign have the engine `none`.
     """
     template_ids = [
         template_id
-        for template_id in (own.template_id, *(template_id for _, template_id in own.variants))
+        for template_id in (own_content.template_id, *(template_id for _, template_id in own_content.variants))
         if template_id is not None
     ]
     without_engine = await templates.without_engine(db, project_id, template_ids)
@@ -62,20 +65,24 @@ async def template_parts(
         return parsed is None or parsed not in without_engine
 
     parts: list[tuple[str, Part, str | None]] = []
-    shared_rendered = not template_ids or any(map(is_rendered, template_ids))
-    if shared_rendered:
-        parts.append(("/subject", "subject", own.subject))
-        if own.preview_text:
-            parts.append(("/previewText", "html", with_preview("<p></p>", own.preview_text)))
-        parts.append(("/fromName", "subject", name_template(own.from_name)))
-    for index, (subject, template_id) in enumerate(own.variants):
-        if is_rendered(template_id or own.template_id):
+    shared_parts_rendered = not template_ids or any(map(is_rendered, template_ids))
+    if shared_parts_rendered:
+        parts.append(("/subject", "subject", own_content.subject))
+        if own_content.preview_text:
+            parts.append(("/previewText", "html", with_preview("<p></p>", own_content.preview_text)))
+        parts.append(("/fromName", "subject", name_template(own_content.from_name)))
+    for index, (subject, template_id) in enumerate(own_content.variants):
+        if is_rendered(template_id or own_content.template_id):
             parts.append((f"/variants/{index}/subject", "subject", subject))
-    return parts, shared_rendered
+    return parts, shared_parts_rendered
 
 
-async def content_of_template(db: Queries, row: CampaignRow, variant: VariantRow | None) -> CampaignContent:
-    """The current content of a campaign or variant. Raises CampaignIncomplete without a template, body or subject."""
+async def current_content(db: Queries, row: CampaignRow, variant: VariantRow | None) -> CampaignContent:
+    """The current content of a campaign, or of a variant if one is given.
+
+    A variant uses the campaign's subject and template where it has none. Raises CampaignIncomplete if there is no
+    template or subject, or if the template is blank.
+    """
     template_id = variant.template_id if variant and variant.template_id else row.template_id
     template = await templates.content_of(db, row.project_id, template_id) if template_id else None
     subject = (variant.subject if variant else None) or row.subject or (template.subject if template else None)
@@ -91,14 +98,17 @@ async def content_of_template(db: Queries, row: CampaignRow, variant: VariantRow
 
 
 def with_preview(html: str | None, preview: str | None, engine: Engine = "minijinja") -> str | None:
-    """The html with a hidden element at the start of its body: the preview text that mail clients show in lists."""
+    """Insert a hidden element with the preview text, which mail clients show in lists, at the start of the body.
+
+    Returns the html unchanged if either is missing. Template tags in the preview text stay unless the engine is `none`.
+    """
     if not html or not preview:
         return html
-    template = engine != "none"
-    preview_html = _escape_outside_tags(preview) if template else escape(preview)
+    is_template = engine != "none"
+    preview_html = _escape_outside_tags(preview) if is_template else escape(preview)
     hidden = f'<div style="display:none;max-height:0;overflow:hidden;mso-hide:all">{preview_html}</div>'
     # This runs in the event loop, so only the beginning of the html is searched for the body tag.
-    before, after = split_after_body_tag(html[:HEAD_CHARACTERS], template=template)
+    before, after = split_after_body_tag(html[:HEAD_CHARACTERS], template=is_template)
     return before + hidden + after + html[HEAD_CHARACTERS:]
 
 
@@ -112,14 +122,14 @@ def _escape_outside_tags(preview: str) -> str:
     return "".join(pieces) + escape(preview[position:])
 
 
-def snapshot(row: CampaignRow, parts: CampaignContent, settings: ProjectSettings) -> SendBody:
-    """The body that all sends of a campaign share. Taken at the start: later edits of the template change nothing."""
+def snapshot(row: CampaignRow, message: CampaignContent, settings: ProjectSettings) -> SendBody:
+    """The body that all sends of a campaign share. It is stored at the start, so later edits do not change it."""
     domain = parse_address(row.from_email or "").domain
     return SendBody(
-        subject=parts.subject,
-        html=parts.html,
-        text=parts.text,
-        engine=parts.engine,
+        subject=message.subject,
+        html=message.html,
+        text=message.text,
+        engine=message.engine,
         track_opens=settings.track_opens,
         track_clicks=settings.track_clicks,
         unsubscribable=True,
@@ -137,5 +147,5 @@ def sender_of(row: CampaignRow) -> str:
     address = parse_address(row.from_email or "")
     if name_template(row.from_name) is not None:
         return str(address)
-    named = msgspec.structs.replace(address, name=(row.from_name or "").strip())
-    return str(parse_address(str(named)))
+    address_with_name = msgspec.structs.replace(address, name=(row.from_name or "").strip())
+    return str(parse_address(str(address_with_name)))

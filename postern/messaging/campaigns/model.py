@@ -355,14 +355,14 @@ class VariantRow(Record):
     created_at: Moment
 
 
-class FilledChunk(Record):
+class FilledBatch(Record):
     """The result of turning one batch of contacts into sends."""
 
     seen: int
     """Contacts in the batch."""
-    last: UUID | None
-    """The id of the last contact in the batch; null if the batch is empty."""
-    made: int
+    last_contact_id: UUID | None
+    """The id of the last contact in the batch; None if the batch is empty."""
+    queued: int
     """Sends that were queued."""
     unsubscribed: int
     suppressed: int

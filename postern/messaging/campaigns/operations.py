@@ -69,8 +69,8 @@ from postern.platform.projects import operations as projects
 from postern.platform.projects.quotas import PlanLimitReached
 from postern.protocols.mail.address import Address, AddressInvalid, parse_address
 
-MISSING: list[type[Problem]] = [CampaignMissing]
-CHANGES: list[type[Problem]] = [CampaignMissing, CampaignStateConflict]
+NOT_FOUND: list[type[Problem]] = [CampaignMissing]
+CHANGE_PROBLEMS: list[type[Problem]] = [CampaignMissing, CampaignStateConflict]
 EXAMPLE = {"name": "Spring", "subject": "Hello {{name}}", "fromEmail": "hello@acme.example"}
 
 
@@ -106,7 +106,7 @@ async def create_campaign(call: Call, data: NewCampaign) -> Campaign:
     return to_campaign(row)
 
 
-@get("/projects/{project_id}/campaigns/{id}", needs="campaigns:read", problems=MISSING)
+@get("/projects/{project_id}/campaigns/{id}", needs="campaigns:read", problems=NOT_FOUND)
 async def get_campaign(call: Call, id: UUID) -> CampaignDetail:
     """A campaign with its variants, statistics and live progress."""
     return await _detail(call, await require_campaign(call.db, call.project_id, id))
@@ -115,7 +115,7 @@ async def get_campaign(call: Call, id: UUID) -> CampaignDetail:
 @patch(
     "/projects/{project_id}/campaigns/{id}",
     needs="campaigns:write",
-    problems=[*CHANGES, CampaignIncomplete],
+    problems=[*CHANGE_PROBLEMS, CampaignIncomplete],
     example={"name": "Summer"},
     shows={"status": "DRAFT", "sentAt": None},
 )
@@ -145,12 +145,12 @@ async def change_campaign(call: Call, id: UUID, data: CampaignChange) -> Campaig
         unscheduled = row.status == "SCHEDULED" and fields["scheduled_at"] is None
         row = await store.update_campaign(tx, project_id=call.project_id, id=id, fields=Jsonb(fields), now=call.now)
         if unscheduled:
-            row = await running.change_state(tx, row, call.now, status="DRAFT", due_at=None, overtakes=True)
+            row = await running.change_state(tx, row, call.now, status="DRAFT", due_at=None, interrupts_worker=True)
         await audit.record(tx, call, "campaign.updated", "Campaign", id, name=row.name)
     return to_campaign(row)
 
 
-@delete_("/projects/{project_id}/campaigns/{id}", needs="campaigns:write", problems=CHANGES)
+@delete_("/projects/{project_id}/campaigns/{id}", needs="campaigns:write", problems=CHANGE_PROBLEMS)
 async def delete_campaign(call: Call, id: UUID) -> Deleted:
     """Delete a campaign that has not started."""
     async with call.db.transaction() as tx:
@@ -164,16 +164,16 @@ async def delete_campaign(call: Call, id: UUID) -> Deleted:
 @post(
     "/projects/{project_id}/campaigns/{id}/send",
     needs="campaigns:send",
-    problems=[*CHANGES, CampaignIncomplete, PlanLimitReached],
+    problems=[*CHANGE_PROBLEMS, CampaignIncomplete, PlanLimitReached],
 )
 async def send_campaign(call: Call, id: UUID) -> CampaignSendResult:
     """Send a campaign: now, or at `scheduledAt` if that is in the future.
 
-    The audience and the content are fixed at the start. An audience with rules that depend on the current time is
-    evaluated again then. Contacts that have unsubscribed or are suppressed are skipped and counted. A 409 response
-    lists everything that is missing. No contact gets the same campaign twice, even if this is called twice. Messages
-    of a campaign that a TEST key sends are only captured in the inbox view. The response is 403 if the account's plan
-    does not allow an e-mail to every contact of the audience.
+    The audience and the content are fixed when the campaign starts. An audience with rules that depend on the current
+    time is evaluated again at the start. Contacts that have unsubscribed or are suppressed are skipped and counted. A
+    409 response lists everything that is missing. No contact gets the same campaign twice, even if it is sent twice. If
+    a TEST key sends the campaign, its messages are only captured in the inbox view. The response is 403 if the
+    account's plan does not allow an e-mail to every contact of the audience.
     """
     stored = await require_campaign(call.db, call.project_id, id)
     await running.require_renderable(call.world, stored)
@@ -181,7 +181,7 @@ async def send_campaign(call: Call, id: UUID) -> CampaignSendResult:
     async with call.db.transaction() as tx:
         await _lock(tx, call, id, "send")
         is_test = call.environment == "TEST"
-        row = await store.set_environment(tx, project_id=call.project_id, id=id, is_test=is_test)
+        row = await store.set_is_test(tx, project_id=call.project_id, id=id, is_test=is_test)
         await running.require_complete(tx, call.world, row)
         if row.scheduled_at is not None and row.scheduled_at > call.now:
             row = await running.change_state(tx, row, call.now, status="SCHEDULED", due_at=row.scheduled_at)
@@ -196,7 +196,7 @@ async def send_campaign(call: Call, id: UUID) -> CampaignSendResult:
 @post(
     "/projects/{project_id}/campaigns/{id}/cancel",
     needs="campaigns:send",
-    problems=CHANGES,
+    problems=CHANGE_PROBLEMS,
     shows={"status": "CANCELLED", "sentAt": None},
 )
 async def cancel_campaign(call: Call, id: UUID) -> Campaign:
@@ -225,11 +225,11 @@ async def cancel_campaign(call: Call, id: UUID) -> Campaign:
 @post(
     "/projects/{project_id}/campaigns/{id}/pause",
     needs="campaigns:send",
-    problems=CHANGES,
+    problems=CHANGE_PROBLEMS,
     shows={"status": "PAUSED", "sentAt": None},
 )
 async def pause_campaign(call: Call, id: UUID) -> Campaign:
-    """Pause a campaign: no message is sent until it is resumed, and then no contact is skipped or gets it twice.
+    """Pause a campaign: no message is sent until it is resumed. No contact is skipped or gets the message twice.
 
     This takes effect at once, whatever the size of the campaign: after the response, only messages that were being
     transmitted at that moment still arrive.
@@ -246,7 +246,7 @@ async def pause_campaign(call: Call, id: UUID) -> Campaign:
 @post(
     "/projects/{project_id}/campaigns/{id}/resume",
     needs="campaigns:send",
-    problems=CHANGES,
+    problems=CHANGE_PROBLEMS,
     shows={"status": "SENDING", "sentAt": None},
 )
 async def resume_campaign(call: Call, id: UUID) -> Campaign:
@@ -263,7 +263,7 @@ async def resume_campaign(call: Call, id: UUID) -> Campaign:
 @post(
     "/projects/{project_id}/campaigns/{id}/ab-test/cancel",
     needs="campaigns:send",
-    problems=CHANGES,
+    problems=CHANGE_PROBLEMS,
     shows={"status": "SENDING", "sentAt": None, "abTestEnabled": True},
 )
 async def cancel_ab_test(call: Call, id: UUID) -> Campaign:
@@ -282,7 +282,7 @@ async def cancel_ab_test(call: Call, id: UUID) -> Campaign:
 @post(
     "/projects/{project_id}/campaigns/{id}/ab-test/select-winner",
     needs="campaigns:send",
-    problems=[*CHANGES, VariantMissing],
+    problems=[*CHANGE_PROBLEMS, VariantMissing],
     example={"variantId": "0199f1a2-7c00-7000-8000-000000000000"},
     shows={"status": "SENDING", "sentAt": None, "abTestEnabled": True},
 )
@@ -306,7 +306,7 @@ async def select_ab_test_winner(call: Call, id: UUID, data: WinnerChoice) -> Cam
 @post(
     "/projects/{project_id}/campaigns/{id}/test",
     needs="campaigns:send",
-    problems=[*MISSING, CampaignIncomplete, *emails.SEND_PROBLEMS],
+    problems=[*NOT_FOUND, CampaignIncomplete, *emails.SEND_PROBLEMS],
     example={"to": "ada@example.com"},
 )
 async def test_campaign(call: Call, id: UUID, data: CampaignTest) -> CampaignTestResult:
@@ -318,7 +318,7 @@ async def test_campaign(call: Call, id: UUID, data: CampaignTest) -> CampaignTes
 @post(
     "/projects/{project_id}/campaigns/{id}/test-seed-list",
     needs="campaigns:send",
-    problems=[*MISSING, CampaignIncomplete, SeedListEmpty, *emails.SEND_PROBLEMS],
+    problems=[*NOT_FOUND, CampaignIncomplete, SeedListEmpty, *emails.SEND_PROBLEMS],
 )
 async def test_campaign_with_seed_list(call: Call, id: UUID) -> CampaignTestResult:
     """Send a test copy to every address of the project's seed list."""
@@ -334,7 +334,7 @@ async def test_campaign_with_seed_list(call: Call, id: UUID) -> CampaignTestResu
     "/projects/{project_id}/campaigns/{id}/duplicate",
     needs="campaigns:write",
     status=201,
-    problems=MISSING,
+    problems=NOT_FOUND,
     shows={"name": "Copy of Spring", "status": "DRAFT", "sentAt": None},
 )
 async def duplicate_campaign(call: Call, id: UUID) -> Campaign:
@@ -357,7 +357,7 @@ async def duplicate_campaign(call: Call, id: UUID) -> Campaign:
     return to_campaign(copy)
 
 
-@get("/projects/{project_id}/campaigns/{id}/sends", needs="campaigns:read", problems=MISSING)
+@get("/projects/{project_id}/campaigns/{id}/sends", needs="campaigns:read", problems=NOT_FOUND)
 async def list_campaign_sends(
     call: Call,
     id: UUID,
@@ -394,7 +394,7 @@ async def list_campaign_sends(
 @get(
     "/projects/{project_id}/campaigns/{id}/sends/export",
     needs="campaigns:read",
-    problems=MISSING,
+    problems=NOT_FOUND,
     media_types=["text/csv"],
 )
 async def export_campaign_sends(call: Call, id: UUID, status: list[SendStatus] | None = None) -> HttpResponse:
@@ -435,7 +435,7 @@ async def require_campaign(db: Queries, project_id: UUID, id: UUID) -> CampaignR
 
 
 async def totals(db: Queries, project_id: UUID) -> ProjectCampaignTotals:
-    """How many campaigns a project has, and how many were sent."""
+    """How many campaigns a project has, and how many of them are SENT."""
     return await store.totals(db, project_id=project_id)
 
 
@@ -450,6 +450,7 @@ def _status_filter(statuses: list[str]) -> Composable:
 
 
 async def _lock(tx: Transaction, call: Call, id: UUID, action: str) -> CampaignRow:
+    """Lock the campaign (for update). Raises CampaignMissing, or CampaignStateConflict if the action is not allowed."""
     row = await store.lock_campaign(tx, project_id=call.project_id, id=id)
     if row is None:
         raise CampaignMissing
@@ -460,7 +461,8 @@ async def _lock(tx: Transaction, call: Call, id: UUID, action: str) -> CampaignR
 async def _check_content(call: Call, data: NewCampaign | CampaignChange, stored: CampaignRow | None) -> None:
     """Raises Invalid for content that could not be sent to any contact.
 
-    That is a template error, or a sender name that an e-mail header cannot contain.
+    Checks that the weights of the variants sum to 100, that the templates are valid, and that an e-mail header can
+    contain the sender name. `stored` is the campaign that `data` changes; None for a new one.
     """
     variants = data.variants if data.variants is not UNSET else None
     if variants and (weights := sum(variant.weight for variant in variants)) != 100:
@@ -474,7 +476,7 @@ async def _check_content(call: Call, data: NewCampaign | CampaignChange, stored:
         preview_text = stored.preview_text if data.preview_text is UNSET else preview_text
         from_name = stored.from_name if data.from_name is UNSET else from_name
     template_id = stored.template_id if stored is not None and data.template_id is UNSET else data.template_id
-    parts, shared_rendered = await content.template_parts(
+    parts, shared_parts_rendered = await content.template_parts(
         call.db,
         call.project_id,
         content.CampaignOwnContent(
@@ -485,7 +487,7 @@ async def _check_content(call: Call, data: NewCampaign | CampaignChange, stored:
             variants=[(variant.subject, variant.template_id) for variant in variants or []],
         ),
     )
-    if from_name and not (shared_rendered and name_template(from_name) is not None):
+    if from_name and not (shared_parts_rendered and name_template(from_name) is not None):
         try:
             parse_address(str(Address(name=from_name.strip(), local="a", domain="b", spec="a@b")))
         except AddressInvalid as error:
@@ -496,7 +498,7 @@ async def _check_content(call: Call, data: NewCampaign | CampaignChange, stored:
 async def _check_references(tx: Transaction, call: Call, data: Any, fields: dict[str, Any]) -> None:
     """Raises Invalid if the body refers to a template, domain or audience that the project does not have.
 
-    Parses ids and the sender's address in `fields` in place.
+    Replaces ids and the sender's address in `fields` by their parsed form.
     """
     references = ("template_id", "domain_id", "audience_id")
     for name in references:
@@ -612,7 +614,10 @@ def _progress(call: Call, row: CampaignRow, counts: dict[str, int]) -> CampaignP
 
 
 async def _send_tests(call: Call, row: CampaignRow, recipients: list[tuple[str, str]]) -> int:
-    """Send a test copy to each (JSON pointer, address); all addresses are checked before the first copy is sent."""
+    """Send a test copy to each recipient (JSON pointer, address); returns the number of copies.
+
+    All addresses are checked before the first copy is sent. Raises Invalid with the JSON pointer of an invalid address.
+    """
     for path, address in recipients:
         try:
             parse_address(address)
@@ -620,20 +625,20 @@ async def _send_tests(call: Call, row: CampaignRow, recipients: list[tuple[str, 
             raise Invalid(
                 error.detail, errors=[ProblemError(path=path, code="address_invalid", message=error.detail)]
             ) from None
-    parts = await content.content_of_template(call.db, row, None)
+    message = await content.current_content(call.db, row, None)
     for _, address in recipients:
         contact = await contacts.contact_of(call.db, call.project_id, address)
-        values = contact_variables(address, contact.attributes if contact else {})
+        variables = contact_variables(address, contact.attributes if contact else {})
         await emails.send_copy(
             call,
             to=address,
             from_=content.sender_of(row),
-            subject=f"[Test] {parts.subject}",
-            html=parts.html,
-            text=parts.text,
-            variables=values,
+            subject=f"[Test] {message.subject}",
+            html=message.html,
+            text=message.text,
+            variables=variables,
             tags=[TEST_COPY_TAG],
             from_name=name_template(row.from_name),
-            engine=parts.engine,
+            engine=message.engine,
         )
     return len(recipients)

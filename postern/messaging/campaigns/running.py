@@ -1,4 +1,4 @@
-"""Running a campaign: check that it is complete, start it, create its sends in batches, end its A/B test, end it."""
+"""Execution of campaigns: checks before the start, creation of sends in batches, end of the A/B test, completion."""
 
 import asyncio
 from collections.abc import Callable
@@ -31,7 +31,7 @@ from postern.messaging.campaigns.model import (
 )
 from postern.messaging.domains import operations as domains
 from postern.messaging.emails import campaign_store, enqueue, pre_send_check
-from postern.messaging.emails.model import TRANSITIONS as SEND_STATES
+from postern.messaging.emails.model import TRANSITIONS as SEND_TRANSITIONS
 from postern.messaging.emails.model import SendBody
 from postern.messaging.emails.outcomes import event_of
 from postern.messaging.emails.rules import CAMPAIGN_CANCELLED, reached
@@ -50,7 +50,7 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 async def require_complete(tx: Transaction, world: "World", row: CampaignRow) -> None:
-    """Raises CampaignIncomplete with everything that the campaign lacks before it can be sent."""
+    """Raises CampaignIncomplete, whose `errors` list everything that the campaign lacks before it can be sent."""
     errors: list[ProblemError] = []
 
     def add_error(path: str, message: str) -> None:
@@ -74,7 +74,7 @@ async def require_complete(tx: Transaction, world: "World", row: CampaignRow) ->
         add_error("/templateId", "The campaign needs a template.")
     for index, variant in enumerate(_variants_to_send(row, variants)):
         try:
-            await content.content_of_template(tx, row, variant)
+            await content.current_content(tx, row, variant)
         except CampaignIncomplete as incomplete:
             if incomplete.errors:
                 add_error("/templateId" if variant is None else f"/variants/{index}/templateId", incomplete.detail)
@@ -96,14 +96,14 @@ async def require_renderable(world: "World", row: CampaignRow) -> None:
     if row.status not in ("DRAFT", "SCHEDULED"):
         return
     variants = await store.variants(world.db, project_id=row.project_id, campaign_id=row.id)
-    own = content.CampaignOwnContent(
+    own_content = content.CampaignOwnContent(
         subject=row.subject,
         preview_text=row.preview_text,
         from_name=row.from_name,
         template_id=row.template_id,
         variants=[(variant.subject, variant.template_id) for variant in variants if row.ab_test_enabled],
     )
-    parts, _ = await content.template_parts(world.db, row.project_id, own)
+    parts, _ = await content.template_parts(world.db, row.project_id, own_content)
     try:
         await check_content(world.rendering, row.project_id, parts)
     except Invalid as invalid:
@@ -139,9 +139,10 @@ def _variants_to_send(row: CampaignRow, variants: list[VariantRow]) -> list[Vari
 
 
 async def start(tx: Transaction, world: "World", row: CampaignRow, now: Moment) -> CampaignRow:
-    """Take the content snapshots and make the campaign due. The caller has locked the row and checked it.
+    """Start a campaign: take the content snapshots, make it due now and record `campaign.started`.
 
-    Raises PlanLimitReached if the account's plan does not allow an e-mail to every contact of the audience.
+    The caller has locked the row and checked it (`require_complete`). Raises PlanLimitReached if the account's plan
+    does not allow an e-mail to every contact of the audience.
     """
     assert row.audience_id is not None
     await _require_quota(tx, world, row, row.audience_id, now)
@@ -173,24 +174,27 @@ async def start(tx: Transaction, world: "World", row: CampaignRow, now: Moment) 
 
 
 async def _require_quota(tx: Transaction, world: "World", row: CampaignRow, audience_id: UUID, now: Moment) -> None:
+    """Raises PlanLimitReached if the account's plan does not allow an e-mail to every contact of the audience."""
     if row.is_test:
         return
-    left = await quota_left(tx, world, QuotaRequest("emails", 1, now, project_id=row.project_id))
-    if left is None:
+    quota = await quota_left(tx, world, QuotaRequest("emails", 1, now, project_id=row.project_id))
+    if quota is None:
         return
     # Started campaigns will still create sends. quota_left has locked the account, so no other campaign starts now.
     pending = await store.count_pending(tx, project_id=row.project_id)
-    available = max(left.number - pending, 0)
+    available = max(quota.number - pending, 0)
     # The limit stops the count as soon as it exceeds the quota.
-    count = await store.count_members(tx, project_id=row.project_id, audience_id=audience_id, limit=available + 1)
+    count = await store.count_subscribed_members(
+        tx, project_id=row.project_id, audience_id=audience_id, limit=available + 1
+    )
     if count > available:
-        raise left.refusal
+        raise quota.refusal
 
 
 async def _insert_snapshot(
     tx: Transaction, row: CampaignRow, variant: VariantRow | None, settings: ProjectSettings, now: Moment
 ) -> UUID:
-    body: SendBody = content.snapshot(row, await content.content_of_template(tx, row, variant), settings)
+    body: SendBody = content.snapshot(row, await content.current_content(tx, row, variant), settings)
     content_id = new_id()
     await enqueue.insert_content(tx, row.project_id, content_id, body, now)
     return content_id
@@ -200,7 +204,9 @@ async def pause(tx: Transaction, row: CampaignRow, now: Moment) -> CampaignRow:
     """Hold the campaign's content snapshots and thereby all its sends until the campaign is resumed."""
     await enqueue.hold_content(tx, row.project_id, await _content_ids(tx, row))
     await store.record_pause(tx, project_id=row.project_id, id=row.id, now=now)
-    return await change_state(tx, row, now, status="PAUSED", due_at=None, paused_from=row.status, overtakes=True)
+    return await change_state(
+        tx, row, now, status="PAUSED", due_at=None, paused_from=row.status, interrupts_worker=True
+    )
 
 
 async def resume(tx: Transaction, row: CampaignRow, now: Moment) -> CampaignRow:
@@ -208,17 +214,22 @@ async def resume(tx: Transaction, row: CampaignRow, now: Moment) -> CampaignRow:
     await enqueue.release_content(tx, row.project_id, await _content_ids(tx, row))
     await store.record_resume(tx, project_id=row.project_id, id=row.id, now=now)
     status = row.paused_from or "SENDING"
-    return await change_state(tx, row, now, status=status, due_at=now, paused_from=None, releasing=True, overtakes=True)
+    return await change_state(
+        tx, row, now, status=status, due_at=now, paused_from=None, releasing=True, interrupts_worker=True
+    )
 
 
 async def cancel(tx: Transaction, row: CampaignRow, now: Moment) -> CampaignRow:
     """Stop the campaign's content snapshots for good; its background work then cancels the waiting sends."""
     await enqueue.stop_content(tx, row.project_id, await _content_ids(tx, row))
-    return await change_state(tx, row, now, status="CANCELLED", due_at=now, overtakes=True)
+    return await change_state(tx, row, now, status="CANCELLED", due_at=now, interrupts_worker=True)
 
 
 async def cancel_retries(tx: Transaction, row: CampaignRow, now: Moment) -> None:
-    """Stop the retries of a SENT campaign: cancel one batch now, and the others when they are due."""
+    """Stop the retries of a SENT campaign: no waiting send is transmitted any more.
+
+    Up to UPDATE_BATCH waiting sends become CANCELLED now, the others when a worker claims them.
+    """
     await enqueue.stop_content(tx, row.project_id, await _content_ids(tx, row))
     await campaign_store.cancel_sends(
         tx, project_id=row.project_id, campaign_id=row.id, reason=CAMPAIGN_CANCELLED, now=now, limit=UPDATE_BATCH
@@ -226,7 +237,10 @@ async def cancel_retries(tx: Transaction, row: CampaignRow, now: Moment) -> None
 
 
 async def wait_until_stopped(world: "World", row: CampaignRow, now: Moment) -> None:
-    """Wait, at most half a second, until no process sends messages of a paused or cancelled campaign."""
+    """Wait, at most half a second, until no process sends messages of a paused or cancelled campaign.
+
+    `now` is the time of the pause or cancellation, whose transaction must be committed.
+    """
     try:
         await pre_send_check.until_stopped(world, row.project_id, await _content_ids(world.db, row), now)
     except (OperationalError, PoolTimeout):  # The change is committed, so the response must not report a failure.
@@ -245,15 +259,15 @@ async def change_state(
     now: Moment,
     *,
     status: str,
-    overtakes: bool = False,
+    interrupts_worker: bool = False,
     **changed: Unpack[CampaignChanges],
 ) -> CampaignRow:
-    """Change the status, as TRANSITIONS allows, and the given columns.
+    """Change the status, as TRANSITIONS allows, and the given columns; returns the new row.
 
-    With `overtakes`, a worker that is processing the campaign stops and leaves `due_at` as it is set here.
+    With `interrupts_worker`, a worker that is processing the campaign stops, and the `due_at` given here is kept.
     """
     assert status == row.status or status in TRANSITIONS[row.status], f"{row.status} does not lead to {status}"
-    new = msgspec.structs.replace(row, status=status, attempt=row.attempt + overtakes, **changed)
+    new = msgspec.structs.replace(row, status=status, attempt=row.attempt + interrupts_worker, **changed)
     return await store.change_state(tx, new, now=now)
 
 
@@ -277,7 +291,7 @@ async def run(world: "World", row: CampaignRow) -> None:
 
 
 async def _release(world: "World", row: CampaignRow) -> bool:
-    """Make held sends due again in batches. False if another process has changed the campaign's state."""
+    """Make held sends due again in batches. Returns False if another process has changed the campaign's state."""
     while True:
         async with world.db.transaction() as tx:
             locked = await _lock_unchanged(tx, row)
@@ -317,6 +331,7 @@ async def _cancel_waiting(world: "World", row: CampaignRow) -> None:
 
 
 async def _delete_leavers_and_sample(world: "World", row: CampaignRow) -> None:
+    """Delete the records of contacts that left the audience, and of the A/B test's sample, in batches."""
     deleted = UPDATE_BATCH
     while deleted == UPDATE_BATCH:
         batch: dict[str, Any] = {"project_id": row.project_id, "campaign_id": row.id, "limit": UPDATE_BATCH}
@@ -329,8 +344,8 @@ async def refresh_audience(world: "World", row: CampaignRow, now: Moment) -> Non
 
     Does nothing for a campaign that does not start now.
     """
-    later = row.status == "DRAFT" and row.scheduled_at is not None and row.scheduled_at > now
-    if row.audience_id is not None and row.status in ("DRAFT", "SCHEDULED") and not later:
+    starts_later = row.status == "DRAFT" and row.scheduled_at is not None and row.scheduled_at > now
+    if row.audience_id is not None and row.status in ("DRAFT", "SCHEDULED") and not starts_later:
         await audiences.refresh(world.db, row.project_id, row.audience_id, now)
 
 
@@ -361,7 +376,7 @@ async def _start_scheduled(world: "World", row: CampaignRow) -> None:
 
 
 async def _lock_unchanged(tx: Transaction, row: CampaignRow) -> CampaignRow | None:
-    """Lock and return the row; None if its status or attempt has changed since `row` was read."""
+    """Lock and return the row (for update); None if its status or attempt has changed since `row` was read."""
     locked = await store.lock_campaign(tx, project_id=row.project_id, id=row.id)
     if locked is None or locked.attempt != row.attempt or locked.status != row.status:
         return None
@@ -389,21 +404,22 @@ async def _fill(world: "World", row: CampaignRow) -> None:
 
 
 async def _choose_sample(world: "World", row: CampaignRow) -> bool:
-    """Choose the contacts of an A/B test before its first send. False if there is no test.
+    """Choose the contacts of an A/B test before its first send.
 
-    Without a test, because the audience has fewer contacts than variants, all contacts get the first variant at once.
+    Returns False if the campaign's state has changed, or if the audience has fewer contacts than variants. Then there
+    is no test: all contacts get the first variant.
     """
     async with world.db.transaction() as tx:
         locked = await _lock_unchanged(tx, row)
         if locked is None or locked.audience_id is None or locked.started_at is None:
             return False
         variants = await store.variants(tx, project_id=row.project_id, campaign_id=row.id)
-        members: dict[str, Any] = {
+        audience_filter: dict[str, Any] = {
             "project_id": row.project_id,
             "audience_id": locked.audience_id,
             "started_at": locked.started_at,
         }
-        eligible = await store.count_eligible(tx, **members)
+        eligible = await store.count_eligible(tx, **audience_filter)
         size = ab_test.sample_size(eligible, locked.ab_test_sample_percent or 100, len(variants))
         locked = await store.set_sample_size(tx, project_id=row.project_id, id=row.id, size=size)
         if size:
@@ -413,7 +429,7 @@ async def _choose_sample(world: "World", row: CampaignRow) -> bool:
             for variant, share in zip(variants, shares, strict=True):
                 ranges.append({"variant_id": variant.id, "low": low, "high": low + share})
                 low += share
-            await store.insert_sample(tx, id=row.id, ranges=Jsonb(ranges), **members)
+            await store.insert_sample(tx, id=row.id, ranges=Jsonb(ranges), **audience_filter)
             return True
         now = world.clock()
         reason = f"There was no test: the audience has {eligible} contacts for {len(variants)} variants."
@@ -426,7 +442,7 @@ async def _choose_sample(world: "World", row: CampaignRow) -> bool:
 
 
 async def _fill_batch(tx: Transaction, world: "World", row: CampaignRow) -> bool:
-    """Create the sends of the next contacts and advance the cursor in one transaction; True after the last contact."""
+    """Create the sends of the next contacts and advance the cursor; returns True after the last contact."""
     assert row.audience_id is not None
     assert row.started_at is not None
     variants = await store.variants(tx, project_id=row.project_id, campaign_id=row.id)
@@ -455,9 +471,9 @@ async def _fill_batch(tx: Transaction, world: "World", row: CampaignRow) -> bool
         tx,
         project_id=row.project_id,
         id=row.id,
-        cursor=batch.last,
+        cursor=batch.last_contact_id,
         filled=done,
-        seen=batch.made + batch.unsubscribed + batch.suppressed + len(batch.capped),
+        seen=batch.queued + batch.unsubscribed + batch.suppressed + len(batch.capped),
         unsubscribed=batch.unsubscribed,
         suppressed=batch.suppressed,
         capped=len(batch.capped),
@@ -526,7 +542,10 @@ def test_ends_at(row: CampaignRow) -> Moment | None:
 
 
 async def sample_warnings(db: Queries, row: CampaignRow, variants: list[VariantRow]) -> list[ProblemError]:
-    """A warning if the sample of the campaign's A/B test is too small for a decisive result."""
+    """A warning if the sample of the campaign's A/B test is too small for a decisive result; otherwise an empty list.
+
+    Before the start, the sample size is estimated from the current audience.
+    """
     if not row.ab_test_enabled or len(variants) < 2 or row.ab_test_sample_percent is None or row.evidence is not None:
         return []
     size = row.ab_test_sample_size
@@ -536,7 +555,9 @@ async def sample_warnings(db: Queries, row: CampaignRow, variants: list[VariantR
         # The limit stops the count of a large audience as soon as the sample would be large enough.
         enough = ab_test.MIN_DELIVERED_PER_VARIANT * 100 // min(variant.weight for variant in variants) + 1
         limit = enough * 100 // row.ab_test_sample_percent + len(variants)
-        eligible = await store.count_members(db, project_id=row.project_id, audience_id=row.audience_id, limit=limit)
+        eligible = await store.count_subscribed_members(
+            db, project_id=row.project_id, audience_id=row.audience_id, limit=limit
+        )
         size = ab_test.sample_size(eligible, row.ab_test_sample_percent, len(variants))
     if size == 0:
         message = "The audience has fewer contacts than variants: all contacts would get the first variant, untested."
@@ -554,7 +575,7 @@ async def sample_warnings(db: Queries, row: CampaignRow, variants: list[VariantR
 
 
 async def evidence_of(tx: Transaction, row: CampaignRow, variants: list[VariantRow]) -> dict[str, Any]:
-    """The results of the A/B test so far, with the variant that would win now."""
+    """The results of the A/B test so far, with the variant that would win now (see `ab_test.choose_winner`)."""
     counts: dict[UUID, dict[str, int]] = {}
     for counter in await store.variant_counts(tx, project_id=row.project_id, campaign_id=row.id):
         counts.setdefault(counter.variant_id, {})[counter.measure] = counter.count
@@ -573,7 +594,7 @@ async def evidence_of(tx: Transaction, row: CampaignRow, variants: list[VariantR
 async def continue_with_winner(
     tx: Transaction, row: CampaignRow, winner: VariantRow, evidence: dict[str, Any], now: Moment
 ) -> CampaignRow:
-    """End the A/B test: the rest of the audience gets the winner's content."""
+    """End the A/B test: mark the winner, store the evidence, and send the winner to the rest of the audience."""
     await store.mark_winner(tx, project_id=row.project_id, campaign_id=row.id, id=winner.id)
     return await change_state(
         tx,
@@ -585,19 +606,19 @@ async def continue_with_winner(
         cursor=None,
         filled=False,
         evidence=evidence,
-        overtakes=True,
+        interrupts_worker=True,
     )
 
 
 async def _end(world: "World", row: CampaignRow) -> None:
     """Set the campaign to SENT once every send was attempted at least once, even if some are retried later.
 
-    It is set to FAILED if no server accepted any message and none is retried.
+    It becomes FAILED if no server accepted any message and no send is retried.
     """
     counts = await counts_of(world, row)
     accepted = counts.get("sent", 0)
-    if untried(counts) or (retrying(counts) and not accepted):
-        await _reschedule_in(world, row, POLL_INTERVAL if untried(counts) else RETRY_POLL_INTERVAL)
+    if not_attempted(counts) or (retrying(counts) and not accepted):
+        await _reschedule_in(world, row, POLL_INTERVAL if not_attempted(counts) else RETRY_POLL_INTERVAL)
         return
     await _delete_leavers_and_sample(world, row)
     now = world.clock()
@@ -609,7 +630,7 @@ async def _end(world: "World", row: CampaignRow) -> None:
         failed = sum(counts.get(status, 0) for status in ("FAILED", "EXPIRED", "BOUNCED"))
         if failed and not accepted:
             reason = f"No message was accepted: {failed} of {total(counts)} failed."
-            example = await store.failure(tx, project_id=row.project_id, campaign_id=row.id)
+            example = await store.failure_reason(tx, project_id=row.project_id, campaign_id=row.id)
             reason += f" The reason of one of them: {example}" if example else ""
             await change_state(tx, locked, now, status="FAILED", due_at=None, reason=reason[:1_000])
             event_data["reason"] = reason[:1_000]
@@ -631,7 +652,7 @@ async def _reschedule(world: "World", row: CampaignRow, due_at: datetime | None)
 
 
 async def counts_of(world: "World", row: CampaignRow) -> dict[str, int]:
-    """The campaign's counters: the sum over its variants by measure."""
+    """The campaign's counters (statuses, and measures such as `opened`) by name, summed over its variants."""
     counts: dict[str, int] = {}
     for counter in await store.variant_counts(world.db, project_id=row.project_id, campaign_id=row.id):
         counts[counter.measure] = counts.get(counter.measure, 0) + counter.count
@@ -646,10 +667,10 @@ async def is_retrying(tx: Transaction, row: CampaignRow) -> bool:
 
 def waiting(counts: dict[str, int]) -> int:
     """Sends that no server has accepted or rejected yet, those that are retried included."""
-    return untried(counts) + retrying(counts)
+    return not_attempted(counts) + retrying(counts)
 
 
-def untried(counts: dict[str, int]) -> int:
+def not_attempted(counts: dict[str, int]) -> int:
     """Sends that were not attempted yet."""
     return sum(counts.get(status, 0) for status in ("SCHEDULED", "QUEUED"))
 
@@ -660,10 +681,10 @@ def retrying(counts: dict[str, int]) -> int:
 
 
 def handed_over(counts: dict[str, int]) -> int:
-    """Sends that a server accepted, or rejected for the recipient."""
+    """Sends that a server accepted, or rejected for the recipient (bounces)."""
     return sum(counts.get(status, 0) for status in ("SENT", "DELIVERED", "BOUNCED", "COMPLAINED"))
 
 
 def total(counts: dict[str, int]) -> int:
     """All sends, whatever their status."""
-    return sum(counts.get(status, 0) for status in SEND_STATES)
+    return sum(counts.get(status, 0) for status in SEND_TRANSITIONS)

@@ -9,7 +9,7 @@ from psycopg.sql import Composable
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement, streamed_statement
 from postern.kernel.values import Record
-from postern.messaging.campaigns.model import CampaignRow, FilledChunk, ProjectCampaignTotals, VariantRow
+from postern.messaging.campaigns.model import CampaignRow, FilledBatch, ProjectCampaignTotals, VariantRow
 from postern.messaging.emails.model import Send
 
 
@@ -36,6 +36,7 @@ async def insert_campaign(
 ) -> CampaignRow: ...
 
 
+# Set the editable columns; a SCHEDULED campaign becomes due at its new `scheduled_at`.
 @statement("""
     update campaigns as c set
         (name, subject, from_name, from_email, preview_text, scheduled_at, template_id, domain_id, audience_id,
@@ -52,6 +53,7 @@ async def update_campaign(
 ) -> CampaignRow: ...
 
 
+# Campaigns with ids below `before`, newest first.
 @statement("""
     select * from campaigns where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
     order by id desc limit %(limit)s
@@ -63,6 +65,7 @@ async def list_campaigns(db: Queries, *, project_id: UUID, before: UUID | None, 
 async def get_campaign(db: Queries, *, project_id: UUID, id: UUID) -> CampaignRow | None: ...
 
 
+# Lock the campaign (for update) and return it, or None if there is none.
 @statement("select * from campaigns where project_id = %(project_id)s and id = %(id)s for update")
 async def lock_campaign(tx: Transaction, *, project_id: UUID, id: UUID) -> CampaignRow | None: ...
 
@@ -78,6 +81,7 @@ async def delete_campaign(tx: Transaction, *, project_id: UUID, id: UUID) -> boo
 async def totals(db: Queries, *, project_id: UUID) -> ProjectCampaignTotals: ...
 
 
+# Write the columns that change with the status (`CampaignChanges`) and `attempt` from `row`.
 @statement("""
     update campaigns set status = %(status)s, due_at = %(due_at)s, started_at = %(started_at)s,
         paused_from = %(paused_from)s, releasing = %(releasing)s, content_id = %(content_id)s,
@@ -90,12 +94,14 @@ async def totals(db: Queries, *, project_id: UUID) -> ProjectCampaignTotals: ...
 async def change_state(tx: Transaction, row: CampaignRow, *, now: Moment) -> CampaignRow: ...
 
 
+# Store whether a TEST key starts the campaign.
 @statement("""
     update campaigns set is_test = %(is_test)s where project_id = %(project_id)s and id = %(id)s returning *
 """)
-async def set_environment(tx: Transaction, *, project_id: UUID, id: UUID, is_test: bool) -> CampaignRow: ...
+async def set_is_test(tx: Transaction, *, project_id: UUID, id: UUID, is_test: bool) -> CampaignRow: ...
 
 
+# Set the next due time; returns False if attempt or status has changed since the campaign was claimed.
 @statement("""
     update campaigns set due_at = %(due_at)s
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s and status = %(status)s
@@ -105,6 +111,7 @@ async def reschedule(
 ) -> bool: ...
 
 
+# Store the cursor and whether all contacts are processed, and add a batch's numbers to the counters.
 @statement("""
     update campaigns set cursor = coalesce(%(cursor)s, cursor), filled = %(filled)s, seen = seen + %(seen)s,
         skipped_unsubscribed = skipped_unsubscribed + %(unsubscribed)s,
@@ -126,6 +133,7 @@ async def advance(
 ) -> None: ...
 
 
+# How many members of an audience are not unsubscribed; stops counting at `limit`.
 @statement("""
     select count(*)::int from (
         select from audience_members m join contacts c on c.project_id = m.project_id and c.id = m.contact_id
@@ -133,10 +141,10 @@ async def advance(
         limit %(limit)s
     ) as counted
 """)
-async def count_members(tx: Queries, *, project_id: UUID, audience_id: UUID, limit: int) -> int: ...
+async def count_subscribed_members(tx: Queries, *, project_id: UUID, audience_id: UUID, limit: int) -> int: ...
 
 
-# Contacts that get a campaign: members when it started who are neither unsubscribed nor suppressed.
+# How many contacts get the campaign: members at its start, neither unsubscribed nor suppressed.
 @statement("""
     select count(*)::int from audience_members m
     join contacts c on c.project_id = m.project_id and c.id = m.contact_id
@@ -147,19 +155,20 @@ async def count_members(tx: Queries, *, project_id: UUID, audience_id: UUID, lim
 async def count_eligible(tx: Transaction, *, project_id: UUID, audience_id: UUID, started_at: Moment) -> int: ...
 
 
-# Sorts the eligible contacts by a hash: a random but reproducible order. Each variant gets the contacts of its range.
+# Assign eligible contacts, ordered by a hash (random but reproducible), to the variants of an A/B test.
+# `ranges` is a list of {variant_id, low, high}: the variant gets the contacts at the positions low to high - 1.
 @statement("""
     insert into campaign_samples (project_id, campaign_id, contact_id, variant_id)
-    select %(project_id)s::uuid, %(id)s::uuid, ordered.id, v.variant_id from (
-        select c.id, row_number() over (order by md5(%(id)s::uuid::text || c.id::text), c.id) - 1 as place
+    select %(project_id)s::uuid, %(id)s::uuid, ordered.id, variant.variant_id from (
+        select c.id, row_number() over (order by md5(%(id)s::uuid::text || c.id::text), c.id) - 1 as hash_rank
         from audience_members m
         join contacts c on c.project_id = m.project_id and c.id = m.contact_id
         where m.project_id = %(project_id)s and m.audience_id = %(audience_id)s and m.joined_at <= %(started_at)s
           and not c.unsubscribed
           and not exists (select from suppressions s where s.project_id = c.project_id and s.address = lower(c.email))
     ) as ordered
-    join jsonb_to_recordset(%(ranges)s) as v (variant_id uuid, low int, high int)
-      on ordered.place >= v.low and ordered.place < v.high
+    join jsonb_to_recordset(%(ranges)s) as variant (variant_id uuid, low int, high int)
+      on ordered.hash_rank >= variant.low and ordered.hash_rank < variant.high
     on conflict do nothing
 """)
 async def insert_sample(
@@ -173,6 +182,7 @@ async def insert_sample(
 async def set_sample_size(tx: Transaction, *, project_id: UUID, id: UUID, size: int) -> CampaignRow: ...
 
 
+# Delete up to `limit` contacts of an A/B test's sample; returns their ids.
 @statement("""
     delete from campaign_samples where project_id = %(project_id)s and ctid = any (array(
         select ctid from campaign_samples
@@ -186,7 +196,7 @@ async def delete_sample(db: Queries, *, project_id: UUID, campaign_id: UUID, lim
 async def record_pause(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
 
 
-# The time that a campaign is paused is added to the duration of its A/B test.
+# End a pause. The time that an A/B test was paused is added to its duration.
 @statement("""
     update campaigns set paused_at = null, ab_test_paused = ab_test_paused + case
         when paused_from = 'TESTING' and paused_at is not null then %(now)s::timestamptz - paused_at
@@ -196,7 +206,7 @@ async def record_pause(tx: Transaction, *, project_id: UUID, id: UUID, now: Mome
 async def record_resume(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
 
 
-# The sends that the account's started campaigns have yet to create, by the size of their audiences at the start.
+# How many sends the account's started campaigns have yet to create, by audience sizes at the start.
 @statement("""
     select coalesce(sum(greatest(c.expected - c.seen, 0)), 0)::bigint from campaigns c
     where c.project_id in (
@@ -208,10 +218,10 @@ async def record_resume(tx: Transaction, *, project_id: UUID, id: UUID, now: Mom
 async def count_pending(tx: Transaction, *, project_id: UUID) -> int: ...
 
 
-# Creates sends for the next contacts that were in the audience when the campaign started. Contacts that joined later
-# are excluded; contacts that left since (campaign_leavers) are included. Unsubscribed and suppressed contacts are only
-# counted. A contact that already has a send of this campaign gets no second one. A contact that has reached the
-# frequency cap gets a SUPPRESSED send with that reason.
+# Create sends for the next contacts, after `campaign.cursor`, that were in the audience at the campaign's start.
+# Contacts that joined later are excluded; those that left since (campaign_leavers) are included. Unsubscribed and
+# suppressed contacts are only counted. A contact that has a send of this campaign gets no second one. A contact that
+# has reached the frequency cap gets a SUPPRESSED send. `contents` is a list of {variant_id, content_id, subject}.
 @statement("""
     with members as materialized (
         (select m.contact_id from audience_members m
@@ -234,38 +244,42 @@ async def count_pending(tx: Transaction, *, project_id: UUID) -> int: ...
             on (sample.project_id, sample.campaign_id, sample.contact_id)
                = (%(project_id)s, %(id)s, members.contact_id)
         where (sample.contact_id is not null) = %(testing)s
-    ), people as materialized (
+    ), recipients as materialized (
         select c.id, c.email, c.unsubscribed, chosen.variant_id, s.address is not null as suppressed,
                not %(is_test)s and recent.count >= %(cap)s as capped
         from chosen join contacts c on c.project_id = %(project_id)s and c.id = chosen.contact_id
         left join suppressions s on s.project_id = %(project_id)s and s.address = lower(c.email)
         cross join lateral (
-            select count(*) as count from sends got
-            where got.project_id = %(project_id)s and got.contact_id = c.id and got.created_at > %(cap_since)s
-              and got.lane = 1 and not got.test and got.status not in ('SUPPRESSED', 'FAILED', 'CANCELLED', 'EXPIRED')
+            select count(*) as count from sends earlier
+            where earlier.project_id = %(project_id)s and earlier.contact_id = c.id
+              and earlier.created_at > %(cap_since)s
+              and earlier.lane = 1 and not earlier.test
+              and earlier.status not in ('SUPPRESSED', 'FAILED', 'CANCELLED', 'EXPIRED')
         ) as recent
-    ), made as (
+    ), inserted as (
         insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,
                            contact_id, campaign_id, variant_id, content_id, domain_id, due_at, reason, created_at,
                            updated_at)
-        select %(project_id)s, i.id, case when people.capped then 'SUPPRESSED' else 'QUEUED' end, 1, %(is_test)s,
-               '<' || i.id || '@' || %(host)s || '>', v.subject, %(sender)s, people.email, array[people.email],
-               people.id, %(id)s, v.variant_id, v.content_id, %(domain_id)s,
-               case when not people.capped then %(now)s::timestamptz end,
-               case when people.capped then %(cap_reason)s end, %(now)s, %(now)s
-        from people
-        cross join lateral (select new_send_id() as id where people.id is not null) as i
-        join jsonb_to_recordset(%(contents)s) as v (variant_id uuid, content_id uuid, subject text)
-             on not %(testing)s or v.variant_id = people.variant_id
-        where not people.unsubscribed and not people.suppressed
+        select %(project_id)s, new_send.id, case when recipients.capped then 'SUPPRESSED' else 'QUEUED' end, 1,
+               %(is_test)s, '<' || new_send.id || '@' || %(host)s || '>', content.subject, %(sender)s,
+               recipients.email, array[recipients.email],
+               recipients.id, %(id)s, content.variant_id, content.content_id, %(domain_id)s,
+               case when not recipients.capped then %(now)s::timestamptz end,
+               case when recipients.capped then %(cap_reason)s end, %(now)s, %(now)s
+        from recipients
+        cross join lateral (select new_send_id() as id where recipients.id is not null) as new_send
+        join jsonb_to_recordset(%(contents)s) as content (variant_id uuid, content_id uuid, subject text)
+             on not %(testing)s or content.variant_id = recipients.variant_id
+        where not recipients.unsubscribed and not recipients.suppressed
         on conflict (project_id, campaign_id, contact_id) where campaign_id is not null do nothing
         returning id, status
     )
-    select (select count(*) from members)::int as seen, (select max(contact_id::text)::uuid from members) as last,
-           (select count(*) from made where status = 'QUEUED')::int as made,
-           array(select id from made where status = 'SUPPRESSED') as capped,
-           (select count(*) from people where unsubscribed)::int as unsubscribed,
-           (select count(*) from people where suppressed and not unsubscribed)::int as suppressed
+    select (select count(*) from members)::int as seen,
+           (select max(contact_id::text)::uuid from members) as last_contact_id,
+           (select count(*) from inserted where status = 'QUEUED')::int as queued,
+           array(select id from inserted where status = 'SUPPRESSED') as capped,
+           (select count(*) from recipients where unsubscribed)::int as unsubscribed,
+           (select count(*) from recipients where suppressed and not unsubscribed)::int as suppressed
 """)
 async def fill_sends(
     tx: Transaction,
@@ -280,7 +294,7 @@ async def fill_sends(
     cap_since: datetime,
     cap_reason: str,
     now: Moment,
-) -> FilledChunk: ...
+) -> FilledBatch: ...
 
 
 @statement("select * from sends where project_id = %(project_id)s and id = any (%(ids)s)")
@@ -302,12 +316,14 @@ async def delete_variants(tx: Transaction, *, project_id: UUID, campaign_id: UUI
 async def variants(db: Queries, *, project_id: UUID, campaign_id: UUID) -> list[VariantRow]: ...
 
 
+# Store the id of a variant's content snapshot.
 @statement("""
     update campaign_variants set content_id = %(content_id)s where project_id = %(project_id)s and id = %(id)s
 """)
 async def set_variant_content(tx: Transaction, *, project_id: UUID, id: UUID, content_id: UUID) -> None: ...
 
 
+# Mark one variant as the winner, and no other.
 @statement("""
     update campaign_variants set is_winner = (id = %(id)s)
     where project_id = %(project_id)s and campaign_id = %(campaign_id)s
@@ -322,15 +338,17 @@ async def mark_winner(tx: Transaction, *, project_id: UUID, campaign_id: UUID, i
 async def variant_counts(db: Queries, *, project_id: UUID, campaign_id: UUID) -> list[VariantCount]: ...
 
 
+# The reason of any one failed, expired or bounced send; None if there is none.
 @statement("""
     select reason from sends
     where project_id = %(project_id)s and campaign_id = %(campaign_id)s and status in ('FAILED', 'EXPIRED', 'BOUNCED')
       and reason is not null
     limit 1
 """)
-async def failure(tx: Transaction, *, project_id: UUID, campaign_id: UUID) -> str | None: ...
+async def failure_reason(tx: Transaction, *, project_id: UUID, campaign_id: UUID) -> str | None: ...
 
 
+# Delete up to `limit` contacts that left the audience after the campaign's start; returns their ids.
 @statement("""
     delete from campaign_leavers where project_id = %(project_id)s and ctid = any (array(
         select ctid from campaign_leavers
@@ -341,6 +359,7 @@ async def delete_leavers(db: Queries, *, project_id: UUID, campaign_id: UUID, li
 
 
 # The inner query finds the page with an index-only scan; only the rows of the page are fetched.
+# A page of a campaign's sends, ordered by contact id. `status` is an SQL condition.
 @statement("""
     select s.* from (
         select contact_id from sends
@@ -363,6 +382,7 @@ async def sends(
 ) -> list[Send]: ...
 
 
+# Stream all sends of a campaign, ordered by contact id. `status` is an SQL condition.
 @streamed_statement("""
     select * from sends where project_id = %(project_id)s and campaign_id = %(campaign_id)s and {status}
     order by contact_id
