@@ -275,7 +275,7 @@ async def _deliver_by(
 
 
 def _turn(send: Send, body: SendBody | None, plan: RecipientDecision, *, needs_mark: bool) -> SendTurn:
-    addresses = [each.lower() for each in plan.envelope.recipients]
+    addresses = [recipient.lower() for recipient in plan.envelope.recipients]
     date = Moment.fromtimestamp(plan.order.draft.date, UTC)
     return SendTurn(send, addresses, leavable=_may_leave_out(send, body), needs_mark=needs_mark, dated_at=date)
 
@@ -396,7 +396,7 @@ async def _context_of(world: "World", project_id: UUID, jobs: Sequence[DeliveryJ
     ours = [job.send for job in jobs if job.send.project_id == project_id]
     project = await projects.require_project(world.db, project_id)
     addresses = {address.lower() for send in ours for address in _readable_recipients(send)}
-    hits = await store.suppressed_among(world.db, project_id=project_id, addresses=sorted(addresses))
+    suppressed = await store.suppressed_among(world.db, project_id=project_id, addresses=sorted(addresses))
     shared = sorted({send.content_id for send in ours if send.content_id is not None})
     people = sorted({send.contact_id for send in ours if send.lane == MARKETING and send.contact_id is not None})
     states = (
@@ -406,15 +406,15 @@ async def _context_of(world: "World", project_id: UUID, jobs: Sequence[DeliveryJ
     )
     names = sorted({name for send in ours if (name := _sender_domain(send)) is not None})
     sending = await domains.sending_domains_all(world, [(project_id, name) for name in names]) if names else []
-    may_send = frozenset(each.domain for each in sending if each is not None and each.may_send)
+    may_send = frozenset(domain.domain for domain in sending if domain is not None and domain.may_send)
     base = world.settings.public_url
     if project.settings.tracking_domain:
         base = f"https://{project.settings.tracking_domain}"
     return DeliveryContext(
         settings=project.settings,
-        suppressed={hit.address: hit.reason for hit in hits},
+        suppressed={entry.address: entry.reason for entry in suppressed},
         states={row.id: row.state for row in states},
-        signers={each.domain: await signers(world, each) for each in sending if each is not None},
+        signers={domain.domain: await signers(world, domain) for domain in sending if domain is not None},
         may_send=may_send,
         single_senders=await _single_senders(world, project_id, ours, may_send),
         captures=is_captured(world, project.settings, test=False),
@@ -432,9 +432,9 @@ async def _single_senders(
     """The confirmed single senders among the senders without a verified domain."""
     specs = sorted(
         {
-            address_of(each.sender).spec.lower()
-            for each in sends
-            if (name := _sender_domain(each)) is not None and name not in may_send
+            address_of(send.sender).spec.lower()
+            for send in sends
+            if (name := _sender_domain(send)) is not None and name not in may_send
         }
     )
     if not specs:
@@ -469,17 +469,21 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
             return rules.sender_lapsed(address_of(send.sender).spec)
         signed_by = ()  # The keys of a domain that is not verified are not published.
     waiting: list[str] = list(send.pending) if send.pending else recipients_of(send)
-    blocked = [(each, why) for each in waiting if (why := _suppression(each, send, body, context)) is not None]
-    blocked += [(each, "TEST ADDRESS") for each in waiting if outcome_of(each) is FixedOutcome.SUPPRESSED]
+    blocked = [
+        (recipient, why) for recipient in waiting if (why := _suppression(recipient, send, body, context)) is not None
+    ]
+    blocked += [
+        (recipient, "TEST ADDRESS") for recipient in waiting if outcome_of(recipient) is FixedOutcome.SUPPRESSED
+    ]
     gone = {address for address, _ in blocked}
-    left = [each for each in waiting if each not in gone]
+    left = [recipient for recipient in waiting if recipient not in gone]
     if not left:
         return rules.suppressed(send, blocked)
     words, draft = draft_of(send, body, job.values, context.tracking_base, context.tracking_key, now=context.clock)
-    fixed = {each: found for each in left if (found := outcome_of(each)) is not None}
+    fixed = {recipient: result for recipient in left if (result := outcome_of(recipient)) is not None}
     envelope = Envelope(
         mail_from=return_path(send, context),
-        recipients=tuple(each for each in left if each not in fixed),
+        recipients=tuple(recipient for recipient in left if recipient not in fixed),
         message_id=send.message_id,
         bulk=send.lane == 1,
         tenant=str(send.project_id),
@@ -488,7 +492,7 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
         envelope=envelope,
         order=ComposeRequest(words, draft, signed_by, str(send.project_id)),
         settings=context.settings,
-        decided=tuple(answer(found, each) for each, found in fixed.items()),
+        decided=tuple(answer(result, recipient) for recipient, result in fixed.items()),
         complained=FixedOutcome.COMPLAINED in fixed.values(),
         links_base=context.tracking_base,
         suppressed=tuple(blocked),
@@ -565,12 +569,12 @@ def draft_of(
         is_bulk=send.lane == MARKETING,
         attachments=[
             mime.Attachment(
-                filename=each.filename,
-                content=b64decode(each.content),
-                content_type=each.content_type,
-                content_id=each.content_id,
+                filename=attachment.filename,
+                content=b64decode(attachment.content),
+                content_type=attachment.content_type,
+                content_id=attachment.content_id,
             )
-            for each in body.attachments
+            for attachment in body.attachments
         ],
     )
     return MessageTemplates(body.subject, body.html, body.text, body.engine), draft
@@ -634,7 +638,7 @@ class LeaseKeeper:
 
 def lease_keeper(world: "World") -> LeaseKeeper:
     """The attempts of this process."""
-    found = world.resources.get(LeaseKeeper)
-    if found is None:
-        found = world.resources[LeaseKeeper] = LeaseKeeper(world)
-    return found
+    keeper = world.resources.get(LeaseKeeper)
+    if keeper is None:
+        keeper = world.resources[LeaseKeeper] = LeaseKeeper(world)
+    return keeper

@@ -81,7 +81,7 @@ async def enqueue_all(
     cap (`cap` messages to a contact) is stored as SUPPRESSED with that reason.
     """
     beyond = await beyond_cap(tx, project_id, [request.contact_id for request in requests], cap, now)
-    reasons = [cap_reason(cap) if each else None for each in beyond]
+    reasons = [cap_reason(cap) if exceeds else None for exceeds in beyond]
     subjects = await _subjects(world, project_id, requests)
     sends = [
         _send_of(project_id, request, subject, reason, now)

@@ -152,7 +152,7 @@ async def send_email(
         if known := key and await known_answer(call, key):
             return await _again(call, known.status, known.response, known.send_ids)
         raise
-    first = _result([each.send for each in sends])
+    first = _result([new_send.send for new_send in sends])
     final = None if new.at_once else (201, first)
     known = await submit(
         call, SubmissionRequest(project_id=call.project_id, sends=sends, key=key, response=final, counted=counted)
@@ -161,10 +161,10 @@ async def send_email(
         return await _again(call, known.status, known.response, known.send_ids)
     if not new.at_once:
         return _created(first)
-    tasks = [call.world.run_after(_hand_over(call.world, each)) for each in sends]
+    tasks = [call.world.run_after(_hand_over(call.world, new_send)) for new_send in sends]
     done, _ = await asyncio.wait(tasks, timeout=wait.total_seconds())
     statuses = [task.result() if task in done else new.send.status for task in tasks]
-    result = _result([each.send for each in sends], statuses)
+    result = _result([new_send.send for new_send in sends], statuses)
     if key is not None:
         await call.world.batcher(finish_all)(msgspec.structs.replace(key, status=201, response=result))
     return _created(result)
@@ -191,7 +191,7 @@ async def send_email_batch(call: Call, data: EmailBatch, idempotency_key: Idempo
     shared = SubmissionContext()
     sends: list[NewSend] = []
     checked = [await _checked_item(call, raw, settings, shared) for raw in data.emails]
-    for item, new in await asyncio.gather(*(_rendered_item(call, *each) for each in checked)):
+    for item, new in await asyncio.gather(*(_rendered_item(call, item, new) for item, new in checked)):
         item, accepted = _item_for_each(item, new)
         items.append(item)
         sends += accepted
@@ -590,7 +590,7 @@ def _item_for_each(item: EmailBatchItem, new: NewSend | None) -> tuple[EmailBatc
         sends = one_for_each(new)
     except Problem as problem:
         return _refused_item(problem), []
-    result = _result([each.send for each in sends])
+    result = _result([new_send.send for new_send in sends])
     item = EmailBatchItem(
         id=result.id, message_id=result.message_id, status=result.status, error=None, messages=result.messages
     )

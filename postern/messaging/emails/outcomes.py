@@ -56,58 +56,58 @@ async def _settle_together(world: "World", attempts: list[FinishedAttempt]) -> l
     now = world.clock()
     async with world.db.transaction() as tx:
         settled = {row.id: row.status for row in await _settle(tx, attempts, now)}
-        current = [each for each in attempts if each.send.id in settled]
-        await _write_attempts(tx, [*current, *[each for each in attempts if _was_ambiguous(each)]], now)
+        current = [finished for finished in attempts if finished.send.id in settled]
+        await _write_attempts(tx, [*current, *[finished for finished in attempts if _was_ambiguous(finished)]], now)
         await _erase_secrets(tx, current)
         await _suppress(tx, current, now)
         await _count_skipped(tx, current)
-        await events.record_all(tx, [event for each in current for event in _events(each, now)])
-    return [settled.get(each.send.id, each.send.status) for each in attempts]
+        await events.record_all(tx, [event for finished in current for event in _events(finished, now)])
+    return [settled.get(finished.send.id, finished.send.status) for finished in attempts]
 
 
 async def _settle(tx: Transaction, attempts: list[FinishedAttempt], now: Moment) -> list[store.SettledSend]:
     rows = [
         {
-            "project_id": each.send.project_id,
-            "id": each.send.id,
-            "attempt": each.send.attempt,
-            "status": each.verdict.status,
-            "due_at": each.verdict.due_at and Moment.of(each.verdict.due_at),
-            "tries": each.send.tries + each.verdict.tried,
-            "pending": each.verdict.pending,
-            "outcomes": _outcomes(each, now),
-            "reason": each.verdict.reason,
-            "ambiguous": int(each.verdict.ambiguous),
-            "subject": each.subject,
-            "dated_at": each.dated_at if each.send.dated_at is None else None,
-            "sent_at": now if each.verdict.sent else None,
-            "delivered_at": now if each.verdict.delivered else None,
-            "delayed_at": now if each.verdict.status == "DELAYED" else None,
-            "bounced_at": now if each.verdict.bounced else None,
-            "complained_at": now if each.verdict.complained else None,
+            "project_id": finished.send.project_id,
+            "id": finished.send.id,
+            "attempt": finished.send.attempt,
+            "status": finished.verdict.status,
+            "due_at": finished.verdict.due_at and Moment.of(finished.verdict.due_at),
+            "tries": finished.send.tries + finished.verdict.tried,
+            "pending": finished.verdict.pending,
+            "outcomes": _outcomes(finished, now),
+            "reason": finished.verdict.reason,
+            "ambiguous": int(finished.verdict.ambiguous),
+            "subject": finished.subject,
+            "dated_at": finished.dated_at if finished.send.dated_at is None else None,
+            "sent_at": now if finished.verdict.sent else None,
+            "delivered_at": now if finished.verdict.delivered else None,
+            "delayed_at": now if finished.verdict.status == "DELAYED" else None,
+            "bounced_at": now if finished.verdict.bounced else None,
+            "complained_at": now if finished.verdict.complained else None,
         }
-        for each in attempts
+        for finished in attempts
     ]
     known = [{name: value for name, value in row.items() if value is not None} for row in rows]
-    project_id = sorted({each.send.project_id for each in attempts})
+    project_id = sorted({finished.send.project_id for finished in attempts})
     return await store.settle(tx, project_id=project_id, rows=Jsonb(known), allowed=SETTLED, now=now)
 
 
 async def _erase_secrets(tx: Transaction, attempts: list[FinishedAttempt]) -> None:
     """Erase the one-time secrets of sends that are not tried again."""
-    over = [each.send for each in attempts if each.has_secrets and each.verdict.due_at is None]
+    over = [finished.send for finished in attempts if finished.has_secrets and finished.verdict.due_at is None]
     if over:
         project_ids = sorted({send.project_id for send in over})
         await store.erase_sealed(tx, project_id=project_ids, ids=[send.id for send in over])
 
 
-def _outcomes(each: FinishedAttempt, now: Moment) -> dict[str, Any] | None:
+def _outcomes(finished: FinishedAttempt, now: Moment) -> dict[str, Any] | None:
     """The status of each recipient after this attempt; None if the send has only one."""
-    if not each.verdict.tried or not has_several_recipients(each.send):
+    if not finished.verdict.tried or not has_several_recipients(finished.send):
         return None
     return {
         address: {"status": status, "reason": reason, "at": now}
-        for address, (status, reason) in each.verdict.recipients.items()
+        for address, (status, reason) in finished.verdict.recipients.items()
     }
 
 
@@ -116,26 +116,26 @@ def has_several_recipients(send: Send) -> bool:
     return len(send.to_addresses) > 1 or bool(send.cc_addresses) or bool(send.bcc_addresses)
 
 
-def _was_ambiguous(each: FinishedAttempt) -> bool:
+def _was_ambiguous(finished: FinishedAttempt) -> bool:
     """Whether an earlier attempt transmitted the message and was never settled, because its process died."""
-    return each.send.handed_over is not None and each.send.handed_over < each.send.attempt
+    return finished.send.handed_over is not None and finished.send.handed_over < finished.send.attempt
 
 
 async def _write_attempts(tx: Transaction, attempts: list[FinishedAttempt], now: Moment) -> None:
     rows: dict[tuple[Any, int], dict[str, Any]] = {}
-    for each in attempts:
-        if each.outcome is not None and each.verdict.tried:
-            rows[each.send.id, each.send.attempt] = _attempt_row(each, each.outcome)
-        if _was_ambiguous(each):
-            lost = each.send.handed_over or 0
-            rows[each.send.id, lost] = _unsettled_row(each, lost)
+    for finished in attempts:
+        if finished.outcome is not None and finished.verdict.tried:
+            rows[finished.send.id, finished.send.attempt] = _attempt_row(finished, finished.outcome)
+        if _was_ambiguous(finished):
+            lost = finished.send.handed_over or 0
+            rows[finished.send.id, lost] = _unsettled_row(finished, lost)
     if not rows:
         return
     project_id = sorted({row["project_id"] for row in rows.values()})
     await store.insert_attempts(tx, project_id=project_id, rows=Jsonb(list(rows.values())), now=now)
 
 
-def _attempt_row(each: FinishedAttempt, outcome: DeliveryOutcome) -> dict[str, Any]:
+def _attempt_row(finished: FinishedAttempt, outcome: DeliveryOutcome) -> dict[str, Any]:
     kinds = {type(result) for result in outcome.results}
     word = "AMBIGUOUS" if outcome.ambiguous else "DEFERRED" if Deferred in kinds else "REJECTED"
     if not outcome.ambiguous and Deferred not in kinds and Accepted in kinds:
@@ -152,33 +152,33 @@ def _attempt_row(each: FinishedAttempt, outcome: DeliveryOutcome) -> dict[str, A
     ]
     results += [
         {"recipient": address, "result": "SUPPRESSED", "code": 0, "enhancedCode": "", "text": rules.why_suppressed(why)}
-        for address, why in each.suppressed
+        for address, why in finished.suppressed
     ]
     return {
-        "project_id": each.send.project_id,
-        "send_id": each.send.id,
-        "attempt": each.send.attempt,
+        "project_id": finished.send.project_id,
+        "send_id": finished.send.id,
+        "attempt": finished.send.attempt,
         "outcome": word,
         "host": outcome.host,
         "results": results,
         "dialogue": _storable_lines(outcome.dialogue),
-        "duration_ms": round(each.spent / timedelta(milliseconds=1)),
-        **(_as_sent(each.as_sent) if each.as_sent else {}),
+        "duration_ms": round(finished.spent / timedelta(milliseconds=1)),
+        **(_as_sent(finished.as_sent) if finished.as_sent else {}),
     }
 
 
-def _as_sent(found: AsSent) -> dict[str, str]:
-    return {"signatures": found.signatures, "links_base": found.links_base}
+def _as_sent(parts: AsSent) -> dict[str, str]:
+    return {"signatures": parts.signatures, "links_base": parts.links_base}
 
 
 def _storable_lines(lines: list[str]) -> list[str]:
     return [storable(line) for line in lines] if any("\0" in line for line in lines) else lines
 
 
-def _unsettled_row(each: FinishedAttempt, attempt: int) -> dict[str, Any]:
+def _unsettled_row(finished: FinishedAttempt, attempt: int) -> dict[str, Any]:
     return {
-        "project_id": each.send.project_id,
-        "send_id": each.send.id,
+        "project_id": finished.send.project_id,
+        "send_id": finished.send.id,
         "attempt": attempt,
         "outcome": "AMBIGUOUS",
         "host": "",
@@ -189,19 +189,19 @@ def _unsettled_row(each: FinishedAttempt, attempt: int) -> dict[str, Any]:
 
 
 async def _suppress(tx: Transaction, attempts: list[FinishedAttempt], now: Moment) -> None:
-    hard = [(each.send, address, said) for each in attempts for address, said in each.verdict.hard_bounces]
-    for each in attempts:
-        for address in each.verdict.soft_bounces:
+    hard = [(finished.send, address, said) for finished in attempts for address, said in finished.verdict.hard_bounces]
+    for finished in attempts:
+        for address in finished.verdict.soft_bounces:
             over = await store.count_soft_bounce(
                 tx,
-                project_id=each.send.project_id,
+                project_id=finished.send.project_id,
                 address=address.lower(),
                 times=SOFT_BOUNCES_TO_SUPPRESS,
                 span=SOFT_BOUNCES_OVER,
                 now=now,
             )
             if any(over):
-                hard.append((each.send, address, "three soft failures in a row over 72 hours"))
+                hard.append((finished.send, address, "three soft failures in a row over 72 hours"))
     if hard:
         # One row an address, in one order: two of a group may have bounced at the same mailbox.
         hard = [row for _, row in sorted({(row[0].project_id, row[1].lower()): row for row in hard}.items())]
@@ -219,18 +219,18 @@ async def _suppress(tx: Transaction, attempts: list[FinishedAttempt], now: Momen
             for send, address, said in hard
         ]
         await store.suppress(tx, added, strength=SUPPRESSION_STRENGTH)
-    recovered = [each for each in attempts if each.verdict.sent and each.send.tries > 0]
+    recovered = [finished for finished in attempts if finished.verdict.sent and finished.send.tries > 0]
     if recovered:
         await store.forget_soft_bounces(
             tx,
-            project_id=sorted({each.send.project_id for each in recovered}),
-            addresses=[each.send.recipient.lower() for each in recovered],
+            project_id=sorted({finished.send.project_id for finished in recovered}),
+            addresses=[finished.send.recipient.lower() for finished in recovered],
         )
 
 
 async def _count_skipped(tx: Transaction, attempts: list[FinishedAttempt]) -> None:
     """Count the recipients of campaigns that were skipped right before delivery, by reason."""
-    skipped = [(each.send, each.send.campaign_id, each.verdict.skipped) for each in attempts]
+    skipped = [(finished.send, finished.send.campaign_id, finished.verdict.skipped) for finished in attempts]
     rows = [(send, campaign_id, why) for send, campaign_id, why in skipped if campaign_id is not None and why]
     if rows:
         await store.count_skipped(
@@ -242,19 +242,19 @@ async def _count_skipped(tx: Transaction, attempts: list[FinishedAttempt]) -> No
         )
 
 
-def _events(each: FinishedAttempt, now: Moment) -> list[Event]:
-    known = _rendered_subject(each)
-    return [event_of(each.send, type_, now, **known, **data) for type_, data in each.verdict.events]
+def _events(finished: FinishedAttempt, now: Moment) -> list[Event]:
+    known = _rendered_subject(finished)
+    return [event_of(finished.send, type_, now, **known, **data) for type_, data in finished.verdict.events]
 
 
-def _rendered_subject(each: FinishedAttempt) -> dict[str, Any]:
+def _rendered_subject(finished: FinishedAttempt) -> dict[str, Any]:
     """The subject that this recipient got; null for a campaign's send that was never composed.
 
     Until it is composed, a campaign's send has the subject template.
     """
-    if each.subject is not None:
-        return {"subject": each.subject[:500]}
-    return {"subject": None} if each.send.content_id is not None and each.send.tries == 0 else {}
+    if finished.subject is not None:
+        return {"subject": finished.subject[:500]}
+    return {"subject": None} if finished.send.content_id is not None and finished.send.tries == 0 else {}
 
 
 def event_of(send: Send | TouchedSend, type_: str, now: Moment, **data: Any) -> Event:

@@ -161,8 +161,8 @@ class SendQueue:
 
     def _begin(self, group: list[SendTurn]) -> asyncio.Task[None]:
         task = asyncio.create_task(self._check_group(group))
-        for each in group:
-            each.look = task
+        for turn in group:
+            turn.look = task
         return task
 
     def _look_ahead(self) -> None:
@@ -188,8 +188,14 @@ class SendQueue:
     def _next(self, besides: SendTurn | None = None) -> list[SendTurn]:
         """The next messages without an answer, or with one that will be too old when they get a connection."""
         oldest = asyncio.get_running_loop().time() - BACKGROUND_AFTER * self._fresh_seconds
-        soon = islice((each for each in self._waiting if each.look is None and each is not besides), self._ahead())
-        return [each for each in soon if each.answer is None or (each.answer == "GO" and each.looked_at < oldest)]
+        soon = islice(
+            (waiting for waiting in self._waiting if waiting.look is None and waiting is not besides), self._ahead()
+        )
+        return [
+            waiting
+            for waiting in soon
+            if waiting.answer is None or (waiting.answer == "GO" and waiting.looked_at < oldest)
+        ]
 
     def _measured_pace(self) -> float:
         """Messages per second."""
@@ -206,15 +212,15 @@ class SendQueue:
         try:
             cleared = await check_sends(self._world, group)
         finally:
-            for each in group:
-                each.look = None
+            for turn in group:
+                turn.look = None
         self._look_seconds = loop.time() - began
-        for each in group:
-            may_go = cleared.get(each.send.id)
-            each.answer = "OVERTAKEN" if may_go is None else "GO" if may_go else "CHANGED"
-            each.looked_at = began
+        for turn in group:
+            may_go = cleared.get(turn.send.id)
+            turn.answer = "OVERTAKEN" if may_go is None else "GO" if may_go else "CHANGED"
+            turn.looked_at = began
             if may_go:
-                each.needs_mark = False
+                turn.needs_mark = False
 
 
 async def check_sends(world: "World", turns: list[SendTurn]) -> dict[UUID, bool]:
@@ -269,7 +275,7 @@ class SendQueues:
 
 def queues(world: "World") -> SendQueues:
     """The queues of this process."""
-    found = world.resources.get(SendQueues)
-    if found is None:
-        found = world.resources[SendQueues] = SendQueues(world)
-    return found
+    queues_ = world.resources.get(SendQueues)
+    if queues_ is None:
+        queues_ = world.resources[SendQueues] = SendQueues(world)
+    return queues_

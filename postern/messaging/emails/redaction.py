@@ -70,7 +70,7 @@ def redact_outcome(outcome: DeliveryOutcome, secrets: Sequence[str]) -> Delivery
     replace = msgspec.structs.replace
     return replace(
         outcome,
-        results=tuple(replace(each, text=redact(each.text, secrets)) for each in outcome.results),
+        results=tuple(replace(result, text=redact(result.text, secrets)) for result in outcome.results),
         exchange=tuple(
             (who, redact(line.decode("latin-1"), secrets).encode("latin-1")) for who, line in outcome.exchange
         ),

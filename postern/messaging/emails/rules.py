@@ -91,7 +91,7 @@ def judge(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: st
         return SendOutcome(status=send.status, due_at=now + pause, tried=False, pending=send.pending, reason=reason)
     verdict = _judged(send, outcome, now, on_ambiguous=on_ambiguous, chance=chance)
     return msgspec.structs.replace(
-        verdict, recipients={each.recipient: _state_after(each, verdict) for each in outcome.results}
+        verdict, recipients={result.recipient: _state_after(result, verdict) for result in outcome.results}
     )
 
 
@@ -107,11 +107,11 @@ def _state_after(result: Result, verdict: SendOutcome) -> tuple[SendStatus, str 
 
 
 def _judged(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: str, chance: Chance) -> SendOutcome:
-    accepted = [each for each in outcome.results if isinstance(each, Accepted)]
-    deferred = [each for each in outcome.results if isinstance(each, Deferred)]
-    rejected = [each for each in outcome.results if isinstance(each, Rejected)]
-    hard = [(each.recipient, _reply_text(each)) for each in rejected if _is_recipients_fault(each)]
-    soft = [each.recipient for each in [*deferred, *rejected] if _is_soft(each)]
+    accepted = [result for result in outcome.results if isinstance(result, Accepted)]
+    deferred = [result for result in outcome.results if isinstance(result, Deferred)]
+    rejected = [result for result in outcome.results if isinstance(result, Rejected)]
+    hard = [(result.recipient, _reply_text(result)) for result in rejected if _is_recipients_fault(result)]
+    soft = [result.recipient for result in [*deferred, *rejected] if _is_soft(result)]
     if outcome.ambiguous and on_ambiguous == "hold":
         reason = "Held: the message was handed over and no reply came; it may have arrived. Retry it by hand."
         return SendOutcome(
@@ -170,7 +170,7 @@ def _deferred(
     return SendOutcome(
         status="DELAYED",
         due_at=retry_at,
-        pending=[each.recipient for each in deferred],
+        pending=[result.recipient for result in deferred],
         reason=reason,
         ambiguous=outcome.ambiguous,
         sent=some_accepted,
@@ -183,13 +183,13 @@ def _deferred(
 def _sent(
     send: Send, accepted: list[Accepted], rejected: list[Rejected], hard: list[tuple[str, str]], soft: list[str]
 ) -> SendOutcome:
-    delivered = bool(accepted) and all(each.delivered for each in accepted)
+    delivered = bool(accepted) and all(result.delivered for result in accepted)
     events: list[tuple[str, dict[str, Any]]] = []
     if send.sent_at is None:
         events.append(("email.sent", {}))
     if delivered:
         events.append(("email.delivered", {}))
-    events += [("email.bounced", _bounce(each)) for each in rejected]
+    events += [("email.bounced", _bounce(result)) for result in rejected]
     return SendOutcome(
         status="DELIVERED" if delivered else "SENT",
         reason=f"Some recipients were rejected: {_reply_text(rejected[0])}" if rejected else None,
@@ -295,7 +295,7 @@ def without_recipients(verdict: SendOutcome, addresses: Sequence[tuple[str, str]
         return verdict
     named = "; ".join(f"{address} is {why_suppressed(why)}" for address, why in addresses[:5])
     more = f" and {len(addresses) - 5} more" if len(addresses) > 5 else ""
-    told = f"Left out: {named}{more}."
+    omitted = f"Suppressed recipients: {named}{more}."
     stands: dict[str, tuple[SendStatus, str | None]] = {
         address: ("SUPPRESSED", why_suppressed(why)) for address, why in addresses
     }
@@ -304,7 +304,7 @@ def without_recipients(verdict: SendOutcome, addresses: Sequence[tuple[str, str]
         for address, why in addresses
     ]
     is_whole = verdict.status == "SUPPRESSED"
-    reason = verdict.reason if is_whole else f"{verdict.reason} {told}" if verdict.reason else told
+    reason = verdict.reason if is_whole else f"{verdict.reason} {omitted}" if verdict.reason else omitted
     return msgspec.structs.replace(
         verdict,
         reason=reason and reason[:1_000],

@@ -134,9 +134,9 @@ async def check_email(
         new_send(call.project_id, sender, to[0].spec, call.now),
         test=call.environment == "TEST",
         subject=body.subject,
-        to_addresses=[str(each) for each in to],
-        cc_addresses=[str(each) for each in cc] or None,
-        bcc_addresses=[str(each) for each in bcc] or None,
+        to_addresses=[str(address) for address in to],
+        cc_addresses=[str(address) for address in cc] or None,
+        bcc_addresses=[str(address) for address in bcc] or None,
         domain_id=domain_id,
         tags=data.tags,
         expires_at=Moment.of(data.expires_at) if data.expires_at else None,
@@ -164,7 +164,7 @@ def one_for_each(new: NewSend) -> list[NewSend]:
         recipients.setdefault(address_of(text).spec, text)
     if not body.unsubscribable or len(recipients) == 1:
         return [new]
-    size = len(body.html or "") + len(body.text or "") + sum(len(each.content) for each in body.attachments)
+    size = len(body.html or "") + len(body.text or "") + sum(len(attachment.content) for attachment in body.attachments)
     if size * len(recipients) > SEPARATE_BYTES:
         message = (
             "An unsubscribable e-mail becomes a separate message for each recipient; together they can have"
@@ -253,7 +253,7 @@ def _body(words: MessageTemplates, data: Email, settings: ProjectSettings) -> Se
     if len(headers) > mime.HEADERS_LIMIT:
         raise Invalid.at("/headers", f"An e-mail can have at most {mime.HEADERS_LIMIT} own headers.", "too_many")
     _check_unsubscribe(headers)
-    attachments = [_attachment(index, each) for index, each in enumerate(data.attachments or [])]
+    attachments = [_attachment(index, attachment) for index, attachment in enumerate(data.attachments or [])]
     _require_room(attachments, words)
     return SendBody(
         subject=words.subject,
@@ -261,7 +261,7 @@ def _body(words: MessageTemplates, data: Email, settings: ProjectSettings) -> Se
         text=words.text,
         engine=words.engine,
         variables=data.variables,
-        reply_to=[str(_address("/replyTo", each)) for each in reply_to],
+        reply_to=[str(_address("/replyTo", address)) for address in reply_to],
         headers=headers,
         attachments=attachments,
         track_opens=settings.track_opens if data.track_opens is None else data.track_opens,
@@ -272,7 +272,7 @@ def _body(words: MessageTemplates, data: Email, settings: ProjectSettings) -> Se
 
 def _require_room(attachments: list[KeptAttachment], words: MessageTemplates) -> None:
     """Raises MessageTooLarge if the message is too large already without its template parts."""
-    files = sum(len(each.content) for each in attachments)
+    files = sum(len(attachment.content) for attachment in attachments)
     line_ends = files // 76 * 2
     fixed = [part for part in (words.html, words.text) if part and (words.engine == "none" or "{" not in part)]
     if files + line_ends + sum(map(len, fixed)) > mime.MESSAGE_BYTES_LIMIT:
@@ -299,8 +299,8 @@ def _attachment(index: int, data: EmailAttachment) -> KeptAttachment:
         mime.check_attachments([attachment])
     except mime.AttachmentInvalid as error:
         faults = [
-            ProblemError(path=each.path.replace("/0/", f"/{index}/", 1), code=each.code, message=each.message)
-            for each in error.errors
+            ProblemError(path=fault.path.replace("/0/", f"/{index}/", 1), code=fault.code, message=fault.message)
+            for fault in error.errors
         ]
         raise Invalid(error.detail, errors=faults) from None
     return KeptAttachment(data.filename, encoded, attachment.content_type, data.content_id)
@@ -330,7 +330,7 @@ async def render_check(call: Call, new: NewSend) -> NewSend:
             body.text,
             body.variables,
             str(new.send.id),
-            sum(len(each.content) for each in body.attachments),
+            sum(len(attachment.content) for attachment in body.attachments),
             body.engine,
             size=sum(len(part) for part in (body.subject, body.html, body.text) if part is not None),
         )
@@ -460,7 +460,7 @@ async def commit_all(world: "World", requests: list[SubmissionRequest]) -> list[
     if any(request.counted for request in requests):
         together = [request for request in requests if not request.counted]
         done = iter(await commit_all(world, together) if together else [])
-        return [await _commit_counted(world, each) if each.counted else next(done) for each in requests]
+        return [await _commit_counted(world, request) if request.counted else next(done) for request in requests]
     try:
         return list(await _commit(world, requests))
     except (psycopg.DataError, psycopg.IntegrityError) as error:
@@ -478,7 +478,7 @@ async def _commit_counted(world: "World", request: SubmissionRequest) -> bool | 
 
 async def _require_allowance(tx: Transaction, world: "World", request: SubmissionRequest, new: list[NewSend]) -> None:
     """Raises PlanLimitReached. Locks the account until the end of the transaction, so that the count stays right."""
-    more = sum(not each.send.test for each in new)
+    more = sum(not accepted.send.test for accepted in new)
     if not more:
         return
     wanted = QuotaRequest("emails", more, new[0].send.created_at, project_id=request.project_id)
@@ -493,28 +493,34 @@ async def _commit(world: "World", requests: list[SubmissionRequest]) -> list[boo
         for request, is_new in zip(requests, won, strict=True):
             if request.counted and is_new:
                 await _require_allowance(tx, world, request, request.sends)
-        new = [each for request, is_new in zip(requests, won, strict=True) if is_new for each in request.sends]
+        new = [send for request, is_new in zip(requests, won, strict=True) if is_new for send in request.sends]
         if new:
             new = await _with_contacts(tx, new)
             await _insert(tx, new)
             await events.record_all(
                 tx,
-                [event_of(each.send, f"email.{each.send.status.lower()}", each.send.created_at) for each in new],
+                [
+                    event_of(accepted.send, f"email.{accepted.send.status.lower()}", accepted.send.created_at)
+                    for accepted in new
+                ],
             )
-            if any(not each.at_once for each in new):
+            if any(not accepted.at_once for accepted in new):
                 tx.makes_due("sends")
     return won
 
 
 async def _with_contacts(tx: Transaction, new: list[NewSend]) -> list[NewSend]:
     """Set the contact of sends whose recipient is a contact."""
-    known = await contact_ids(tx, [(each.send.project_id, each.send.recipient) for each in new])
+    known = await contact_ids(tx, [(accepted.send.project_id, accepted.send.recipient) for accepted in new])
     if not known:
         return new
     replace = msgspec.structs.replace
     return [
-        replace(each, send=replace(each.send, contact_id=known.get((each.send.project_id, each.send.recipient))))
-        for each in new
+        replace(
+            accepted,
+            send=replace(accepted.send, contact_id=known.get((accepted.send.project_id, accepted.send.recipient))),
+        )
+        for accepted in new
     ]
 
 
@@ -529,7 +535,7 @@ async def _claim_keys(tx: Transaction, requests: list[SubmissionRequest]) -> lis
     mine = [
         msgspec.structs.replace(
             request.key,
-            send_ids=[each.send.id for each in request.sends],
+            send_ids=[new.send.id for new in request.sends],
             status=request.response[0] if request.response else None,
             response=request.response[1] if request.response else None,
         )
@@ -553,9 +559,9 @@ async def _insert(tx: Transaction, new: list[NewSend]) -> None:
             "sealed": sealed and b64encode(sealed).decode(),
             "search_text": search_text(send),
         }
-        for send, body, sealed in ((each.send, each.body, each.sealed) for each in new)
+        for send, body, sealed in ((accepted.send, accepted.body, accepted.sealed) for accepted in new)
     ]
-    await store.insert_sends(tx, project_id=sorted({each.send.project_id for each in new}), rows=Jsonb(rows))
+    await store.insert_sends(tx, project_id=sorted({accepted.send.project_id for accepted in new}), rows=Jsonb(rows))
 
 
 def with_secrets(world: "World", new: NewSend, secrets: list[str]) -> NewSend:
