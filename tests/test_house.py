@@ -293,7 +293,6 @@ USED_BY_TESTS = {
     "postern.kernel.database.embedded.run_embedded",
     "postern.kernel.due.drain",
     "postern.kernel.outbound.ssrf.read_networks",
-    "postern.messaging.emails.model.TRANSACTIONAL",  # The other lane has a name.
     "postern.platform.events.model.CAMPAIGN_SEND_EVENTS",
 }
 PLAIN_DECORATORS = {"statement", "streamed_statement", "contextmanager", "asynccontextmanager", "cache", "dataclass"}
