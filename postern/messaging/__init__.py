@@ -1,1 +1,1 @@
-"""The e-mail half: sends, templates, domains, audiences, campaigns, automations, tracking and analytics."""
+"""E-mail delivery: sends, templates, domains, audiences, campaigns, automations, tracking and analytics."""

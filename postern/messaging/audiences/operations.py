@@ -503,7 +503,7 @@ async def _order_audiences(tx: Transaction, project_id: UUID, named: set[UUID] |
             raise Invalid.at("/conditions", "Audiences cannot refer to one another in a cycle.", "circular")
         if id not in levels:
             below = links[id].depends_on if id in links else []
-            levels[id] = 1 + max((level_of(each, (*path, id)) for each in below), default=-1)
+            levels[id] = 1 + max((level_of(lower, (*path, id)) for lower in below), default=-1)
         return levels[id]
 
     for link in links.values():

@@ -157,7 +157,7 @@ def _check_group(clauses: Sequence[RuleCondition], path: str, depth: int) -> Non
         where = f"{path}/{index}"
         if clause.conditions is not None:
             single = (clause.field, clause.operator, clause.value, clause.within_days)
-            if any(each is not None for each in single):
+            if any(value is not None for value in single):
                 raise Invalid.at(where, "This is both a condition and a group; write it as one of them.")
             _check_group(clause.conditions, f"{where}/conditions", depth + 1)
         else:
@@ -314,7 +314,7 @@ class _Compiler:
         if not clauses:
             return SQL("true") if match == "all" else SQL("false")
         glue = SQL(" and ") if match == "all" else SQL(" or ")
-        return SQL("({})").format(glue.join([self.clause(each) for each in clauses]))
+        return SQL("({})").format(glue.join([self.clause(clause) for clause in clauses]))
 
     def clause(self, clause: RuleCondition) -> Composable:
         if clause.conditions is not None:

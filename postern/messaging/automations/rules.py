@@ -156,12 +156,12 @@ def _check_where(where: Rules) -> None:
 
 def rules_on_data(where: Rules) -> Rules:
     """Convert rules on an event's data to audience rules, with the data in place of the attributes."""
-    return Rules(match=where.match, conditions=[_condition_on_data(each) for each in where.conditions])
+    return Rules(match=where.match, conditions=[_condition_on_data(clause) for clause in where.conditions])
 
 
 def _condition_on_data(clause: RuleCondition) -> RuleCondition:
     if clause.conditions is not None:
-        return msgspec.structs.replace(clause, conditions=[_condition_on_data(each) for each in clause.conditions])
+        return msgspec.structs.replace(clause, conditions=[_condition_on_data(nested) for nested in clause.conditions])
     if clause.field is None:
         return clause
     return msgspec.structs.replace(clause, field=f"attributes.{clause.field.removeprefix('data.')}")
@@ -288,7 +288,8 @@ def _check_condition(step: Condition, path: str) -> None:
         check_rules(step.rules)
     except Invalid as wrong:
         moved = [
-            ProblemError(path=f"{path}/rules{each.path}", code=each.code, message=each.message) for each in wrong.errors
+            ProblemError(path=f"{path}/rules{fault.path}", code=fault.code, message=fault.message)
+            for fault in wrong.errors
         ]
         raise Invalid(wrong.detail, errors=moved) from None
 

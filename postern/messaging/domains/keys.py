@@ -101,7 +101,7 @@ async def signers(world: "World", domain: SendingDomain, db: Queries | None = No
 
 
 def _open(world: "World", domain: SendingDomain, selectors: Sequence[str], sealed: Sequence[SealedKey]) -> list[Signer]:
-    boxes = {each.selector: each.private_key for each in sealed}
+    boxes = {key.selector: key.private_key for key in sealed}
     return [
         Signer.load(
             domain.domain,
