@@ -1,5 +1,6 @@
-"""Changes to a customer when somebody proved to receive mail at an address: the customer is found or created, and
-credentials that another person may have set before are revoked.
+"""Marks addresses as verified after a mailed code or link was used.
+
+Finds or creates the customer, and revokes credentials that another person may have set before.
 """
 
 from postern.identity.customers import mailer, store
@@ -59,14 +60,16 @@ async def create_customer_row(
     return customer
 
 
-async def customer_by_email(tx: Transaction, call: Call, project: Project, email: str, email_key: str) -> CustomerRow:
+async def find_or_create_verified(
+    tx: Transaction, call: Call, project: Project, email: str, email_key: str
+) -> CustomerRow:
     """The customer with an address whose mail was read, locked; created if there is none.
 
     Raises CustomerEmailTaken if a concurrent request takes the address, and PlanLimitReached.
     """
     customer = await store.lock_by_email(tx, project_id=call.project_id, email_key=email_key)
     if customer is not None:
-        return await prove_address(tx, call, project, customer, email_key)
+        return await verify_address(tx, call, project, customer, email_key)
     created = await create_customer_row(
         tx, call, email, email_key, name=None, password_hash=None, verified=True, method="INVITATION"
     )
@@ -75,7 +78,7 @@ async def customer_by_email(tx: Transaction, call: Call, project: Project, email
     return created
 
 
-async def prove_address(
+async def verify_address(
     tx: Transaction, call: Call, project: Project, customer: CustomerRow, email_key: str
 ) -> CustomerRow:
     """Record that mail to one of a customer's addresses was read. Returns the changed row.
@@ -126,7 +129,7 @@ async def is_address_of(tx: Transaction, call: Call, customer: CustomerRow, emai
     return other is not None and other.customer_id == customer.id
 
 
-async def is_proven_address_of(tx: Transaction, call: Call, customer: CustomerRow, email_key: str) -> bool:
+async def is_verified_address_of(tx: Transaction, call: Call, customer: CustomerRow, email_key: str) -> bool:
     """Whether an address is a verified one of this customer."""
     if customer.email_key == email_key:
         return customer.email_verified_at is not None

@@ -119,7 +119,7 @@ class IdentityProof(Payload, tag="IDENTITY"):
 
     session_id: UUID
     code_challenge: str
-    voucher: LinkedAccount
+    account: LinkedAccount
 
 
 class PageSession(Payload):

@@ -39,12 +39,12 @@ class CustomersCors:
         self._known: OrderedDict[UUID, tuple[Moment, frozenset[str]]] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        found = PATHS.match(scope["path"]) if scope["type"] == "http" else None
-        origin = _header(scope, b"origin") if found else None
-        if found is None or origin is None:
+        match = PATHS.match(scope["path"]) if scope["type"] == "http" else None
+        origin = _header(scope, b"origin") if match else None
+        if match is None or origin is None:
             await self._app(scope, receive, send)
             return
-        allowed = origin in await self._origins(as_id(found[1]))
+        allowed = origin in await self._origins(as_id(match[1]))
         if scope.get("method") == "OPTIONS" and _header(scope, b"access-control-request-method"):
             await _preflight(send, origin, allowed)
             return

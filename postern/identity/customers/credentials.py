@@ -1,10 +1,10 @@
 """Operations with which customers reset and change their password, and verify and change their e-mail address."""
 
 from postern.identity.customers import mail_limits, mailer, rules, store
-from postern.identity.customers.address_proofs import prove_address
+from postern.identity.customers.address_proofs import verify_address
 from postern.identity.customers.challenge_payloads import AddressVerification, PasswordResetLink
 from postern.identity.customers.mailed_challenges import (
-    A_CHALLENGE,
+    CHALLENGE_ID_EXAMPLE,
     ChallengeSent,
     CodeVerification,
     EmailOnly,
@@ -105,7 +105,7 @@ async def reset_password(call: Call, data: PasswordReset) -> None:
         if customer is None:
             raise CodeInvalid
         await challenges.consume(tx, challenge)
-        customer = await prove_address(tx, call, project, customer, challenge.payload.key)
+        customer = await verify_address(tx, call, project, customer, challenge.payload.key)
         await _set_password(tx, call, project, customer, password_hash)
         await end_sessions(tx, call, customer.id)
         # The second factor stays locked: otherwise whoever reads the mail could guess codes without limit.
@@ -122,14 +122,14 @@ async def change_customer_password(call: Call, data: CustomerPasswordChange) -> 
     """Change your password; all other sessions end. To set a first one, the sign-in must be less than an hour old."""
     project = await project_at(call)
     before = customer_of(call)
-    proven = None
+    checked_hash = None
     if before.password_hash is not None:
-        proven = await require_password(call, before, data.current_password or "")
+        checked_hash = await require_password(call, before, data.current_password or "")
     await require_acceptable(call.world, data.new_password, before.email, mailer.app_name(project), path="/newPassword")
     password_hash = await hash_password(data.new_password)
     async with call.db.transaction() as tx:
         customer = await locked_customer(tx, call)
-        if customer.password_hash != proven:
+        if customer.password_hash != checked_hash:
             raise CustomerSignInFailed
         if customer.password_hash is None:
             await require_fresh(tx, call)
@@ -165,7 +165,7 @@ async def request_email_change(call: Call, data: EmailOnly) -> ChallengeSent:
     "/projects/{project_id}/auth/verify-email",
     accepts=CUSTOMER,
     problems=[CodeInvalid, CustomerEmailTaken],
-    example={"challengeId": A_CHALLENGE, "code": "123456"},
+    example={"challengeId": CHALLENGE_ID_EXAMPLE, "code": "123456"},
 )
 async def verify_email(call: Call, data: CodeVerification) -> CurrentCustomer:
     """Verify an address with the code that was sent to it.

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from postern.identity.customers import mailer, rules, store
-from postern.identity.customers.address_proofs import create_customer_row, prove_address
+from postern.identity.customers.address_proofs import create_customer_row, verify_address
 from postern.identity.customers.model import CustomerRow, CustomerSignUpClosed
 from postern.identity.customers.operations import require_customer, set_primary_email
 from postern.identity.customers.requirements import is_sign_up_open
@@ -88,7 +88,7 @@ async def find_or_create_customer(
         if not identity.email_verified:
             raise AccountNotLinked
         await _require_no_other_subject(tx, call, holder, identity, hold=hold)
-        customer = await prove_address(tx, call, project, holder, key or "")
+        customer = await verify_address(tx, call, project, holder, key or "")
         customer = await link_identity(tx, call, customer, identity)
         await record_linked_identity(tx, call, project, customer, identity)
         return customer

@@ -109,9 +109,9 @@ async def finish_identity_link(call: Call, data: IdentityLinkCompletion) -> Curr
     if not is_own or not verifies(data.code_verifier, proof.code_challenge):
         raise CodeInvalid
     identity = ExternalIdentity(
-        provider=proof.voucher.provider,
-        issuer=proof.voucher.issuer,
-        subject=proof.voucher.subject,
+        provider=proof.account.provider,
+        issuer=proof.account.issuer,
+        subject=proof.account.subject,
         email=None,
         email_verified=False,
         name=None,

@@ -31,12 +31,12 @@ async def throttle_mail(call: Call, purpose: str, identifier: bytes, email_key: 
     address, because each code can be guessed five times. Neither of these two limits applies to a network that the
     customer has signed in from.
     """
-    asked = _counter(call, f"asked {purpose}", identifier)
+    requested = _counter(call, f"asked {purpose}", identifier)
     network = network_of(call.origin.ip)
-    by_one = await _count(call.db, call, asked, network, MAILS_BY_ONE_WINDOW)
+    by_one = await _count(call.db, call, requested, network, MAILS_BY_ONE_WINDOW)
     if by_one.failures > MAILS_BY_ONE:
         raise TooManyRequests(retry_after_seconds=int(MAILS_BY_ONE_WINDOW.total_seconds()))
-    by_all = await _count(call.db, call, asked, EVERYWHERE, MAILS_BY_ALL_WINDOW)
+    by_all = await _count(call.db, call, requested, EVERYWHERE, MAILS_BY_ALL_WINDOW)
     wrong = await attempt_store.count_failures(
         call.db,
         project_id=call.project_id,
@@ -63,8 +63,8 @@ async def code_failed(call: Call, identifier: bytes, customer_id: UUID | None) -
 
 async def clear_counts(tx: Transaction, call: Call, identifier: bytes) -> None:
     """Delete all counts of an identifier: failed attempts and any lock, requested mails, wrong codes."""
-    for each in (identifier, *(_counter(call, what, identifier) for what in COUNTERS)):
-        await attempts.clear_attempts(tx, call.project_id, each)
+    for counter in (identifier, *(_counter(call, name, identifier) for name in COUNTERS)):
+        await attempts.clear_attempts(tx, call.project_id, counter)
 
 
 def _counter(call: Call, what: str, identifier: bytes) -> bytes:
@@ -83,4 +83,4 @@ async def _count(
 async def _is_known_network(call: Call, email_key: str) -> bool:
     """Whether the customer with this address signed in from the caller's network before."""
     seen = await token_store.addresses_seen(call.db, project_id=call.project_id, email_key=email_key)
-    return network_of(call.origin.ip) in {network_of(each) for each in seen}
+    return network_of(call.origin.ip) in {network_of(address) for address in seen}

@@ -27,7 +27,7 @@ from postern.security.challenges import Challenge, CodeInvalid
 from postern.security.secrets import new_token
 
 M = TypeVar("M", bound=MailedAddress)
-A_CHALLENGE = "01990000-0000-7000-8000-000000000000"
+CHALLENGE_ID_EXAMPLE = "01990000-0000-7000-8000-000000000000"
 
 
 class ChallengeSent(Record):
@@ -101,7 +101,7 @@ async def mail_challenge(
 
 
 async def answer_code(call: Call, kind: type[M], data: CodeVerification) -> Challenge[M]:
-    """The challenge that a code answers. Raises CodeInvalid.
+    """Check a code and return its challenge. Raises CodeInvalid.
 
     Failures at the address do not lock it: others must not be able to block a correct code.
     """
@@ -144,7 +144,7 @@ def link_target(call: Call, project: Project, redirect_url: str | None, page: st
         return f"{call.world.settings.public_url}/projects/{project.id}/auth/pages/{page}"
     redirect_urls = project.settings.sign_in.redirect_urls
     if not redirect_urls:
-        raise Invalid.at("/redirectUrl", "The project has no `redirectUrls` that a link could lead to.", "required")
+        raise Invalid.at("/redirectUrl", "The project has no `redirectUrls`; add one to its settings.", "required")
     return redirect_urls[0]
 
 

@@ -478,7 +478,7 @@ async def _issue_link_code(call: Call, identity: ExternalIdentity, began: Provid
         IdentityProof(
             session_id=began.linking.session_id,
             code_challenge=began.code_challenge,
-            voucher=LinkedAccount(provider=identity.provider, issuer=identity.issuer, subject=identity.subject),
+            account=LinkedAccount(provider=identity.provider, issuer=identity.issuer, subject=identity.subject),
         ),
         GRANT_LIFE,
         subject_id=began.linking.customer_id,

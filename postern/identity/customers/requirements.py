@@ -36,9 +36,9 @@ class SsoRequired(Forbidden):
 
 
 class MfaStillRequired(Conflict):
-    """A second factor is required here: the last one stays."""
+    """A second factor is required, so the last one cannot be removed."""
 
-    next = "Sign in with it as before. Whoever lost it asks an administrator to reset it, and sets up a new one then."
+    next = "If it is lost, ask an administrator to reset it; the next sign-in then sets up a new one."
 
 
 class LastSignInMethod(Conflict, code="last_way_in"):
@@ -46,7 +46,7 @@ class LastSignInMethod(Conflict, code="last_way_in"):
 
 
 class SignInRequirement(Record):
-    """What the organizations of one customer require, all together."""
+    """The requirements of all organizations of a customer together."""
 
     project_id: UUID
     customer_id: UUID
@@ -145,20 +145,20 @@ def permits_sso(required: SignInRequirement, sso_organization_id: UUID | None, *
     return sso_organization_id is not None or not everybody
 
 
-async def requirements_all(world: "World", asked: list[tuple[UUID, UUID]]) -> list[SignInRequirement]:
-    """What is required of customers (project, customer), read in one statement for concurrent requests."""
-    projects_, customers = (list(each) for each in zip(*dict.fromkeys(asked), strict=True))
+async def requirements_all(world: "World", subjects: list[tuple[UUID, UUID]]) -> list[SignInRequirement]:
+    """The requirements for customers (project, customer), read in one statement for concurrent requests."""
+    projects_, customers = (list(ids) for ids in zip(*dict.fromkeys(subjects), strict=True))
     rows = await world.hooks.requirements_of_customers(world.db, project_id=projects_, customer_id=customers)
-    found = {(row.project_id, row.customer_id): row for row in rows}
-    return [found.get(each) or _nothing(*each) for each in asked]
+    requirements = {(row.project_id, row.customer_id): row for row in rows}
+    return [requirements.get(subject) or _no_requirement(*subject) for subject in subjects]
 
 
 async def _requirement_of(db: Queries, project_id: UUID, customer_id: UUID) -> SignInRequirement:
-    found = await db.hooks.requirements_of_customers(db, project_id=[project_id], customer_id=[customer_id])
-    return found[0] if found else _nothing(project_id, customer_id)
+    requirements = await db.hooks.requirements_of_customers(db, project_id=[project_id], customer_id=[customer_id])
+    return requirements[0] if requirements else _no_requirement(project_id, customer_id)
 
 
-def _nothing(project_id: UUID, customer_id: UUID) -> SignInRequirement:
+def _no_requirement(project_id: UUID, customer_id: UUID) -> SignInRequirement:
     return SignInRequirement(project_id=project_id, customer_id=customer_id, sso_organization_ids=[], mfa=False)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from postern.identity.customers import mailer, rules, store
-from postern.identity.customers.address_proofs import create_customer_row, prove_address
+from postern.identity.customers.address_proofs import create_customer_row, verify_address
 from postern.identity.customers.challenge_payloads import (
     PendingEnrollment,
     PendingSecondFactor,
@@ -21,7 +21,7 @@ from postern.identity.customers.challenge_payloads import (
 )
 from postern.identity.customers.imported_hashes import check_imported, refusal_seconds
 from postern.identity.customers.mailed_challenges import (
-    A_CHALLENGE,
+    CHALLENGE_ID_EXAMPLE,
     ChallengeSent,
     CodeVerification,
     EmailOnly,
@@ -74,7 +74,7 @@ from postern.security.passwords import check_and_rehash
 from postern.security.secrets import new_token
 from postern.security.totp import new_totp_secret, totp_key
 
-ADA = {"email": "ada@example.com", "password": "correct horse battery staple"}
+SIGN_IN_EXAMPLE = {"email": "ada@example.com", "password": "correct horse battery staple"}
 
 
 async def _record_failure(
@@ -116,7 +116,7 @@ class LinkVerification(Body):
     "/projects/{project_id}/auth/sign-in",
     accepts=SIGN_IN_CALLERS,
     problems=[CustomerSignInFailed, SignInLocked, SignInBlocked, SsoRequired, MethodOff, TooManyRequests],
-    example=ADA,
+    example=SIGN_IN_EXAMPLE,
 )
 async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInResult:
     """Sign in with an e-mail address and a password.
@@ -176,7 +176,7 @@ async def request_sign_in_code(call: Call, data: EmailOnly) -> ChallengeSent:
     "/projects/{project_id}/auth/sign-in/code/verify",
     accepts=SIGN_IN_CALLERS,
     problems=[CodeInvalid, SignInBlocked, SsoRequired, MethodOff, PlanLimitReached],
-    example={"challengeId": A_CHALLENGE, "code": "123456"},
+    example={"challengeId": CHALLENGE_ID_EXAMPLE, "code": "123456"},
 )
 async def sign_in_with_code(call: Call, data: CodeVerification) -> CustomerSignInResult:
     """Sign in with the code from the mail. It works once."""
@@ -345,7 +345,7 @@ async def _sign_in_by_mail(call: Call, project: Project, challenge: Challenge[M]
             )
             if customer is None:
                 raise CodeInvalid
-        customer = await prove_address(tx, call, project, customer, challenge.payload.key)
+        customer = await verify_address(tx, call, project, customer, challenge.payload.key)
         customer = await add_identity(tx, call, customer, "EMAIL_CODE")
         await forgive_attempts(tx, call, challenge, customer)
         return await complete_sign_in(tx, call, project, customer, [method])

@@ -9,7 +9,7 @@ from postern.identity.customers import mail_limits, mailer, rules, store
 from postern.identity.customers.address_proofs import create_customer_row
 from postern.identity.customers.challenge_payloads import SignUp
 from postern.identity.customers.mailed_challenges import (
-    A_CHALLENGE,
+    CHALLENGE_ID_EXAMPLE,
     ChallengeSent,
     CodeVerification,
     answer_code,
@@ -28,7 +28,7 @@ from postern.identity.customers.model import (
 )
 from postern.identity.customers.operations import add_identity
 from postern.identity.customers.requirements import SsoRequired, is_sign_up_open, require_no_sso
-from postern.identity.customers.sign_in import ADA, ATTEMPTS, complete_sign_in, project_at
+from postern.identity.customers.sign_in import ATTEMPTS, SIGN_IN_EXAMPLE, complete_sign_in, project_at
 from postern.identity.customers.tokens import CustomerSignInResult
 from postern.kernel.clock import Moment
 from postern.kernel.http.call import Call
@@ -83,7 +83,7 @@ class CodeResend(Body):
         ),
         PlanLimitReached,
     ],
-    example={**ADA, "name": "Ada"},
+    example={**SIGN_IN_EXAMPLE, "name": "Ada"},
 )
 async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpResult:
     """Send a code to the address; `sign-up/verify` creates the account.
@@ -119,7 +119,7 @@ async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpRe
     "/projects/{project_id}/auth/sign-up/resend",
     accepts=SIGN_IN_CALLERS,
     problems=[CodeInvalid, CustomerSignUpClosed, SsoRequired, TooManyRequests],
-    example={"challengeId": A_CHALLENGE},
+    example={"challengeId": CHALLENGE_ID_EXAMPLE},
 )
 async def resend_sign_up_code(call: Call, data: CodeResend) -> ChallengeSent:
     """Send another code for a sign-up of the last ten minutes. Earlier codes stay valid.
@@ -144,7 +144,7 @@ async def resend_sign_up_code(call: Call, data: CodeResend) -> ChallengeSent:
     "/projects/{project_id}/auth/sign-up/verify",
     accepts=SIGN_IN_CALLERS,
     problems=[CodeInvalid, CustomerSignUpClosed, SsoRequired, PlanLimitReached],
-    example={"challengeId": A_CHALLENGE, "code": "123456"},
+    example={"challengeId": CHALLENGE_ID_EXAMPLE, "code": "123456"},
 )
 async def verify_sign_up(call: Call, data: CodeVerification) -> CustomerSignInResult:
     """Create the account with the code from the mail, and sign in."""

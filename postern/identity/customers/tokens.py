@@ -298,7 +298,7 @@ def me_of(customer: CustomerRow) -> CurrentCustomer:
 
 
 async def _require_still_permitted(call: Call, session: RefreshedSession) -> CustomerClaims:
-    """What is said of the customer of a renewed session.
+    """The claims for the new tokens of a session.
 
     Ends a session that began in a way that is not enough any more, and raises RefreshTokenInvalid then.
     """
@@ -317,7 +317,7 @@ async def _require_still_permitted(call: Call, session: RefreshedSession) -> Cus
             tx, project_id=call.project_id, subject_id=session.subject_id, id=session.id, now=call.now
         ):
             await _record_end(tx, call, session, reason)
-    raise CustomerRefreshTokenInvalid("More is required of a sign-in now than when this session began; sign in again.")
+    raise CustomerRefreshTokenInvalid("This session does not meet the current sign-in requirements; sign in again.")
 
 
 async def _record_reuse(tx: Transaction, call: Call, session: SessionRow) -> None:
@@ -505,5 +505,5 @@ async def _public_key(world: "World", project_id: UUID, key_id: UUID) -> ec.Elli
 def _public_jwk(key: SigningKey) -> dict[str, Any]:
     public = load_der_public_key(key.public_key)
     assert isinstance(public, ec.EllipticCurvePublicKey)
-    found: dict[str, Any] = ECAlgorithm.to_jwk(public, as_dict=True)
-    return {**found, "kid": str(key.id), "alg": "ES256", "use": "sig"}
+    jwk: dict[str, Any] = ECAlgorithm.to_jwk(public, as_dict=True)
+    return {**jwk, "kid": str(key.id), "alg": "ES256", "use": "sig"}

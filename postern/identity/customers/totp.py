@@ -230,7 +230,7 @@ async def renew_recovery_codes(call: Call, data: TotpCode) -> CustomerRecoveryCo
     async with call.db.transaction() as tx:
         customer = await locked_customer(tx, call)
         codes = await second_factor.renew_recovery_codes(tx, call, customer.subject)
-        await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change="New recovery codes were made")
+        await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change="New recovery codes were created")
     return CustomerRecoveryCodes(codes=codes)
 
 

@@ -7,7 +7,7 @@ does not accept the invitation, because mail scanners open links.
 from dataclasses import replace
 
 from postern.identity.access import operations as access
-from postern.identity.customers.address_proofs import customer_by_email
+from postern.identity.customers.address_proofs import find_or_create_verified
 from postern.identity.customers.model import CustomerBanned
 from postern.identity.customers.pages import FORM_LIMIT, HTML, hosted_page
 from postern.identity.customers.sign_in import project_at
@@ -89,7 +89,7 @@ async def _accept(call: Call, token: str) -> str:
         )
         invitation = require_token(call, invitation, token)
         # Lock the customer before the organization, as all other transactions do, to avoid deadlocks.
-        customer = await customer_by_email(tx, call, project, invitation.email, invitation.email_key)
+        customer = await find_or_create_verified(tx, call, project, invitation.email, invitation.email_key)
         if customer.is_banned(call.now):
             raise CustomerBanned("This account is blocked.")
         caller = Caller(kind="customer", actor_type="CUSTOMER", actor_id=customer.id, project_id=call.project_id)

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from postern.identity.access import operations as access
 from postern.identity.access.model import RoleUnknown
-from postern.identity.customers.address_proofs import is_address_of, is_proven_address_of
+from postern.identity.customers.address_proofs import is_address_of, is_verified_address_of
 from postern.identity.customers.model import CUSTOMER, SIGN_IN_CALLERS
 from postern.identity.customers.rules import read_email
 from postern.identity.customers.sessions import locked_customer
@@ -219,7 +219,7 @@ async def accept_invitation(call: Call, data: InvitationToken) -> AcceptedInvita
         row = await lock_invitation(tx, call, invitation.organization_id, invitation.id)
         if not await is_address_of(tx, call, customer, row.email_key):
             raise InvitedSomebodyElse
-        if not await is_proven_address_of(tx, call, customer, row.email_key):
+        if not await is_verified_address_of(tx, call, customer, row.email_key):
             raise AddressNotVerified
         if row.accepted_by != customer.id:
             require_next(require_token(call, row, data.token), call, "ACCEPT")
