@@ -134,7 +134,7 @@ REACTIONS: Sequence[Reaction] = (
         custom=True,
     ),
     Reaction(
-        react=joining.follow_customers,
+        react=joining.on_customer_events,
         types={"customer.signed_in", "customer.linked", "customer.deleted"},
     ),
     Reaction(
@@ -154,7 +154,7 @@ HOOKS = Hooks(
     close_account=billing.close_account,
     is_invited=invitations.is_invited,
     requirements_of_customers=organization_store.requirements,
-    organization_requiring_sso=organization_store.sso_required_at,
+    organization_requiring_sso=organization_store.organization_requiring_sso,
     sso_entry_of_address=sso_endpoints.sso_entry_of_address,
     sso_entry_of_organization=sso_endpoints.sso_entry_of_organization,
     has_active_sso=sso_endpoints.has_any_connection,

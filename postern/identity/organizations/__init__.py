@@ -5,4 +5,4 @@ PUBLIC_MODULES = (
     "members",
     "rules",
 )
-"""Beside `operations` and `model`, the modules that other features may import."""
+"""The modules that other features may import, in addition to `operations` and `model`."""

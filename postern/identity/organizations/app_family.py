@@ -8,16 +8,17 @@ from postern.kernel.values import as_seen
 HERE = "/apps/{app_id}/organizations"
 
 
-def seen_from_app(row: Organization) -> AppOrganization:
-    """An organization without the fields that only `/projects` paths return."""
+def as_app_organization(row: Organization) -> AppOrganization:
+    """An organization as `/apps` paths return it: with `appId`, without the fields that only `/projects` paths
+    return."""
     return as_seen(AppOrganization, row, app_id=row.project_id)
 
 
-list_app_organizations = operations.list_organizations.as_view(HERE, seen_from_app, LinkedList[AppOrganization])
-create_app_organization = operations.create_organization.as_view(HERE, seen_from_app, AppOrganization)
-get_app_organization = operations.get_organization.as_view(f"{HERE}/{{id}}", seen_from_app, AppOrganization)
-change_app_organization = operations.change_organization.as_view(f"{HERE}/{{id}}", seen_from_app, AppOrganization)
-delete_app_organization = operations.delete_organization.as_view(f"{HERE}/{{id}}", seen_from_app, AppOrganization)
+list_app_organizations = operations.list_organizations.as_view(HERE, as_app_organization, LinkedList[AppOrganization])
+create_app_organization = operations.create_organization.as_view(HERE, as_app_organization, AppOrganization)
+get_app_organization = operations.get_organization.as_view(f"{HERE}/{{id}}", as_app_organization, AppOrganization)
+change_app_organization = operations.change_organization.as_view(f"{HERE}/{{id}}", as_app_organization, AppOrganization)
+delete_app_organization = operations.delete_organization.as_view(f"{HERE}/{{id}}", as_app_organization, AppOrganization)
 
 list_app_members = members.list_organization_members.at(f"{HERE}/{{id}}/members")
 add_app_member = members.add_organization_member.at(f"{HERE}/{{id}}/members")

@@ -7,6 +7,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
 
 
+# Insert a PENDING domain that is due for a check now. Returns None if the organization has it already.
 @statement("""
     insert into organization_domains (project_id, id, organization_id, domain, status, token, watched_since,
                                       created_at, updated_at, due_at)
@@ -47,24 +48,27 @@ async def get_domain(
 ) -> OrganizationDomainRow | None: ...
 
 
+# Lock a domain for update.
 @statement("select * from organization_domains where project_id = %(project_id)s and id = %(id)s for update")
 async def lock_domain(tx: Transaction, *, project_id: UUID, id: UUID) -> OrganizationDomainRow | None: ...
 
 
+# The row of the organization that has verified a domain, or None.
 @statement("""
     select * from organization_domains
     where project_id = %(project_id)s and domain = %(domain)s and status = 'VERIFIED'
 """)
-async def verified_domain(db: Queries, *, project_id: UUID, domain: str) -> OrganizationDomainRow | None: ...
+async def get_verified_domain(db: Queries, *, project_id: UUID, domain: str) -> OrganizationDomainRow | None: ...
 
 
-# Serialises transactions that verify the same domain; held until the transaction ends.
+# Lock a domain name until the transaction ends, so that concurrent transactions cannot both verify it.
 @statement("""
     select pg_advisory_xact_lock(hashtextextended(%(project_id)s::text || '|' || %(domain)s, 0)) is not null
 """)
 async def lock_domain_name(tx: Transaction, *, project_id: UUID, domain: str) -> None: ...
 
 
+# Store the result of a check; `misses` counts successive checks without the record, the first at `missing_since`.
 @statement("""
     update organization_domains set status = %(status)s, token = %(token)s, auto_join_enabled = %(auto_join_enabled)s,
         verified_at = %(verified_at)s, reason = %(reason)s, watched_since = %(watched_since)s,
@@ -104,7 +108,7 @@ async def set_auto_join(
 @statement("""
     delete from organization_domains where project_id = %(project_id)s and organization_id = %(organization_id)s
 """)
-async def delete_all(tx: Transaction, *, project_id: UUID, organization_id: UUID) -> None: ...
+async def delete_domains_of_organization(tx: Transaction, *, project_id: UUID, organization_id: UUID) -> None: ...
 
 
 @statement("delete from organization_domains where project_id = %(project_id)s and id = %(id)s")

@@ -19,13 +19,13 @@ from postern.identity.organizations.model import (
     OrganizationMissing,
     TooManyOrganizationDomains,
 )
-from postern.identity.organizations.operations import keeping_sso, lock_organization, require_organization
+from postern.identity.organizations.operations import lock_organization, require_organization, require_sso_kept
 from postern.identity.organizations.rules import (
     as_organization_domain,
     domain_input,
-    next_check_in,
     record_name_of,
-    record_of,
+    record_value_of,
+    time_until_next_check,
 )
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
@@ -50,7 +50,7 @@ TOKEN_LENGTH = 32
 async def list_organization_domains(
     call: Call, organization_id: UUID, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[OrganizationDomain]:
-    """List the domains of an organization, newest first, each with its TXT record and the last result."""
+    """List the domains of an organization, newest first, each with its TXT record and the result of the last check."""
     await require_organization(call.db, call, organization_id)
     scope = f"organization_domains|{organization_id}"
     page = await newest_first(call, scope, cursor, limit, domain_store.list_domains, organization_id=organization_id)
@@ -68,14 +68,14 @@ async def list_organization_domains(
 async def add_organization_domain(call: Call, organization_id: UUID, data: NewOrganizationDomain) -> OrganizationDomain:
     """Add a domain that the organization owns.
 
-    Publish `record` as a TXT record at `recordName`. It is checked every minute for ten minutes, every ten minutes for
-    three hours, then hourly for 30 days; `verify` checks it at once. Public suffixes and public mailbox providers
-    return 400; a domain that another organization of the project has verified returns 409.
+    Publish `record` as a TXT record at `recordName`. The record is checked every minute for ten minutes, every ten
+    minutes for three hours, then hourly for 30 days; `verify` checks it immediately. Public suffixes and public mailbox
+    providers return 400; a domain that another organization of the project has verified returns 409.
     """
     domain = as_organization_domain(data.domain)
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, organization_id)
-        await _require_untaken(tx, call.project_id, organization_id, domain)
+        await _require_not_taken(tx, call.project_id, organization_id, domain)
         number = await domain_store.count_domains(tx, project_id=call.project_id, organization_id=organization_id)
         if number >= DOMAINS_PER_ORGANIZATION:
             raise TooManyOrganizationDomains
@@ -107,13 +107,13 @@ async def verify_organization_domain(call: Call, organization_id: UUID, domain_i
     start again. Returns 409 if another organization has verified the domain.
     """
     row = await _require(call.db, call, organization_id, domain_id)
-    seen = await check_domain(call.world, row, fresh=True)
+    record_exists = await check_domain(call.world, row, fresh=True)
     async with call.db.transaction() as tx:
         await domain_store.lock_domain_name(tx, project_id=call.project_id, domain=row.domain)
         row = await _lock(tx, call, organization_id, domain_id)
-        if seen:
-            await _require_untaken(tx, call.project_id, organization_id, row.domain)
-        row, event = await record_check(tx, row, seen, call.now, requested=True)
+        if record_exists:
+            await _require_not_taken(tx, call.project_id, organization_id, row.domain)
+        row, event = await record_check(tx, row, record_exists, call.now, requested=True)
         if event:
             await events.record(tx, call, event, organization_id, domain=row.domain, domainId=str(domain_id))
         await audit.record(tx, call, "organization_domain.checked", "OrganizationDomain", domain_id, status=row.status)
@@ -158,22 +158,22 @@ async def remove_organization_domain(call: Call, organization_id: UUID, domain_i
         await tx.lock_quota("required sso", call.project_id)
         row = await _lock(tx, call, organization_id, domain_id)
         call.require_match(row.updated_at)
-        async with keeping_sso(tx, call, organization_id):
+        async with require_sso_kept(tx, call, organization_id):
             await domain_store.delete_domain(tx, project_id=call.project_id, id=domain_id)
         await audit.record(tx, call, "organization_domain.deleted", "OrganizationDomain", domain_id, domain=row.domain)
     return Removed()
 
 
 async def owner_of_domain(db: Queries, project_id: UUID, domain: str) -> UUID | None:
-    """The organization for which exactly this domain (A-labels, any case) is VERIFIED, or None."""
-    row = await domain_store.verified_domain(db, project_id=project_id, domain=domain.rstrip(".").lower())
+    """The id of the organization for which exactly this domain (A-labels, any case) is VERIFIED, or None."""
+    row = await domain_store.get_verified_domain(db, project_id=project_id, domain=domain.rstrip(".").lower())
     return row.organization_id if row else None
 
 
 async def check_domain(world: "World", row: OrganizationDomainRow, *, fresh: bool = False) -> bool | None:
-    """Whether the TXT record of a domain exists, possibly among others; None if the DNS lookup failed.
+    """Whether the TXT record of a domain exists, possibly beside other TXT records; None if the DNS lookup failed.
 
-    `fresh` queries the authoritative servers to bypass caches, because the record may just have been published.
+    With `fresh` the authoritative servers are queried, because caches may lack a record that was just published.
     """
     resolver = world.resolver
     name = record_name_of(row.domain)
@@ -186,26 +186,28 @@ async def check_domain(world: "World", row: OrganizationDomainRow, *, fresh: boo
         return False
     except DnsUnavailable:
         return None
-    return record_of(row.token) in (text.strip() for text in records)
+    return record_value_of(row.token) in (text.strip() for text in records)
 
 
 async def record_check(
-    tx: Transaction, row: OrganizationDomainRow, seen: bool | None, now: Moment, *, requested: bool = False
+    tx: Transaction, row: OrganizationDomainRow, record_exists: bool | None, now: Moment, *, requested: bool = False
 ) -> tuple[OrganizationDomainRow, str | None]:
-    """Store the result of a check in the locked row of a domain. Returns the new row, and the event to record, if any.
+    """Store the result of a check in the locked row of a domain. Returns the new row, and the event to record or None.
 
-    A domain that lapses gets a new token: the old record is public, so the next registrant could publish it.
+    `record_exists` is None if the DNS lookup failed. `requested` tells that a caller requested the check, which starts
+    the checks of a FAILED domain again. A domain that lapses gets a new token: the old record is public, so the next
+    registrant could publish it.
     """
     status, watched_since = row.status, row.watched_since
     if requested and NEXT_DOMAIN_STATUS[status, "ASKED_AGAIN"] != status:
         status, watched_since = NEXT_DOMAIN_STATUS[status, "ASKED_AGAIN"], now
-    missing_since = None if seen else row.missing_since
-    misses = 0 if seen else row.misses
-    if status == "VERIFIED" and seen is False:
+    missing_since = None if record_exists else row.missing_since
+    misses = 0 if record_exists else row.misses
+    if status == "VERIFIED" and record_exists is False:
         missing_since, misses = missing_since or now, misses + 1
     state_input = domain_input(
         status,
-        seen=seen,
+        record_exists=record_exists,
         watched_since=watched_since,
         missing_since=missing_since or now,
         misses=misses,
@@ -215,7 +217,7 @@ async def record_check(
     lapsed = new_status == "LAPSED" and row.status != "LAPSED"
     if lapsed:
         watched_since = now
-    wait = next_check_in(new_status, watched_since=watched_since, now=now)
+    wait = time_until_next_check(new_status, watched_since=watched_since, now=now)
     new_row = await domain_store.record_check(
         tx,
         project_id=row.project_id,
@@ -224,23 +226,24 @@ async def record_check(
         token=new_token(TOKEN_LENGTH) if lapsed else row.token,
         auto_join_enabled=row.auto_join_enabled and new_status == "VERIFIED",
         verified_at=now if new_status == "VERIFIED" and row.status != "VERIFIED" else row.verified_at,
-        reason=_reason(seen),
+        reason=_reason(record_exists),
         watched_since=watched_since,
         missing_since=missing_since,
         misses=misses,
         due_at=now + wait if wait else None,
         now=now,
     )
-    return new_row, EVENTS.get(new_status) if new_status != row.status else None
+    return new_row, EVENT_TYPES.get(new_status) if new_status != row.status else None
 
 
-EVENTS = {"VERIFIED": "organization.domain_verified", "LAPSED": "organization.domain_lapsed"}
+EVENT_TYPES = {"VERIFIED": "organization.domain_verified", "LAPSED": "organization.domain_lapsed"}
 """Event for each new status; FAILED has none."""
 
 
 async def record_taken(tx: Transaction, row: OrganizationDomainRow, now: Moment) -> OrganizationDomainRow:
-    """Store that the record exists but another organization has verified the domain: neither a success nor a miss."""
-    wait = next_check_in(row.status, watched_since=row.watched_since, now=now)
+    """Store that the record exists but another organization has verified the domain. The status stays, and the check
+    does not count as a miss."""
+    wait = time_until_next_check(row.status, watched_since=row.watched_since, now=now)
     columns: dict[str, Any] = {
         name: getattr(row, name)
         for name in ("project_id", "id", "status", "token", "auto_join_enabled", "verified_at", "watched_since")
@@ -256,13 +259,13 @@ async def record_taken(tx: Transaction, row: OrganizationDomainRow, now: Moment)
     )
 
 
-async def is_taken(db: Queries, project_id: UUID, organization_id: UUID, domain: str) -> bool:
-    """Whether another organization of the project has verified the domain."""
+async def is_verified_by_another(db: Queries, project_id: UUID, organization_id: UUID, domain: str) -> bool:
+    """Whether an organization other than `organization_id` has verified the domain."""
     return await owner_of_domain(db, project_id, domain) not in (None, organization_id)
 
 
-async def _require_untaken(db: Queries, project_id: UUID, organization_id: UUID, domain: str) -> None:
-    if await is_taken(db, project_id, organization_id, domain):
+async def _require_not_taken(db: Queries, project_id: UUID, organization_id: UUID, domain: str) -> None:
+    if await is_verified_by_another(db, project_id, organization_id, domain):
         raise DomainTaken
 
 
@@ -280,10 +283,10 @@ async def _lock(tx: Transaction, call: Call, organization_id: UUID, id: UUID) ->
     return row
 
 
-def _reason(seen: bool | None) -> DomainReason | None:
-    if seen:
+def _reason(record_exists: bool | None) -> DomainReason | None:
+    if record_exists:
         return None
-    return "DNS_UNAVAILABLE" if seen is None else "RECORD_NOT_FOUND"
+    return "DNS_UNAVAILABLE" if record_exists is None else "RECORD_NOT_FOUND"
 
 
 def _shown(row: OrganizationDomainRow) -> OrganizationDomain:
@@ -291,6 +294,6 @@ def _shown(row: OrganizationDomainRow) -> OrganizationDomain:
         OrganizationDomain,
         row,
         record_name=record_name_of(row.domain),
-        record=record_of(row.token),
+        record=record_value_of(row.token),
         next_check_at=row.due_at,
     )

@@ -1,7 +1,7 @@
-"""The hosted page of an invitation, to which its mail links if the invitation has no `acceptUrl`.
+"""The hosted page of an invitation. The invitation e-mail links to it if the invitation has no `acceptUrl`.
 
-The token proves that its holder received the mail, and so the address: accepting needs no session. Opening the page
-does not accept the invitation, because mail scanners open links.
+The token proves that the visitor received the e-mail and owns the address, so accepting needs no session. Opening the
+page does not accept the invitation, because mail scanners open links.
 """
 
 from dataclasses import replace
@@ -12,7 +12,12 @@ from postern.identity.customers.model import CustomerBanned
 from postern.identity.customers.pages import FORM_LIMIT, HTML, hosted_page
 from postern.identity.customers.sign_in import project_at
 from postern.identity.organizations import invitation_store
-from postern.identity.organizations.invitations import join_by_invitation, lock_invitation, require_next, require_token
+from postern.identity.organizations.invitations import (
+    join_by_invitation,
+    lock_invitation,
+    require_action_allowed,
+    require_token,
+)
 from postern.identity.organizations.model import (
     InvitationClosed,
     OrganizationInvitationMissing,
@@ -29,7 +34,7 @@ from postern.platform.events import operations as events
 from postern.web.pages import FORM, read_form
 
 PAGE = "/projects/{project_id}/auth/pages/invitation"
-TEXTS = {
+STATUS_MESSAGES = {
     "PENDING": "",
     "ACCEPTED": "You have accepted this invitation.",
     "REVOKED": "This invitation was withdrawn. Ask the person who invited you for a new one.",
@@ -51,7 +56,7 @@ async def invitation_page(call: Call, token: str = "") -> HttpResponse:
         return await hosted_page(call, "notice.html", None, status=404, heading="Invitation", message=message)
     status = row.status_at(call.now)
     if status != "PENDING":
-        return await hosted_page(call, "notice.html", None, heading=organization.name, message=TEXTS[status])
+        return await hosted_page(call, "notice.html", None, heading=organization.name, message=STATUS_MESSAGES[status])
     return await hosted_page(
         call, "invitation.html", None, organization=organization.name, email=row.email, token=token
     )
@@ -98,7 +103,7 @@ async def _accept(call: Call, token: str) -> str:
         row = await lock_invitation(tx, call, invitation.organization_id, invitation.id)
         if row.accepted_by == customer.id:
             return organization.name
-        require_next(require_token(call, row, token), call, "ACCEPT")
+        require_action_allowed(require_token(call, row, token), call, "ACCEPT")
         await access.require_roles(tx, call.project_id, "ORGANIZATION", [row.role], "/token")
         await join_by_invitation(tx, customer_call, row, customer.id)
         await invitation_store.accept_invitation(

@@ -9,6 +9,7 @@ from postern.kernel.database.statements import Queries, Transaction, statement
 from postern.kernel.values import Record
 
 
+# Insert an invitation that is due for its e-mail now. Returns None if the address has a pending one.
 @statement("""
     insert into invitations (project_id, id, organization_id, email, email_key, role, status, accept_url, invited_by,
                              life, sent_at, expires_at, created_at, due_at)
@@ -33,13 +34,14 @@ async def insert_invitation(
 ) -> OrganizationInvitationRow | None: ...
 
 
+# Lock the pending invitation of an address for update, also if it has expired meanwhile.
 @statement("""
     select * from invitations
     where project_id = %(project_id)s and organization_id = %(organization_id)s and email_key = %(email_key)s
       and status = 'PENDING'
     for update
 """)
-async def lock_pending(
+async def lock_pending_invitation(
     tx: Transaction, *, project_id: UUID, organization_id: UUID, email_key: str
 ) -> OrganizationInvitationRow | None: ...
 
@@ -50,6 +52,7 @@ class InvitationExists(Record):
     found: bool
 
 
+# Whether an address has a pending invitation to an ACTIVE organization that has not expired.
 @statement("""
     select exists (
         select from invitations invitation join organizations organization
@@ -65,9 +68,10 @@ async def is_invited(db: Queries, *, project_id: UUID, email_key: str, now: Mome
     select count(*)::int from invitations
     where project_id = %(project_id)s and organization_id = %(organization_id)s and status = 'PENDING'
 """)
-async def count_pending(db: Queries, *, project_id: UUID, organization_id: UUID) -> int: ...
+async def count_pending_invitations(db: Queries, *, project_id: UUID, organization_id: UUID) -> int: ...
 
 
+# With `status`, pending invitations after their expiry count as EXPIRED.
 @statement("""
     select * from invitations
     where project_id = %(project_id)s and organization_id = %(organization_id)s
@@ -92,10 +96,12 @@ async def list_invitations(
 async def get_invitation(db: Queries, *, project_id: UUID, id: UUID) -> OrganizationInvitationRow | None: ...
 
 
+# Lock an invitation for update.
 @statement("select * from invitations where project_id = %(project_id)s and id = %(id)s for update")
 async def lock_invitation(tx: Transaction, *, project_id: UUID, id: UUID) -> OrganizationInvitationRow | None: ...
 
 
+# Make an invitation pending with a new expiry and token, and its e-mail due now.
 @statement("""
     update invitations set generation = generation + 1, status = 'PENDING', sent_at = %(now)s, mailed_at = null,
         mail_problem = null, expires_at = %(now)s::timestamptz + life, due_at = %(now)s, attempt = 0
@@ -127,6 +133,7 @@ async def accept_invitation(
 ) -> OrganizationInvitationRow: ...
 
 
+# Returns False if the invitation is not pending or has not expired.
 @statement("""
     update invitations set status = 'EXPIRED', due_at = null
     where project_id = %(project_id)s and id = %(id)s and status = 'PENDING' and expires_at <= %(now)s
@@ -134,13 +141,15 @@ async def accept_invitation(
 async def expire_invitation(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> bool: ...
 
 
+# Store that the e-mail number `generation` was sent, or finally failed with `problem`. Returns False if the
+# invitation was changed or claimed again since the claim `attempt`.
 @statement("""
     update invitations set mailed = %(generation)s, mailed_at = %(mailed_at)s, mail_problem = %(problem)s,
         due_at = %(due_at)s
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s and generation = %(generation)s
       and status = 'PENDING'
 """)
-async def settle_mail(
+async def record_mail_result(
     db: Queries,
     *,
     project_id: UUID,
@@ -153,15 +162,17 @@ async def settle_mail(
 ) -> bool: ...
 
 
+# Schedule the next attempt to send the e-mail; returns False like `record_mail_result`.
 @statement("""
     update invitations set mail_problem = %(problem)s, due_at = %(due_at)s
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s and status = 'PENDING'
 """)
-async def postpone(
+async def postpone_mail(
     db: Queries, *, project_id: UUID, id: UUID, attempt: int, problem: str | None, due_at: Moment
 ) -> bool: ...
 
 
+# Delete the invitations to the addresses of customers, and to former addresses that no other customer has.
 @statement("""
     delete from invitations invitation using (
         select email_key from customers where project_id = %(project_id)s and id = any (%(customer_ids)s)
@@ -169,7 +180,7 @@ async def postpone(
         select f.email_key from customer_former_addresses f
         where f.project_id = %(project_id)s and f.customer_id = any (%(customer_ids)s) and not exists (
             select from customers c where c.project_id = f.project_id and c.email_key = f.email_key)
-    ) as had
-    where invitation.project_id = %(project_id)s and invitation.email_key = had.email_key
+    ) as address
+    where invitation.project_id = %(project_id)s and invitation.email_key = address.email_key
 """)
-async def delete_invitations_of(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...
+async def delete_invitations_of_customers(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...

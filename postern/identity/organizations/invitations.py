@@ -35,8 +35,8 @@ from postern.identity.organizations.model import (
     ResentTooSoon,
     TooManyInvitations,
 )
-from postern.identity.organizations.operations import PROJECT, lock_organization, ref_of, require_organization
-from postern.identity.organizations.rules import read_invitation_token, token_fits
+from postern.identity.organizations.operations import ORGANIZATIONS, lock_organization, ref_of, require_organization
+from postern.identity.organizations.rules import is_current_token, read_invitation_token
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
@@ -47,7 +47,7 @@ from postern.kernel.values import as_id, as_seen, is_own_address, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 
-INVITATIONS = f"{PROJECT}/{{id}}/invitations"
+INVITATIONS = f"{ORGANIZATIONS}/{{id}}/invitations"
 
 
 @get(INVITATIONS, needs="organizations:read", problems=(OrganizationMissing,))
@@ -95,14 +95,14 @@ async def create_organization_invitation(
     if data.accept_url is not None and not is_own_address(data.accept_url):
         raise Invalid.at("/acceptUrl", "`acceptUrl` is not a valid http or https URL.", "invalid_address")
     async with call.db.transaction() as tx:
-        await _require_open(tx, call, id)
+        await _lock_active_organization(tx, call, id)
         await access.require_roles(tx, call.project_id, "ORGANIZATION", [data.role], "/role")
-        inviter = await _inviter(tx, call, id, data.invited_by_end_user_id)
+        inviter_id = await _require_inviter(tx, call, id, data.invited_by_end_user_id)
         if await store.is_member_by_email(tx, project_id=call.project_id, organization_id=id, email_key=email_key):
             raise AlreadyOrganizationMember
-        await _expire_older(tx, call, id, email_key)
+        await _expire_earlier(tx, call, id, email_key)
         await tx.lock_quota("invitations", id)
-        pending = await invitation_store.count_pending(tx, project_id=call.project_id, organization_id=id)
+        pending = await invitation_store.count_pending_invitations(tx, project_id=call.project_id, organization_id=id)
         if pending >= PENDING_INVITATIONS_LIMIT:
             raise TooManyInvitations
         row = await invitation_store.insert_invitation(
@@ -114,7 +114,7 @@ async def create_organization_invitation(
             email_key=email_key,
             role=data.role,
             accept_url=data.accept_url,
-            invited_by=inviter,
+            invited_by=inviter_id,
             life=timedelta(days=data.expires_in_days),
             now=call.now,
         )
@@ -138,15 +138,15 @@ async def resend_organization_invitation(call: Call, id: UUID, invitation_id: UU
     At most once a minute (429). An expired invitation can be resent; an accepted or revoked one cannot (409).
     """
     async with call.db.transaction() as tx:
-        await _require_open(tx, call, id)
+        await _lock_active_organization(tx, call, id)
         row = await lock_invitation(tx, call, id, invitation_id)
-        require_next(row, call, "RESEND")
+        require_action_allowed(row, call, "RESEND")
         wait = row.sent_at + RESEND_AFTER - call.now
         if wait > timedelta():
             raise ResentTooSoon(retry_after_seconds=max(1, -int(-wait.total_seconds() // 1)))
         if row.status == "EXPIRED":
-            await _expire_older(tx, call, id, row.email_key)
-            if await invitation_store.lock_pending(
+            await _expire_earlier(tx, call, id, row.email_key)
+            if await invitation_store.lock_pending_invitation(
                 tx, project_id=call.project_id, organization_id=id, email_key=row.email_key
             ):
                 raise AlreadyInvited
@@ -168,7 +168,7 @@ async def revoke_organization_invitation(call: Call, id: UUID, invitation_id: UU
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, id)
         row = await lock_invitation(tx, call, id, invitation_id)
-        require_next(row, call, "REVOKE")
+        require_action_allowed(row, call, "REVOKE")
         row = await invitation_store.revoke_invitation(tx, project_id=call.project_id, id=invitation_id, now=call.now)
         await events.record(tx, call, "invitation.revoked", row.id, organizationId=str(id), role=row.role)
         await audit.record(tx, call, "invitation.revoked", "Invitation", row.id, organizationId=id)
@@ -182,7 +182,8 @@ async def revoke_organization_invitation(call: Call, id: UUID, invitation_id: UU
     example={"token": "019b1f3a5f0e7cc0a2f40c2f6a1f9d11.Zm9yIGV4YW1wbGU"},
 )
 async def preview_invitation(call: Call, data: InvitationToken) -> InvitationPreview:
-    """Get the organization and address of an invitation, for a page that asks to sign up or in before accepting."""
+    """Get the organization and address of an invitation, for a page that asks the visitor to sign up or sign in before
+    accepting."""
     row = await invitation_store.get_invitation(
         call.db, project_id=call.project_id, id=read_invitation_token(data.token)
     )
@@ -207,7 +208,8 @@ async def preview_invitation(call: Call, data: InvitationToken) -> InvitationPre
 async def accept_invitation(call: Call, data: InvitationToken) -> AcceptedInvitation:
     """Accept an invitation as the signed-in customer, whose verified address must be the invited one.
 
-    An existing member gets the invitation's role in addition to other roles. Accepting it again is not an error.
+    An existing member gets the invitation's role in addition to other roles. Accepting an invitation again is not an
+    error.
     """
     async with call.db.transaction() as tx:
         customer = await locked_customer(tx, call)
@@ -222,7 +224,7 @@ async def accept_invitation(call: Call, data: InvitationToken) -> AcceptedInvita
         if not await is_verified_address_of(tx, call, customer, row.email_key):
             raise AddressNotVerified
         if row.accepted_by != customer.id:
-            require_next(require_token(call, row, data.token), call, "ACCEPT")
+            require_action_allowed(require_token(call, row, data.token), call, "ACCEPT")
             await access.require_roles(tx, call.project_id, "ORGANIZATION", [row.role], "/token")
             await join_by_invitation(tx, call, row, customer.id)
             row = await invitation_store.accept_invitation(
@@ -244,12 +246,15 @@ async def accept_invitation(call: Call, data: InvitationToken) -> AcceptedInvita
 
 
 async def is_invited(db: Queries, project_id: UUID, email_key: str, now: Moment) -> bool:
-    """Whether an address has an invitation that is pending and has not expired."""
+    """Whether an address has a pending invitation to an active organization that has not expired."""
     return (await invitation_store.is_invited(db, project_id=project_id, email_key=email_key, now=now)).found
 
 
 async def join_by_invitation(tx: Transaction, call: Call, row: OrganizationInvitationRow, customer_id: UUID) -> None:
-    """Add a customer as member with the invitation's role; an existing member gets it in addition to other roles."""
+    """Add a customer as member with the invitation's role; an existing member gets the role in addition to others.
+
+    Raises the problems of `join`. The invitation itself does not change.
+    """
     if await join(tx, call, row.organization_id, customer_id, [row.role], "INVITATION"):
         return
     member = await store.get_member(
@@ -266,30 +271,34 @@ async def join_by_invitation(tx: Transaction, call: Call, row: OrganizationInvit
         )
 
 
-async def _require_open(tx: Transaction, call: Call, organization_id: UUID) -> None:
-    """Lock the organization to serialise invitations to it. Raises a problem if it accepts none."""
+async def _lock_active_organization(tx: Transaction, call: Call, organization_id: UUID) -> None:
+    """Lock the organization, to create invitations to it one after the other. Raises OrganizationSuspended."""
     organization = await lock_organization(tx, call, organization_id)
     if organization.status == "SUSPENDED":
         raise OrganizationSuspended
 
 
-async def _inviter(tx: Transaction, call: Call, organization_id: UUID, requested: str | None) -> UUID | None:
+async def _require_inviter(tx: Transaction, call: Call, organization_id: UUID, requested: str | None) -> UUID | None:
     if requested is None:
         return None
-    inviter = as_id(requested)
-    if not await store.get_member(tx, project_id=call.project_id, organization_id=organization_id, customer_id=inviter):
+    inviter_id = as_id(requested)
+    if not await store.get_member(
+        tx, project_id=call.project_id, organization_id=organization_id, customer_id=inviter_id
+    ):
         raise InviterUnknown
-    return inviter
+    return inviter_id
 
 
-async def _expire_older(tx: Transaction, call: Call, organization_id: UUID, email_key: str) -> None:
-    """Mark an earlier pending invitation of the address as expired if its time is over, as the worker would."""
-    older = await invitation_store.lock_pending(
+async def _expire_earlier(tx: Transaction, call: Call, organization_id: UUID, email_key: str) -> None:
+    """Mark an earlier invitation of the address as EXPIRED if it has expired but the worker has not marked it yet."""
+    earlier = await invitation_store.lock_pending_invitation(
         tx, project_id=call.project_id, organization_id=organization_id, email_key=email_key
     )
-    if older and await invitation_store.expire_invitation(tx, project_id=call.project_id, id=older.id, now=call.now):
+    if earlier and await invitation_store.expire_invitation(
+        tx, project_id=call.project_id, id=earlier.id, now=call.now
+    ):
         event = events.make_event(
-            call.project_id, "invitation.expired", older.id, call.now, organizationId=str(organization_id)
+            call.project_id, "invitation.expired", earlier.id, call.now, organizationId=str(organization_id)
         )
         await events.record_all(tx, [event])
 
@@ -302,7 +311,7 @@ async def lock_invitation(tx: Transaction, call: Call, organization_id: UUID, id
     return row
 
 
-def require_next(row: OrganizationInvitationRow, call: Call, action: InvitationAction) -> None:
+def require_action_allowed(row: OrganizationInvitationRow, call: Call, action: InvitationAction) -> None:
     """Raise InvitationClosed if the invitation's status does not allow this action."""
     status = row.status_at(call.now)
     if NEXT_INVITATION_STATUS[status, action] is None:
@@ -310,8 +319,8 @@ def require_next(row: OrganizationInvitationRow, call: Call, action: InvitationA
 
 
 def require_token(call: Call, row: OrganizationInvitationRow | None, token: str) -> OrganizationInvitationRow:
-    """Return the invitation if the token is its latest one. Raises OrganizationInvitationMissing otherwise."""
-    if row is None or not token_fits(call.world.secrets, token, call.project_id, row.id, row.generation):
+    """The invitation. Raises OrganizationInvitationMissing if it is None or `token` is not its latest token."""
+    if row is None or not is_current_token(call.world.secrets, token, call.project_id, row.id, row.generation):
         raise OrganizationInvitationMissing
     return row
 

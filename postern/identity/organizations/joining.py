@@ -7,7 +7,7 @@ import structlog
 from postern.identity.customers.model import CustomerMissing, CustomerOwnsOrganizations
 from postern.identity.customers.operations import lock_customer
 from postern.identity.organizations import invitation_store, store
-from postern.identity.organizations.members import admit, join
+from postern.identity.organizations.members import join, join_without_call
 from postern.identity.organizations.model import (
     DomainJoin,
     DomainJoinRequest,
@@ -25,11 +25,11 @@ from postern.kernel.http.operation import post
 from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.values import as_id, new_id
 from postern.platform.audit import operations as audit
-from postern.platform.events import operations as events_
+from postern.platform.events import operations as event_operations
 from postern.platform.events.model import Event
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
-ROLES_BY_DOMAIN = ["MEMBER"]
+DOMAIN_JOIN_ROLES = ["MEMBER"]
 
 
 @post(
@@ -48,22 +48,24 @@ async def join_by_domain(call: Call, data: DomainJoinRequest) -> DomainJoin:
     customer_id = as_id(data.customer_id)
     async with call.db.transaction() as tx:
         await lock_customer(tx, call, customer_id)  # Prevents concurrent erasure and merging.
-        candidates = await store.candidates(tx, project_id=call.project_id, customer_ids=[customer_id], now=call.now)
-        reason = reason_of(candidates[0])
-        organization_id = candidates[0].organization_id
+        join_candidates = await store.join_candidates(
+            tx, project_id=call.project_id, customer_ids=[customer_id], now=call.now
+        )
+        reason = reason_of(join_candidates[0])
+        organization_id = join_candidates[0].organization_id
         if reason == "JOINED" and organization_id is not None:
-            if await join(tx, call, organization_id, customer_id, ROLES_BY_DOMAIN, "DOMAIN"):
+            if await join(tx, call, organization_id, customer_id, DOMAIN_JOIN_ROLES, "DOMAIN"):
                 await audit.record(
                     tx, call, "member.added", "Organization", organization_id, customerId=customer_id, source="DOMAIN"
                 )
             else:
                 reason = "ALREADY_MEMBER"
-    domain = domain_of(candidates[0].email_key) if candidates[0].email_key else None
+    domain = domain_of(join_candidates[0].email_key) if join_candidates[0].email_key else None
     return DomainJoin(joined=reason == "JOINED", organization_id=organization_id, domain=domain, reason=reason)
 
 
 def reason_of(candidate: JoinCandidate) -> JoinReason:
-    """The first reason that prevents joining; JOINED if there is none."""
+    """The first reason that prevents joining; JOINED if nothing does."""
     if candidate.banned:
         return "CUSTOMER_BANNED"
     if candidate.email_key is None or not candidate.verified:
@@ -79,10 +81,11 @@ def reason_of(candidate: JoinCandidate) -> JoinReason:
     return "JOINED" if candidate.auto_join_enabled else "AUTO_JOIN_DISABLED"
 
 
-async def follow_customers(tx: Transaction, events: list[Event]) -> None:
+async def on_customer_events(tx: Transaction, events: list[Event]) -> None:
     """React to customer events, in the transaction that records them.
 
-    A sign-in joins by domain, a merge moves memberships, and an erasure deletes invitations.
+    A sign-in adds the customer to the organization of the domain; a merge moves memberships; an erasure transfers
+    ownership and deletes invitations.
     """
     for event in events:
         if event.subject_id is None:
@@ -90,12 +93,12 @@ async def follow_customers(tx: Transaction, events: list[Event]) -> None:
         if event.type == "customer.signed_in":
             await join_at_sign_in(tx, event.project_id, event.subject_id, event.occurred_at)
         elif event.type == "customer.linked":
-            ids = {"survivor": event.subject_id, "loser": as_id(event.data["mergedCustomerId"])}
+            ids = {"survivor_id": event.subject_id, "loser_id": as_id(event.data["mergedCustomerId"])}
             await store.merge_memberships(tx, project_id=event.project_id, now=event.occurred_at, **ids)
             await store.move_memberships(tx, project_id=event.project_id, now=event.occurred_at, **ids)
         else:
             await transfer_ownership(tx, event)
-            await invitation_store.delete_invitations_of(
+            await invitation_store.delete_invitations_of_customers(
                 tx, project_id=event.project_id, customer_ids=[event.subject_id]
             )
 
@@ -103,46 +106,48 @@ async def follow_customers(tx: Transaction, events: list[Event]) -> None:
 async def transfer_ownership(tx: Transaction, event: Event) -> None:
     """Make another customer OWNER of the organizations of which an erased customer was the last OWNER.
 
-    The event names that customer in `ownershipTransferredTo`. Raises CustomerOwnsOrganizations if it names none, and
-    Invalid if that is not another customer of the project.
+    `event.data["ownershipTransferredTo"]` is the id of that customer. Raises CustomerOwnsOrganizations if it is
+    missing, and Invalid if it is not the id of another customer of the project.
     """
     assert event.subject_id is not None
     customer_key = {"project_id": event.project_id, "customer_id": event.subject_id}
-    locked = await store.lock_owned(tx, **customer_key)
-    owned = await store.owned_alone(tx, **customer_key, ids=[row.id for row in locked]) if locked else []
-    if not owned:
+    owned = await store.lock_owned_organizations(tx, **customer_key)
+    solely_owned = (
+        await store.solely_owned_organizations(tx, **customer_key, ids=[row.id for row in owned]) if owned else []
+    )
+    if not solely_owned:
         return
     new_owner_text = event.data.get("ownershipTransferredTo")
     if new_owner_text is None:
-        message = f"This customer is the last OWNER of {', '.join(row.name for row in owned)[:1_000]}."
-        faults = [
+        message = f"This customer is the last OWNER of {', '.join(row.name for row in solely_owned)[:1_000]}."
+        errors = [
             ProblemError(path="query/transferOwnershipTo", code="last_owner", message=f"{row.name} ({row.id})")
-            for row in owned
+            for row in solely_owned
         ]
         raise CustomerOwnsOrganizations(
             message,
-            errors=faults,
+            errors=errors,
             next="Set the query parameter `transferOwnershipTo` to another customer, who becomes OWNER; or delete the "
             "organizations first.",
         )
-    new_owner = as_id(new_owner_text)
-    new_owner_id = await store.lock_customer_shared(tx, project_id=event.project_id, id=new_owner)
-    if new_owner == event.subject_id or new_owner_id is None:
+    new_owner_id = as_id(new_owner_text)
+    locked_id = await store.lock_customer_shared(tx, project_id=event.project_id, id=new_owner_id)
+    if new_owner_id == event.subject_id or locked_id is None:
         raise Invalid.at(
             "query/transferOwnershipTo",
             "`transferOwnershipTo` must be the id of another customer of this project.",
             "unknown_customer",
         )
-    for row in owned:
+    for row in solely_owned:
         await store.make_owner(
             tx,
             project_id=event.project_id,
             id=new_id(),
             organization_id=row.id,
-            customer_id=new_owner,
+            customer_id=new_owner_id,
             now=event.occurred_at,
         )
-        ownership_event = events_.make_event(
+        ownership_event = event_operations.make_event(
             event.project_id,
             "organization.updated",
             row.id,
@@ -150,26 +155,26 @@ async def transfer_ownership(tx: Transaction, event: Event) -> None:
             actor_type=event.actor_type,
             actor_id=event.actor_id,
             actor_label=event.actor_label,
-            customerId=str(new_owner),
+            customerId=str(new_owner_id),
             roles=["OWNER"],
         )
-        await events_.record_all(tx, [ownership_event])
+        await event_operations.record_all(tx, [ownership_event])
 
 
 async def join_at_sign_in(tx: Transaction, project_id: UUID, customer_id: UUID, now: Moment) -> UUID | None:
-    """Add a customer who signs in to the organization of the domain, if possible; returns its id, or None.
+    """Add a customer who signs in to the organization of the address's domain; returns its id, or None if not added.
 
-    Never prevents the sign-in.
+    Raises no problem, so that joining never prevents the sign-in.
     """
-    candidates = await store.candidates(tx, project_id=project_id, customer_ids=[customer_id], now=now)
-    if not candidates or reason_of(candidates[0]) != "JOINED" or candidates[0].organization_id is None:
+    join_candidates = await store.join_candidates(tx, project_id=project_id, customer_ids=[customer_id], now=now)
+    if not join_candidates or reason_of(join_candidates[0]) != "JOINED" or join_candidates[0].organization_id is None:
         return None
     caller = Caller(kind="customer", actor_type="CUSTOMER", actor_id=customer_id)
     try:
-        joined = await admit(
-            tx, project_id, candidates[0].organization_id, customer_id, ROLES_BY_DOMAIN, "DOMAIN", now, caller
+        joined = await join_without_call(
+            tx, project_id, join_candidates[0].organization_id, customer_id, DOMAIN_JOIN_ROLES, "DOMAIN", now, caller
         )
     except (OrganizationMissing, OrganizationSuspended, TooManyOrganizationMembers) as problem:
         log.warning("not_joined_by_domain", project=str(project_id), problem=problem.code())
         return None
-    return candidates[0].organization_id if joined else None
+    return join_candidates[0].organization_id if joined else None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 async def mail_invitation(world: "World", row: OrganizationInvitationRow, organization: OrganizationRow) -> None:
     """Send the mail of an invitation, with its current token. Raises the problems of `send_rendered`."""
     token = invitation_token(world.secrets, row.project_id, row.id, row.generation)
-    hosted = f"{world.settings.public_url}/projects/{row.project_id}/auth/pages/invitation"
+    page_url = f"{world.settings.public_url}/projects/{row.project_id}/auth/pages/invitation"
     await send_rendered(
         world,
         row.project_id,
@@ -23,12 +23,12 @@ async def mail_invitation(world: "World", row: OrganizationInvitationRow, organi
         expires_at=row.expires_at,
         tag="invitation",
         organization=organization.name,
-        link=with_token(row.accept_url or hosted, token),
+        link=url_with_token(row.accept_url or page_url, token),
         until=row.expires_at.strftime("%d %B %Y, %H:%M UTC"),
     )
 
 
-def with_token(url: str, token: str) -> str:
+def url_with_token(url: str, token: str) -> str:
     """`url` with `token` added to its query."""
     parts = urlsplit(url)
     query = "&".join(part for part in (parts.query, urlencode({"token": token})) if part)

@@ -23,7 +23,7 @@ from postern.identity.organizations.model import (
     Source,
     TooManyOrganizationMembers,
 )
-from postern.identity.organizations.operations import PROJECT, lock_organization, require_organization
+from postern.identity.organizations.operations import ORGANIZATIONS, lock_organization, require_organization
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call, Caller
@@ -33,7 +33,7 @@ from postern.kernel.values import Removed, as_id, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 
-MEMBERS = f"{PROJECT}/{{id}}/members"
+MEMBERS = f"{ORGANIZATIONS}/{{id}}/members"
 
 
 @get(MEMBERS, needs="organizations:read", problems=(OrganizationMissing,))
@@ -155,21 +155,28 @@ async def leave_organization(call: Call, id: UUID) -> Removed:
 
 
 async def organizations_of(db: Queries, project_id: UUID, customer_id: UUID, only: UUID | None = None) -> list[UUID]:
-    """Return up to two organizations of a customer, enough to tell one from several; with `only`, at most that one."""
+    """The ids of up to two organizations of a customer, which is enough to tell one from several.
+
+    With `only`, that organization if the customer belongs to it, otherwise an empty list.
+    """
     return await store.organizations_of(db, project_id=project_id, customer_id=customer_id, only=only)
 
 
 async def join(
     tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID, roles: list[str], source: Source
 ) -> bool:
-    """Add a customer to an organization; returns False if it is a member already. The caller checks the roles.
+    """Add a customer to an organization; returns False if the customer is a member already. The caller checks the
+    roles.
 
+    Records `organization.member_added` and deletes the record of an earlier removal. Locks the organization for share.
     Raises OrganizationMissing, OrganizationSuspended and TooManyOrganizationMembers.
     """
-    return await admit(tx, call.project_id, organization_id, customer_id, roles, source, call.now, call.caller)
+    return await join_without_call(
+        tx, call.project_id, organization_id, customer_id, roles, source, call.now, call.caller
+    )
 
 
-async def admit(
+async def join_without_call(
     tx: Transaction,
     project_id: UUID,
     organization_id: UUID,
@@ -220,7 +227,7 @@ async def admit(
 
 
 async def was_removed(tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID) -> bool:
-    """Whether a customer was removed from an organization or left, and was not invited or added since."""
+    """Whether a customer was removed from or left an organization, and was neither invited nor added since."""
     removal_id = await store.removal(
         tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id
     )
@@ -235,10 +242,13 @@ async def roles_in(tx: Transaction, call: Call, organization_id: UUID, customer_
     return row.roles if row else None
 
 
-async def give_roles(
+async def replace_roles(
     tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID, roles: list[str]
 ) -> list[str]:
-    """Replace the roles of a member, except that the last OWNER stays OWNER. Returns the resulting roles."""
+    """Replace the roles of a member, except that the last OWNER stays OWNER. Returns the resulting roles.
+
+    Records `organization.updated`. Raises OrganizationMissing and OrganizationMemberMissing.
+    """
     await lock_organization(tx, call, organization_id)
     row = await _member(tx, call, organization_id, customer_id)
     if "OWNER" in row.roles and "OWNER" not in roles:
@@ -280,9 +290,9 @@ async def _remove(tx: Transaction, call: Call, organization_id: UUID, customer_i
 
 
 async def _require_other_owner(tx: Transaction, call: Call, row: OrganizationMember) -> None:
-    """Raise LastOwner if the organization has no other owner. Its row must be locked."""
+    """Raise LastOwner if the member is the only OWNER. The organization's row must be locked."""
     if "OWNER" in row.roles and not await store.count_other_owners(
-        tx, project_id=call.project_id, organization_id=row.organization_id, but=row.customer_id
+        tx, project_id=call.project_id, organization_id=row.organization_id, except_customer_id=row.customer_id
     ):
         raise LastOwner
 

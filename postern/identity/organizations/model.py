@@ -27,11 +27,11 @@ MAIL_ATTEMPTS = 10
 
 CHECK_LEASE = timedelta(minutes=5)
 MAX_PENDING = timedelta(days=30)
-"""How long a domain can be PENDING or LAPSED before it becomes FAILED and is no longer checked. Counted from the time
-when it was added, lapsed, or was verified again after it had FAILED."""
+"""How long a domain can be PENDING or LAPSED before it becomes FAILED and is no longer checked. Counted from when the
+domain was added or lapsed, or when a caller requested a check of the FAILED domain."""
 MISSES_TO_LAPSE = 3
 MAX_MISSING = timedelta(hours=72)
-"""A verified domain lapses after MISSES_TO_LAPSE successive checks without its record, of which the first is at least
+"""A verified domain lapses after MISSES_TO_LAPSE successive checks without its record, if the first of them is at least
 MAX_MISSING ago. Failed DNS lookups do not count."""
 
 Status = Literal["ACTIVE", "SUSPENDED"]
@@ -208,7 +208,7 @@ class InviterUnknown(Unprocessable):
 
 
 class OrganizationRow(Record):
-    """An organization with its counts."""
+    """A row of `organizations` with its counts."""
 
     project_id: UUID
     id: UUID
@@ -323,7 +323,9 @@ class OrganizationInvitationRow(Record):
     invited_by: UUID | None
     accepted_by: UUID | None
     generation: int
+    """Number of e-mails requested; the token of the latest is valid."""
     mailed: int
+    """The latest `generation` whose e-mail was sent or finally failed."""
     mailed_at: Moment | None
     mail_problem: str | None
     life: timedelta
@@ -336,7 +338,7 @@ class OrganizationInvitationRow(Record):
     attempt: int
 
     def status_at(self, now: Moment) -> InvitationStatus:
-        """The status at that time: EXPIRED for a pending invitation after its expiry."""
+        """The status at `now`: EXPIRED for a pending invitation after its expiry."""
         return "EXPIRED" if self.status == "PENDING" and self.expires_at <= now else self.status
 
 
@@ -426,7 +428,7 @@ class OrganizationDomain(Record):
 
 
 class DomainJoin(Record):
-    """Whether a customer joined an organization by the domain of the address, and why."""
+    """Whether a customer joined the organization that has verified the domain of the address, and why."""
 
     joined: bool
     organization_id: UUID | None
@@ -502,6 +504,6 @@ class OrganizationDomainChange(Body):
 
 
 class DomainJoinRequest(Body):
-    """The customer to add to the organization of their address's domain."""
+    """The customer to add to the organization that has verified the domain of the customer's address."""
 
     customer_id: str

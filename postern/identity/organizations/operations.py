@@ -19,7 +19,7 @@ from postern.identity.organizations.model import (
     OrganizationRow,
     SlugTaken,
 )
-from postern.identity.organizations.rules import slug_of, slugs_like
+from postern.identity.organizations.rules import slug_candidates, slug_of
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
@@ -30,11 +30,11 @@ from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects.sso_check import SsoNotReady, SsoStillRequired, sso_works
 
-PROJECT = "/projects/{project_id}/b2b/organizations"
+ORGANIZATIONS = "/projects/{project_id}/b2b/organizations"
 ACME = {"name": "Acme Ltd", "externalId": "customer-17", "metadata": {"tier": "gold"}}
 
 
-@get(PROJECT, needs="organizations:read")
+@get(ORGANIZATIONS, needs="organizations:read")
 async def list_organizations(
     call: Call, external_id: str | None = None, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[Organization]:
@@ -47,7 +47,7 @@ async def list_organizations(
 
 
 @post(
-    PROJECT,
+    ORGANIZATIONS,
     needs="organizations:write",
     status=201,
     problems=(SlugTaken, OrganizationExternalIdTaken),
@@ -68,7 +68,7 @@ async def create_organization(call: Call, data: NewOrganization) -> Organization
 
 async def _insert(tx: Transaction, call: Call, data: NewOrganization) -> OrganizationRow:
     metadata = Jsonb(merged_metadata({}, data.metadata))
-    for slug in slugs_like(data.slug or slug_of(data.name)):
+    for slug in slug_candidates(data.slug or slug_of(data.name)):
         row = await store.insert_organization(
             tx,
             project_id=call.project_id,
@@ -81,18 +81,18 @@ async def _insert(tx: Transaction, call: Call, data: NewOrganization) -> Organiz
         )
         if row is not None:
             return row
-        await _require_free(tx, call, None, external_id=data.external_id, slug=data.slug)
+        await _require_not_taken(tx, call, None, external_id=data.external_id, slug=data.slug)
     raise SlugTaken
 
 
-@get(f"{PROJECT}/{{id}}", needs="organizations:read", problems=(OrganizationMissing,))
+@get(f"{ORGANIZATIONS}/{{id}}", needs="organizations:read", problems=(OrganizationMissing,))
 async def get_organization(call: Call, id: UUID) -> Organization:
-    """Get an organization with its numbers of members and pending invitations."""
+    """Get an organization with its number of members and of pending invitations."""
     return _shown(await require_organization(call.db, call, id))
 
 
 @patch(
-    f"{PROJECT}/{{id}}",
+    f"{ORGANIZATIONS}/{{id}}",
     needs="organizations:write",
     problems=(OrganizationMissing, SlugTaken, OrganizationExternalIdTaken, SsoNotReady, SsoStillRequired),
     example={"status": "SUSPENDED"},
@@ -100,12 +100,12 @@ async def get_organization(call: Call, id: UUID) -> Organization:
 async def change_organization(call: Call, id: UUID, data: OrganizationChange) -> Organization:
     """Change an organization. Omitted fields stay; `metadata` is merged (null removes a key).
 
-    With `status: SUSPENDED` it accepts no invitations or members, and grants no permissions. Its data is kept until it
-    is `ACTIVE` again.
+    With `status: SUSPENDED` the organization accepts no invitations or members, and grants no permissions. Its data is
+    kept; set `ACTIVE` to end the suspension.
 
     With `requireSso` its members, and customers with an address at one of its verified domains, can sign in only by its
-    single sign-on (403 `sso_required`). It requires a working connection (409). Sessions started otherwise end when
-    their access token expires.
+    single sign-on (403 `sso_required`). `requireSso` requires a working connection (409). Sessions started otherwise
+    end when their access token expires.
 
     With `requireMfa` its members must sign in with a second factor. Members without one must set up an authenticator
     app first (`mfaEnrollmentRequired`), and sessions without one end when their access token expires. Neither
@@ -118,7 +118,7 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
         call.require_match(row.updated_at)
         slug = row.slug if data.slug is UNSET else data.slug
         external_id = row.external_id if data.external_id is UNSET else data.external_id
-        await _require_free(tx, call, id, external_id=external_id, slug=slug)
+        await _require_not_taken(tx, call, id, external_id=external_id, slug=slug)
         metadata = row.metadata if data.metadata is UNSET else merged_metadata(row.metadata, data.metadata)
         name = row.name if data.name is UNSET else data.name
         status = row.status if data.status is UNSET else data.status
@@ -126,7 +126,7 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
         require_mfa = row.require_mfa if data.require_mfa is UNSET else data.require_mfa
         if require_sso and not row.require_sso and not await sso_works(tx, call.project_id, id):
             raise SsoNotReady
-        async with keeping_sso(tx, call, None):
+        async with require_sso_kept(tx, call, None):
             await store.update_organization(
                 tx,
                 project_id=call.project_id,
@@ -146,7 +146,7 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
         return _shown(await require_organization(tx, call, id))
 
 
-@delete(f"{PROJECT}/{{id}}", needs="organizations:write", problems=(OrganizationMissing, SsoStillRequired))
+@delete(f"{ORGANIZATIONS}/{{id}}", needs="organizations:write", problems=(OrganizationMissing, SsoStillRequired))
 async def delete_organization(call: Call, id: UUID) -> Organization:
     """Delete an organization with its members, invitations, domains, connections and entitlements.
 
@@ -157,9 +157,9 @@ async def delete_organization(call: Call, id: UUID) -> Organization:
         await tx.lock_quota("required sso", call.project_id)
         call.require_match((await lock_organization(tx, call, id)).updated_at)
         row = await require_organization(tx, call, id)
-        async with keeping_sso(tx, call, None):
+        async with require_sso_kept(tx, call, None):
             await store.mark_deleted(tx, project_id=call.project_id, id=id, now=call.now)
-        await domain_store.delete_all(tx, project_id=call.project_id, organization_id=id)
+        await domain_store.delete_domains_of_organization(tx, project_id=call.project_id, organization_id=id)
         tx.makes_due("organizations")
         await events.record(tx, call, "organization.deleted", id, name=row.name, externalId=row.external_id)
         await audit.record(tx, call, "organization.deleted", "Organization", id, name=row.name)
@@ -167,7 +167,7 @@ async def delete_organization(call: Call, id: UUID) -> Organization:
 
 
 async def require_organization(db: Queries, call: Call, id: UUID) -> OrganizationRow:
-    """An organization of the call's project with its counts. Raises OrganizationMissing."""
+    """An organization of the call's project with its counts of members and invitations. Raises OrganizationMissing."""
     row = await store.get_organization(db, project_id=call.project_id, id=id, now=call.now)
     if row is None:
         raise OrganizationMissing
@@ -175,7 +175,7 @@ async def require_organization(db: Queries, call: Call, id: UUID) -> Organizatio
 
 
 async def lock_organization(tx: Transaction, call: Call, id: UUID) -> OrganizationRow:
-    """An organization of the call's project, locked, without its counts. Raises OrganizationMissing."""
+    """Lock an organization of the call's project for update. Its counts are 0. Raises OrganizationMissing."""
     row = await store.lock_organization(tx, project_id=call.project_id, id=id)
     if row is None:
         raise OrganizationMissing
@@ -183,21 +183,21 @@ async def lock_organization(tx: Transaction, call: Call, id: UUID) -> Organizati
 
 
 @asynccontextmanager
-async def keeping_sso(tx: Transaction, call: Call, organization_id: UUID | None) -> AsyncIterator[None]:
-    """Run a change that may disable a connection. Raises SsoStillRequired if single sign-on is required, worked before
-    the change, and would not work after it.
+async def require_sso_kept(tx: Transaction, call: Call, organization_id: UUID | None) -> AsyncIterator[None]:
+    """A context in which a caller changes something that may disable a connection. Raises SsoStillRequired on exit if
+    single sign-on is required, and worked before the change, but does not work after it.
 
-    Without an organization only the project's requirement is checked. Call `tx.lock_quota("required sso", project_id)`
-    before taking other locks.
+    Checks the project's requirement and, unless `organization_id` is None, the organization's. Call
+    `tx.lock_quota("required sso", project_id)` before taking other locks.
     """
     project = await projects.require_project(tx, call.project_id)
-    needed: list[UUID | None] = [None] if project.settings.sign_in.require_sso else []
+    requirements: list[UUID | None] = [None] if project.settings.sign_in.require_sso else []
     if organization_id is not None:
         organization = await require_organization(tx, call, organization_id)
-        needed += [organization_id] if organization.require_sso and organization.status == "ACTIVE" else []
-    worked = [required_by for required_by in needed if await sso_works(tx, call.project_id, required_by)]
+        requirements += [organization_id] if organization.require_sso and organization.status == "ACTIVE" else []
+    working_before = [required_by for required_by in requirements if await sso_works(tx, call.project_id, required_by)]
     yield
-    for required_by in worked:
+    for required_by in working_before:
         if not await sso_works(tx, call.project_id, required_by):
             raise SsoStillRequired
 
@@ -207,14 +207,17 @@ def ref_of(row: OrganizationRow) -> OrganizationRef:
     return as_seen(OrganizationRef, row)
 
 
-async def _require_free(db: Queries, call: Call, id: UUID | None, *, external_id: str | None, slug: str | None) -> None:
-    """Raises SlugTaken or OrganizationExternalIdTaken if an organization other than `id` has one of them."""
+async def _require_not_taken(
+    db: Queries, call: Call, id: UUID | None, *, external_id: str | None, slug: str | None
+) -> None:
+    """Raises SlugTaken or OrganizationExternalIdTaken if an organization other than `id` has the slug or external
+    id."""
     if external_id is not None:
-        owner_id = await store.with_external_id(db, project_id=call.project_id, external_id=external_id)
+        owner_id = await store.id_of_external_id(db, project_id=call.project_id, external_id=external_id)
         if owner_id not in (None, id):
             raise OrganizationExternalIdTaken
     if slug is not None:
-        owner_id = await store.with_slug(db, project_id=call.project_id, slug=slug)
+        owner_id = await store.id_of_slug(db, project_id=call.project_id, slug=slug)
         if owner_id not in (None, id):
             raise SlugTaken
 

@@ -26,7 +26,7 @@ from postern.security.secrets import Secrets, new_token
 RECORD_LABEL = "_postern-verification"
 RECORD_PREFIX = "postern-verification="
 MAX_DOMAIN_LENGTH = 253 - len(RECORD_LABEL) - 1
-SLUG_TRIES = 5
+NUMBERED_SLUGS_END = 5
 MAILBOX_BRANDS = frozenset(
     ("gmail", "gmx", "googlemail", "hotmail", "protonmail", "rocketmail", "yahoo", "yandex", "ymail")
 )
@@ -36,21 +36,23 @@ PUBLIC_SUFFIXES = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, inc
 """The public suffix list included in the package; nothing is downloaded."""
 
 
-WITHOUT_MARKS = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h", "ŧ": "t"}
+ASCII_FORMS = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h", "ŧ": "t"}
 """Latin letters that Unicode does not decompose into a base letter and a mark; casefold() turns `ß` into `ss`."""
 
 
 def slug_of(name: str) -> str:
-    """Derive a slug: `Müller & Söhne` becomes `muller-sohne`; a name without Latin letters or digits `organization`."""
-    folded = "".join(WITHOUT_MARKS.get(letter, letter) for letter in name.casefold())
+    """Derive a slug: `Müller & Söhne` becomes `muller-sohne`. A name without Latin letters or digits becomes
+    `organization`."""
+    folded = "".join(ASCII_FORMS.get(letter, letter) for letter in name.casefold())
     ascii_text = unicodedata.normalize("NFKD", folded).encode("ascii", "ignore").decode()
     return re.sub(r"[^a-z0-9]+", "-", ascii_text)[:SLUG_LIMIT].strip("-") or "organization"
 
 
-def slugs_like(slug: str) -> Iterator[str]:
-    """Candidates for a unique slug: the slug itself, then with small numbers, then with random ones."""
+def slug_candidates(slug: str) -> Iterator[str]:
+    """Candidates for a unique slug, without end: the slug itself, then with small numbers, then with random
+    suffixes."""
     yield slug
-    for number in range(2, SLUG_TRIES):
+    for number in range(2, NUMBERED_SLUGS_END):
         yield f"{slug[: SLUG_LIMIT - 2].rstrip('-')}-{number}"
     while True:
         yield f"{slug[: SLUG_LIMIT - 9].rstrip('-')}-{new_token(8).lower()}"
@@ -58,7 +60,7 @@ def slugs_like(slug: str) -> Iterator[str]:
 
 @cache
 def public_mailboxes() -> frozenset[str]:
-    """The domains of the included list of public mailbox providers."""
+    """The domains in `public_mailboxes.txt`, the list of public mailbox providers in this package."""
     text = files("postern.identity.organizations").joinpath("public_mailboxes.txt").read_text("ascii")
     return frozenset(line for line in text.split("\n") if line and not line.startswith("#"))
 
@@ -72,7 +74,8 @@ def is_public_mailbox(domain: str) -> bool:
 
 
 def as_organization_domain(text: str) -> str:
-    """The name in lower-case A-labels. Raises Invalid for public suffixes and public mailbox providers."""
+    """The domain in lower-case A-labels. Raises Invalid if it is malformed or too long, a public suffix, or belongs to
+    a public mailbox provider."""
     domain = as_domain(text)
     if len(domain) > MAX_DOMAIN_LENGTH:
         raise Invalid.at(
@@ -88,7 +91,7 @@ def as_organization_domain(text: str) -> str:
     return domain
 
 
-def record_of(token: str) -> str:
+def record_value_of(token: str) -> str:
     """The value of the TXT record that proves a domain."""
     return RECORD_PREFIX + token
 
@@ -106,16 +109,19 @@ def domain_of(email: str) -> str:
 def domain_input(
     status: DomainStatus,
     *,
-    seen: bool | None,
+    record_exists: bool | None,
     watched_since: datetime,
     missing_since: datetime,
     misses: int,
     now: datetime,
 ) -> DomainInput:
-    """Return the input for NEXT_DOMAIN_STATUS: `seen` tells if the record exists, None if the DNS lookup failed."""
-    if seen is None:
+    """The input for NEXT_DOMAIN_STATUS after a check. `record_exists` is None if the DNS lookup failed.
+
+    `misses` counts successive checks of a VERIFIED domain without the record, the first of them at `missing_since`.
+    """
+    if record_exists is None:
         return "UNSURE"
-    if seen:
+    if record_exists:
         return "SEEN"
     if status == "VERIFIED":
         too_long = misses >= MISSES_TO_LAPSE and now - missing_since >= MAX_MISSING
@@ -124,8 +130,8 @@ def domain_input(
     return "MISSING_TOO_LONG" if too_long else "MISSING"
 
 
-def next_check_in(status: DomainStatus, *, watched_since: datetime, now: datetime) -> timedelta | None:
-    """Time until the next check: every minute ten times, every ten minutes 18 times, then every hour.
+def time_until_next_check(status: DomainStatus, *, watched_since: datetime, now: datetime) -> timedelta | None:
+    """Time until the next check. PENDING: every minute for ten minutes, every ten minutes for three hours, then hourly.
 
     VERIFIED and LAPSED domains are checked daily; FAILED ones are not checked (None).
     """
@@ -140,17 +146,18 @@ def next_check_in(status: DomainStatus, *, watched_since: datetime, now: datetim
 
 
 def invitation_token(secrets: Secrets, project_id: UUID, id: UUID, generation: int) -> str:
-    """The token of an invitation: its id with a signature over the id and the number of the e-mail."""
+    """The token in e-mail number `generation` of an invitation: its id, with a signature over the id and that
+    number."""
     return f"{id.hex}.{secrets.sign('invitation', f'{project_id}|{id}|{generation}'.encode())}"
 
 
 def read_invitation_token(token: str) -> UUID:
-    """The id of the invitation in a token; NO_ID if the token is malformed."""
+    """The invitation id in a token, not verified; NO_ID if the token is malformed."""
     text = token.partition(".")[0]
     return as_id(str(UUID(text))) if re.fullmatch(r"[0-9a-f]{32}", text) else NO_ID
 
 
-def token_fits(secrets: Secrets, token: str, project_id: UUID, id: UUID, generation: int) -> bool:
+def is_current_token(secrets: Secrets, token: str, project_id: UUID, id: UUID, generation: int) -> bool:
     """Whether `token` is the current token of the invitation; resending invalidates earlier ones."""
     signature = token.partition(".")[2]
     return secrets.verify("invitation", f"{project_id}|{id}|{generation}".encode(), signature)

@@ -29,9 +29,10 @@ class JoinCandidate(Record):
     suspended: bool | None
     member: bool
     removed: bool
-    """Whether the customer was removed from it or left, and was not invited or added since."""
+    """Whether the customer was removed from or left the organization, and was neither invited nor added since."""
 
 
+# Returns None if another organization has the slug or external id.
 @statement("""
     insert into organizations (project_id, id, name, slug, external_id, metadata, created_at, updated_at)
     values (%(project_id)s, %(id)s, %(name)s, %(slug)s, %(external_id)s, %(metadata)s, %(now)s, %(now)s)
@@ -51,14 +52,16 @@ async def insert_organization(
 ) -> OrganizationRow | None: ...
 
 
+# The id of the organization with an external id, or None.
 @statement("""
     select id from organizations where project_id = %(project_id)s and external_id = %(external_id)s
 """)
-async def with_external_id(db: Queries, *, project_id: UUID, external_id: str) -> UUID | None: ...
+async def id_of_external_id(db: Queries, *, project_id: UUID, external_id: str) -> UUID | None: ...
 
 
+# The id of the organization with a slug, or None.
 @statement("select id from organizations where project_id = %(project_id)s and slug = %(slug)s")
-async def with_slug(db: Queries, *, project_id: UUID, slug: str) -> UUID | None: ...
+async def id_of_slug(db: Queries, *, project_id: UUID, slug: str) -> UUID | None: ...
 
 
 @statement("""
@@ -81,6 +84,7 @@ async def list_organizations(
 ) -> list[OrganizationRow]: ...
 
 
+# An organization with its counts; None for a deleted one.
 @statement("""
     select organization.*,
            (select count(*)::int from organization_members member
@@ -96,6 +100,7 @@ async def list_organizations(
 async def get_organization(db: Queries, *, project_id: UUID, id: UUID, now: Moment) -> OrganizationRow | None: ...
 
 
+# Lock an organization for update, without its counts.
 @statement("""
     select * from organizations
     where project_id = %(project_id)s and id = %(id)s and status <> 'DELETED' for update
@@ -103,6 +108,7 @@ async def get_organization(db: Queries, *, project_id: UUID, id: UUID, now: Mome
 async def lock_organization(tx: Transaction, *, project_id: UUID, id: UUID) -> OrganizationRow | None: ...
 
 
+# Lock an organization for share, without its counts.
 @statement("""
     select * from organizations
     where project_id = %(project_id)s and id = %(id)s and status <> 'DELETED' for share
@@ -132,6 +138,7 @@ async def update_organization(
 ) -> None: ...
 
 
+# Mark an organization as DELETED, and the deletion of its rows as due.
 # The new slug is not valid in requests, so no other organization can have it.
 @statement("""
     update organizations set status = 'DELETED', slug = '!' || id, external_id = null, due_at = %(now)s
@@ -156,6 +163,7 @@ async def delete_organization(db: Queries, *, project_id: UUID, id: UUID) -> Non
 # Members.
 
 
+# Returns False if the customer is a member already.
 @statement("""
     insert into organization_members (project_id, id, organization_id, customer_id, roles, source, joined_at,
                                       updated_at)
@@ -175,11 +183,12 @@ async def insert_member(
 ) -> bool: ...
 
 
+# Count members up to `limit`.
 @statement("""
     select count(*)::int from (
         select from organization_members
         where project_id = %(project_id)s and organization_id = %(organization_id)s limit %(limit)s
-    ) as few
+    ) as limited
 """)
 async def count_members(db: Queries, *, project_id: UUID, organization_id: UUID, limit: int) -> int: ...
 
@@ -207,6 +216,7 @@ async def get_member(
 ) -> OrganizationMember | None: ...
 
 
+# Whether a customer whose main address is `email_key` is a member.
 @statement("""
     select from organization_members member
     join customers customer on customer.project_id = member.project_id and customer.id = member.customer_id
@@ -219,9 +229,11 @@ async def is_member_by_email(db: Queries, *, project_id: UUID, organization_id: 
 @statement("""
     select count(*)::int from organization_members
     where project_id = %(project_id)s and organization_id = %(organization_id)s and 'OWNER' = any (roles)
-      and customer_id <> %(but)s
+      and customer_id <> %(except_customer_id)s
 """)
-async def count_other_owners(db: Queries, *, project_id: UUID, organization_id: UUID, but: UUID) -> int: ...
+async def count_other_owners(
+    db: Queries, *, project_id: UUID, organization_id: UUID, except_customer_id: UUID
+) -> int: ...
 
 
 @statement("""
@@ -256,6 +268,7 @@ async def memberships(
 ) -> list[OrganizationMembershipRow]: ...
 
 
+# Up to two organizations of a customer; with `only`, that one if the customer belongs to it.
 @statement("""
     select member.organization_id from organization_members member
     join organizations organization
@@ -270,74 +283,83 @@ async def organizations_of(db: Queries, *, project_id: UUID, customer_id: UUID, 
 
 # Sign-in requirements. Single sign-on applies to members and to customers with an address at a domain of the
 # organization; the second factor to members and to customers who become members by domain when they sign in.
+# `project_id` and `customer_id` are parallel lists.
 @statement("""
-    select asked.project_id, asked.customer_id, array(
+    select pair.project_id, pair.customer_id, array(
         select organization.id from organizations organization
-        where organization.project_id = asked.project_id and organization.status = 'ACTIVE' and organization.require_sso
+        where organization.project_id = pair.project_id and organization.status = 'ACTIVE' and organization.require_sso
           and organization.id in (
             select member.organization_id from organization_members member
-            where member.project_id = asked.project_id and member.customer_id = asked.customer_id
+            where member.project_id = pair.project_id and member.customer_id = pair.customer_id
             union
-            select owned.organization_id from organization_domains owned
-            where owned.project_id = asked.project_id and owned.status = 'VERIFIED' and owned.domain in (
+            select verified.organization_id from organization_domains verified
+            where verified.project_id = pair.project_id and verified.status = 'VERIFIED' and verified.domain in (
                 select substring(customer.email_key from '@([^@]+)$') from customers customer
-                where customer.project_id = asked.project_id and customer.id = asked.customer_id
+                where customer.project_id = pair.project_id and customer.id = pair.customer_id
                 union
                 select substring(other.email_key from '@([^@]+)$') from customer_other_addresses other
-                where other.project_id = asked.project_id and other.customer_id = asked.customer_id))
+                where other.project_id = pair.project_id and other.customer_id = pair.customer_id))
         order by organization.id) as sso_organization_ids, exists (
         select from organizations organization
-        where organization.project_id = asked.project_id and organization.status = 'ACTIVE' and organization.require_mfa
+        where organization.project_id = pair.project_id and organization.status = 'ACTIVE' and organization.require_mfa
           and organization.id in (
             select member.organization_id from organization_members member
-            where member.project_id = asked.project_id and member.customer_id = asked.customer_id
+            where member.project_id = pair.project_id and member.customer_id = pair.customer_id
             union
-            select owned.organization_id from customers customer
-            join organization_domains owned
-              on owned.project_id = customer.project_id and owned.status = 'VERIFIED' and owned.auto_join_enabled
-             and owned.domain = substring(customer.email_key from '@([^@]+)$')
-            where customer.project_id = asked.project_id and customer.id = asked.customer_id
+            select verified.organization_id from customers customer
+            join organization_domains verified
+              on verified.project_id = customer.project_id and verified.status = 'VERIFIED'
+             and verified.auto_join_enabled
+             and verified.domain = substring(customer.email_key from '@([^@]+)$')
+            where customer.project_id = pair.project_id and customer.id = pair.customer_id
               and customer.email_verified_at is not null)) as mfa
-    from unnest(%(project_id)s::uuid[], %(customer_id)s::uuid[]) as asked (project_id, customer_id)
+    from unnest(%(project_id)s::uuid[], %(customer_id)s::uuid[]) as pair (project_id, customer_id)
 """)
 async def requirements(db: Queries, *, project_id: list[UUID], customer_id: list[UUID]) -> list[SignInRequirement]: ...
 
 
+# The active organization that has verified a domain and requires single sign-on, or None.
 @statement("""
-    select organization.id from organization_domains owned
+    select organization.id from organization_domains verified
     join organizations organization
-      on organization.project_id = owned.project_id and organization.id = owned.organization_id
+      on organization.project_id = verified.project_id and organization.id = verified.organization_id
      and organization.status = 'ACTIVE' and organization.require_sso
-    where owned.project_id = %(project_id)s and owned.domain = %(domain)s and owned.status = 'VERIFIED'
+    where verified.project_id = %(project_id)s and verified.domain = %(domain)s and verified.status = 'VERIFIED'
 """)
-async def sso_required_at(db: Queries, *, project_id: UUID, domain: str) -> UUID | None: ...
+async def organization_requiring_sso(db: Queries, *, project_id: UUID, domain: str) -> UUID | None: ...
 
 
-# Merge of two customers: where both are members, their roles are combined; other memberships are moved.
+# When two customers are merged: give the survivor the roles of the loser where both are members.
 @statement("""
-    update organization_members kept
-    set roles = array(select distinct unnest(kept.roles || gone.roles) order by 1), updated_at = %(now)s
-    from organization_members gone
-    where kept.project_id = %(project_id)s and kept.customer_id = %(survivor)s
-      and gone.project_id = kept.project_id and gone.customer_id = %(loser)s
-      and gone.organization_id = kept.organization_id
+    update organization_members survivor
+    set roles = array(select distinct unnest(survivor.roles || loser.roles) order by 1), updated_at = %(now)s
+    from organization_members loser
+    where survivor.project_id = %(project_id)s and survivor.customer_id = %(survivor_id)s
+      and loser.project_id = survivor.project_id and loser.customer_id = %(loser_id)s
+      and loser.organization_id = survivor.organization_id
 """)
-async def merge_memberships(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID, now: Moment) -> None: ...
+async def merge_memberships(
+    tx: Transaction, *, project_id: UUID, survivor_id: UUID, loser_id: UUID, now: Moment
+) -> None: ...
 
 
+# When two customers are merged: move the memberships of the loser where the survivor is not a member.
 @statement("""
-    update organization_members gone set customer_id = %(survivor)s, updated_at = %(now)s
-    where gone.project_id = %(project_id)s and gone.customer_id = %(loser)s and not exists (
-        select from organization_members kept
-        where kept.project_id = gone.project_id and kept.organization_id = gone.organization_id
-          and kept.customer_id = %(survivor)s
+    update organization_members loser set customer_id = %(survivor_id)s, updated_at = %(now)s
+    where loser.project_id = %(project_id)s and loser.customer_id = %(loser_id)s and not exists (
+        select from organization_members survivor
+        where survivor.project_id = loser.project_id and survivor.organization_id = loser.organization_id
+          and survivor.customer_id = %(survivor_id)s
     )
 """)
-async def move_memberships(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID, now: Moment) -> None: ...
+async def move_memberships(
+    tx: Transaction, *, project_id: UUID, survivor_id: UUID, loser_id: UUID, now: Moment
+) -> None: ...
 
 
 # Locks the organizations in the order of their ids, which avoids deadlocks. If two owners of an organization are erased
-# concurrently, the second erasure waits here; `owned_alone`, a later statement, then sees that the first is gone.
+# concurrently, the second erasure waits here; `solely_owned_organizations`, a later statement, then sees that the first
+# owner is gone.
 @statement("""
     select organization.id, organization.name
     from organization_members member
@@ -347,9 +369,12 @@ async def move_memberships(tx: Transaction, *, project_id: UUID, survivor: UUID,
     where member.project_id = %(project_id)s and member.customer_id = %(customer_id)s and 'OWNER' = any (member.roles)
     order by organization.id for update of organization
 """)
-async def lock_owned(tx: Transaction, *, project_id: UUID, customer_id: UUID) -> list[OwnedOrganization]: ...
+async def lock_owned_organizations(
+    tx: Transaction, *, project_id: UUID, customer_id: UUID
+) -> list[OwnedOrganization]: ...
 
 
+# Those of the organizations `ids` that have no OWNER other than the customer.
 @statement("""
     select organization.id, organization.name from organizations organization
     where organization.project_id = %(project_id)s and organization.id = any (%(ids)s) and not exists (
@@ -358,15 +383,17 @@ async def lock_owned(tx: Transaction, *, project_id: UUID, customer_id: UUID) ->
           and other.customer_id <> %(customer_id)s and 'OWNER' = any (other.roles))
     order by organization.id
 """)
-async def owned_alone(
+async def solely_owned_organizations(
     tx: Transaction, *, project_id: UUID, customer_id: UUID, ids: list[UUID]
 ) -> list[OwnedOrganization]: ...
 
 
+# Lock a customer for key share; returns the id, or None if there is no such customer.
 @statement("select id from customers where project_id = %(project_id)s and id = %(id)s for key share")
 async def lock_customer_shared(tx: Transaction, *, project_id: UUID, id: UUID) -> UUID | None: ...
 
 
+# Add the role OWNER to a customer, who becomes a member if necessary. The customer must not be OWNER yet.
 @statement("""
     insert into organization_members as member (project_id, id, organization_id, customer_id, roles, source,
                                                 joined_at, updated_at)
@@ -399,6 +426,7 @@ async def insert_removal(
 async def delete_removal(tx: Transaction, *, project_id: UUID, organization_id: UUID, customer_id: UUID) -> None: ...
 
 
+# Delete the record that the customer with an address was removed, so that the customer can join again.
 @statement("""
     delete from organization_removals removal using customers customer
     where removal.project_id = %(project_id)s and removal.organization_id = %(organization_id)s
@@ -408,6 +436,7 @@ async def delete_removal(tx: Transaction, *, project_id: UUID, organization_id: 
 async def delete_removals_of(tx: Transaction, *, project_id: UUID, organization_id: UUID, email_key: str) -> None: ...
 
 
+# The customer id if it is recorded that the customer was removed or left, otherwise None.
 @statement("""
     select customer_id from organization_removals
     where project_id = %(project_id)s and organization_id = %(organization_id)s and customer_id = %(customer_id)s
@@ -418,6 +447,8 @@ async def removal(db: Queries, *, project_id: UUID, organization_id: UUID, custo
 # Joining by domain.
 
 
+# For each customer, the organization that has verified the domain of the address, if any, and what decides about
+# joining.
 @statement("""
     select customer.id as customer_id, customer.email_key, customer.email_verified_at is not null as verified,
            customer.banned_at is not null
@@ -439,6 +470,6 @@ async def removal(db: Queries, *, project_id: UUID, organization_id: UUID, custo
      and removal.customer_id = customer.id
     where customer.project_id = %(project_id)s and customer.id = any (%(customer_ids)s)
 """)
-async def candidates(
+async def join_candidates(
     db: Queries, *, project_id: UUID, customer_ids: list[UUID], now: Moment
 ) -> list[JoinCandidate]: ...

@@ -8,7 +8,7 @@ import structlog
 
 from postern.identity.customers.mailer import undeliverable_reason
 from postern.identity.organizations import domain_store, invitation_store, store
-from postern.identity.organizations.domains import check_domain, is_taken, record_check, record_taken
+from postern.identity.organizations.domains import check_domain, is_verified_by_another, record_check, record_taken
 from postern.identity.organizations.mails import mail_invitation
 from postern.identity.organizations.model import (
     CHECK_LEASE,
@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 SUSPENDED_RETRY_DELAY = timedelta(hours=1)
-"""Delay before the e-mail of an invitation to a suspended organization is tried again."""
+"""Delay before the next attempt to send the e-mail of an invitation to a suspended organization."""
 
 
 async def process_invitation(world: "World", row: OrganizationInvitationRow) -> None:
-    """Mark an invitation as expired, or send its mail. If the worker crashes, the mail may be sent twice."""
+    """Mark a pending invitation as expired and record `invitation.expired`, or send its e-mail. After a crash of the
+    worker, the e-mail may be sent twice."""
     if row.status != "PENDING":
         return
     if row.expires_at <= world.clock():
@@ -58,10 +59,10 @@ async def _mail(world: "World", row: OrganizationInvitationRow) -> None:
     )
     if organization is None:
         return
-    fence: dict[str, Any] = {"project_id": row.project_id, "id": row.id, "attempt": row.attempt}
+    claim_key: dict[str, Any] = {"project_id": row.project_id, "id": row.id, "attempt": row.attempt}
     if organization.status == "SUSPENDED":
         due_at = min(world.clock() + SUSPENDED_RETRY_DELAY, row.expires_at)
-        await invitation_store.postpone(world.db, **fence, problem=None, due_at=due_at)
+        await invitation_store.postpone_mail(world.db, **claim_key, problem=None, due_at=due_at)
         return
     problem = None
     if row.mailed < row.generation:
@@ -72,11 +73,11 @@ async def _mail(world: "World", row: OrganizationInvitationRow) -> None:
             log.warning("invitation_not_mailed", project=str(row.project_id), problem=error.code())
             if row.attempt < MAIL_ATTEMPTS:
                 due_at = min(world.clock() + timedelta(minutes=2**row.attempt), row.expires_at)
-                await invitation_store.postpone(world.db, **fence, problem=problem, due_at=due_at)
+                await invitation_store.postpone_mail(world.db, **claim_key, problem=problem, due_at=due_at)
                 return
-    await invitation_store.settle_mail(
+    await invitation_store.record_mail_result(
         world.db,
-        **fence,
+        **claim_key,
         generation=row.generation,
         mailed_at=row.mailed_at if row.mailed == row.generation else (None if problem else world.clock()),
         problem=problem,
@@ -85,18 +86,18 @@ async def _mail(world: "World", row: OrganizationInvitationRow) -> None:
 
 
 async def check_due_domain(world: "World", domain: OrganizationDomainRow) -> None:
-    """Check the TXT record of one domain and store the result."""
-    seen = await check_domain(world, domain)
+    """Check the TXT record of a domain, store the result, and record an event if the status changed."""
+    record_exists = await check_domain(world, domain)
     now = world.clock()
     async with world.db.transaction() as tx:
         await domain_store.lock_domain_name(tx, project_id=domain.project_id, domain=domain.domain)
         row = await domain_store.lock_domain(tx, project_id=domain.project_id, id=domain.id)
         if row is None or row.attempt != domain.attempt:
             return  # The domain was removed, or another worker has claimed it.
-        if seen and await is_taken(tx, row.project_id, row.organization_id, row.domain):
+        if record_exists and await is_verified_by_another(tx, row.project_id, row.organization_id, row.domain):
             await record_taken(tx, row, now)
             return
-        row, event = await record_check(tx, row, seen, now)
+        row, event = await record_check(tx, row, record_exists, now)
         if event:
             domain_event = make_event(
                 row.project_id, event, row.organization_id, now, domain=row.domain, domainId=str(row.id)
@@ -105,7 +106,7 @@ async def check_due_domain(world: "World", domain: OrganizationDomainRow) -> Non
 
 
 class DeletedOrganization(Record):
-    """A deleted organization that still has rows."""
+    """A row of `organizations` with the status DELETED, whose rows in other tables are being deleted."""
 
     project_id: UUID
     id: UUID
@@ -113,7 +114,8 @@ class DeletedOrganization(Record):
 
 
 async def delete_organization_rows(world: "World", job: DeletedOrganization) -> None:
-    """Delete rows of a deleted organization in batches, and finally its own row. Resumes after a crash."""
+    """Delete a batch of rows of a deleted organization and reschedule the rest; delete the organization after the
+    last."""
     key: dict[str, Any] = {"project_id": job.project_id, "id": job.id}
     if await delete_rows(world.db, await tables_referencing(world.db, "organizations"), **key):
         await store.delete_organization(world.db, **key)

@@ -23,7 +23,7 @@ from postern.identity.customers.model import CustomerRow, CustomerSignUpClosed, 
 from postern.identity.customers.providers import issue_grant
 from postern.identity.customers.rules import read_email
 from postern.identity.organizations.domains import owner_of_domain
-from postern.identity.organizations.members import admit, give_roles, roles_in, was_removed
+from postern.identity.organizations.members import join_without_call, replace_roles, roles_in, was_removed
 from postern.identity.organizations.model import TooManyOrganizationMembers
 from postern.identity.organizations.rules import domain_of
 from postern.identity.sso import rules, store
@@ -271,11 +271,11 @@ async def _add_to_organization(
         organization_id = row.organization_id
         if await was_removed(tx, call, organization_id, customer.id):
             return []  # A removed member can sign in, but becomes a member again only by invitation or addition.
-        await admit(tx, call.project_id, organization_id, customer.id, roles, "SSO", call.now, call.caller)
+        await join_without_call(tx, call.project_id, organization_id, customer.id, roles, "SSO", call.now, call.caller)
         return roles
     if sorted(roles) == sorted(held):
         return held
-    return await give_roles(tx, call, row.organization_id, customer.id, roles)
+    return await replace_roles(tx, call, row.organization_id, customer.id, roles)
 
 
 def issuer_of(row: ConnectionWithOrganization) -> str:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from postern.identity.access import operations as access
 from postern.identity.organizations.domains import owner_of_domain
 from postern.identity.organizations.model import OrganizationMissing, OrganizationRef
-from postern.identity.organizations.operations import keeping_sso, lock_organization, require_organization
+from postern.identity.organizations.operations import lock_organization, require_organization, require_sso_kept
 from postern.identity.sso import keys, rules, store
 from postern.identity.sso.metadata_import import import_metadata
 from postern.identity.sso.model import (
@@ -183,7 +183,7 @@ async def delete_sso_connection(call: Call, id: UUID, conn_id: UUID) -> Removed:
         await tx.lock_quota("required sso", call.project_id)
         row = await _lock(tx, call, id, conn_id)
         call.require_match(row.updated_at)
-        async with keeping_sso(tx, call, id):
+        async with require_sso_kept(tx, call, id):
             await store.delete_connection(tx, project_id=call.project_id, id=conn_id)
         if row.status == "ACTIVE":
             await events.record(tx, call, "sso.deactivated", conn_id, organizationId=str(id), domain=row.domain)
@@ -468,7 +468,7 @@ async def _switch(call: Call, id: UUID, conn_id: UUID, sign: ConnectionAction) -
             await _require_complete(tx, call, after)
         if status != row.status:
             due_at = await _first_warning_at(tx, call, after)
-            async with keeping_sso(tx, call, id):
+            async with require_sso_kept(tx, call, id):
                 await store.set_status(
                     tx, project_id=call.project_id, id=conn_id, status=status, due_at=due_at, now=call.now
                 )

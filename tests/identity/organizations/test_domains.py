@@ -6,7 +6,12 @@ from datetime import timedelta
 import pytest
 
 from postern.identity.organizations.model import NEXT_DOMAIN_STATUS
-from postern.identity.organizations.rules import domain_input, is_public_mailbox, next_check_in, public_mailboxes
+from postern.identity.organizations.rules import (
+    domain_input,
+    is_public_mailbox,
+    public_mailboxes,
+    time_until_next_check,
+)
 
 STATUSES = ("PENDING", "VERIFIED", "FAILED", "LAPSED")
 
@@ -308,7 +313,7 @@ def test_the_state_table_covers_every_state_and_result():
 @pytest.mark.parametrize("misses", [1, 3])
 def test_dns_results_are_interpreted(clock, status, seen, days, misses):
     since, now = clock(), clock() + timedelta(days=days)
-    sign = domain_input(status, seen=seen, watched_since=since, missing_since=since, misses=misses, now=now)
+    sign = domain_input(status, record_exists=seen, watched_since=since, missing_since=since, misses=misses, now=now)
     if seen is not False:
         assert sign == ("SEEN" if seen else "UNSURE")
         return
@@ -320,10 +325,10 @@ def test_the_schedule_of_domain_checks(clock):
     since, minute = clock(), timedelta(minutes=1)
     now, looks = since, []
     while now < since + timedelta(days=1):
-        wait = next_check_in("PENDING", watched_since=since, now=now)
+        wait = time_until_next_check("PENDING", watched_since=since, now=now)
         looks.append(wait)
         now += wait
     assert looks[:28] == [minute] * 10 + [10 * minute] * 18
     assert set(looks[28:]) == {60 * minute}
-    assert next_check_in("VERIFIED", watched_since=since, now=now) == timedelta(days=1)
-    assert next_check_in("FAILED", watched_since=since, now=now) is None
+    assert time_until_next_check("VERIFIED", watched_since=since, now=now) == timedelta(days=1)
+    assert time_until_next_check("FAILED", watched_since=since, now=now) is None

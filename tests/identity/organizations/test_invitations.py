@@ -9,7 +9,7 @@ from uuid import UUID
 import lxml.html
 import pytest
 
-from postern.identity.organizations.mails import with_token
+from postern.identity.organizations.mails import url_with_token
 from postern.identity.organizations.model import NEXT_INVITATION_STATUS, InvitationStatus
 from postern.identity.organizations.rules import invitation_token
 from tests.identity.customers.conftest import GOOD, new_address
@@ -288,9 +288,9 @@ async def test_an_invalid_accept_url_is_rejected(directory, url):
 
 
 def test_the_token_is_added_to_the_query_of_the_accept_url():
-    assert with_token("https://a.example/x?to={{name}}", "t") == "https://a.example/x?to=%7B%7Bname%7D%7D&token=t"
-    assert with_token("https://a.example/x", "t") == "https://a.example/x?token=t"
-    assert with_token("https://a.example/x?a=1", "t") == "https://a.example/x?a=1&token=t"
+    assert url_with_token("https://a.example/x?to={{name}}", "t") == "https://a.example/x?to=%7B%7Bname%7D%7D&token=t"
+    assert url_with_token("https://a.example/x", "t") == "https://a.example/x?token=t"
+    assert url_with_token("https://a.example/x?a=1", "t") == "https://a.example/x?a=1&token=t"
 
 
 async def test_the_mail_links_to_a_page_with_an_accept_button(auth, directory, stranger, world):
