@@ -290,7 +290,7 @@ def test_the_first_start_prints_transport_and_base_url(first: Started) -> None:
     Defects: N3
     """
     assert f"Postern is ready at {first.url} (Ctrl-C stops it).\nMail is not sent but captured" in first.printed()
-    assert f"links lead to the base URL {first.url}" in first.printed()
+    assert f"links in it lead to the base URL {first.url}" in first.printed()
 
 
 def test_bootstrap_does_not_mention_ctrl_c(first: Started) -> None:
