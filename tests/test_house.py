@@ -191,7 +191,7 @@ WRITTEN = re.compile(
     re.IGNORECASE,
 )
 WRITE_ANOTHERS_TABLE = {
-    "messaging.audiences.store.sort_contacts": "events",
+    "messaging.audiences.store.update_memberships": "events",
     "messaging.audiences.store.refill_members": "events",
     "messaging.audiences.store.add_members": "events",
     "messaging.audiences.import_store.import_rows": "events",

@@ -169,16 +169,16 @@ async def _lock_attributes(tx: Transaction, project_id: UUID, names: list[str]) 
 
 
 def inferred_from(attributes: dict[str, Any]) -> InferredAttributeTypes:
-    """Types inferred from the attributes of one contact, for the statement that writes them."""
+    """The types of one contact's attributes, as a parameter of the statement that writes the attributes."""
     return inferred_as(types_of([attributes]))
 
 
 def inferred_as(types: Mapping[str, AttributeType]) -> InferredAttributeTypes:
-    """`types` for a statement that writes attributes; it declares those without a type."""
-    return InferredAttributeTypes(inferred=_declaring(types), attributes_per_project=ATTRIBUTES_PER_PROJECT)
+    """`types` as a parameter of a statement that writes attributes and declares those that have no type yet."""
+    return InferredAttributeTypes(inferred=_declaration_rows(types), attributes_per_project=ATTRIBUTES_PER_PROJECT)
 
 
-def _declaring(types: Mapping[str, AttributeType]) -> list[dict[str, Any]]:
+def _declaration_rows(types: Mapping[str, AttributeType]) -> list[dict[str, Any]]:
     return [{"id": new_id(), "name": name, "type": kind} for name, kind in types.items()]
 
 
@@ -189,7 +189,7 @@ async def declarations(db: Queries, project_id: UUID) -> dict[str, DeclaredType]
 
 
 def read_types(text: str | None) -> dict[str, AttributeType]:
-    """Parse the query parameter `attributeTypes`. Raises Invalid."""
+    """Parse the query parameter `attributeTypes`; without a value, returns no types. Raises Invalid."""
     if text is None:
         return {}
     try:
@@ -206,7 +206,10 @@ def read_types(text: str | None) -> dict[str, AttributeType]:
 
 
 async def require_declarable(tx: Transaction, project_id: UUID, types: Mapping[str, AttributeType]) -> None:
-    """Raises ContactAttributeDeclared if another type was declared already, or TooManyContactAttributes."""
+    """Check that `types` can be declared.
+
+    Raises ContactAttributeDeclared if an attribute is declared with another type, or TooManyContactAttributes.
+    """
     if not types:
         return
     declared = await declarations(tx, project_id)
@@ -220,7 +223,7 @@ async def require_declarable(tx: Transaction, project_id: UUID, types: Mapping[s
 
 
 async def declare_all(tx: Transaction, project_id: UUID, types: Mapping[str, AttributeType], now: Moment) -> None:
-    """Declare types. They replace inferred types; types that were declared already stay."""
+    """Declare types. They replace inferred types; types that were declared before stay as they are."""
     if types:
         await _lock_attributes(tx, project_id, list(types))
-        await store.declare_attributes(tx, project_id=project_id, types=Jsonb(_declaring(types)), now=now)
+        await store.declare_attributes(tx, project_id=project_id, types=Jsonb(_declaration_rows(types)), now=now)

@@ -33,7 +33,9 @@ CODECS: Final[dict[str, str]] = {
     "euc-jp": "euc_jp",
     "euc-kr": "cp949",
 }
-"""Python's codec by WHATWG Encoding Standard name. In all but UTF-16, byte 0x0A is always a line feed.
+"""Python's codec for each supported encoding, keyed by its name in the WHATWG Encoding Standard.
+
+In all of them but UTF-16, byte 0x0A is always a line feed.
 
 Labels from callers never reach `bytes.decode` directly, because some Python codecs decompress or evaluate data.
 """
@@ -86,7 +88,7 @@ class Utf8Detector:
     """Detects whether a file, fed in chunks, is UTF-8. Takes time linear in the file's size.
 
     Non-ASCII lines of a file in another encoding are rarely valid UTF-8, while a damaged UTF-8 file still has many
-    valid ones. So the majority of the non-ASCII lines decides.
+    valid ones. So the majority of the non-ASCII lines decides. Lines longer than `line_limit` bytes are ignored.
     """
 
     def __init__(self, line_limit: int) -> None:

@@ -195,12 +195,15 @@ async def require_contact(db: Queries, project_id: UUID, id: UUID) -> Contact:
 
 
 async def contact_of(db: Queries, project_id: UUID, email: str) -> Contact | None:
-    """The contact with an address, or None. Raises AddressInvalid."""
+    """The contact with an address, in any case; None if there is none. Raises AddressInvalid."""
     return await store.contact_by_key(db, project_id=project_id, email_key=normalise(email))
 
 
 async def contact_ids(db: Queries, addresses: Sequence[tuple[UUID, str]]) -> dict[tuple[UUID, str], UUID]:
-    """Contact ids for (project id, address) pairs, addresses in any case. Pairs without a contact are omitted."""
+    """Contact ids for pairs of project id and address, keyed by these pairs; pairs without a contact are omitted.
+
+    Addresses can be in any case. Raises AddressInvalid.
+    """
     pairs = {(project_id, normalise(address)): (project_id, address) for project_id, address in addresses}
     rows = await store.contact_ids(
         db, project_id=[project_id for project_id, _ in pairs], email_key=[key for _, key in pairs]
@@ -217,7 +220,7 @@ async def find_or_create(
     attributes: dict[str, Any] | None = None,
     actor: ChangeActor = SYSTEM,
 ) -> Contact:
-    """The contact with an address; creates it with `attributes` if there is none.
+    """The contact with an address; creates it with `attributes`, and records the event, if there is none.
 
     Raises AddressInvalid. Takes the project's shared audience lock: call it early in the transaction.
     """
@@ -254,7 +257,7 @@ async def erase_contact(tx: Transaction, project_id: UUID, email: str) -> list[U
     contact = await contact_of(tx, project_id, email)
     if contact is not None:
         await store.delete_contact(tx, project_id=project_id, id=contact.id)
-    return await store.forget_former_contact(tx, project_id=project_id, email_key=normalise(email))
+    return await store.delete_former_contacts(tx, project_id=project_id, email_key=normalise(email))
 
 
 async def contacts_with_ids(db: Queries, project_id: UUID, ids: Sequence[UUID]) -> list[Contact]:
@@ -263,7 +266,7 @@ async def contacts_with_ids(db: Queries, project_id: UUID, ids: Sequence[UUID]) 
 
 
 async def lock_contacts(tx: Transaction, project_id: UUID, ids: Sequence[UUID], keys: Sequence[str] = ()) -> list[UUID]:
-    """Lock contacts by id or normalised address until the transaction ends; returns the ids of those that exist.
+    """Lock contacts by id or by normalised address (for no key update); returns the ids of those that exist.
 
     To avoid deadlocks, take these locks before any other lock concerning the contacts, such as on automation runs.
     """
@@ -280,7 +283,7 @@ async def merge_attributes(
 ) -> list[UUID]:
     """Merge the same attributes into many contacts (null removes one); returns the ids of changed contacts.
 
-    Contacts whose attributes would exceed a limit are not changed.
+    Records events and updates dynamic audiences. Contacts whose attributes would exceed a limit are not changed.
     """
     await store.lock_audiences_shared(tx, project_id=project_id)
     changed = await store.merge_attributes(
@@ -290,8 +293,8 @@ async def merge_attributes(
         ids=list(ids),
         change=Jsonb(attributes),
         removed=[name for name, value in attributes.items() if value is None],
-        bytes=ATTRIBUTES_LIMIT,
-        count=ATTRIBUTE_COUNT_LIMIT,
+        max_bytes=ATTRIBUTES_LIMIT,
+        max_count=ATTRIBUTE_COUNT_LIMIT,
         now=now,
     )
     addresses = {contact.id: contact.email for contact in await contacts_with_ids(tx, project_id, changed)}
@@ -310,9 +313,10 @@ async def merge_attributes(
 async def unsubscribe(
     tx: Transaction, project_id: UUID, id: UUID, now: Moment, actor: ChangeActor = SYSTEM, **data: Any
 ) -> bool:
-    """Unsubscribe a contact; `data` is added to its event, for example the id of the send.
+    """Unsubscribe a contact, record events and update dynamic audiences; returns True.
 
-    Returns False, and records nothing, if the contact does not exist or is unsubscribed already.
+    `data` is added to the events, for example the id of the send. Returns False, and changes nothing, if the contact
+    does not exist or is unsubscribed already.
     """
     await store.lock_audiences_shared(tx, project_id=project_id)
     contact = await store.lock_contact(tx, project_id=project_id, id=id)
@@ -370,11 +374,11 @@ async def _change(
     )
     types = inferred_from(wanted.attributes if "attributes" in fields else {})
     changed = await store.update_contact(tx, new, types, now=now)
-    former, present = normalise(contact.email), normalise(changed.email)
-    if contact.unsubscribed and former != present:
-        await store.remember_unsubscribed(tx, project_id=project_id, email_key=former, now=now)
+    former_key, current_key = normalise(contact.email), normalise(changed.email)
+    if contact.unsubscribed and former_key != current_key:
+        await store.remember_unsubscribed(tx, project_id=project_id, email_key=former_key, now=now)
     if not changed.unsubscribed:
-        await store.forget_unsubscribed(tx, project_id=project_id, email_key=present)
+        await store.forget_unsubscribed(tx, project_id=project_id, email_key=current_key)
     names = ["contact.updated"]
     if changed.unsubscribed and not contact.unsubscribed:
         names.append("contact.unsubscribed")
@@ -388,9 +392,9 @@ async def _change(
     return changed
 
 
-def _differ(one: Any, other: Any) -> bool:
+def _differ(first: Any, second: Any) -> bool:
     """Whether two values are different JSON. Python's == treats 1, 1.0 and true as equal."""
-    return msgspec.json.encode(one, order="deterministic") != msgspec.json.encode(other, order="deterministic")
+    return msgspec.json.encode(first, order="deterministic") != msgspec.json.encode(second, order="deterministic")
 
 
 def _merged(contact: Contact, change: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from postern.messaging.audiences.model import AttributeType
 from postern.messaging.audiences.rules import read_moment
 
 NUMBER_LENGTH: Final = 400
-"""Maximum characters of a number; the largest double has 309 digits."""
+"""Maximum characters of a cell that is parsed as a number; the largest double has 309 digits."""
 
 
 class CellFault(Exception):
@@ -49,25 +49,28 @@ def type_of(value: Any) -> AttributeType | None:
             return None
 
 
-def types_of(many: Iterable[dict[str, Any]]) -> dict[str, AttributeType]:
-    """For each attribute name, the type of the first value that has one."""
+def types_of(attributes_of_contacts: Iterable[dict[str, Any]]) -> dict[str, AttributeType]:
+    """For each attribute name, the type of the first value that has a type."""
     types: dict[str, AttributeType] = {}
-    for attributes in many:
+    for attributes in attributes_of_contacts:
         for name, value in attributes.items():
             if name not in types and (kind := type_of(value)) is not None:
                 types[name] = kind
     return types
 
 
-def fits(type: AttributeType | None, value: Any) -> bool:
+def can_hold(type: AttributeType | None, value: Any) -> bool:
     """Whether a cell of that type can hold the value, so that an import reads the same value back."""
     value_type = type_of(value)
     return value_type is not None and (value_type == type or (type == "string" and value_type == "date"))
 
 
 def cells_of(types: Mapping[str, AttributeType], attributes: dict[str, Any]) -> list[Any]:
-    """The cells of an exported contact: one for each type, then an object with the remaining values, or None."""
-    remaining = {name: value for name, value in attributes.items() if not fits(types.get(name), value)}
+    """The cells of an exported contact, for the columns of `types` and a last column `attributes`.
+
+    The last cell is an object with the values that no other cell can hold, or None if there are none.
+    """
+    remaining = {name: value for name, value in attributes.items() if not can_hold(types.get(name), value)}
     return [*(None if name in remaining else attributes.get(name) for name in types), remaining or None]
 
 
@@ -106,13 +109,16 @@ def _kind_of(cell: str) -> str:
 
 
 def reader_of(declared: DeclaredType | None) -> Reader:
-    """The parser for cells of an attribute."""
+    """The parser for cells of an attribute; `declared` is None if the attribute has no type.
+
+    The parser of a declared type raises CellFault for other cells; that of an inferred type keeps them as strings.
+    """
     if declared is None:
         return _object_or_text
     if declared.type == "string":
         return _text
     if declared.type == "date" and declared.inferred:
-        return _guessed_date
+        return _inferred_date
     strict, lenient, fault = _READERS[declared.type]
 
     def read(cell: str) -> Any:
@@ -173,7 +179,7 @@ _TRUE_WORDS: Final = ("true", "yes", "1", "y", "t")
 _FALSE_WORDS: Final = ("false", "no", "0", "n", "f")
 
 
-def _guessed_date(cell: str) -> str | None:
+def _inferred_date(cell: str) -> str | None:
     """Parse a cell of an inferred date attribute. Non-dates are kept as strings, so most cells need no parsing."""
     if cell[0] in "0123456789" and not cell[-1].isspace():
         return cell

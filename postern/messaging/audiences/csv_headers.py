@@ -16,7 +16,7 @@ NAME_LIMIT: Final = 100
 """Maximum characters of a name that is compared with the lists."""
 
 KEPT_CATEGORIES: Final = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mc", "Me", "Nd", "Nl", "No", "Sm", "Sc", "Sk", "So"))
-"""Unicode categories that are compared: letters with the vowel signs of Indian scripts, digits and symbols."""
+"""Unicode categories of the characters that are compared: letters, Indian vowel signs, digits and symbols."""
 
 EMAIL: Final = (
     # English, and names in exports of other products
@@ -101,7 +101,7 @@ SUBSCRIBED: Final = (
     *("berlangganan", "подписан", "已订阅", "已訂閱", "購読中", "सदस्य", "مشترك"),
 )
 """Names that may mean the opposite of `unsubscribed`. They are not synonyms: such a column often holds a date or the
-name of a form. It is used only if the caller maps it; the preview points it out."""
+name of a form. It is used only if the caller maps it; a preview contains a notice about it."""
 
 COMMON: Final = (
     *("prénom", "apellido", "apellidos", "sobrenome", "cognome", "straße", "größe", "città", "teléfono", "téléphone"),

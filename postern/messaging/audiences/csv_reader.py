@@ -55,7 +55,7 @@ BATCH_BYTES: Final = 8_388_608
 HEADER_BYTES: Final = 2 * ROW_LIMIT + 16
 """Bytes after a byte order mark that always include the header and a line `sep=;` before it."""
 DELIMITERS: Final = (",", ";", "\t", "|")
-OURS: Final = ("id", "createdat", "updatedat", "lastopenedat", "lastclickedat", "unsubscribedat")
+EXPORT_COLUMNS: Final = ("id", "createdat", "updatedat", "lastopenedat", "lastclickedat", "unsubscribedat")
 """Columns of a Postern export that an import ignores, lower-cased."""
 FIELDS: Final = ("email", "unsubscribed", "subscribed", "attributes")
 """Targets that a column can be mapped to, besides an attribute (`attributes.<name>`)."""
@@ -162,9 +162,9 @@ def read_header(
     if start.startswith(b"PK\x03\x04"):
         raise ImportFileInvalid("This is a ZIP archive or an Excel workbook; save it as CSV (UTF-8).")
     marked = charset_of_mark(start)
-    known = marked[0] if marked else declared or ("utf-8" if is_utf8 else None)
+    certain_charset = marked[0] if marked else declared or ("utf-8" if is_utf8 else None)
     position = marked[1] if marked else 0
-    lines = [*islice(split_lines([start[position : position + HEADER_BYTES]], known or FALLBACK), 2)]
+    lines = [*islice(split_lines([start[position : position + HEADER_BYTES]], certain_charset or FALLBACK), 2)]
     number, separator = 1, _separator(lines[0][0]) if lines else None
     if separator is not None:
         number, position = 2, position + lines.pop(0)[1]
@@ -172,8 +172,8 @@ def read_header(
     if not raw.strip(b"\r\n\t ,;"):
         raise ImportFileInvalid("The file is empty: it begins with a header line that has an `email` column.")
     _check_line(raw)
-    charset, text = _decode_header(raw, known, position, separator)
-    columns, notices, delimiter = _understand(text, [separator] if separator else DELIMITERS, mapping or {}, number)
+    charset, text = _decode_header(raw, certain_charset, position, separator)
+    columns, notices, delimiter = _map_header(text, [separator] if separator else DELIMITERS, mapping or {}, number)
     return CsvHeader(
         charset=charset,
         charset_from="BOM" if marked else "DECLARED" if declared else "DETECTED",
@@ -209,13 +209,13 @@ def _check_line(line: bytes) -> None:
             else "Save the file as CSV (UTF-8).",
         )
     if len(line) > ROW_LIMIT:
-        raise _lone_returns(line) or ImportFileInvalid(
+        raise _carriage_returns_only(line) or ImportFileInvalid(
             f"The first line is not a CSV header: it is longer than {ROW_LIMIT} bytes."
         )
 
 
-def _lone_returns(line: bytes) -> ImportFileInvalid | None:
-    """The problem for a file whose lines end with a carriage return only, so that it is a single line; else None."""
+def _carriage_returns_only(line: bytes) -> ImportFileInvalid | None:
+    """The problem for a file whose lines end with a carriage return only; None for other files."""
     if b"\r" not in line.rstrip(b"\r\n"):
         return None
     return ImportFileInvalid(
@@ -224,19 +224,22 @@ def _lone_returns(line: bytes) -> ImportFileInvalid | None:
     )
 
 
-def _decode_header(raw: bytes, known: str | None, position: int, separator: str | None) -> tuple[str, str]:
-    """Decode the header; returns its encoding and text. Raises ImportFileInvalid."""
+def _decode_header(raw: bytes, certain_charset: str | None, position: int, separator: str | None) -> tuple[str, str]:
+    """Decode the header; returns its encoding and text. Raises ImportFileInvalid.
+
+    If `certain_charset` is None, the encoding is the one of BY_HEADER that gives the most known column names.
+    """
     candidates: list[tuple[int, str, str]] = []
-    for rank, charset in enumerate((known,) if known else BY_HEADER):
+    for rank, charset in enumerate((certain_charset,) if certain_charset else BY_HEADER):
         try:
             text = raw.decode(_codec_of_lines(charset)).removeprefix("\ufeff")
         except UnicodeDecodeError as error:
-            if known:
+            if certain_charset:
                 raise _undecodable(charset, raw, error.start, position) from None
             continue
         delimiters = [separator] if separator else DELIMITERS
         best = max(sum(map(is_known, (_names(text, delimiter) or [])[:COLUMN_LIMIT])) for delimiter in delimiters)
-        candidates.append((-best if not known else rank, charset, text))
+        candidates.append((-best if not certain_charset else rank, charset, text))
     if not candidates:
         raise _undecodable("utf-8", raw, _first_fault(raw), position)
     _, charset, text = min(candidates, key=lambda candidate: candidate[0])
@@ -272,7 +275,7 @@ def _names(text: str, delimiter: str) -> list[str] | None:
         return None
 
 
-def _understand(
+def _map_header(
     text: str, delimiters: Sequence[str], mapping: Mapping[str, str | None], line: int
 ) -> tuple[list[ContactImportColumn], list[ContactImportNotice], str]:
     """The columns with their targets, notices, and the delimiter. Raises ImportFileInvalid or Invalid."""
@@ -281,13 +284,13 @@ def _understand(
         names = _names(text, delimiter)
         if names is None:
             continue
-        looked_at = names[:COLUMN_LIMIT]
-        has_email = any(field_of(name) == "email" or mapping.get(name) == "email" for name in looked_at)
-        score = (has_email, sum(name in mapping for name in looked_at), len(names))
+        first_names = names[:COLUMN_LIMIT]
+        has_email = any(field_of(name) == "email" or mapping.get(name) == "email" for name in first_names)
+        score = (has_email, sum(name in mapping for name in first_names), len(names))
         if best is None or score > best[0]:
             best = score, names, delimiter
     if best is None:
-        raise _lone_returns(text.encode()) or ImportFileInvalid(
+        raise _carriage_returns_only(text.encode()) or ImportFileInvalid(
             "The first line is not a CSV header: a quote is not closed, or text follows a closing quote."
         )
     _, names, delimiter = best
@@ -327,24 +330,24 @@ def _map_columns(
     claims = _claimed_columns(names, declared)
     columns: list[ContactImportColumn] = []
     notices: list[ContactImportNotice] = []
-    holders: dict[str, int] = {}
+    column_numbers: dict[str, int] = {}
     for index, name in enumerate(names):
         number = index + 1
         target, decided_by = _target(index, name, declared, claims)
         if target and target not in FIELDS and (fault := attribute_fault(target.removeprefix("attributes."), None)):
             notices.append(_notice("column_invalid", f"Column {number}: {fault}", number))
-        elif target in holders:
-            message = f"Columns {holders[target]} and {number} are both `{name}`."
-            if names[holders[target] - 1] != name:
-                message = f"Columns {holders[target]} and {number} are both mapped to `{target}`."
+        elif target in column_numbers:
+            message = f"Columns {column_numbers[target]} and {number} are both `{name}`."
+            if names[column_numbers[target] - 1] != name:
+                message = f"Columns {column_numbers[target]} and {number} are both mapped to `{target}`."
             rename = (
                 "Rename one of them in the file."
-                if names[holders[target] - 1] == name
+                if names[column_numbers[target] - 1] == name
                 else (f"Rename one of them in the file, or exclude one: {_example(name, None)}.")
             )
             notices.append(_notice("column_repeated", message, number, next=rename))
         if target:
-            holders.setdefault(target, number)
+            column_numbers.setdefault(target, number)
         columns.append(ContactImportColumn(number=number, name=name, target=target, decided_by=decided_by))
         if decided_by == "ATTRIBUTE":
             notices += _column_hints(number, name, claims)
@@ -381,7 +384,7 @@ def _target(
     for field, (decided_by, indexes) in claims.items():
         if index in indexes:
             return field, decided_by
-    if not name or name.casefold() in OURS:
+    if not name or name.casefold() in EXPORT_COLUMNS:
         return None, "IGNORED"
     name = unguarded(name)
     return f"attributes.{name.removeprefix('attributes.').strip()}", "ATTRIBUTE"
@@ -392,12 +395,12 @@ def _column_hints(number: int, name: str, claims: Claims) -> list[ContactImportN
     field = field_of(name)
     if field in claims:
         message = f"Column {number}, `{name}`, becomes an attribute: column {min(claims[field][1]) + 1} is `{field}`."
-        other = f"To use this column instead, add {_example(name, field)}."
-        return [_notice("column_not_used", message, number, blocking=False, next=other)]
+        next_step = f"To use this column instead, add {_example(name, field)}."
+        return [_notice("column_not_used", message, number, blocking=False, next=next_step)]
     if may_mean_subscribed(name) and "unsubscribed" not in claims and "subscribed" not in claims:
         message = f"Column {number}, `{name}`, becomes an attribute and does not unsubscribe contacts."
-        other = f"If it says whether a contact is subscribed, add {_example(name, 'subscribed')}."
-        return [_notice("subscribed_not_used", message, number, blocking=False, next=other)]
+        next_step = f"If it says whether a contact is subscribed, add {_example(name, 'subscribed')}."
+        return [_notice("subscribed_not_used", message, number, blocking=False, next=next_step)]
     return []
 
 
@@ -408,8 +411,8 @@ def _no_email(names: Sequence[str], line: int) -> ContactImportNotice:
         return _notice(
             "email_column_missing", message, next="Add a header line with the column names before the first contact."
         )
-    named = next((name for name in names if name and len(name) <= NAME_LIMIT), "Name")
-    rename = f"Rename the column in the file, or map one to it, for example {_example(named, 'email')}."
+    example_name = next((name for name in names if name and len(name) <= NAME_LIMIT), "Name")
+    rename = f"Rename the column in the file, or map one to it, for example {_example(example_name, 'email')}."
     return _notice("email_column_missing", message, next=rename)
 
 
@@ -500,34 +503,40 @@ def _codec_of_lines(charset: str) -> str:
 def read_lines(
     layout: ColumnLayout, lines: Iterator[tuple[bytes, int]], *, number: int, position: int
 ) -> Iterator[CsvRecord]:
-    """Yield the rows from byte `position` of the file on, which is the start of line `number`."""
+    """Yield the rows from byte `position` of the file on, which is the start of line `number`.
+
+    `lines` are those of `split_lines`. Invalid rows are yielded with a fault; empty lines are omitted.
+    """
     source = _LineSource(lines, number, position, layout.charset)
     while True:
         source.begin()
         reader = csv.reader(source, delimiter=layout.delimiter, strict=True)
-        begun = source.number
+        first_line = source.number
         try:
             for cells in reader:
                 source.end()
                 if cells:
-                    yield CsvRecord(begun, cells, None, source.number, source.position)
-                begun = source.number
+                    yield CsvRecord(first_line, cells, None, source.number, source.position)
+                first_line = source.number
             return
         except (csv.Error, RowFault) as error:
             if source.at_end and not source.taken:
                 return
             source.put_back()
-            yield CsvRecord(begun, None, _reason(str(error)), source.number, source.position)
+            yield CsvRecord(first_line, None, _reason(str(error)), source.number, source.position)
 
 
 def read_batch(
     layout: ColumnLayout, pieces: Iterable[bytes], *, number: int, position: int, rows: int = IMPORT_BATCH
 ) -> Iterator[CsvRecord]:
-    """Yield one batch of rows from byte `position` on: at most `rows` rows or BATCH_BYTES."""
-    lines = read_lines(layout, split_lines(pieces, layout.charset), number=number, position=position)
-    for read, line in enumerate(lines, start=1):
-        yield line
-        if read >= rows or line.next_position - position >= BATCH_BYTES:
+    """Yield one batch of rows, invalid ones included, from byte `position` on: at most `rows` rows or BATCH_BYTES.
+
+    `pieces` are the chunks of the file from `position`, which is the start of line `number`.
+    """
+    records = read_lines(layout, split_lines(pieces, layout.charset), number=number, position=position)
+    for count, record in enumerate(records, start=1):
+        yield record
+        if count >= rows or record.next_position - position >= BATCH_BYTES:
             return
 
 
@@ -558,17 +567,18 @@ class _LineSource:
         self.at_end = False
 
     def begin(self) -> None:
+        """Begin a row with the next line."""
         self.taken, self._size = [], 0
 
     def end(self) -> None:
-        """The current row is complete."""
+        """Count the lines of the current row, which is complete, and begin the next row."""
         self.number += len(self.taken)
         self.position += self._size
         self._rereadable += REREAD_SHARE * self._size
         self.begin()
 
     def put_back(self) -> None:
-        """The current row is invalid: drop its first line and parse the others again."""
+        """After an invalid row: skip its first line, and parse its other lines again as the next rows."""
         self._pending += self.taken[:0:-1]
         self._rereadable -= sum(size for _, size in self.taken[1:])
         self.taken, self._size = self.taken[:1], self.taken[0][1]
@@ -599,12 +609,14 @@ def _not_in(charset: str, line: bytes, index: int) -> str:
     return f"The line is not {charset}: byte 0x{line[index]:02X} at offset {index} of the line."
 
 
-def infer_columns(layout: ColumnLayout, lines: Sequence[CsvRecord], known: Declarations) -> dict[str, AttributeType]:
-    """Infer the types of columns whose attributes have none yet, from all cells of these lines."""
+def infer_columns(layout: ColumnLayout, records: Sequence[CsvRecord], known: Declarations) -> dict[str, AttributeType]:
+    """Infer the types of columns whose attributes have none yet, from all cells of these rows."""
     types: dict[str, AttributeType] = {}
     for index, name in enumerate(layout.columns):
         if name is not None and name not in known:
-            column = (line.cells[index] for line in lines if line.cells is not None and index < len(line.cells))
+            column = (
+                record.cells[index] for record in records if record.cells is not None and index < len(record.cells)
+            )
             if (kind := infer(column)) is not None:
                 types[name] = kind
     return types
@@ -615,11 +627,14 @@ def readers_of(layout: ColumnLayout, types: Declarations) -> list[tuple[int, str
     return [(index, name, reader_of(types.get(name))) for index, name in enumerate(layout.columns) if name is not None]
 
 
-def row_of(layout: ColumnLayout, line: CsvRecord, readers: Sequence[tuple[int, str, Reader]]) -> ImportRow:
-    """The contact in a row. Raises RowFault."""
-    if line.cells is None:
-        raise RowFault(line.fault)
-    cells = line.cells
+def row_of(layout: ColumnLayout, record: CsvRecord, readers: Sequence[tuple[int, str, Reader]]) -> ImportRow:
+    """The contact in a row, with attributes parsed by `readers` (see `readers_of`).
+
+    Raises RowFault if the row is invalid or exceeds a limit.
+    """
+    if record.cells is None:
+        raise RowFault(record.fault)
+    cells = record.cells
     if len(cells) > len(layout.columns):
         raise RowFault(f"The row has {len(cells)} cells, the header {len(layout.columns)}.")
     email, key = read_email(unguarded(cells[layout.email].strip()) if layout.email < len(cells) else "")
@@ -640,11 +655,12 @@ def row_of(layout: ColumnLayout, line: CsvRecord, readers: Sequence[tuple[int, s
         unsubscribed = _flag(cells[layout.unsubscribed], "unsubscribed")
     if layout.subscribed is not None and layout.subscribed < len(cells) and cells[layout.subscribed].strip():
         unsubscribed = unsubscribed or not _flag(cells[layout.subscribed], "subscribed")
-    return ImportRow(line.number, email, key, attributes, unsubscribed)
+    return ImportRow(record.number, email, key, attributes, unsubscribed)
 
 
 def check_size(attributes: dict[str, Any]) -> None:
-    """Raises RowFault if attributes exceed a limit. Serialises only if an estimate of the size comes near the limit."""
+    """Raises RowFault if attributes exceed a limit or contain a NUL character."""
+    # Serialises only if an estimate of the size comes near the limit.
     size = 0
     for name, value in attributes.items():
         size += 8 + len(name) + (len(value) if isinstance(value, str) else 16)
@@ -700,8 +716,8 @@ def read_email(text: str) -> tuple[str, str]:
         return spec, normalise(spec)
     except AddressInvalid as error:
         # Errors of an import are stored and not covered by erasure, so they must not contain the address.
-        _, named, reason = error.detail.rpartition(" is not an address: ")
-        raise RowFault(f"This is not an e-mail address: {reason}" if named else error.detail) from None
+        _, separator, reason = error.detail.rpartition(" is not an address: ")
+        raise RowFault(f"This is not an e-mail address: {reason}" if separator else error.detail) from None
 
 
 @lru_cache(maxsize=65_536)

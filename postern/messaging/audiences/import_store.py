@@ -22,7 +22,7 @@ class ImportedBatch(Record):
 
     created: int
     updated: int
-    told: int
+    event_count: int
     """Number of events recorded."""
     ids: list[UUID]
     """Ids of created and changed contacts."""
@@ -34,13 +34,13 @@ class UploadPart(Record):
     """A chunk of an uploaded file."""
 
     starts_at: int
+    """Offset of the chunk in the file, in bytes."""
     data: bytes
 
 
-# The batch is one JSON parameter: PostgreSQL reads 10,000 rows from it about as fast as from COPY, without a staging
-# table. `id` is used only for inserted contacts, so a returned row whose id is among the staged ones was created.
-
-
+# Insert or update contacts and record their events. The batch is one JSON parameter: PostgreSQL reads 10,000 rows from
+# it about as fast as from COPY, without a staging table. `id` is used only for inserted contacts, so a returned row
+# whose id is among the staged ones was created.
 @statement(
     "with"
     + DECLARE
@@ -51,11 +51,11 @@ class UploadPart(Record):
         ) as unsubscribed
         from jsonb_to_recordset(%(rows)s::jsonb) as row
             (line bigint, id uuid, email text, email_key text, attributes jsonb, unsubscribed boolean)
-    ), known as materialized (
+    ), existing as materialized (
         select staged.line, staged.email_key, c.unsubscribed,
             %(mode)s::text = 'skip'
                 or (c.attributes || staged.attributes = c.attributes and (c.unsubscribed or not staged.unsubscribed))
-                as settled,
+                as unchanged,
             %(mode)s::text = 'upsert' and c.attributes || staged.attributes <> c.attributes and (
                 octet_length((c.attributes || staged.attributes)::text) > %(attributes_limit)s::int
                 or (select count(*) from jsonb_object_keys(c.attributes || staged.attributes))
@@ -64,12 +64,12 @@ class UploadPart(Record):
         from staged cross join lateral (
             select * from contacts where project_id = %(project_id)s and email_key = staged.email_key offset 0
         ) as c
-    ), put as (
+    ), written as (
         insert into contacts as c (project_id, id, email, email_key, attributes, unsubscribed, unsubscribed_at,
                                    created_at, updated_at)
         select %(project_id)s::uuid, id, email, email_key, attributes, unsubscribed,
             case when unsubscribed then %(now)s::timestamptz end, %(now)s::timestamptz, %(now)s::timestamptz
-        from staged where line not in (select line from known where settled or too_large)
+        from staged where line not in (select line from existing where unchanged or too_large)
         order by email_key
         on conflict (project_id, email_key) do update set
             attributes = c.attributes || excluded.attributes,
@@ -79,24 +79,25 @@ class UploadPart(Record):
         where %(mode)s = 'upsert'
           and (c.attributes || excluded.attributes <> c.attributes or (excluded.unsubscribed and not c.unsubscribed))
         returning id, email, email_key, unsubscribed
-    ), sorted as materialized (
-        select put.id, put.email, staged.id is not null as created,
-            put.unsubscribed and known.unsubscribed is false as unsubscribed
-        from put left join staged on staged.id = put.id left join known on known.email_key = put.email_key
+    ), result as materialized (
+        select written.id, written.email, staged.id is not null as created,
+            written.unsubscribed and existing.unsubscribed is false as unsubscribed
+        from written left join staged on staged.id = written.id
+        left join existing on existing.email_key = written.email_key
     ), happened as (
         select case when created then 'contact.created' else 'contact.updated' end as type, id as subject_id,
             jsonb_build_object('email', email) as data
-        from sorted
+        from result
         union all
-        select 'contact.unsubscribed', id, jsonb_build_object('email', email) from sorted where unsubscribed
+        select 'contact.unsubscribed', id, jsonb_build_object('email', email) from result where unsubscribed
     ),
     """
     + RECORD_HAPPENED
     + """
     select count(*) filter (where created) as created, count(*) filter (where not created) as updated,
-        count(*) + count(*) filter (where unsubscribed) as told, coalesce(array_agg(id), '{}') as ids,
-        (select coalesce(array_agg(line), '{}') from known where too_large) as too_large
-    from sorted
+        count(*) + count(*) filter (where unsubscribed) as event_count, coalesce(array_agg(id), '{}') as ids,
+        (select coalesce(array_agg(line), '{}') from existing where too_large) as too_large
+    from result
 """
 )
 async def import_rows(
@@ -112,6 +113,7 @@ async def import_rows(
 ) -> ImportedBatch: ...
 
 
+# The ids of the contacts with these normalised addresses.
 @statement("""
     select id from contacts where project_id = %(project_id)s and email_key = any (%(keys)s::text[])
 """)
@@ -129,6 +131,7 @@ async def insert_import(db: Queries, started: StartedImport) -> None: ...
 async def insert_part(db: Queries, *, project_id: UUID, import_id: UUID, starts_at: int, data: bytes) -> None: ...
 
 
+# Queue an import whose file was uploaded; returns None if the upload was cancelled meanwhile.
 @statement("""
     update contact_imports set status = 'PENDING', bytes = %(bytes)s, line = %(line)s + 1, position = %(length)s,
         charset = %(charset)s, charset_from = %(charset_from)s, delimiter = %(delimiter)s, columns = %(columns)s,
@@ -141,10 +144,12 @@ async def finish_upload(
 ) -> ContactImport | None: ...
 
 
+# Delete an import whose upload failed.
 @statement("delete from contact_imports where project_id = %(project_id)s and id = %(id)s and status = 'UPLOADING'")
-async def drop_upload(db: Queries, *, project_id: UUID, id: UUID) -> None: ...
+async def delete_failed_upload(db: Queries, *, project_id: UUID, id: UUID) -> None: ...
 
 
+# The number of imports that are being uploaded, pending or running.
 @statement("""
     select count(*) from contact_imports
     where project_id = %(project_id)s and due_at is not null
@@ -166,6 +171,7 @@ async def get_import(db: Queries, *, project_id: UUID, id: UUID) -> ContactImpor
 async def list_imports(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[ContactImport]: ...
 
 
+# The first chunk of the file that starts at or after the offset `starts_at`.
 @statement("""
     select starts_at, data from contact_import_pieces
     where project_id = %(project_id)s and import_id = %(import_id)s and starts_at >= %(starts_at)s
@@ -174,6 +180,7 @@ async def list_imports(db: Queries, *, project_id: UUID, before: UUID | None, li
 async def get_part(db: Queries, *, project_id: UUID, import_id: UUID, starts_at: int) -> UploadPart | None: ...
 
 
+# The chunk of the file that contains the byte at `position`, or the last one before it.
 @statement("""
     select starts_at, data from contact_import_pieces
     where project_id = %(project_id)s and import_id = %(import_id)s and starts_at <= %(position)s
@@ -182,6 +189,7 @@ async def get_part(db: Queries, *, project_id: UUID, import_id: UUID, starts_at:
 async def get_part_at(db: Queries, *, project_id: UUID, import_id: UUID, position: int) -> UploadPart | None: ...
 
 
+# Delete chunks that are imported completely: those before the chunk at `position`, except the first one.
 @statement("""
     delete from contact_import_pieces
     where project_id = %(project_id)s and import_id = %(import_id)s and starts_at > 0 and starts_at < (
@@ -189,13 +197,14 @@ async def get_part_at(db: Queries, *, project_id: UUID, import_id: UUID, positio
         where project_id = %(project_id)s and import_id = %(import_id)s and starts_at <= %(position)s
     )
 """)
-async def drop_parts(tx: Transaction, *, project_id: UUID, import_id: UUID, position: int) -> None: ...
+async def delete_parts_before(tx: Transaction, *, project_id: UUID, import_id: UUID, position: int) -> None: ...
 
 
 @statement("delete from contact_import_pieces where project_id = %(project_id)s and import_id = %(import_id)s")
-async def drop_all_parts(tx: Transaction, *, project_id: UUID, import_id: UUID) -> None: ...
+async def delete_all_parts(tx: Transaction, *, project_id: UUID, import_id: UUID) -> None: ...
 
 
+# Store the progress of an import and add to its counters; returns False if another worker has claimed it since.
 @statement("""
     update contact_imports set status = %(status)s, position = %(position)s, line = %(line)s,
         rows = rows + %(rows)s, created = created + %(created)s, updated = updated + %(updated)s,
@@ -204,5 +213,5 @@ async def drop_all_parts(tx: Transaction, *, project_id: UUID, import_id: UUID) 
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s and due_at is not null
 """)
 async def advance(
-    tx: Transaction, reached: ImportAdvance, *, project_id: UUID, id: UUID, attempt: int, now: Moment
+    tx: Transaction, progress: ImportAdvance, *, project_id: UUID, id: UUID, attempt: int, now: Moment
 ) -> bool: ...

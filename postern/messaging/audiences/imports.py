@@ -33,9 +33,9 @@ from postern.messaging.audiences.csv_cells import Declarations, DeclaredType, Re
 from postern.messaging.audiences.csv_headers import field_of
 from postern.messaging.audiences.csv_reader import (
     BATCH_BYTES,
+    EXPORT_COLUMNS,
     FIELDS,
     HEADER_BYTES,
-    OURS,
     ROW_LIMIT,
     ColumnLayout,
     CsvHeader,
@@ -80,14 +80,14 @@ from postern.messaging.audiences.model import (
 )
 from postern.platform.events import operations as events
 
-PIECE: Final = 1_048_576
+CHUNK_BYTES: Final = 1_048_576
 """Bytes of an uploaded file that are stored as one row. The first chunk includes the header (HEADER_BYTES)."""
 PREVIEW_BYTES: Final = HEADER_BYTES + BATCH_BYTES + ROW_LIMIT
 """Bytes of a file that a preview holds in memory: the header and the first batch of an import."""
 
 CHARSET_LIMIT: Final = 100
 COLUMNS_LIMIT: Final = 2_500
-"""Characters. Percent-encoded in a URL, each takes up to 12 octets of the request head."""
+"""Maximum characters of the parameter `columns`. In a URL, each takes up to 12 octets of the request head."""
 
 CSV_TYPES = ("text/csv", "application/csv", "text/plain", "application/octet-stream")
 
@@ -118,6 +118,7 @@ Columns = Annotated[
 ]
 
 ids_of = import_store.ids_of
+"""Ids of the contacts with normalised addresses, in no particular order; addresses without a contact are omitted."""
 
 
 @post(
@@ -169,7 +170,7 @@ async def import_contacts(
     contacts, but never subscribes them again. The response is sent after the upload; the rows are imported in the
     background, and `GET …/contacts/imports/{id}` reports the progress.
     """
-    options = _stated(request, charset, columns)
+    options = _read_options(request, charset, columns)
     types = read_types(attribute_types)
     import_id = new_id()
     async with call.db.transaction() as tx:
@@ -188,18 +189,18 @@ async def import_contacts(
         )
         await import_store.insert_import(tx, started)
 
-    async def keep(starts_at: int, data: bytes) -> None:
+    async def store_chunk(starts_at: int, data: bytes) -> None:
         await import_store.insert_part(
             call.db, project_id=call.project_id, import_id=import_id, starts_at=starts_at, data=data
         )
 
     try:
-        file = await _receive(request, options, keep)
+        file = await _receive(request, options, store_chunk)
     except InternalServerException:  # Litestar raises this if the client disconnects during the upload.
-        await import_store.drop_upload(call.db, project_id=call.project_id, id=import_id)
+        await import_store.delete_failed_upload(call.db, project_id=call.project_id, id=import_id)
         raise UploadBroken from None
     except BaseException:
-        await import_store.drop_upload(call.db, project_id=call.project_id, id=import_id)
+        await import_store.delete_failed_upload(call.db, project_id=call.project_id, id=import_id)
         raise
     async with call.db.transaction() as tx:
         contact_import = await import_store.finish_upload(
@@ -241,14 +242,14 @@ async def preview_contact_import(
     `problems` lists what prevents an import (`blocking`) and what to check first, each with what to do next. If only
     the beginning of a file is sent, the encoding detected for the whole file may differ.
     """
-    options = _stated(request, charset, columns)
+    options = _read_options(request, charset, columns)
     types = read_types(attribute_types)
     async with call.db.transaction() as tx:
         await require_declarable(tx, call.project_id, types)
         declared = await declarations(tx, call.project_id)
     declared |= {name: DeclaredType(kind, False) for name, kind in types.items()}
     previews: Previews = call.world.resources.setdefault(Previews, Previews())
-    with previews.of(call.project_id):
+    with previews.counted(call.project_id):
         try:
             file = await _receive(request, options, None)
         except InternalServerException:
@@ -269,7 +270,7 @@ class Previews:
         self._running: Counter[UUID] = Counter()
 
     @contextmanager
-    def of(self, project_id: UUID) -> Iterator[None]:
+    def counted(self, project_id: UUID) -> Iterator[None]:
         """Count a preview of a project while it runs. Raises TooManyPreviews."""
         if self._running[project_id] >= PREVIEWS_AT_ONCE:
             raise TooManyPreviews
@@ -300,7 +301,7 @@ class ReceivedFile(msgspec.Struct, frozen=True):
     size: int
 
 
-def _stated(request: RawRequest, charset: str | None, columns: str | None) -> ImportOptions:
+def _read_options(request: RawRequest, charset: str | None, columns: str | None) -> ImportOptions:
     """Parse `Content-Type` and the query parameters. Raises UnsupportedMediaType or Invalid."""
     media_type, parameters = request.content_type
     if media_type and media_type.strip().lower() not in CSV_TYPES:
@@ -344,47 +345,47 @@ def _columns(text: str | None) -> dict[str, str | None]:
     return mapping
 
 
-Keep = Callable[[int, bytes], Awaitable[None]]
+StoreChunk = Callable[[int, bytes], Awaitable[None]]
 """Stores a chunk of a file, given its offset in bytes and its data."""
 
 
-async def _receive(request: RawRequest, options: ImportOptions, keep: Keep | None) -> ReceivedFile:
-    """Read a file from the request body in chunks, pass them to `keep` and parse the header, in bounded memory.
+async def _receive(request: RawRequest, options: ImportOptions, store_chunk: StoreChunk | None) -> ReceivedFile:
+    """Read a file from the request body in chunks, store them with `store_chunk`, and parse the header.
 
-    Detection and parsing run in threads. With `keep` (an import), raises ImportFileInvalid as soon as the header is
-    known to be invalid.
+    Uses bounded memory; detection and parsing run in threads. With `store_chunk` (for an import), raises
+    ImportFileInvalid as soon as the header is known to be invalid.
     """
     detector, size, pending, start = Utf8Detector(ROW_LIMIT), 0, bytearray(), bytearray()
     detect = options.charset is None
 
-    def understand() -> CsvHeader:
+    def parse_header() -> CsvHeader:
         header = read_header(bytes(start), declared=options.charset, is_utf8=detector.is_utf8, mapping=options.columns)
-        if keep:
+        if store_chunk:
             header.check()
         return header
 
-    async def take(piece: bytes) -> None:
+    async def process(chunk: bytes) -> None:
         nonlocal size
-        if len(start) < (PIECE if keep else PREVIEW_BYTES):
-            start.extend(piece)
+        if len(start) < (CHUNK_BYTES if store_chunk else PREVIEW_BYTES):
+            start.extend(chunk)
         if detect:
-            await asyncio.to_thread(detector.feed, piece)
-        if keep and not size and len(piece) == PIECE:
-            await asyncio.to_thread(understand)
-        if keep:
-            await keep(size, piece)
-        size += len(piece)
+            await asyncio.to_thread(detector.feed, chunk)
+        if store_chunk and not size and len(chunk) == CHUNK_BYTES:
+            await asyncio.to_thread(parse_header)
+        if store_chunk:
+            await store_chunk(size, chunk)
+        size += len(chunk)
 
     async for received in request.stream():
         pending += received
-        while len(pending) >= PIECE:
-            piece = bytes(pending[:PIECE])
-            del pending[:PIECE]
-            await take(piece)
-    await take(bytes(pending))
+        while len(pending) >= CHUNK_BYTES:
+            chunk = bytes(pending[:CHUNK_BYTES])
+            del pending[:CHUNK_BYTES]
+            await process(chunk)
+    await process(bytes(pending))
     if detect:
         await asyncio.to_thread(detector.end)
-    return ReceivedFile(await asyncio.to_thread(understand), bytes(start), size)
+    return ReceivedFile(await asyncio.to_thread(parse_header), bytes(start), size)
 
 
 def _preview(file: ReceivedFile, known: Declarations) -> ContactImportPreview:
@@ -395,9 +396,9 @@ def _preview(file: ReceivedFile, known: Declarations) -> ContactImportPreview:
     lines = [*read_batch(layout, pieces, number=header.line + 1, position=header.length)]
     inferred = infer_columns(layout, lines, known)
     types = {name: DeclaredType(kind, True) for name, kind in inferred.items()} | dict(known)
-    readers, shown = readers_of(layout, types), lines[:PREVIEW_ROWS]
+    readers, first_rows = readers_of(layout, types), lines[:PREVIEW_ROWS]
     samples: list[list[str]] = [[] for _ in header.columns]
-    for line in shown:
+    for line in first_rows:
         for cell, cells in zip(line.cells or (), samples, strict=False):
             if cell.strip() and len(cells) < PREVIEW_SAMPLES:
                 cells.append(cell.strip()[:SAMPLE_LIMIT])
@@ -415,7 +416,7 @@ def _preview(file: ReceivedFile, known: Declarations) -> ContactImportPreview:
             )
             for column, name, cells in zip(header.columns, layout.columns, samples, strict=True)
         ],
-        rows=[_preview_row(layout, line, readers) for line in shown] if importable else [],
+        rows=[_preview_row(layout, line, readers) for line in first_rows] if importable else [],
         problems=header.notices,
         importable=importable,
     )
@@ -480,7 +481,7 @@ async def _export(call: Call) -> AsyncIterator[bytes]:
 
 
 def header_of(names: Iterable[str]) -> list[str]:
-    """The header of an export with a column for each of these attributes."""
+    """The column names of an export: the contact's fields, a column for each attribute, and `attributes`."""
     fields = ["id", "email", "unsubscribed", "createdAt", "updatedAt", "lastOpenedAt", "lastClickedAt"]
     columns = [f"attributes.{name}" if _has_other_meaning(name) else name for name in names]
     return [*fields, *columns, "attributes"]
@@ -488,7 +489,11 @@ def header_of(names: Iterable[str]) -> list[str]:
 
 def _has_other_meaning(name: str) -> bool:
     """Whether an import would not map a column of this name to the attribute of the same name."""
-    return name.startswith("attributes.") or name.casefold() in ("attributes", *OURS) or field_of(name) is not None
+    return (
+        name.startswith("attributes.")
+        or name.casefold() in ("attributes", *EXPORT_COLUMNS)
+        or field_of(name) is not None
+    )
 
 
 async def _export_rows(
@@ -500,7 +505,7 @@ async def _export_rows(
 
 
 def rows_from(items: Iterable[tuple[str, dict[str, Any]]]) -> list[ImportRow]:
-    """Import rows from addresses and attributes. Invalid addresses are omitted, repeated ones merged."""
+    """Import rows for pairs of address and attributes. Invalid addresses are omitted, repeated ones merged."""
     rows: dict[str, ImportRow] = {}
     for number, (text, attributes) in enumerate(items, start=1):
         try:
@@ -514,10 +519,15 @@ def rows_from(items: Iterable[tuple[str, dict[str, Any]]]) -> list[ImportRow]:
     return list(rows.values())
 
 
-async def lock_rows(tx: Transaction, project_id: UUID, keys: Sequence[str], ids: Sequence[UUID] = ()) -> list[UUID]:
-    """Lock existing contacts with these normalised addresses or ids, before others are inserted; returns their ids."""
+async def lock_contacts_to_import(
+    tx: Transaction, project_id: UUID, keys: Sequence[str], ids: Sequence[UUID] = ()
+) -> list[UUID]:
+    """Lock the existing contacts with these normalised addresses or ids, before an import; returns their ids.
+
+    If some addresses have no contact yet, also waits for other transactions that insert many contacts.
+    """
     keys = sorted(set(keys))
-    if await store.count_known(tx, project_id=project_id, keys=keys) < len(keys):
+    if await store.count_existing(tx, project_id=project_id, keys=keys) < len(keys):
         await store.lock_new_contacts(tx, project_id=project_id)
     return await store.lock_contacts(tx, project_id=project_id, ids=list(ids), keys=keys)
 
@@ -533,11 +543,12 @@ async def import_batch(
 ) -> import_store.ImportedBatch:
     """Create and update many contacts with their events and memberships in one transaction.
 
-    Each address must be unique among `rows`. The caller holds the shared lock (`store.lock_audiences_shared`).
-    Attributes without a type get that of `types`; if `types` is None, that of their first value.
+    Each address must be unique among `rows`. The caller holds the shared lock (`store.lock_audiences_shared`). With the
+    mode `skip`, existing contacts are not changed. Attributes without a type get that of `types`; if `types` is None,
+    that of their first value. Rows whose attributes would exceed a limit are omitted: `too_large` has their lines.
     """
     if mode == "upsert":
-        await lock_rows(tx, project_id, [row.email_key for row in rows])
+        await lock_contacts_to_import(tx, project_id, [row.email_key for row in rows])
     bulk = actor.bulk_events(now)
     result = await import_store.import_rows(
         tx,
@@ -550,7 +561,7 @@ async def import_batch(
         attribute_count_limit=ATTRIBUTE_COUNT_LIMIT,
     )
     names = ("contact.created", "contact.updated", "contact.unsubscribed")
-    await events.record_range(tx, project_id, bulk.event_id, names, result.told)
+    await events.record_range(tx, project_id, bulk.event_id, names, result.event_count)
     await contacts_changed(tx, project_id, result.ids, now, actor)
     return result
 

@@ -13,14 +13,14 @@ from postern.kernel.http.call import Call
 from postern.kernel.values import new_id
 from postern.messaging.audiences import store
 from postern.messaging.audiences.model import Audience, AudienceChangeResult, DynamicAudience
-from postern.messaging.audiences.rules import Rules, condition, read_rules
+from postern.messaging.audiences.rules import Rules, compile_rules, read_rules
 from postern.platform.events import operations as events
 from postern.platform.events.bulk_store import BulkEvents
 
-MOVES = ("audience.joined", "audience.left")
-COMPILED_KEPT = 20_000
+MEMBERSHIP_EVENTS = ("audience.joined", "audience.left")
+MAX_CACHED_RULES = 20_000
 """Maximum number of rules that a process caches."""
-COMBINATIONS_KEPT = 1_000
+MAX_CACHED_COMBINATIONS = 1_000
 """Maximum number of combinations of rules whose SQL a process caches."""
 
 
@@ -32,7 +32,7 @@ class ChangeActor(NamedTuple):
     actor_label: str | None = None
 
     def bulk_events(self, now: Moment) -> BulkEvents:
-        """What events of this actor that one statement records have in common."""
+        """The common fields of events that one statement records, with a new first event id."""
         return BulkEvents(event_id=new_id(), now=now, **self._asdict())
 
 
@@ -54,11 +54,11 @@ async def contacts_changed(
     engagement_only: bool = False,
     from_level: int = 0,
 ) -> None:
-    """Evaluate all dynamic audiences of the project for changed contacts, and update their memberships.
+    """Evaluate the project's dynamic audiences for changed contacts: update memberships and record events.
 
     The caller has held the shared lock (`store.lock_audiences_shared`) since before the change. Audiences whose rules
-    refer to other audiences are evaluated after those. `engagement_only`: only the time of the last open, click or
-    custom event has changed.
+    refer to other audiences (level 1 and more) are evaluated after those; `from_level=1` evaluates only them, if just
+    memberships have changed. `engagement_only`: just the time of the last open, click or custom event has changed.
     """
     if not ids:
         return
@@ -69,7 +69,7 @@ async def contacts_changed(
         batch = list(level)
         conditions, values = await _compiled(tx, project_id, batch)
         bulk = actor.bulk_events(now)
-        moves = await store.sort_contacts(
+        changes = await store.update_memberships(
             tx,
             bulk,
             project_id=project_id,
@@ -78,7 +78,7 @@ async def contacts_changed(
             conditions=conditions,
             values=Jsonb(values),
         )
-        await events.record_range(tx, project_id, bulk.event_id, MOVES, moves.joined + moves.left)
+        await events.record_range(tx, project_id, bulk.event_id, MEMBERSHIP_EVENTS, changes.joined + changes.left)
 
 
 async def lock_audiences(tx: Transaction, project_id: UUID) -> None:
@@ -87,8 +87,8 @@ async def lock_audiences(tx: Transaction, project_id: UUID) -> None:
 
 
 async def matching(db: Queries, project_id: UUID, ids: Sequence[UUID], rules: Rules, now: Moment) -> set[UUID]:
-    """The ids of those contacts that match the rules."""
-    compiled = condition(rules, 0)
+    """The ids of those contacts, among `ids`, that match the rules now."""
+    compiled = compile_rules(rules, 0)
     matching_ids = await store.matching(
         db,
         project_id=project_id,
@@ -103,28 +103,29 @@ async def matching(db: Queries, project_id: UUID, ids: Sequence[UUID], rules: Ru
 async def refill_audience(
     tx: Transaction, project_id: UUID, audience: Audience, now: Moment, actor: ChangeActor = SYSTEM
 ) -> AudienceChangeResult:
-    """Recompute the members of a dynamic audience, and of the audiences whose rules refer to it.
+    """Recompute the members of a dynamic audience, and of the audiences whose rules refer to it; records events.
 
-    The caller holds the exclusive lock (`store.lock_audiences_exclusively`).
+    Returns the changes of the first audience only. The caller holds the exclusive lock
+    (`store.lock_audiences_exclusively`).
     """
     change = await _refill(tx, project_id, audience, now, actor)
-    links = await store.links(tx, project_id=project_id, ids=[])
-    touched = {audience.id}
-    for link in sorted(links, key=lambda link: link.level):
-        if touched & set(link.depends_on):
-            dependent = await store.audience(tx, project_id=project_id, id=link.id)
+    references = await store.rule_references(tx, project_id=project_id, also_ids=[])
+    refilled_ids = {audience.id}
+    for reference in sorted(references, key=lambda reference: reference.level):
+        if refilled_ids & set(reference.depends_on):
+            dependent = await store.audience(tx, project_id=project_id, id=reference.id)
             assert dependent is not None
             await _refill(tx, project_id, dependent, now, actor)
-            touched.add(link.id)
+            refilled_ids.add(reference.id)
     return change
 
 
 async def _refill(
     tx: Transaction, project_id: UUID, audience: Audience, now: Moment, actor: ChangeActor
 ) -> AudienceChangeResult:
-    compiled = condition(read_rules(audience.rules), 0)
+    compiled = compile_rules(read_rules(audience.rules), 0)
     bulk = actor.bulk_events(now)
-    moves = await store.refill_members(
+    changes = await store.refill_members(
         tx,
         bulk,
         project_id=project_id,
@@ -139,12 +140,12 @@ async def _refill(
         now,
         **actor._asdict(),
         name=audience.name,
-        added=moves.joined,
-        removed=moves.left,
+        added=changes.joined,
+        removed=changes.left,
     )
-    await events.record_range(tx, project_id, bulk.event_id, MOVES, moves.joined + moves.left)
+    await events.record_range(tx, project_id, bulk.event_id, MEMBERSHIP_EVENTS, changes.joined + changes.left)
     await events.record_all(tx, [event])
-    return AudienceChangeResult(added=moves.joined, removed=moves.left)
+    return AudienceChangeResult(added=changes.joined, removed=changes.left)
 
 
 class CompiledRules:
@@ -152,30 +153,32 @@ class CompiledRules:
 
     def __init__(self) -> None:
         self._rules: dict[UUID, Any] = {}
-        self._joined: dict[tuple[UUID, ...], tuple[Composable, list[list[Any]]]] = {}
+        self._combined: dict[tuple[UUID, ...], tuple[Composable, list[list[Any]]]] = {}
 
     async def read(self, tx: Transaction, project_id: UUID, audiences: Sequence[DynamicAudience]) -> None:
         """Load the rules of those audiences that are not cached."""
         uncached = [audience.id for audience in audiences if audience.rules_id not in self._rules]
         if uncached:
-            if len(self._rules) > COMPILED_KEPT:
+            if len(self._rules) > MAX_CACHED_RULES:
                 self._rules.clear()
-                self._joined.clear()
+                self._combined.clear()
                 uncached = [audience.id for audience in audiences]
             for stored in await store.rules_of(tx, project_id=project_id, ids=uncached):
                 self._rules[stored.rules_id] = stored.rules
 
-    def joined(self, rules_ids: tuple[UUID, ...]) -> tuple[Composable, list[list[Any]]]:
-        """The conditions as one SQL string, and their values; cached so that later changes do not compose it again."""
-        joined = self._joined.get(rules_ids)
-        if joined is None:
-            conditions = [condition(read_rules(self._rules[rules_id]), slot) for slot, rules_id in enumerate(rules_ids)]
+    def combined(self, rules_ids: tuple[UUID, ...]) -> tuple[Composable, list[list[Any]]]:
+        """The conditions as one comma-separated SQL string, and the values of each. The result is cached."""
+        combined = self._combined.get(rules_ids)
+        if combined is None:
+            conditions = [
+                compile_rules(read_rules(self._rules[rules_id]), slot) for slot, rules_id in enumerate(rules_ids)
+            ]
             flat = SQL(", ").join([compiled.sql for compiled in conditions]).as_string(None)
-            joined = SQL(flat), [compiled.values for compiled in conditions]  # pyright: ignore[reportArgumentType]
-            if len(self._joined) >= COMBINATIONS_KEPT:
-                self._joined.clear()
-            self._joined[rules_ids] = joined
-        return joined
+            combined = SQL(flat), [compiled.values for compiled in conditions]  # pyright: ignore[reportArgumentType]
+            if len(self._combined) >= MAX_CACHED_COMBINATIONS:
+                self._combined.clear()
+            self._combined[rules_ids] = combined
+        return combined
 
 
 async def _compiled(
@@ -184,4 +187,4 @@ async def _compiled(
     """The SQL conditions of many audiences as elements of one array, and their values."""
     compiled = tx.cache(CompiledRules)
     await compiled.read(tx, project_id, audiences)
-    return compiled.joined(tuple(audience.rules_id for audience in audiences))
+    return compiled.combined(tuple(audience.rules_id for audience in audiences))

@@ -13,7 +13,7 @@ from postern.kernel.http.problems import BadRequest, Conflict, Invalid, Missing,
 from postern.kernel.values import NameForPeople, Record, to_json
 
 ATTRIBUTES_LIMIT: Final = 16_384
-"""Bytes that a contact's attributes may take as JSON."""
+"""Maximum bytes of a contact's attributes as JSON."""
 ATTRIBUTE_COUNT_LIMIT: Final = 100
 ATTRIBUTE_NAME_LIMIT: Final = 100
 ATTRIBUTES_PER_PROJECT: Final = 1_000
@@ -143,7 +143,7 @@ class Contact(Record):
 
 
 class StoredContact(Record):
-    """What is stored of a contact when it is created or changed."""
+    """The columns that are written when a contact is created or changed."""
 
     project_id: UUID
     id: UUID
@@ -191,14 +191,14 @@ class Audience(Record):
 
 
 class StoredRules(Record):
-    """What is stored of the rules of an audience; a STATIC audience has none."""
+    """The columns of an audience that depend on its rules; a STATIC audience has no rules."""
 
     project_id: UUID
     id: UUID
     type: AudienceType = "STATIC"
     rules: dict[str, Any] | None = None
     rules_id: UUID | None = None
-    """Identifies these rules: changed rules get another."""
+    """Identifies these rules: changed rules get another id."""
     level: int = 0
     depends_on: list[UUID] = []
     watches_engagement: bool = False
@@ -279,7 +279,7 @@ class ContactImportPreviewColumn(ContactImportColumn):
     """A column in the preview of an import, with sample cells."""
 
     type: AttributeType | None
-    """Type by which cells are parsed; null if the column is not mapped to an attribute, or that has no type."""
+    """Type by which cells are parsed; null if the column is not mapped to an attribute or the attribute has no type."""
     samples: list[str]
     """The first cells of the column that are not empty, at most 3."""
 
@@ -307,9 +307,9 @@ class ContactImportNotice(Record):
     `column_not_used`, `subscribed_not_used`, `charset_guessed` or `charset_doubtful`."""
     message: str
     column: int | None
-    """Number of the column concerned; null if it concerns the whole file."""
+    """Number of the column concerned; null if the notice concerns the whole file."""
     blocking: bool
-    """Whether it prevents an import of the file."""
+    """Whether the notice prevents an import of the file."""
     next: str | None
     """What to do next; null if the message says it."""
 
@@ -320,11 +320,11 @@ class ContactImportPreview(Record):
     charset: str
     """Character encoding by which the file is read, as the WHATWG Encoding Standard names it."""
     charset_from: CharsetFrom
-    """How it was determined: by a byte order mark, by the caller, or by detection."""
+    """How the encoding was determined: by a byte order mark, by the caller, or by detection."""
     delimiter: str
     """Character between the cells."""
     delimiter_from: DelimiterFrom
-    """How it was determined: by a line `sep=;`, or by detection in the header."""
+    """How the delimiter was determined: by a line `sep=;`, or by detection in the header."""
     header_line: int
     """Number of the header line: 2 after a line `sep=;`, otherwise 1."""
     columns: list[ContactImportPreviewColumn]
@@ -357,7 +357,7 @@ class ContactImport(Record):
     charset: str | None
     """Character encoding by which the file is read; null while it is being uploaded."""
     charset_from: CharsetFrom | None
-    """How it was determined: by a byte order mark, by the caller, or by detection."""
+    """How the encoding was determined: by a byte order mark, by the caller, or by detection."""
     delimiter: str | None
     """Character between the cells; null while the file is being uploaded."""
     columns: list[ContactImportColumn]
@@ -395,7 +395,7 @@ class ImportAdvance(Record):
     failed: int = 0
     errors: list[ContactImportError]
     due_at: Moment | None = None
-    """When it continues; None when it has ended."""
+    """When the import continues; None if it has ended."""
 
 
 class ImportJob(Record):
@@ -424,7 +424,7 @@ _NAME = re.compile(r"[^\x00-\x1f\x7f]{1,100}")
 
 
 def attribute_fault(name: str, value: Any) -> str | None:
-    """What is wrong with an attribute, or None."""
+    """A message that says what is wrong with an attribute, or None. The value None is always valid."""
     if not _NAME.fullmatch(name) or name != name.strip():
         return (
             f"An attribute's name must have 1 to {ATTRIBUTE_NAME_LIMIT} characters, without spaces at the start or end."
@@ -437,7 +437,7 @@ def attribute_fault(name: str, value: Any) -> str | None:
 
 
 def check_attributes(attributes: dict[str, Any], path: str = "/attributes") -> None:
-    """Raises Invalid if attributes exceed a limit."""
+    """Raises Invalid, with JSON pointers below `path`, if attributes are invalid or exceed a limit."""
     faults = [
         ProblemError(path=f"{path}/{name}", code="invalid", message=message)
         for name, value in attributes.items()

@@ -132,7 +132,7 @@ async def create_audience(call: Call, data: NewAudience) -> Audience:
         )
         await events.record(tx, call, "audience.created", audience.id, name=data.name)
         if data.rules is not None:
-            audience, _ = await _set_rules_of(tx, call, audience, data.rules)
+            audience, _ = await _replace_rules(tx, call, audience, data.rules)
         await audit.record(tx, call, "audience.created", "Audience", audience.id, name=data.name)
     return audience
 
@@ -157,8 +157,8 @@ async def change_audience(call: Call, id: UUID, data: AudienceChange) -> Audienc
         audience = await _lock(tx, call.project_id, id)
         call.require_match(audience.updated_at)
         if data.type is not UNSET and audience.type == "DYNAMIC":
-            audience = await _set_rules(tx, call, audience, None, level=0)
-            await _order_audiences(tx, call.project_id)
+            audience = await _store_rules(tx, call, audience, None, level=0)
+            await _update_levels(tx, call.project_id)
         if data.name is not UNSET:
             audience = await store.rename_audience(tx, project_id=call.project_id, id=id, name=data.name, now=call.now)
         await events.record(tx, call, "audience.updated", id, name=audience.name)
@@ -177,12 +177,14 @@ async def delete_audience(call: Call, id: UUID) -> Deleted:
         await store.lock_audiences_exclusively(tx, project_id=call.project_id)
         audience = await _lock(tx, call.project_id, id)
         call.require_match(audience.updated_at)
-        users = [
-            link.name for link in await store.links(tx, project_id=call.project_id, ids=[]) if id in link.depends_on
+        referring_names = [
+            reference.name
+            for reference in await store.rule_references(tx, project_id=call.project_id, also_ids=[])
+            if id in reference.depends_on
         ]
-        if users:
+        if referring_names:
             raise AudienceInUse(
-                f"The rules of {', '.join(sorted(users)[:5])} refer to this audience; change those first."
+                f"The rules of {', '.join(sorted(referring_names)[:5])} refer to this audience; change those first."
             )
         if using := await usage.users_of(tx, call.project_id, id):
             raise AudienceInUse(usage.in_use("audience", using), errors=using)
@@ -214,7 +216,7 @@ async def set_audience_rules(call: Call, id: UUID, data: Rules) -> AudienceChang
         await store.lock_audiences_exclusively(tx, project_id=call.project_id)
         audience = await _lock(tx, call.project_id, id)
         call.require_match(audience.updated_at)
-        audience, change = await _set_rules_of(tx, call, audience, data)
+        audience, change = await _replace_rules(tx, call, audience, data)
         await events.record(tx, call, "audience.updated", id, name=audience.name)
         await audit.record(tx, call, "audience.rules_set", "Audience", id, added=change.added, removed=change.removed)
     return change
@@ -345,14 +347,14 @@ async def require_audience(db: Queries, project_id: UUID, id: UUID) -> Audience:
 
 
 async def rules_of_all(db: Queries, project_id: UUID) -> list[AudienceRules]:
-    """The names of all audiences of a project, with the rules of dynamic ones."""
+    """The ids and names of all audiences of a project, with the rules of dynamic ones."""
     return await store.rules_of_all(db, project_id=project_id)
 
 
 async def refresh(db: Database, project_id: UUID, id: UUID, now: Moment) -> None:
-    """Recompute an audience if its rules are time-dependent, and such audiences that its rules refer to.
+    """Recompute those audiences with time-dependent rules that are this one or that its rules refer to.
 
-    Does nothing for other audiences.
+    References count directly and indirectly. Does nothing if there are none; otherwise runs its own transaction.
     """
     timed = await store.timed_among(db, project_id=project_id, ids=await _with_sources(db, project_id, id))
     if not timed:
@@ -368,10 +370,13 @@ async def refresh(db: Database, project_id: UUID, id: UUID, now: Moment) -> None
 
 async def _with_sources(db: Queries, project_id: UUID, id: UUID) -> list[UUID]:
     """The ids of an audience and of those that its rules refer to, directly or indirectly."""
-    links = {link.id: link.depends_on for link in await store.links(db, project_id=project_id, ids=[])}
+    references = {
+        reference.id: reference.depends_on
+        for reference in await store.rule_references(db, project_id=project_id, also_ids=[])
+    }
     audience_ids, pending = {id}, [id]
     while pending:
-        for source_id in links.get(pending.pop(), []):
+        for source_id in references.get(pending.pop(), []):
             if source_id not in audience_ids:
                 audience_ids.add(source_id)
                 pending.append(source_id)
@@ -379,7 +384,10 @@ async def _with_sources(db: Queries, project_id: UUID, id: UUID) -> list[UUID]:
 
 
 async def require_static(tx: Transaction, project_id: UUID, id: UUID) -> None:
-    """Take the project's shared audience lock. Raises AudienceMissing, or AudienceDynamic unless this one is STATIC."""
+    """Check that an audience is STATIC, and take the project's shared audience lock until the transaction ends.
+
+    Raises AudienceMissing or AudienceDynamic.
+    """
     await store.lock_audiences_shared(tx, project_id=project_id)
     if (await require_audience(tx, project_id, id)).type != "STATIC":
         raise AudienceDynamic
@@ -388,7 +396,10 @@ async def require_static(tx: Transaction, project_id: UUID, id: UUID) -> None:
 async def add_to_audience(
     tx: Transaction, project_id: UUID, id: UUID, contact_ids: Sequence[UUID], now: Moment, actor: ChangeActor = SYSTEM
 ) -> list[UUID]:
-    """Add contacts to a STATIC audience (see `require_static`); returns the ids of new members."""
+    """Add contacts to a STATIC audience and record events; returns the ids of new members.
+
+    Call `require_static` before. Ids without a contact are ignored.
+    """
     bulk = actor.bulk_events(now)
     added = await store.add_members(
         tx,
@@ -405,7 +416,10 @@ async def add_to_audience(
 async def remove_from_audience(
     tx: Transaction, project_id: UUID, id: UUID, contact_id: UUID, now: Moment, actor: ChangeActor = SYSTEM
 ) -> bool:
-    """Remove a contact from a STATIC audience (see `require_static`); returns False if it was not a member."""
+    """Remove a contact from a STATIC audience and record the event; returns False if it was not a member.
+
+    Call `require_static` before.
+    """
     await lock_contacts(tx, project_id, [contact_id])
     if not await store.remove_member(tx, project_id=project_id, audience_id=id, contact_id=contact_id):
         return False
@@ -428,7 +442,10 @@ async def remove_from_audience(
 async def remove_all_from_audience(
     tx: Transaction, project_id: UUID, id: UUID, contact_ids: Sequence[UUID], now: Moment, actor: ChangeActor = SYSTEM
 ) -> list[UUID]:
-    """Remove contacts from a STATIC audience (see `require_static`); returns the ids of former members."""
+    """Remove the given contacts from a STATIC audience and record events; returns the ids of former members.
+
+    Call `require_static` before.
+    """
     await lock_contacts(tx, project_id, contact_ids)
     removed = await store.remove_members(tx, project_id=project_id, audience_id=id, ids=list(contact_ids))
     left_events = [
@@ -460,19 +477,19 @@ async def _lock(tx: Transaction, project_id: UUID, id: UUID) -> Audience:
     return audience
 
 
-async def _set_rules_of(
+async def _replace_rules(
     tx: Transaction, call: Call, audience: Audience, rules: Rules
 ) -> tuple[Audience, AudienceChangeResult]:
     """Set the rules of an audience and recompute its members. The caller holds the project's exclusive lock."""
     dynamic = await store.count_audiences(tx, project_id=call.project_id, dynamic=True)
     if audience.type == "STATIC" and dynamic >= DYNAMIC_PER_PROJECT:
         raise TooManyAudiences(f"A project has at most {DYNAMIC_PER_PROJECT} audiences with rules.")
-    audience = await _set_rules(tx, call, audience, rules, level=0)
-    await _order_audiences(tx, call.project_id, audiences_named(rules))
+    audience = await _store_rules(tx, call, audience, rules, level=0)
+    await _update_levels(tx, call.project_id, audiences_named(rules))
     return audience, await refill_audience(tx, call.project_id, audience, call.now, actor_of(call))
 
 
-async def _set_rules(tx: Transaction, call: Call, audience: Audience, rules: Rules | None, *, level: int) -> Audience:
+async def _store_rules(tx: Transaction, call: Call, audience: Audience, rules: Rules | None, *, level: int) -> Audience:
     stored = StoredRules(project_id=call.project_id, id=audience.id, level=level)
     if rules is not None:
         stored = msgspec.structs.replace(
@@ -487,14 +504,17 @@ async def _set_rules(tx: Transaction, call: Call, audience: Audience, rules: Rul
     return await store.set_rules(tx, stored, now=call.now)
 
 
-async def _order_audiences(tx: Transaction, project_id: UUID, named: set[UUID] | None = None) -> None:
+async def _update_levels(tx: Transaction, project_id: UUID, required_ids: set[UUID] | None = None) -> None:
     """Store for each audience a level above those of the audiences that its rules refer to.
 
-    Raises Invalid if one of `named` does not exist, if rules refer to one another in a cycle, or if a chain of
+    Raises Invalid if one of `required_ids` does not exist, if rules refer to one another in a cycle, or if a chain of
     references is too long.
     """
-    links = {link.id: link for link in await store.links(tx, project_id=project_id, ids=sorted(named or ()))}
-    if (named or set()) - set(links):
+    references = {
+        reference.id: reference
+        for reference in await store.rule_references(tx, project_id=project_id, also_ids=sorted(required_ids or ()))
+    }
+    if (required_ids or set()) - set(references):
         raise Invalid.at("/conditions", "The rules refer to an audience that does not exist.", "audience_missing")
     levels: dict[UUID, int] = {}
 
@@ -502,16 +522,16 @@ async def _order_audiences(tx: Transaction, project_id: UUID, named: set[UUID] |
         if id in path:
             raise Invalid.at("/conditions", "Audiences cannot refer to one another in a cycle.", "circular")
         if id not in levels:
-            below = links[id].depends_on if id in links else []
-            levels[id] = 1 + max((level_of(lower, (*path, id)) for lower in below), default=-1)
+            below = references[id].depends_on if id in references else []
+            levels[id] = 1 + max((level_of(source_id, (*path, id)) for source_id in below), default=-1)
         return levels[id]
 
-    for link in links.values():
-        if level_of(link.id, ()) > LEVEL_LIMIT:
+    for reference in references.values():
+        if level_of(reference.id, ()) > LEVEL_LIMIT:
             raise Invalid.at(
                 "/conditions",
                 f"A chain of audiences that refer to one another can have at most {LEVEL_LIMIT} links.",
                 "too_deep",
             )
-        if levels[link.id] != link.level:
-            await store.set_level(tx, project_id=project_id, id=link.id, level=levels[link.id])
+        if levels[reference.id] != reference.level:
+            await store.set_level(tx, project_id=project_id, id=reference.id, level=levels[reference.id])

@@ -111,11 +111,11 @@ def _count_groups(rules: Rules) -> int:
 
 def audiences_named(rules: Rules) -> set[UUID]:
     """Ids of the audiences that the rules refer to."""
-    named: set[UUID] = set()
+    audience_ids: set[UUID] = set()
     for clause in conditions_of(rules):
         if clause.field == "audience":
-            named |= {as_id(id_) for id_ in _as_list(clause.value)}
-    return named
+            audience_ids |= {as_id(id_) for id_ in _as_list(clause.value)}
+    return audience_ids
 
 
 def uses_engagement(rules: Rules) -> bool:
@@ -156,8 +156,8 @@ def _check_group(clauses: Sequence[RuleCondition], path: str, depth: int) -> Non
     for index, clause in enumerate(clauses):
         where = f"{path}/{index}"
         if clause.conditions is not None:
-            single = (clause.field, clause.operator, clause.value, clause.within_days)
-            if any(value is not None for value in single):
+            condition_parts = (clause.field, clause.operator, clause.value, clause.within_days)
+            if any(part is not None for part in condition_parts):
                 raise Invalid.at(where, "This is both a condition and a group; write it as one of them.")
             _check_group(clause.conditions, f"{where}/conditions", depth + 1)
         else:
@@ -283,8 +283,11 @@ class SqlCondition(msgspec.Struct, frozen=True):
     values: list[Any]
 
 
-def condition(rules: Rules, slot: int) -> SqlCondition:
-    """Compile rules. The caller puts their values at index `slot` of the JSON parameter."""
+def compile_rules(rules: Rules, slot: int) -> SqlCondition:
+    """Compile rules to one SQL condition.
+
+    The statement's JSON parameter `given.v` is a list: the caller puts the condition's values at index `slot`.
+    """
     compiler = _Compiler(slot)
     sql = compiler.group(rules.match, rules.conditions)
     return SqlCondition(sql, compiler.values)
@@ -314,7 +317,7 @@ class _Compiler:
         if not clauses:
             return SQL("true") if match == "all" else SQL("false")
         glue = SQL(" and ") if match == "all" else SQL(" or ")
-        return SQL("({})").format(glue.join([self.clause(clause) for clause in clauses]))
+        return SQL("({})").format(glue.join([self.clause(inner) for inner in clauses]))
 
     def clause(self, clause: RuleCondition) -> Composable:
         if clause.conditions is not None:
@@ -356,13 +359,13 @@ class _Compiler:
         )
 
     def membership(self, operator: str, ids: list[Any]) -> Composable:
-        named = [str(as_id(id_)) for id_ in ids]
+        audience_ids = [str(as_id(id_)) for id_ in ids]
         # `offset 0` keeps the planner from reading the members of all audiences before filtering by contact.
         member = SQL("""exists (
             select from audience_members m
             where m.project_id = c.project_id and m.contact_id = c.id
               and m.audience_id in (select named.id::uuid from jsonb_array_elements_text({}) as named (id))
-            offset 0)""").format(self.value(named))
+            offset 0)""").format(self.value(audience_ids))
         return member if operator in ("eq", "in") else SQL("not {}").format(member)
 
     def on_moment(self, column: Composable, operator: str, value: Any) -> Composable:

@@ -118,7 +118,8 @@ DECLARE: LiteralString = """
 """
 
 
-# An address that unsubscribed stays unsubscribed when its contact is created again.
+# Insert a contact; returns None if its address exists. An address that unsubscribed stays unsubscribed when its contact
+# is created again.
 @statement(
     "with"
     + DECLARE
@@ -152,14 +153,16 @@ async def contact(db: Queries, *, project_id: UUID, id: UUID) -> Contact | None:
 async def contact_by_key(db: Queries, *, project_id: UUID, email_key: str) -> Contact | None: ...
 
 
+# Lock a contact (for update).
 @statement("""
     select *, project_id as app_id from contacts where project_id = %(project_id)s and id = %(id)s for update
 """)
 async def lock_contact(tx: Transaction, *, project_id: UUID, id: UUID) -> Contact | None: ...
 
 
-# Transactions that change data used by audience rules lock the contacts first, ordered by id, and before automation
-# runs. So two changes of a contact see each other, and there are no deadlocks.
+# Lock contacts by id or normalised address (for no key update), ordered by id; returns the ids of those that exist.
+# Transactions that change data used by audience rules lock the contacts first, and before automation runs. So two
+# changes of a contact see each other, and there are no deadlocks.
 @statement("""
     select id from contacts
     where project_id = %(project_id)s and id = any (array(
@@ -171,10 +174,11 @@ async def lock_contact(tx: Transaction, *, project_id: UUID, id: UUID) -> Contac
 async def lock_contacts(tx: Transaction, *, project_id: UUID, ids: list[UUID], keys: list[str]) -> list[UUID]: ...
 
 
+# How many of these normalised addresses have a contact.
 @statement("""
     select count(*)::int from contacts where project_id = %(project_id)s and email_key = any (%(keys)s::text[])
 """)
-async def count_known(tx: Transaction, *, project_id: UUID, keys: list[str]) -> int: ...
+async def count_existing(tx: Transaction, *, project_id: UUID, keys: list[str]) -> int: ...
 
 
 # Serialises transactions that insert many contacts and also change others: a contact that one of them is about to
@@ -202,8 +206,10 @@ async def update_contact(
 ) -> Contact: ...
 
 
+# Delete a contact with its memberships. Keeps a digest of its address, to find its id for erasure, and another if it
+# had unsubscribed.
 @statement("""
-    with gone as (
+    with deleted_members as (
         delete from audience_members where project_id = %(project_id)s and contact_id = %(id)s
     ), deleted as (
         delete from contacts where project_id = %(project_id)s and id = %(id)s returning *
@@ -221,6 +227,7 @@ async def update_contact(
 async def delete_contact(tx: Transaction, *, project_id: UUID, id: UUID) -> Contact | None: ...
 
 
+# Remember an address as unsubscribed, in case that a contact with it is created again.
 @statement("""
     insert into unsubscribed_addresses (project_id, digest, created_at)
     values (%(project_id)s, sha256(convert_to(%(email_key)s, 'UTF8')), %(now)s) on conflict do nothing
@@ -235,6 +242,7 @@ async def remember_unsubscribed(tx: Transaction, *, project_id: UUID, email_key:
 async def forget_unsubscribed(tx: Transaction, *, project_id: UUID, email_key: str) -> None: ...
 
 
+# Whether an address was unsubscribed when its contact was deleted or got another address.
 @statement("""
     select exists (
         select from unsubscribed_addresses
@@ -249,7 +257,7 @@ async def has_unsubscribed(tx: Transaction, *, project_id: UUID, email_key: str)
     where project_id = %(project_id)s and digest = sha256(convert_to(%(email_key)s, 'UTF8'))
     returning id
 """)
-async def forget_former_contact(tx: Transaction, *, project_id: UUID, email_key: str) -> list[UUID]: ...
+async def delete_former_contacts(tx: Transaction, *, project_id: UUID, email_key: str) -> list[UUID]: ...
 
 
 @statement("""
@@ -260,6 +268,7 @@ async def forget_former_contact(tx: Transaction, *, project_id: UUID, email_key:
 async def count_contacts(db: Queries, *, project_id: UUID, q: str | None, unsubscribed: bool | None) -> int: ...
 
 
+# Contacts by part of the address and by `unsubscribed`, newest first; None disables a filter.
 @statement("""
     select *, project_id as app_id from contacts
     where project_id = %(project_id)s and (%(q)s::text is null or strpos(email_key, %(q)s) > 0)
@@ -279,6 +288,7 @@ async def contacts(
 ) -> list[Contact]: ...
 
 
+# Set when contacts last opened or clicked; an earlier time than the stored one changes nothing.
 @statement("""
     update contacts set
         last_opened_at = coalesce(greatest(last_opened_at, %(opened_at)s::timestamptz), last_opened_at),
@@ -298,6 +308,7 @@ async def touch_contacts(
 ) -> None: ...
 
 
+# Stream all contacts of a project, oldest first.
 @streamed_statement("""
     select id, email, attributes, unsubscribed,
         to_char(created_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created,
@@ -340,6 +351,7 @@ async def contact_attributes(
 async def contact_attribute(db: Queries, *, project_id: UUID, id: UUID) -> ContactAttribute | None: ...
 
 
+# Lock an attribute (for update).
 @statement("""
     select *, project_id as app_id from contact_attributes
     where project_id = %(project_id)s and id = %(id)s for update
@@ -351,6 +363,7 @@ async def lock_contact_attribute(tx: Transaction, *, project_id: UUID, id: UUID)
 async def count_contact_attributes(db: Queries, *, project_id: UUID) -> int: ...
 
 
+# Insert an attribute with a declared type; returns None if the name exists.
 @statement("""
     insert into contact_attributes (project_id, id, name, type, inferred, description, created_at, updated_at)
     values (%(project_id)s, %(id)s, %(name)s, %(type)s, false, %(description)s, %(now)s, %(now)s)
@@ -371,7 +384,7 @@ async def insert_contact_attribute(
 async def lock_attribute_names(tx: Transaction, *, project_id: UUID, names: list[str]) -> int: ...
 
 
-# Types that were declared before stay.
+# Declare types of attributes, and replace inferred types. Types that were declared before stay.
 @statement("""
     insert into contact_attributes as known (project_id, id, name, type, inferred, created_at, updated_at)
     select %(project_id)s::uuid, given.id, given.name, given.type, false, %(now)s::timestamptz, %(now)s::timestamptz
@@ -415,6 +428,7 @@ async def delete_contact_attribute(tx: Transaction, *, project_id: UUID, id: UUI
 async def insert_audience(tx: Transaction, *, project_id: UUID, id: UUID, name: str, now: Moment) -> Audience: ...
 
 
+# The number of audiences of a project; with `dynamic`, of those with rules.
 @statement(
     "select count(*) from audiences where project_id = %(project_id)s and (not %(dynamic)s or rules is not null)"
 )
@@ -425,6 +439,7 @@ async def count_audiences(db: Queries, *, project_id: UUID, dynamic: bool) -> in
 async def audience(db: Queries, *, project_id: UUID, id: UUID) -> Audience | None: ...
 
 
+# Lock an audience (for update).
 @statement("""
     select *, project_id as app_id from audiences where project_id = %(project_id)s and id = %(id)s for update
 """)
@@ -456,14 +471,15 @@ async def rename_audience(tx: Transaction, *, project_id: UUID, id: UUID, name: 
 async def set_rules(tx: Transaction, rules: StoredRules, *, now: Moment) -> Audience: ...
 
 
+# The audiences that the rules of each dynamic audience refer to; includes the audiences `also_ids`.
 @statement("""
     select id, name, level, depends_on from audiences
-    where project_id = %(project_id)s and (rules is not null or id = any (%(ids)s::uuid[]))
+    where project_id = %(project_id)s and (rules is not null or id = any (%(also_ids)s::uuid[]))
 """)
-async def links(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[AudienceReference]: ...
+async def rule_references(db: Queries, *, project_id: UUID, also_ids: list[UUID]) -> list[AudienceReference]: ...
 
 
-# Audiences with time-dependent rules have a `due_at`.
+# The ids of those audiences whose rules are time-dependent, which therefore have a `due_at`; ordered by level.
 @statement("""
     select id from audiences
     where project_id = %(project_id)s and id = any (%(ids)s) and type = 'DYNAMIC' and due_at is not null
@@ -480,8 +496,9 @@ async def rules_of_all(db: Queries, *, project_id: UUID) -> list[AudienceRules]:
 async def set_level(tx: Transaction, *, project_id: UUID, id: UUID, level: int) -> None: ...
 
 
+# Delete an audience and its memberships.
 @statement("""
-    with gone as (
+    with deleted_members as (
         delete from audience_members where project_id = %(project_id)s and audience_id = %(id)s
     )
     delete from audiences where project_id = %(project_id)s and id = %(id)s
@@ -489,6 +506,8 @@ async def set_level(tx: Transaction, *, project_id: UUID, id: UUID, level: int) 
 async def delete_audience(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 
 
+# The dynamic audiences from a level on, ordered by level. With `engagement`, only those that an open, a click, a custom
+# event or a change of another audience can affect.
 @statement("""
     select id, rules_id, level from audiences
     where project_id = %(project_id)s and type = 'DYNAMIC'
@@ -510,42 +529,42 @@ async def rules_of(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Ru
 # The statement that changes memberships also inserts the events, so a million of them never pass through Python.
 # `offset 0` and the join by ctid fix the plan: right after an import there are no statistics, and the join that the
 # planner prefers then takes minutes. ctid is safe because rows of members are inserted and deleted, never updated.
-
-
+#
+# Evaluates audiences for changed contacts. `conditions` has one compiled condition for each of `audience_ids`.
 @statement(
     """
-    with moved as materialized (
-        select c.id as contact_id, verdict.audience_id, coalesce(verdict.belongs, false) as joins, member.place
+    with changed as materialized (
+        select c.id as contact_id, evaluated.audience_id, coalesce(evaluated.matches, false) as joins, member.row_ctid
         from (select %(values)s::jsonb as v, %(now)s::timestamptz as now) as given
         cross join contacts c
-        cross join lateral unnest(%(audience_ids)s::uuid[], array[{conditions}]) as verdict (audience_id, belongs)
+        cross join lateral unnest(%(audience_ids)s::uuid[], array[{conditions}]) as evaluated (audience_id, matches)
         left join lateral (
-            select m.ctid as place from audience_members m
-            where m.project_id = %(project_id)s and m.audience_id = verdict.audience_id and m.contact_id = c.id
+            select m.ctid as row_ctid from audience_members m
+            where m.project_id = %(project_id)s and m.audience_id = evaluated.audience_id and m.contact_id = c.id
             offset 0
         ) as member on true
         where c.project_id = %(project_id)s and c.id = any (%(ids)s::uuid[])
-          and coalesce(verdict.belongs, false) <> (member.place is not null)
-    ), ended as (
+          and coalesce(evaluated.matches, false) <> (member.row_ctid is not null)
+    ), deleted as (
         delete from audience_members
-        where project_id = %(project_id)s and ctid = any (array(select place from moved where not joins))
-    ), begun as (
+        where project_id = %(project_id)s and ctid = any (array(select row_ctid from changed where not joins))
+    ), inserted as (
         insert into audience_members (project_id, audience_id, contact_id, joined_at)
-        select %(project_id)s::uuid, audience_id, contact_id, %(now)s::timestamptz from moved where joins
+        select %(project_id)s::uuid, audience_id, contact_id, %(now)s::timestamptz from changed where joins
         order by audience_id, contact_id
         on conflict do nothing
     ), happened as (
         select case when joins then 'audience.joined' else 'audience.left' end as type, contact_id as subject_id,
             jsonb_build_object('audienceId', audience_id, 'contactId', contact_id) as data
-        from moved
+        from changed
     ),
     """
     + RECORD_HAPPENED
     + """
-    select count(*) filter (where joins) as joined, count(*) filter (where not joins) as left from moved
+    select count(*) filter (where joins) as joined, count(*) filter (where not joins) as left from changed
 """
 )
-async def sort_contacts(
+async def update_memberships(
     tx: Transaction,
     events: BulkEvents,
     *,
@@ -557,35 +576,36 @@ async def sort_contacts(
 ) -> MembershipCounts: ...
 
 
+# Recompute the members of one audience by its compiled condition, and record events.
 @statement(
     """
-    with wanted as (
+    with matching as (
         select c.id from (select %(values)s::jsonb as v, %(now)s::timestamptz as now) as given
         cross join contacts c
         where c.project_id = %(project_id)s and {condition}
-    ), moved as materialized (
-        select coalesce(wanted.id, member.contact_id) as contact_id, wanted.id is not null as joins, member.place
-        from wanted full join (
-            select contact_id, ctid as place from audience_members
+    ), changed as materialized (
+        select coalesce(matching.id, member.contact_id) as contact_id, matching.id is not null as joins, member.row_ctid
+        from matching full join (
+            select contact_id, ctid as row_ctid from audience_members
             where project_id = %(project_id)s and audience_id = %(audience_id)s
-        ) as member on wanted.id = member.contact_id
-        where wanted.id is null or member.contact_id is null
-    ), ended as (
+        ) as member on matching.id = member.contact_id
+        where matching.id is null or member.contact_id is null
+    ), deleted as (
         delete from audience_members
-        where project_id = %(project_id)s and ctid = any (array(select place from moved where not joins))
-    ), begun as (
+        where project_id = %(project_id)s and ctid = any (array(select row_ctid from changed where not joins))
+    ), inserted as (
         insert into audience_members (project_id, audience_id, contact_id, joined_at)
-        select %(project_id)s::uuid, %(audience_id)s, contact_id, %(now)s::timestamptz from moved where joins
+        select %(project_id)s::uuid, %(audience_id)s, contact_id, %(now)s::timestamptz from changed where joins
         order by contact_id
     ), happened as (
         select case when joins then 'audience.joined' else 'audience.left' end as type, contact_id as subject_id,
             jsonb_build_object('audienceId', %(audience_id)s::uuid, 'contactId', contact_id) as data
-        from moved
+        from changed
     ),
     """
     + RECORD_HAPPENED
     + """
-    select count(*) filter (where joins) as joined, count(*) filter (where not joins) as left from moved
+    select count(*) filter (where joins) as joined, count(*) filter (where not joins) as left from changed
 """
 )
 async def refill_members(
@@ -599,9 +619,10 @@ async def refill_members(
 ) -> MembershipCounts: ...
 
 
+# Add contacts to an audience and record events; returns the ids of new members.
 @statement(
     """
-    with begun as (
+    with inserted as (
         insert into audience_members (project_id, audience_id, contact_id, joined_at)
         select %(project_id)s::uuid, %(audience_id)s, id, %(now)s::timestamptz from contacts
         where project_id = %(project_id)s and id = any (%(ids)s::uuid[]) order by id
@@ -610,12 +631,12 @@ async def refill_members(
     ), happened as (
         select 'audience.joined' as type, contact_id as subject_id,
             jsonb_build_object('audienceId', %(audience_id)s::uuid, 'contactId', contact_id) as data
-        from begun
+        from inserted
     ),
     """
     + RECORD_HAPPENED
     + """
-    select contact_id from begun
+    select contact_id from inserted
 """
 )
 async def add_members(
@@ -663,6 +684,7 @@ async def members(
 async def audiences_of_contact(db: Queries, *, project_id: UUID, contact_id: UUID) -> list[UUID]: ...
 
 
+# Schedule the next recomputation; returns False if another worker has claimed the audience since.
 @statement("""
     update audiences set due_at = %(due_at)s
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
@@ -678,6 +700,7 @@ class KnownAddress(Record):
     id: UUID
 
 
+# Contacts for parallel lists of project ids and normalised addresses.
 @statement("""
     select c.project_id, c.email_key, c.id from contacts c
     join unnest(%(project_id)s::uuid[], %(email_key)s::text[]) as wanted (project_id, email_key)
@@ -686,6 +709,7 @@ class KnownAddress(Record):
 async def contact_ids(db: Queries, *, project_id: list[UUID], email_key: list[str]) -> list[KnownAddress]: ...
 
 
+# The ids of those contacts that satisfy a compiled condition.
 @statement("""
     select c.id from (select %(values)s::jsonb as v, %(now)s::timestamptz as now) as given
     cross join contacts c
@@ -702,19 +726,21 @@ async def matching(
 async def contacts_with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Contact]: ...
 
 
+# Merge `change` into contacts and remove the attributes `removed`; returns the ids of changed contacts. Contacts whose
+# attributes would exceed `max_bytes` or `max_count` stay unchanged.
 @statement(
     "with"
     + DECLARE
     + """, merged as (
-        select id, attributes, (attributes || %(change)s::jsonb) - %(removed)s::text[] as wanted from contacts
+        select id, attributes, (attributes || %(change)s::jsonb) - %(removed)s::text[] as new_attributes from contacts
         where project_id = %(project_id)s and id = any (%(ids)s::uuid[])
         order by id for update
     )
-    update contacts as contact set attributes = merged.wanted, updated_at = %(now)s
+    update contacts as contact set attributes = merged.new_attributes, updated_at = %(now)s
     from merged
-    where contact.project_id = %(project_id)s and contact.id = merged.id and merged.wanted <> merged.attributes
-      and octet_length(merged.wanted::text) <= %(bytes)s
-      and (select count(*) from jsonb_object_keys(merged.wanted)) <= %(count)s
+    where contact.project_id = %(project_id)s and contact.id = merged.id and merged.new_attributes <> merged.attributes
+      and octet_length(merged.new_attributes::text) <= %(max_bytes)s
+      and (select count(*) from jsonb_object_keys(merged.new_attributes)) <= %(max_count)s
     returning contact.id
 """
 )
@@ -726,8 +752,8 @@ async def merge_attributes(
     ids: list[UUID],
     change: Jsonb,
     removed: list[str],
-    bytes: int,
-    count: int,
+    max_bytes: int,
+    max_count: int,
     now: Moment,
 ) -> list[UUID]: ...
 

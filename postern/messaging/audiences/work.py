@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from postern.world import World
 
 LEASE: Final = timedelta(minutes=2)
-BATCHES: Final = 10
+BATCHES_PER_CLAIM: Final = 10
 """Batches of an import per claim; then it is queued again, so that workers can stop and other imports proceed."""
 
 
@@ -60,10 +60,12 @@ class ImportBatch(msgspec.Struct):
     """Types of attributes, including those inferred from this batch."""
     inferred: dict[str, AttributeType]
     read: int = 0
+    """Rows of the file, invalid ones included."""
     failed: int = 0
     line: int = 0
     position: int = 0
     ended: bool = False
+    """Whether the batch is the last one of the file."""
 
 
 class ImportProgress(msgspec.Struct, frozen=True):
@@ -75,7 +77,7 @@ class ImportProgress(msgspec.Struct, frozen=True):
 
 
 async def run_import(world: "World", job: ImportJob) -> None:
-    """Import up to BATCHES batches. Each is committed together with the progress, so it is imported exactly once."""
+    """Import up to BATCHES_PER_CLAIM batches. Each is committed with the progress, so it is imported exactly once."""
     if job.status == "UPLOADING":
         await _give_up(world, job, "The upload took longer than 2 hours and was cancelled; upload the file again.")
         return
@@ -97,12 +99,12 @@ async def run_import(world: "World", job: ImportJob) -> None:
     types = await declarations(world.db, job.project_id)
     next_batch = asyncio.create_task(_read(world.db, job, layout, progress, types))
     try:
-        for number in range(BATCHES):
+        for number in range(BATCHES_PER_CLAIM):
             batch = await next_batch
             after = ImportProgress(batch.line, batch.position, [])
-            if not batch.ended and number + 1 < BATCHES:
+            if not batch.ended and number + 1 < BATCHES_PER_CLAIM:
                 next_batch = asyncio.create_task(_read(world.db, job, layout, after, batch.types))
-            errors = await _settle(world, job, batch, progress.errors, last=number + 1 == BATCHES)
+            errors = await _insert_batch(world, job, batch, progress.errors, last=number + 1 == BATCHES_PER_CLAIM)
             if batch.ended:
                 return
             progress = ImportProgress(after.line, after.position, errors)
@@ -115,7 +117,7 @@ async def run_import(world: "World", job: ImportJob) -> None:
         await asyncio.gather(next_batch, return_exceptions=True)
 
 
-async def _settle(
+async def _insert_batch(
     world: "World", job: ImportJob, batch: ImportBatch, errors: list[ContactImportError], *, last: bool
 ) -> list[ContactImportError]:
     """Insert a batch and store the progress; returns the errors so far. Raises _ImportSuperseded."""
@@ -125,33 +127,35 @@ async def _settle(
     async with world.db.transaction() as tx:
         await store.lock_audiences_shared(tx, project_id=job.project_id)
         result = await import_batch(tx, job.project_id, rows, job.mode, now, actor, batch.inferred)
-        limit = "Merged with the contact's existing attributes, these attributes exceed a limit."
-        too_large = [ContactImportError(line=line, message=limit) for line in result.too_large]
+        message = "Merged with the contact's existing attributes, these attributes exceed a limit."
+        too_large = [ContactImportError(line=line, message=message) for line in result.too_large]
         errors = sorted([*errors, *batch.errors, *too_large], key=lambda error: error.line)[:IMPORT_ERRORS_KEPT]
         failed = batch.failed + len(too_large)
-        existing = batch.read - result.created - failed
+        existing_count = batch.read - result.created - failed
         due_at = None if batch.ended else now if last else Moment.of(now + LEASE)
-        reached = ImportAdvance(
+        progress = ImportAdvance(
             status="COMPLETED" if batch.ended else "RUNNING",
             position=batch.position,
             line=batch.line,
             rows=batch.read,
             created=result.created,
-            updated=existing if job.mode == "upsert" else 0,
-            skipped=existing if job.mode == "skip" else 0,
+            updated=existing_count if job.mode == "upsert" else 0,
+            skipped=existing_count if job.mode == "skip" else 0,
             failed=failed,
             errors=errors,
             due_at=due_at,
         )
         settled = await import_store.advance(
-            tx, reached, project_id=job.project_id, id=job.id, attempt=job.attempt, now=now
+            tx, progress, project_id=job.project_id, id=job.id, attempt=job.attempt, now=now
         )
         if not settled:
             raise _ImportSuperseded
         if batch.ended:
-            await import_store.drop_all_parts(tx, project_id=job.project_id, import_id=job.id)
+            await import_store.delete_all_parts(tx, project_id=job.project_id, import_id=job.id)
         else:
-            await import_store.drop_parts(tx, project_id=job.project_id, import_id=job.id, position=batch.position)
+            await import_store.delete_parts_before(
+                tx, project_id=job.project_id, import_id=job.id, position=batch.position
+            )
     return errors
 
 
@@ -160,7 +164,7 @@ class _ImportSuperseded(Exception):
 
 
 async def _read(
-    db: Database, job: ImportJob, layout: ColumnLayout, mark: ImportProgress, types: dict[str, DeclaredType]
+    db: Database, job: ImportJob, layout: ColumnLayout, start: ImportProgress, types: dict[str, DeclaredType]
 ) -> ImportBatch:
     """Read and parse the next batch, in a thread because parsing takes CPU time."""
     loop = asyncio.get_running_loop()
@@ -169,7 +173,7 @@ async def _read(
         return await import_store.get_part_at(db, project_id=job.project_id, import_id=job.id, position=position)
 
     def pieces() -> Iterator[bytes]:
-        position = mark.position
+        position = start.position
         while True:
             piece = asyncio.run_coroutine_threadsafe(fetch(position), loop).result(LEASE.total_seconds())
             if piece is None or piece.starts_at + len(piece.data) <= position:
@@ -177,18 +181,18 @@ async def _read(
             yield piece.data[position - piece.starts_at :]
             position = piece.starts_at + len(piece.data)
 
-    return await asyncio.to_thread(_parse, layout, pieces(), job.mode, mark, types)
+    return await asyncio.to_thread(_parse, layout, pieces(), job.mode, start, types)
 
 
 def _parse(
     layout: ColumnLayout,
     pieces: Iterator[bytes],
     mode: ImportMode,
-    mark: ImportProgress,
+    start: ImportProgress,
     types: dict[str, DeclaredType],
 ) -> ImportBatch:
-    batch = ImportBatch({}, [], types, {}, line=mark.line, position=mark.position)
-    lines: Iterable[CsvRecord] = _lines(batch, layout, pieces, mark)
+    batch = ImportBatch({}, [], types, {}, line=start.line, position=start.position)
+    lines: Iterable[CsvRecord] = _lines(batch, layout, pieces, start)
     if any(name is not None and name not in types for name in layout.columns):
         lines = list(lines)
         batch.inferred = infer_columns(layout, lines, types)
@@ -207,14 +211,14 @@ def _parse(
 
 
 def _lines(
-    batch: ImportBatch, layout: ColumnLayout, pieces: Iterator[bytes], mark: ImportProgress
+    batch: ImportBatch, layout: ColumnLayout, pieces: Iterator[bytes], start: ImportProgress
 ) -> Iterator[CsvRecord]:
     """Yield the rows of a batch, and update its counters."""
-    for line in read_batch(layout, pieces, number=mark.line, position=mark.position, rows=IMPORT_BATCH):
+    for line in read_batch(layout, pieces, number=start.line, position=start.position, rows=IMPORT_BATCH):
         batch.read += 1
         batch.line, batch.position = line.next_line, line.next_position
         yield line
-    batch.ended = batch.read < IMPORT_BATCH and batch.position - mark.position < BATCH_BYTES
+    batch.ended = batch.read < IMPORT_BATCH and batch.position - start.position < BATCH_BYTES
 
 
 def _add(batch: ImportBatch, row: ImportRow, mode: ImportMode) -> None:
@@ -241,11 +245,11 @@ async def _give_up(world: "World", job: ImportJob, reason: str) -> None:
         await import_store.advance(
             tx, failed, project_id=job.project_id, id=job.id, attempt=job.attempt, now=world.clock()
         )
-        await import_store.drop_all_parts(tx, project_id=job.project_id, import_id=job.id)
+        await import_store.delete_all_parts(tx, project_id=job.project_id, import_id=job.id)
 
 
-async def recompute_timed_audiences(world: "World", job: RefillJob) -> None:
-    """Recompute an audience with time-dependent rules, and schedule the next time."""
+async def recompute_timed_audience(world: "World", job: RefillJob) -> None:
+    """Recompute an audience with time-dependent rules, and schedule the next recomputation."""
     now = world.clock()
     async with world.db.transaction() as tx:
         await store.lock_audiences_exclusively(tx, project_id=job.project_id)
@@ -274,7 +278,7 @@ WORK: list[Work[Any]] = [
         table="audiences",
         kind=RefillJob,
         lease=timedelta(minutes=10),
-        do=one_by_one(recompute_timed_audiences, at_once=1),
+        do=one_by_one(recompute_timed_audience, at_once=1),
         share=5,
         at_once=1,
     ),

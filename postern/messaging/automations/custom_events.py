@@ -198,7 +198,7 @@ async def _contacts_named(tx: Transaction, call: Call, items: list[tuple[str, Cu
     requested = {path: as_id(item.contact_id) for path, item in items if item.contact_id is not None}
     rows = _new_contacts({path: item.email for path, item in items if item.email is not None})
     keys = sorted({row.email_key for row in rows.values()})
-    locked = set(await imports.lock_rows(tx, call.project_id, keys, list(requested.values())))
+    locked = set(await imports.lock_contacts_to_import(tx, call.project_id, keys, list(requested.values())))
     for path, contact_id in requested.items():
         if contact_id not in locked:
             raise Invalid.at(f"{path}/contactId", "There is no such contact in this project.", "contact_missing")

@@ -19,7 +19,7 @@ from postern.kernel.values import NO_ID, Body, Deleted, as_id, new_id, to_plain
 from postern.messaging.audiences import contacts
 from postern.messaging.audiences import operations as audiences
 from postern.messaging.audiences.model import AudienceMissing
-from postern.messaging.audiences.rules import audiences_named, condition, plain_rules, read_rules
+from postern.messaging.audiences.rules import audiences_named, compile_rules, plain_rules, read_rules
 from postern.messaging.automations import rules, store
 from postern.messaging.automations.loops import LoopMember, find_loop
 from postern.messaging.automations.model import (
@@ -567,7 +567,7 @@ async def _filter_by_data(
     with_rules = {watcher.id: watcher for watcher, _, _ in starting if watcher.where is not None}
     for watcher in with_rules.values():
         candidates = {event.id: event for other, event, _ in starting if other.id == watcher.id}
-        compiled = condition(rules.rules_on_data(read_rules(watcher.where)), 0)
+        compiled = compile_rules(rules.rules_on_data(read_rules(watcher.where)), 0)
         fitting = await store.events_that_fit(
             tx,
             project_id=watcher.project_id,

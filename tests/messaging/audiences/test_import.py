@@ -222,7 +222,7 @@ async def test_media_type_and_parameters_are_checked(project, new_project):
 
 async def test_an_import_takes_several_batches_and_claims(project, work_off, monkeypatch):
     monkeypatch.setattr(work, "IMPORT_BATCH", 7)
-    monkeypatch.setattr(work, "BATCHES", 2)
+    monkeypatch.setattr(work, "BATCHES_PER_CLAIM", 2)
     rows = "".join(f'u{n}@example.com,"line\nbreak {n}"\n' for n in range(60))
     done = await take_in(project, work_off, "email,text\n" + rows + "nonsense,\n")
     assert counts(done) == {"created": 60, "failed": 1}

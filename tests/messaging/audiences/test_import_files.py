@@ -246,7 +246,7 @@ def test_no_column_name_maps_to_two_fields() -> None:
     assert not {csv_headers.plain_name(word) for word in csv_headers.TRUE_WORDS} & {
         csv_headers.plain_name(word) for word in csv_headers.FALSE_WORDS
     }
-    ours = {csv_headers.plain_name(name) for name in (*csv_reader.OURS, "attributes")}
+    ours = {csv_headers.plain_name(name) for name in (*csv_reader.EXPORT_COLUMNS, "attributes")}
     assert not ours & set().union(*plain)
 
 
@@ -555,7 +555,7 @@ async def test_a_killed_import_of_utf16_continues_at_its_position(
 ) -> None:
     """Defects: C10"""
     monkeypatch.setattr(work, "IMPORT_BATCH", 7)
-    monkeypatch.setattr(work, "BATCHES", 2)
+    monkeypatch.setattr(work, "BATCHES_PER_CLAIM", 2)
     rows = "".join(f'u{number}@example.com\t"𠮷\r\n{number}"\r\n' for number in range(60))
     body = utf16("sep=\t\r\nメール\ttext\r\n" + rows + "nonsense\t\r\n", "utf-16-be")
     done = await import_file(project, work_off, body)

@@ -211,7 +211,7 @@ groups = st.recursive(
 
 def asked(connection, many_rules, contact):
     """Which of many rules match a contact, by one SQL statement."""
-    compiled = [rules.condition(rules.read_rules(each), slot) for slot, each in enumerate(many_rules)]
+    compiled = [rules.compile_rules(rules.read_rules(each), slot) for slot, each in enumerate(many_rules)]
     query = SQL("""
         select array[{conditions}] from (select %(values)s::jsonb as v, %(now)s::timestamptz as now) as given
         cross join (
@@ -343,7 +343,7 @@ def test_values_are_never_part_of_sql():
         for operator in rules.OPERATORS
         if operator not in ("exists", "notExists", "before", "after", "withinDays", "notWithinDays")
     ]
-    text = rules.condition(rules.read_rules({"conditions": many}), 0).sql.as_string(None)
+    text = rules.compile_rules(rules.read_rules({"conditions": many}), 0).sql.as_string(None)
     assert "drop" not in text
 
 
