@@ -138,7 +138,7 @@ REACTIONS: Sequence[Reaction] = (
         types={"customer.signed_in", "customer.linked", "customer.deleted"},
     ),
     Reaction(
-        react=sso_login.follow_customers,
+        react=sso_login.on_events,
         types={"customer.signed_in", "customer.deleted", "organization.deleted"},
     ),
 )
@@ -157,7 +157,7 @@ HOOKS = Hooks(
     organization_requiring_sso=organization_store.organization_requiring_sso,
     sso_entry_of_address=sso_endpoints.sso_entry_of_address,
     sso_entry_of_organization=sso_endpoints.sso_entry_of_organization,
-    has_active_sso=sso_endpoints.has_any_connection,
+    has_active_sso=sso_endpoints.has_active_connection,
     has_working_sso=sso_endpoints.has_working_connection,
 )
 """The functions of higher rings that lower rings call."""

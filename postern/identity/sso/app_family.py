@@ -6,26 +6,28 @@ from postern.kernel.http.pagination import LinkedList
 from postern.kernel.values import as_seen
 
 HERE = "/apps/{app_id}/organizations/{id}/sso-connections"
-ONE = f"{HERE}/{{conn_id}}"
+CONNECTION = f"{HERE}/{{conn_id}}"
 
 
-def seen_from_app(row: SsoConnection) -> AppSsoConnection:
+def as_app_connection(row: SsoConnection) -> AppSsoConnection:
     """A connection with `appId`, the former name of `projectId`."""
     return as_seen(AppSsoConnection, row, app_id=row.project_id)
 
 
-list_app_connections = operations.list_sso_connections.as_view(HERE, seen_from_app, LinkedList[AppSsoConnection])
-create_app_connection = operations.create_sso_connection.as_view(HERE, seen_from_app, AppSsoConnection)
-get_app_connection = operations.get_sso_connection.as_view(ONE, seen_from_app, AppSsoConnection)
-change_app_connection = operations.change_sso_connection.as_view(ONE, seen_from_app, AppSsoConnection)
-delete_app_connection = operations.delete_sso_connection.at(ONE)
-get_app_metadata = operations.get_sso_metadata.at(f"{ONE}/metadata.xml")
-activate_app_connection = operations.activate_sso_connection.as_view(f"{ONE}/activate", seen_from_app, AppSsoConnection)
+list_app_connections = operations.list_sso_connections.as_view(HERE, as_app_connection, LinkedList[AppSsoConnection])
+create_app_connection = operations.create_sso_connection.as_view(HERE, as_app_connection, AppSsoConnection)
+get_app_connection = operations.get_sso_connection.as_view(CONNECTION, as_app_connection, AppSsoConnection)
+change_app_connection = operations.change_sso_connection.as_view(CONNECTION, as_app_connection, AppSsoConnection)
+delete_app_connection = operations.delete_sso_connection.at(CONNECTION)
+get_app_metadata = operations.get_sso_metadata.at(f"{CONNECTION}/metadata.xml")
+activate_app_connection = operations.activate_sso_connection.as_view(
+    f"{CONNECTION}/activate", as_app_connection, AppSsoConnection
+)
 deactivate_app_connection = operations.deactivate_sso_connection.as_view(
-    f"{ONE}/deactivate", seen_from_app, AppSsoConnection
+    f"{CONNECTION}/deactivate", as_app_connection, AppSsoConnection
 )
 rotate_app_certificate = operations.rotate_sso_certificate.as_view(
-    f"{ONE}/rotate-certificate", seen_from_app, AppSsoConnection
+    f"{CONNECTION}/rotate-certificate", as_app_connection, AppSsoConnection
 )
-test_app_connection = operations.test_sso_connection.at(f"{ONE}/test")
-list_app_traces = operations.list_sso_traces.at(f"{ONE}/traces")
+test_app_connection = operations.test_sso_connection.at(f"{CONNECTION}/test")
+list_app_traces = operations.list_sso_traces.at(f"{CONNECTION}/traces")

@@ -23,7 +23,7 @@ from postern.identity.customers.requirements import SsoEntry
 from postern.identity.customers.rules import require_redirect
 from postern.identity.organizations.rules import domain_of
 from postern.identity.sso import keys, pages, rules, store
-from postern.identity.sso.login import JudgedLogin, SignOnRefused, accept_login, consume_assertion_id, judge
+from postern.identity.sso.login import CheckedLogin, SignOnRefused, accept_login, check_login, consume_assertion_id
 from postern.identity.sso.model import (
     METADATA_MIN_INTERVAL,
     OPEN_REQUESTS,
@@ -37,7 +37,7 @@ from postern.identity.sso.model import (
     SsoConnectionMissing,
     SsoLookup,
 )
-from postern.identity.sso.service_provider import connection_settings, is_test_ticket, metadata_of, urls_of
+from postern.identity.sso.service_provider import connection_settings, is_valid_test_ticket, metadata_of, urls_of
 from postern.identity.sso.store import ConnectionWithOrganization
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries
@@ -60,11 +60,12 @@ FORM = "application/x-www-form-urlencoded"
 FORM_LIMIT = 600_000
 """Maximum bytes of a form: a response of 256 KB, base64-encoded and percent-encoded."""
 COOKIE = "postern-sso"
-BROWSER = re.compile(r"^[A-Za-z0-9]{40}$")
+BROWSER_SECRET = re.compile(r"^[A-Za-z0-9]{40}$")
 SIGN_IN_RATE = RateLimit("sso", 100, timedelta(seconds=10))
-"""Requests from one IP address to one connection; enough for an office behind one IP address."""
+"""Limit of requests from one IP address to one connection; enough for an office behind one IP address."""
 TRACE_RATE = RateLimit("sso-traces", 30, timedelta(minutes=1))
-"""Rejected messages of one connection that are recorded as traces, so that spam does not displace useful ones."""
+"""Limit of rejected messages of one connection that are recorded as traces, so that spam does not displace useful
+traces."""
 
 
 class SsoUnavailable(Conflict):
@@ -80,17 +81,17 @@ class PublicConnection(Record):
     """A connection looked up by its public id, with its service provider keys."""
 
     row: ConnectionWithOrganization
-    own: list[KeyRow]
+    sp_keys: list[KeyRow]
 
 
 @get("/projects/{project_id}/auth/sso", accepts=SIGN_IN_CALLERS)
 async def find_sso_connection(
     call: Call, email: Annotated[str, msgspec.Meta(min_length=3, max_length=254)]
 ) -> SsoLookup:
-    """Find the single sign-on connection for the domain of an address.
+    """Find the single sign-on connection that serves the domain of an e-mail address.
 
     Redirect the browser to `loginUrl` with `redirectUrl`, `codeChallenge` and `state`. All fields are null if there is
-    none, if the domain has lapsed, or if the organization is suspended.
+    no connection, if the domain has lapsed, or if the organization is suspended.
     """
     call.world.limiter.take(SIGN_IN_RATE, f"{call.project_id}|{call.origin.ip}")
     await projects.require_project(call.db, call.project_id)
@@ -100,7 +101,7 @@ async def find_sso_connection(
         domain = rules.as_connection_domain(domain_of(email))
     except Invalid:
         domain = ""
-    row = await store.connection_serving(call.db, project_id=call.project_id, domain=domain)
+    row = await store.connection_for_domain(call.db, project_id=call.project_id, domain=domain)
     if row is None:
         return SsoLookup(connection_id=None, organization_id=None, name=None, login_url=None)
     return SsoLookup(
@@ -126,20 +127,21 @@ async def sso_entry_of_address(call: Call, email: str) -> SsoEntry | None:
 async def sso_entry_of_organization(
     db: Queries, call: Call, organization_id: UUID, domain: str | None
 ) -> SsoEntry | None:
-    """The login URL of an organization, preferably of its connection for `domain`."""
+    """The login URL of a working connection of an organization, preferably the one for `domain`; None if there is
+    none."""
     row = await store.working_connection(db, project_id=call.project_id, organization_id=organization_id, domain=domain)
     return None if row is None else SsoEntry(name=row.name, login_url=urls_of(call.world, row.id).login_url)
 
 
 async def has_working_connection(db: Queries, project_id: UUID, organization_id: UUID | None) -> bool:
-    """Whether the project, or one of its organizations, has a working connection."""
+    """Whether an organization, or if it is None any organization of the project, has a working connection."""
     connection = await store.working_connection(db, project_id=project_id, organization_id=organization_id, domain=None)
     return connection is not None
 
 
-async def has_any_connection(call: Call) -> bool:
+async def has_active_connection(call: Call) -> bool:
     """Whether the project has an active connection."""
-    return await store.any_active(call.db, project_id=call.project_id) is not None
+    return await store.active_connection_name(call.db, project_id=call.project_id) is not None
 
 
 @get(
@@ -152,7 +154,7 @@ async def has_any_connection(call: Call) -> bool:
 async def get_public_sso_metadata(call: Call, conn_id: UUID) -> HttpResponse:
     """Get the service provider metadata, at a URL that the identity provider can fetch."""
     call, connection = await public_connection(call, conn_id)
-    return HttpResponse(metadata_of(urls_of(call.world, conn_id), connection.own), media_type="application/xml")
+    return HttpResponse(metadata_of(urls_of(call.world, conn_id), connection.sp_keys), media_type="application/xml")
 
 
 @get(
@@ -188,9 +190,9 @@ async def begin_sso(
         if redirect_url is None:
             raise Invalid.at("query/redirectUrl", "`redirectUrl` is required.", "required")
         require_redirect(project, redirect_url)
-    elif not is_test_ticket(call.world, conn_id, test, call.now):
+    elif not is_valid_test_ticket(call.world, conn_id, test, call.now):
         raise SsoTestInvalid
-    browser, cookie = _browser(call, request, conn_id)
+    browser, cookie = _browser_secret_and_cookie(call, request, conn_id)
     message_id = new_message_id()
     await store.insert_request(
         call.db,
@@ -237,13 +239,13 @@ async def receive_saml_response(call: Call, request: RawRequest, conn_id: UUID) 
         saml_login = await asyncio.to_thread(
             read_response,
             raw if isinstance(raw, str) else "",
-            connection=connection_settings(call.world, connection.row, connection.own, decrypting=True),
-            expected_request_ids=[opened.message_id for opened in open_requests],
+            connection=connection_settings(call.world, connection.row, connection.sp_keys, decrypting=True),
+            expected_request_ids=[open_request.message_id for open_request in open_requests],
             now=call.now,
             skew=timedelta(seconds=connection.row.options.clock_skew_seconds),
         )
     except SamlRejected as refused:
-        test_request = next((opened for opened in open_requests if opened.kind == "TEST"), None)
+        test_request = next((open_request for open_request in open_requests if open_request.kind == "TEST"), None)
         kind = "TEST" if test_request else "SIGN_ON"
         await record_trace(call, conn_id, kind, refused.trace, reason=refused.reason, detail=refused.detail)
         if refused.reason in (SamlRefusalReason.UNKNOWN_CERTIFICATE, SamlRefusalReason.DECRYPTION_FAILED):
@@ -253,16 +255,21 @@ async def receive_saml_response(call: Call, request: RawRequest, conn_id: UUID) 
         if test_request:
             return pages.trace_page("The test failed", refused.detail, refused.trace, [], reason=refused.reason)
         return _refused(call, refused.reason, refused.detail)
-    request_row = next((opened for opened in open_requests if opened.message_id == saml_login.in_response_to), None)
+    request_row = next(
+        (open_request for open_request in open_requests if open_request.message_id == saml_login.in_response_to), None
+    )
     is_test = request_row is not None and request_row.kind == "TEST"
-    judged = await judge(call.db, call, connection.row, saml_login, test=is_test)
+    checked = await check_login(call.db, call, connection.row, saml_login, test=is_test)
     if request_row is not None and is_test:
-        return await _test_result_page(call, connection.row, saml_login, request_row, judged)
-    return await _complete_login(call, connection.row, saml_login, request_row, judged)
+        return await _test_result_page(call, connection.row, saml_login, request_row, checked)
+    return await _complete_login(call, connection.row, saml_login, request_row, checked)
 
 
 async def public_connection(call: Call, conn_id: UUID) -> tuple[Call, PublicConnection]:
-    """A connection by its public id, and the call with its project. Raises SsoConnectionMissing."""
+    """A connection by its public id, and the call with its project and the connection as caller.
+
+    Raises SsoConnectionMissing, and TooManyRequests beyond SIGN_IN_RATE.
+    """
     call.world.limiter.take(SIGN_IN_RATE, f"{conn_id}|{call.origin.ip}")
     project = await store.project_of_connection(call.db, id=conn_id)
     if project is None:
@@ -270,12 +277,12 @@ async def public_connection(call: Call, conn_id: UUID) -> tuple[Call, PublicConn
     rows = await store.list_connections(
         call.db, project_id=project.project_id, organization_id=None, id=conn_id, before=None, limit=1
     )
-    own = await store.keys(call.db, project_id=project.project_id, connection_ids=[conn_id])
-    if not rows or not own:
+    sp_keys = await store.keys(call.db, project_id=project.project_id, connection_ids=[conn_id])
+    if not rows or not sp_keys:
         raise SsoConnectionMissing
     caller = Caller(kind="nobody", actor_type="SSO", actor_id=conn_id, actor_label=rows[0].name)
     return dataclasses.replace(call, project_id=project.project_id, caller=caller), PublicConnection(
-        row=rows[0], own=own
+        row=rows[0], sp_keys=sp_keys
     )
 
 
@@ -290,7 +297,10 @@ async def record_trace(
     profile: dict[str, Any] | None = None,
     customer_id: UUID | None = None,
 ) -> None:
-    """Record the checks of a message as a trace."""
+    """Record the checks of a SAML message as a trace: REFUSED if `reason` is set, otherwise ACCEPTED.
+
+    Refused messages beyond TRACE_RATE are not recorded.
+    """
     if reason is not None:
         try:
             call.world.limiter.take(TRACE_RATE, str(conn_id))
@@ -309,7 +319,7 @@ async def record_trace(
         profile=Jsonb(profile) if profile else None,
         customer_id=customer_id,
         until=call.now + TRACE_RETENTION,
-        most=TRACES_PER_CONNECTION,
+        max_traces=TRACES_PER_CONNECTION,
         now=call.now,
     )
 
@@ -318,7 +328,9 @@ async def _refresh_metadata_early(call: Call, conn_id: UUID) -> None:
     """Make the metadata due for a refresh now, unless it was read within METADATA_MIN_INTERVAL."""
     before = Moment.of(call.now - METADATA_MIN_INTERVAL)
     async with call.db.transaction() as tx:
-        if await store.hasten_metadata(tx, project_id=call.project_id, id=conn_id, looked_before=before, now=call.now):
+        if await store.make_metadata_due(
+            tx, project_id=call.project_id, id=conn_id, if_looked_before=before, now=call.now
+        ):
             tx.makes_due("sso_metadata")
 
 
@@ -327,17 +339,17 @@ def _redirect_to_provider(call: Call, connection: PublicConnection, message_id: 
     row = connection.row
     assert row.idp_sso_url is not None
     message = authn_request(
-        connection_settings(call.world, row, connection.own, decrypting=False),
+        connection_settings(call.world, row, connection.sp_keys, decrypting=False),
         id=message_id,
         destination=row.idp_sso_url,
         now=call.now,
         name_id_format=row.options.name_id_format,
         force_authn=row.options.force_authn,
     )
-    own = keys.key_at(connection.own, "CURRENT")
-    private = keys.private_key_of(call.world, call.project_id, own)
+    current_key = keys.key_of_place(connection.sp_keys, "CURRENT")
+    private = keys.private_key_of(call.world, call.project_id, current_key)
     if row.idp_sso_binding == "POST":
-        fields = post_fields(message, field="SAMLRequest", private_key=private, certificate=own.certificate)
+        fields = post_fields(message, field="SAMLRequest", private_key=private, certificate=current_key.certificate)
         return pages.form_post_page(row.idp_sso_url, fields, cookie=cookie)
     return pages.redirect_to(
         redirect_url(row.idp_sso_url, message, field="SAMLRequest", private_key=private), cookie=cookie
@@ -349,16 +361,16 @@ async def _complete_login(
     row: ConnectionWithOrganization,
     saml_login: SamlLogin,
     request_row: RequestRow | None,
-    judged: JudgedLogin,
+    checked: CheckedLogin,
 ) -> HttpResponse:
-    steps = [*saml_login.trace, *judged.steps]
-    target_url = request_row.redirect_url if request_row else await _landing(call, row)
+    steps = [*saml_login.trace, *checked.steps]
+    target_url = request_row.redirect_url if request_row else await _idp_initiated_redirect_url(call, row)
     parameters = {"state": request_row.state} if request_row and request_row.state else {}
     try:
         if target_url is None:
             detail = "Sign-on started at the identity provider, and there is no valid `defaultRedirectUrl`."
             raise SignOnRefused(LoginRefusal.NOWHERE_TO_GO, detail)
-        result = await accept_login(call, row, saml_login, request_row, judged)
+        result = await accept_login(call, row, saml_login, request_row, checked)
     except SignOnRefused as refused:
         steps.append(SsoTraceStep(step="sign-on", ok=False, detail=refused.detail))
         await record_trace(call, row.id, "SIGN_ON", steps, reason=refused.reason, detail=refused.detail)
@@ -372,22 +384,24 @@ async def _complete_login(
 
 
 async def _test_result_page(
-    call: Call, row: ConnectionWithOrganization, saml_login: SamlLogin, request_row: RequestRow, judged: JudgedLogin
+    call: Call, row: ConnectionWithOrganization, saml_login: SamlLogin, request_row: RequestRow, checked: CheckedLogin
 ) -> HttpResponse:
     """The result page of a test. The assertion is consumed, and no customer is created."""
-    profile = {**to_plain(judged.profile), "attributes": saml_login.attributes, "nameId": saml_login.name_id}
-    steps = [*saml_login.trace, *judged.steps]
-    refusal = judged.refusal
+    profile = {**to_plain(checked.profile), "attributes": saml_login.attributes, "nameId": saml_login.name_id}
+    steps = [*saml_login.trace, *checked.steps]
+    refusal = checked.refusal
     try:
         async with call.db.transaction() as tx:
             await consume_assertion_id(tx, call, row, saml_login, request_row)
             if refusal is None:
-                await store.set_tested(tx, project_id=call.project_id, id=row.id, seen=row.updated_at, now=call.now)
+                await store.set_tested(
+                    tx, project_id=call.project_id, id=row.id, if_updated_at=row.updated_at, now=call.now
+                )
     except SignOnRefused as refused:
         refusal = (refused.reason, refused.detail)
     reason, detail = refusal or (None, None)
     await record_trace(call, row.id, "TEST", steps, reason=reason, detail=detail, profile=profile)
-    profile_lines = _profile_lines(judged.profile, saml_login)
+    profile_lines = _profile_lines(checked.profile, saml_login)
     if reason:
         return pages.trace_page("The test failed", detail or "", steps, profile_lines, reason=reason)
     return pages.trace_page("The test succeeded", "Users like this one can sign on.", steps, profile_lines)
@@ -405,17 +419,17 @@ def _profile_lines(profile: rules.SsoProfile, saml_login: SamlLogin) -> list[tup
     return mapped + [(name, ", ".join(values)) for name, values in saml_login.attributes.items()]
 
 
-async def _landing(call: Call, row: ConnectionWithOrganization) -> str | None:
-    """The redirect URL for IdP-initiated sign-on, if it is still among the project's `redirectUrls`."""
+async def _idp_initiated_redirect_url(call: Call, row: ConnectionWithOrganization) -> str | None:
+    """`defaultRedirectUrl` of the connection, if it is still among the project's `redirectUrls`; otherwise None."""
     url = row.options.default_redirect_url
     project = await projects.require_project(call.db, call.project_id)
     return url if url in project.settings.sign_in.redirect_urls else None
 
 
 async def _open_requests(call: Call, request: RawRequest, conn_id: UUID) -> list[RequestRow]:
-    """The unanswered requests that this browser started, newest first."""
+    """The requests that this browser started and that have no response yet, newest first."""
     token = request.cookies.get(cookie_name(call.world.settings, COOKIE), "")
-    if not BROWSER.fullmatch(token):
+    if not BROWSER_SECRET.fullmatch(token):
         return []
     return await store.open_requests(
         call.db,
@@ -428,10 +442,10 @@ async def _open_requests(call: Call, request: RawRequest, conn_id: UUID) -> list
     )
 
 
-def _browser(call: Call, request: RawRequest, conn_id: UUID) -> tuple[str, str]:
+def _browser_secret_and_cookie(call: Call, request: RawRequest, conn_id: UUID) -> tuple[str, str]:
     """The secret that binds requests to this browser, and the cookie that stores it."""
     token = request.cookies.get(cookie_name(call.world.settings, COOKIE), "")
-    if not BROWSER.fullmatch(token):
+    if not BROWSER_SECRET.fullmatch(token):
         token = new_token(40)
     settings, seconds = call.world.settings, int(REQUEST_LIFE.total_seconds())
     # The response is posted from another site, and browsers accept SameSite=None only with TLS.

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from postern.world import World
 
 
-async def new_pair(connection_id: UUID, now: Moment) -> KeyPair:
-    """Generate a key and its certificate, in a thread because it takes long."""
+async def new_key_pair(connection_id: UUID, now: Moment) -> KeyPair:
+    """Generate a service provider key and its certificate, in a thread because generation is slow."""
     return await asyncio.to_thread(new_sp_certificate, f"Postern {connection_id}", now=now)
 
 
 async def insert_key(tx: Transaction, call: Call, connection_id: UUID, place: str, pair: KeyPair) -> None:
-    """Store a key, encrypted with its project and connection as context."""
+    """Store a key at `place` (CURRENT, NEXT or PREVIOUS), encrypted with project and connection as context."""
     context = _context(call.project_id, connection_id)
     await store.insert_key(
         tx,
@@ -38,21 +38,22 @@ async def insert_key(tx: Transaction, call: Call, connection_id: UUID, place: st
     )
 
 
-async def rotate(tx: Transaction, call: Call, connection_id: UUID, pair: KeyPair) -> None:
-    """NEXT becomes CURRENT, CURRENT becomes PREVIOUS, and `pair` is the new NEXT."""
+async def rotate_keys(tx: Transaction, call: Call, connection_id: UUID, pair: KeyPair) -> None:
+    """Move the NEXT key to CURRENT and CURRENT to PREVIOUS, store `pair` as NEXT, and delete the former PREVIOUS
+    key."""
     await store.delete_previous_key(tx, project_id=call.project_id, connection_id=connection_id)
-    await store.move_keys(tx, project_id=call.project_id, connection_id=connection_id)
+    await store.shift_keys(tx, project_id=call.project_id, connection_id=connection_id)
     await insert_key(tx, call, connection_id, "NEXT", pair)
 
 
 def private_key_of(world: "World", project_id: UUID, row: KeyRow) -> str:
-    """The decrypted private key, PEM."""
+    """The decrypted private key of a row, as PEM."""
     return world.secrets.open(row.private_key, _context(project_id, row.connection_id)).decode()
 
 
-def key_at(own: list[KeyRow], place: Place) -> KeyRow:
-    """The key at a place."""
-    return next(key for key in own if key.place == place)
+def key_of_place(sp_keys: list[KeyRow], place: Place) -> KeyRow:
+    """The key at a place. The caller knows that there is one, as for CURRENT and NEXT."""
+    return next(key for key in sp_keys if key.place == place)
 
 
 def moment_of(moment: datetime) -> Moment:

@@ -43,12 +43,12 @@ from postern.protocols.saml.response import SamlLogin
 from postern.protocols.saml.trace import SsoTraceStep
 
 SKEW = timedelta(seconds=SKEW_MAX_SECONDS)
-VIA = "sso:"
+VIA_PREFIX = "sso:"
 """Prefix of `via` in events of sign-ins by single sign-on."""
 
 
 class SignOnRefused(Exception):
-    """The assertion is valid, but the sign-on is refused."""
+    """The sign-on is refused although the assertion is valid."""
 
     def __init__(self, reason: LoginRefusal, detail: str) -> None:
         super().__init__(detail)
@@ -56,7 +56,7 @@ class SignOnRefused(Exception):
         self.detail = detail
 
 
-class JudgedLogin(Record):
+class CheckedLogin(Record):
     """The profile in an assertion and the results of all checks."""
 
     profile: SsoProfile
@@ -72,10 +72,11 @@ class LoginResult(Record):
     code: str
 
 
-async def judge(
+async def check_login(
     db: Queries, call: Call, row: ConnectionWithOrganization, saml_login: SamlLogin, *, test: bool
-) -> JudgedLogin:
-    """Evaluate all checks of a sign-on, without changing anything."""
+) -> CheckedLogin:
+    """Evaluate all checks of a sign-on with a valid assertion. Changes nothing; in a `test` the connection need not be
+    active."""
     profile = rules.profile_of(saml_login, row.options.attribute_mapping)
     email_verified = False
     try:
@@ -93,7 +94,7 @@ async def judge(
         test=test,
     )
     refused = next((check for check in checks if check.refusal is not None), None)
-    return JudgedLogin(
+    return CheckedLogin(
         profile=profile,
         email_verified=email_verified,
         steps=[SsoTraceStep(step=check.step, ok=check.refusal is None, detail=check.detail) for check in checks],
@@ -106,24 +107,25 @@ async def accept_login(
     row: ConnectionWithOrganization,
     saml_login: SamlLogin,
     request_row: RequestRow | None,
-    judged: JudgedLogin,
+    checked: CheckedLogin,
 ) -> LoginResult:
-    """Find or create the customer, update the membership, and create a code for the app.
+    """Find or create the customer, update the membership, record `sso.signed_in`, and create a code for the app.
 
-    Raises SignOnRefused without changing anything.
+    Raises SignOnRefused if a check failed or the customer cannot sign in. Then nothing is changed, except that a held
+    identity is recorded as an identity request.
     """
-    if judged.refusal is not None:
-        raise SignOnRefused(*judged.refusal)
+    if checked.refusal is not None:
+        raise SignOnRefused(*checked.refusal)
     try:
         try:
-            return await _sign_in(call, row, saml_login, request_row, judged)
+            return await _sign_in(call, row, saml_login, request_row, checked)
         except AccountNotLinked:
-            # A concurrent sign-on may have created the customer; then the second attempt finds it.
-            return await _sign_in(call, row, saml_login, request_row, judged)
+            # A concurrent sign-on may have created the customer; the second attempt then finds that customer.
+            return await _sign_in(call, row, saml_login, request_row, checked)
     except AccountNotLinked as problem:
         raise SignOnRefused(LoginRefusal.ACCOUNT_NOT_LINKED, problem.detail) from None
     except IdentityHeld as problem:
-        await request_identity(call, problem.customer_id, _external_identity(row, judged), row.id)
+        await request_identity(call, problem.customer_id, _external_identity(row, checked), row.id)
         raise SignOnRefused(LoginRefusal.IDENTITY_HELD, problem.detail) from None
     except IdentityConflict as problem:
         raise SignOnRefused(LoginRefusal.IDENTITY_CONFLICT, problem.detail) from None
@@ -140,7 +142,8 @@ async def accept_login(
 async def consume_assertion_id(
     tx: Transaction, call: Call, row: ConnectionWithOrganization, saml_login: SamlLogin, request_row: RequestRow | None
 ) -> UUID:
-    """Mark an assertion and its request as used. Raises SignOnRefused if either was used before."""
+    """Mark an assertion and its request as used; returns the id of the new sign-on. Raises SignOnRefused if the
+    assertion or the request was used before."""
     sign_on_id = new_id()
     first = await store.insert_assertion_id(
         tx,
@@ -154,19 +157,21 @@ async def consume_assertion_id(
     )
     if not first or (
         request_row is not None
-        and not await store.answer_request(tx, project_id=call.project_id, id=request_row.id, now=call.now)
+        and not await store.mark_request_answered(tx, project_id=call.project_id, id=request_row.id, now=call.now)
     ):
         raise SignOnRefused(LoginRefusal.REPLAYED, "This assertion has been used before.")
     return sign_on_id
 
 
-async def follow_customers(tx: Transaction, recorded: list[Event]) -> None:
-    """React to events: link sign-ins to their sign-on, for single logout; erase the sign-ons of erased customers; and
-    deactivate the connections of deleted organizations.
+async def on_events(tx: Transaction, recorded_events: list[Event]) -> None:
+    """React to events of customers and organizations, in the transaction that records them.
+
+    Links sign-ins to their sign-on, for single logout; erases the sign-ons of erased customers; deactivates the
+    connections of deleted organizations.
 
     Assertion ids of erased customers are kept until the assertions expire, to prevent replay.
     """
-    for event in recorded:
+    for event in recorded_events:
         if event.type == "organization.deleted" and event.subject_id:
             # The rows are deleted later, but another organization may verify and use the domain at once.
             organization_ids, now = [event.subject_id], event.occurred_at
@@ -175,13 +180,15 @@ async def follow_customers(tx: Transaction, recorded: list[Event]) -> None:
             )
         if event.type == "customer.deleted" and event.subject_id:
             await store.erase_customers(tx, project_id=event.project_id, customer_ids=[event.subject_id])
-            await store.delete_traces_naming(tx, project_id=event.project_id, customer_ids=[event.subject_id])
+            await store.delete_traces_mentioning(tx, project_id=event.project_id, customer_ids=[event.subject_id])
         via = event.data.get("via")
-        if event.type == "customer.signed_in" and event.subject_id and isinstance(via, str) and via.startswith(VIA):
+        if event.type != "customer.signed_in" or not event.subject_id or not isinstance(via, str):
+            continue
+        if via.startswith(VIA_PREFIX):
             await store.set_session(
                 tx,
                 project_id=event.project_id,
-                id=as_id(via.removeprefix(VIA)),
+                id=as_id(via.removeprefix(VIA_PREFIX)),
                 customer_id=event.subject_id,
                 session_id=as_id(event.data["sessionId"]),
             )
@@ -192,10 +199,10 @@ async def _sign_in(
     row: ConnectionWithOrganization,
     saml_login: SamlLogin,
     request_row: RequestRow | None,
-    judged: JudgedLogin,
+    checked: CheckedLogin,
 ) -> LoginResult:
     project = await projects.require_project(call.db, call.project_id)
-    profile = judged.profile
+    profile = checked.profile
     options = row.options
     async with call.db.transaction() as tx:
         sign_on_id = await consume_assertion_id(tx, call, row, saml_login, request_row)
@@ -203,7 +210,7 @@ async def _sign_in(
             tx,
             call,
             project,
-            _external_identity(row, judged),
+            _external_identity(row, checked),
             may_sign_up=options.create_customers,
             hold=options.on_new_subject == "HOLD",
         )
@@ -233,7 +240,7 @@ async def _sign_in(
             challenge,
             methods=["fed", "mfa"] if rules.is_multi_factor(row, saml_login) else ["fed"],
             origin=SignInOrigin(
-                via=f"{VIA}{sign_on_id}",
+                via=f"{VIA_PREFIX}{sign_on_id}",
                 until=None if until is None else until.timestamp(),
                 sso_organization_id=row.organization_id,
             ),
@@ -241,15 +248,15 @@ async def _sign_in(
     return LoginResult(customer_id=customer.id, code=code)
 
 
-def _external_identity(row: ConnectionWithOrganization, judged: JudgedLogin) -> ExternalIdentity:
-    """The external identity in the assertion."""
-    profile = judged.profile
+def _external_identity(row: ConnectionWithOrganization, checked: CheckedLogin) -> ExternalIdentity:
+    """The identity of the user at the identity provider, from the assertion."""
+    profile = checked.profile
     return ExternalIdentity(
         provider="SAML",
         issuer=issuer_of(row),
         subject=profile.subject or "",
         email=profile.email,
-        email_verified=judged.email_verified,
+        email_verified=checked.email_verified,
         name=profile.name,
     )
 
@@ -258,29 +265,29 @@ async def _add_to_organization(
     tx: Transaction, call: Call, row: ConnectionWithOrganization, customer: CustomerRow, profile: SsoProfile
 ) -> list[str]:
     """Add the customer as member and update the roles that depend on groups. Returns the roles."""
-    held = await roles_in(tx, call, row.organization_id, customer.id)
+    current_roles = await roles_in(tx, call, row.organization_id, customer.id)
     role_keys = await access.role_keys(tx, call.project_id, "ORGANIZATION")
-    roles = rules.roles_for(
-        held,
+    roles = rules.roles_after_sign_on(
+        current_roles,
         profile.groups,
         default_roles=row.options.default_roles,
         group_roles=row.options.group_roles,
         known=role_keys,
     )
-    if held is None:
+    if current_roles is None:
         organization_id = row.organization_id
         if await was_removed(tx, call, organization_id, customer.id):
             return []  # A removed member can sign in, but becomes a member again only by invitation or addition.
         await join_without_call(tx, call.project_id, organization_id, customer.id, roles, "SSO", call.now, call.caller)
         return roles
-    if sorted(roles) == sorted(held):
-        return held
+    if sorted(roles) == sorted(current_roles):
+        return current_roles
     return await replace_roles(tx, call, row.organization_id, customer.id, roles)
 
 
 def issuer_of(row: ConnectionWithOrganization) -> str:
-    """The issuer of a connection's subjects: the connection together with the provider.
+    """The issuer of the subjects of a connection: its id and the entity id of the identity provider.
 
-    The entity id alone is not enough, because another connection can be configured with the same one.
+    The entity id alone is not enough, because another connection can have the same one.
     """
     return f"{row.id} {row.idp_entity_id}"

@@ -40,7 +40,7 @@ from postern.protocols.saml.response import MAX_ISSUE_AGE, MAX_SKEW
 from postern.protocols.saml.trace import SamlRejected
 from postern.security.sessions import SessionMissing
 
-LOGOUT_KEPT: Final = MAX_ISSUE_AGE + 2 * MAX_SKEW + timedelta(minutes=1)
+LOGOUT_ID_RETENTION: Final = MAX_ISSUE_AGE + 2 * MAX_SKEW + timedelta(minutes=1)
 """How long ids of logout requests are kept to detect replays: longer than a request is valid."""
 
 
@@ -53,13 +53,13 @@ async def sign_out_everywhere(call: Call, data: SsoSignOutRequest | None = None)
     """End the customer's session, and return the URL to sign out at the identity provider too.
 
     `url` is null if the session was not started by single sign-on, or the provider does not support logout by redirect.
-    Afterwards the browser returns to `redirectUrl`.
+    After the logout the browser returns to `redirectUrl`.
     """
     customer_id, session_id = bearer_of(call)
     return_url = data.redirect_url if data else None
     if return_url is not None:
         require_redirect(await projects.require_project(call.db, call.project_id), return_url)
-    sign_on = await store.of_session(call.db, project_id=call.project_id, session_id=session_id)
+    sign_on = await store.sign_on_of_session(call.db, project_id=call.project_id, session_id=session_id)
     async with call.db.transaction() as tx:
         await end_session(tx, call, customer_id, session_id)
     if sign_on is None:
@@ -83,7 +83,7 @@ async def sign_out_everywhere(call: Call, data: SsoSignOutRequest | None = None)
         now=call.now,
     )
     message = logout_request(
-        connection_settings(call.world, connection.row, connection.own, decrypting=False),
+        connection_settings(call.world, connection.row, connection.sp_keys, decrypting=False),
         id=message_id,
         destination=connection.row.idp_slo_url,
         now=call.now,
@@ -91,7 +91,7 @@ async def sign_out_everywhere(call: Call, data: SsoSignOutRequest | None = None)
         format=sign_on.name_id_format,
         session_index=sign_on.session_index,
     )
-    private = keys.private_key_of(call.world, call.project_id, keys.key_at(connection.own, "CURRENT"))
+    private = keys.private_key_of(call.world, call.project_id, keys.key_of_place(connection.sp_keys, "CURRENT"))
     return SsoSignOut(
         url=redirect_url(
             connection.row.idp_slo_url, message, field="SAMLRequest", private_key=private, relay_state=message_id
@@ -147,7 +147,7 @@ async def _handle_logout_request(
             read_logout_request,
             raw,
             binding=binding,
-            connection=connection_settings(call.world, connection.row, connection.own, decrypting=False),
+            connection=connection_settings(call.world, connection.row, connection.sp_keys, decrypting=False),
             now=call.now,
             relay_state=relay_state,
         )
@@ -159,7 +159,7 @@ async def _handle_logout_request(
 
 
 async def _end_sessions(call: Call, connection: PublicConnection, received: ReceivedLogoutRequest) -> None:
-    """End the matching sessions, and revoke codes not exchanged yet; once per message."""
+    """End the sessions that a logout request names, and revoke codes that apps have not exchanged; once per message."""
     name_id, indexes, project_id = received.name_id, received.session_indexes, call.project_id
     async with call.db.transaction() as tx:
         if not await store.insert_logout_id(
@@ -168,11 +168,11 @@ async def _end_sessions(call: Call, connection: PublicConnection, received: Rece
             id=new_id(),
             connection_id=connection.row.id,
             message_id=received.id,
-            until=call.now + LOGOUT_KEPT,
+            until=call.now + LOGOUT_ID_RETENTION,
             now=call.now,
         ):
             return  # A replayed message must not end sessions that started after it.
-        sign_ons = await store.sessions_of_logout(
+        sign_ons = await store.sign_ons_of_logout(
             tx, project_id=project_id, connection_id=connection.row.id, name_id=name_id, session_indexes=indexes
         )
         for sign_on in sign_ons:
@@ -180,7 +180,7 @@ async def _end_sessions(call: Call, connection: PublicConnection, received: Rece
                 await end_session(tx, call, sign_on.customer_id, sign_on.session_id)
             except SessionMissing:
                 continue  # The session has ended already.
-        customer_ids = await store.clear_logins(
+        customer_ids = await store.clear_sign_ons(
             tx, project_id=project_id, connection_id=connection.row.id, name_id=name_id, session_indexes=indexes
         )
         for customer_id in sorted({customer_id for customer_id in customer_ids if customer_id is not None}):
@@ -193,14 +193,14 @@ def _send_logout_response(call: Call, connection: PublicConnection, received: Re
     if destination is None:
         return pages.message_page("You are signed out", "You can close this page.")
     message = logout_response(
-        connection_settings(call.world, connection.row, connection.own, decrypting=False),
+        connection_settings(call.world, connection.row, connection.sp_keys, decrypting=False),
         id=new_message_id(),
         destination=destination,
         now=call.now,
         in_response_to=received.id,
     )
-    own = keys.key_at(connection.own, "CURRENT")
-    private = keys.private_key_of(call.world, call.project_id, own)
+    current_key = keys.key_of_place(connection.sp_keys, "CURRENT")
+    private = keys.private_key_of(call.world, call.project_id, current_key)
     relay_state = received.relay_state
     if relay_state is not None and len(relay_state.encode()) > MAX_RELAY_STATE_BYTES:
         relay_state = None
@@ -209,7 +209,7 @@ def _send_logout_response(call: Call, connection: PublicConnection, received: Re
             message,
             field="SAMLResponse",
             private_key=private,
-            certificate=own.certificate,
+            certificate=current_key.certificate,
             relay_state=relay_state,
         )
         return pages.form_post_page(destination, fields)
@@ -236,7 +236,7 @@ async def _handle_logout_response(
             read_logout_response,
             raw,
             binding=binding,
-            connection=connection_settings(call.world, connection.row, connection.own, decrypting=False),
+            connection=connection_settings(call.world, connection.row, connection.sp_keys, decrypting=False),
             expected_request_ids=[logout_request.message_id] if logout_request else [],
             now=call.now,
             relay_state=relay_state,
@@ -245,7 +245,7 @@ async def _handle_logout_response(
         return await _refused(call, connection, refused)
     assert logout_request is not None
     async with call.db.transaction() as tx:
-        await store.answer_request(tx, project_id=call.project_id, id=logout_request.id, now=call.now)
+        await store.mark_request_answered(tx, project_id=call.project_id, id=logout_request.id, now=call.now)
     await record_trace(call, conn_id, "LOGOUT", received.trace)
     if logout_request.redirect_url is not None:
         return pages.redirect_to(logout_request.redirect_url, status=303)

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 async def import_metadata(
     world: "World", now: datetime, *, xml: str | None, url: str | None, entity_id: str | None
 ) -> dict[str, Any]:
-    """The columns to set from metadata. `entity_id` selects one of several providers in it.
+    """The values of the connection columns that metadata sets, from `xml` or, if not None, from `url`.
+
+    `entity_id` selects one of several identity providers in the metadata.
 
     Raises MetadataUnreachable, SamlMetadataTooLarge, SamlMetadataRefused or Invalid, each with the field as pointer.
     """
@@ -32,13 +34,13 @@ async def import_metadata(
     try:
         provider = read_metadata(raw, now=now, entity_id=entity_id, allow_http=allow_http)
     except SamlMetadataRefused as refused:
-        fault = ProblemError(path=path, code=SamlMetadataRefused.code(), message=refused.detail)
-        raise SamlMetadataRefused(refused.detail, errors=[fault]) from None
+        error = ProblemError(path=path, code=SamlMetadataRefused.code(), message=refused.detail)
+        raise SamlMetadataRefused(refused.detail, errors=[error]) from None
     return {**_columns(provider), "idp_metadata_url": url}
 
 
 async def _fetched(world: "World", url: str) -> bytes:
-    rules.as_web_address(url, "/idpMetadataUrl", allow_http=bool(world.settings.outbound_allow))
+    rules.require_web_url(url, "/idpMetadataUrl", allow_http=bool(world.settings.outbound_allow))
     outcome = await world.outbound.get(
         url, headers={"Accept": "application/samlmetadata+xml, application/xml, text/xml"}, keep=MAX_METADATA_BYTES
     )
@@ -51,9 +53,9 @@ async def _fetched(world: "World", url: str) -> bytes:
     return outcome.body
 
 
-def _unreachable(why: str) -> MetadataUnreachable:
-    fault = ProblemError(path="/idpMetadataUrl", code=MetadataUnreachable.code(), message=why)
-    return MetadataUnreachable(f"The metadata could not be fetched: {why}", errors=[fault])
+def _unreachable(reason: str) -> MetadataUnreachable:
+    error = ProblemError(path="/idpMetadataUrl", code=MetadataUnreachable.code(), message=reason)
+    return MetadataUnreachable(f"The metadata could not be fetched: {reason}", errors=[error])
 
 
 def _columns(provider: IdentityProvider) -> dict[str, Any]:

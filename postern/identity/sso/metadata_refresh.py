@@ -1,6 +1,6 @@
 """Periodic refresh of metadata from its URL, so that certificates and endpoints roll over automatically.
 
-If the URL is unreachable, or returns invalid metadata or that of another provider, the last valid metadata stays.
+If the URL is unreachable, or returns invalid metadata or metadata of another provider, the last valid metadata stays.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -9,14 +9,14 @@ import msgspec
 from msgspec.structs import replace
 
 from postern.identity.sso import rules, store
-from postern.identity.sso.keys import key_at
+from postern.identity.sso.keys import key_of_place
 from postern.identity.sso.metadata_import import import_metadata
 from postern.identity.sso.model import (
-    IDP_PARTS,
+    IDP_COLUMNS,
     METADATA_GRACE,
     METADATA_REFRESH_INTERVAL,
     METADATA_RETRY_INTERVAL,
-    TESTED_PARTS,
+    TESTED_COLUMNS,
     ConnectionRow,
     MetadataRow,
 )
@@ -31,37 +31,41 @@ if TYPE_CHECKING:
 
 
 async def refresh_metadata(world: "World", job: MetadataRow) -> None:
-    """Fetch the metadata of a connection and apply changes. The entity id never changes."""
+    """Fetch the metadata of a connection, apply changes other than of the entity id, and schedule the next refresh.
+
+    Records `sso.metadata_changed`, or `sso.metadata_failing` once when refreshes have failed for METADATA_GRACE.
+    """
     connection = await store.connection(world.db, project_id=job.project_id, id=job.id)
     if connection is None or connection.idp_metadata_url is None:
         return
     now, url = world.clock(), connection.idp_metadata_url
     try:
         imported_columns = await import_metadata(world, now, xml=None, url=url, entity_id=connection.idp_entity_id)
-        problem = _unusable(replace(connection, **imported_columns), now)
+        problem = _why_incomplete(replace(connection, **imported_columns), now)
     except Problem as raised:
         imported_columns, problem = {}, raised.detail
     async with world.db.transaction() as tx:
         row = await store.lock_due_connection(tx, project_id=job.project_id, id=job.id)
         if row is None or row.idp_metadata_url != url or row.idp_entity_id != connection.idp_entity_id:
             return
-        if not await _settle(tx, job, problem, Moment.of(now)):
+        if not await _store_result(tx, job, problem, Moment.of(now)):
             return
         if problem is None:
             await _apply_metadata(tx, row, replace(row, **imported_columns), Moment.of(now))
 
 
-def _unusable(row: ConnectionRow, now: Moment) -> str | None:
+def _why_incomplete(row: ConnectionRow, now: Moment) -> str | None:
     """Why an active connection would be incomplete with the new metadata, or None. Inactive ones can be incomplete."""
-    faults = rules.missing_parts(row, domain_verified=True, now=now) if row.status == "ACTIVE" else []
-    return " ".join(fault.message for fault in faults) or None
+    errors = rules.missing_parts(row, domain_verified=True, now=now) if row.status == "ACTIVE" else []
+    return " ".join(error.message for error in errors) or None
 
 
-async def _settle(tx: Transaction, job: MetadataRow, problem: str | None, now: Moment) -> bool:
-    """Store the result, and record one event if it has failed for long. False if another worker has claimed it."""
+async def _store_result(tx: Transaction, job: MetadataRow, problem: str | None, now: Moment) -> bool:
+    """Store the result, and record an event when refreshes have failed for METADATA_GRACE. Returns False if another
+    worker has claimed the job."""
     since = None if problem is None else job.failing_since or now
-    telling = since is not None and not job.told and now - since >= METADATA_GRACE
-    settled = await store.settle_metadata(
+    record_failing = since is not None and not job.told and now - since >= METADATA_GRACE
+    settled = await store.record_metadata_result(
         tx,
         project_id=job.project_id,
         id=job.id,
@@ -69,29 +73,33 @@ async def _settle(tx: Transaction, job: MetadataRow, problem: str | None, now: M
         read_at=now if problem is None else None,
         problem=problem,
         failing_since=since,
-        told=problem is not None and (job.told or telling),
+        told=problem is not None and (job.told or record_failing),
         due_at=Moment.of(now + (METADATA_REFRESH_INTERVAL if problem is None else METADATA_RETRY_INTERVAL)),
         now=now,
     )
-    if settled and telling:
+    if settled and record_failing:
         await events.record_all(tx, [_event(job, "sso.metadata_failing", now, problem=problem, lastReadAt=job.read_at)])
     return settled
 
 
 async def _apply_metadata(tx: Transaction, before: ConnectionRow, row: ConnectionRow, now: Moment) -> None:
-    changed = [name for name in IDP_PARTS if getattr(row, name) != getattr(before, name)]
+    changed = [name for name in IDP_COLUMNS if getattr(row, name) != getattr(before, name)]
     if not changed:
         return
-    own = await store.keys(tx, project_id=row.project_id, connection_ids=[row.id])
-    pinned = "idp_certificate" not in changed
-    tested_at = None if set(changed) & set(TESTED_PARTS) else row.tested_at
-    due_at = row.due_at if pinned else rules.first_warning_at(row, key_at(own, "CURRENT").not_after, now)
+    sp_keys = await store.keys(tx, project_id=row.project_id, connection_ids=[row.id])
+    certificates_unchanged = "idp_certificate" not in changed
+    tested_at = None if set(changed) & set(TESTED_COLUMNS) else row.tested_at
+    due_at = (
+        row.due_at
+        if certificates_unchanged
+        else rules.first_warning_at(row, key_of_place(sp_keys, "CURRENT").not_after, now)
+    )
     stored = msgspec.structs.replace(row, tested_at=tested_at, due_at=due_at)
     await store.update_connection(tx, stored, now=now)
-    if not pinned:
+    if not certificates_unchanged:
         tx.makes_due("sso_connections")
     details: dict[str, Any] = {"organizationId": str(row.organization_id), "domain": row.domain}
-    fields = [rules.in_json(name) for name in changed]
+    fields = [rules.json_name_of(name) for name in changed]
     await events.record_all(tx, [_event(row, "sso.metadata_changed", now, **details, changed=fields)])
 
 

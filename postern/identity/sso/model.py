@@ -22,7 +22,7 @@ REQUEST_LIFE = timedelta(minutes=10)
 TEST_LIFE = timedelta(hours=1)
 """Validity of the link of a test."""
 OPEN_REQUESTS = 20
-"""Maximum unfinished sign-ons of one browser at one connection."""
+"""Maximum number of unfinished sign-ons of one browser at one connection that are considered."""
 SIGN_ON_RETENTION = timedelta(days=31)
 """How long sign-ons are kept for single logout."""
 TRACE_RETENTION = timedelta(days=7)
@@ -58,7 +58,7 @@ NEXT_STATUS: Mapping[tuple[Status, ConnectionAction], Status | None] = {
 }
 """Next status of a connection for each status and action; None if not allowed."""
 
-IDP_PARTS = (
+IDP_COLUMNS = (
     "idp_entity_id",
     "idp_sso_url",
     "idp_sso_binding",
@@ -68,7 +68,7 @@ IDP_PARTS = (
     "idp_certificate",
     "idp_metadata_url",
 )
-TESTED_PARTS = ("domain", "idp_entity_id", "idp_sso_url", "idp_sso_binding", "idp_certificate", "options")
+TESTED_COLUMNS = ("domain", "idp_entity_id", "idp_sso_url", "idp_sso_binding", "idp_certificate", "options")
 """Settings that a test covers; changing one of them invalidates the test result."""
 
 
@@ -164,7 +164,7 @@ class Options(Record):
 
 
 class ConnectionRow(Record):
-    """The row of a connection."""
+    """A row of `sso_connections`."""
 
     project_id: UUID
     id: UUID
@@ -189,22 +189,24 @@ class ConnectionRow(Record):
 
 
 class MetadataRow(Record):
-    """Metadata with a URL: when it was last read, and why later reads failed."""
+    """A row of `sso_metadata`: when metadata was last read from its URL, and why later reads failed."""
 
     project_id: UUID
     id: UUID
     """Id of the connection."""
     read_at: Moment
     looked_at: Moment
+    """When the URL was last fetched, successfully or not."""
     problem: str | None
     failing_since: Moment | None
     told: bool
+    """Whether `sso.metadata_failing` was recorded for the current series of failures."""
     due_at: Moment | None
     attempt: int
 
 
 class KeyRow(Record):
-    """A service provider key; the private key is encrypted."""
+    """A row of `sso_keys`, a service provider key; the private key is encrypted."""
 
     id: UUID
     connection_id: UUID

@@ -17,11 +17,11 @@ from postern.identity.sso.metadata_import import import_metadata
 from postern.identity.sso.model import (
     CONNECTIONS_PER_ORGANIZATION,
     GROUPS_LIMIT,
-    IDP_PARTS,
+    IDP_COLUMNS,
     METADATA_REFRESH_INTERVAL,
     NEXT_STATUS,
     TEST_LIFE,
-    TESTED_PARTS,
+    TESTED_COLUMNS,
     ConnectionAction,
     ConnectionRow,
     IdpCertificate,
@@ -58,11 +58,11 @@ from postern.platform.projects.sso_check import SsoStillRequired
 from postern.protocols.saml.certificates import read_certificate
 from postern.protocols.saml.metadata import SamlMetadataRefused, SamlMetadataTooLarge
 
-PROJECT = "/projects/{project_id}/b2b/organizations/{id}/sso-connections"
-ONE = f"{PROJECT}/{{conn_id}}"
+CONNECTIONS = "/projects/{project_id}/b2b/organizations/{id}/sso-connections"
+CONNECTION = f"{CONNECTIONS}/{{conn_id}}"
 MISSING = (OrganizationMissing, SsoConnectionMissing)
-IMPORTING = (SamlMetadataRefused, SamlMetadataTooLarge, MetadataUnreachable)
-ADDRESSES = ("idp_sso_url", "idp_slo_url", "idp_slo_response_url")
+IMPORT_PROBLEMS = (SamlMetadataRefused, SamlMetadataTooLarge, MetadataUnreachable)
+URL_COLUMNS = ("idp_sso_url", "idp_slo_url", "idp_slo_response_url")
 
 
 @get("/projects/{project_id}/b2b/sso-connections", needs="sso:read")
@@ -78,7 +78,7 @@ async def list_all_sso_connections(
     return linked_list(call, scope, await _with_organizations(call, rows), limit)
 
 
-@get(PROJECT, needs="sso:read", problems=(OrganizationMissing,))
+@get(CONNECTIONS, needs="sso:read", problems=(OrganizationMissing,))
 async def list_sso_connections(
     call: Call, id: UUID, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[SsoConnection]:
@@ -93,10 +93,10 @@ async def list_sso_connections(
 
 
 @post(
-    PROJECT,
+    CONNECTIONS,
     needs="sso:write",
     status=201,
-    problems=(OrganizationMissing, TooManySsoConnections, *IMPORTING),
+    problems=(OrganizationMissing, TooManySsoConnections, *IMPORT_PROBLEMS),
     example={
         "name": "Acme Okta",
         "domain": "acme.example",
@@ -105,15 +105,16 @@ async def list_sso_connections(
     shows={"status": "DRAFT", "testedAt": None},
 )
 async def create_sso_connection(call: Call, id: UUID, data: NewSsoConnection) -> SsoConnection:
-    """Create a connection as DRAFT. Set the identity provider's metadata now or later, as a whole or field by field.
+    """Create a connection as DRAFT. Set the identity provider's metadata now or later: as XML, by URL, or field by
+    field.
 
-    Enter `spEntityId` and `spAcsUrl`, or `spMetadataUrl`, at the identity provider; try it with `test`; then
-    `activate` it. Its service provider keys are generated.
+    Enter `spEntityId` and `spAcsUrl`, or `spMetadataUrl`, at the identity provider; try the connection with
+    `test`; then `activate` it. The service provider keys are generated.
     """
     await require_organization(call.db, call, id)
     metadata_columns = await _metadata_columns(call, data)
-    row = _checked(call, _changed(_draft(call, id), data, metadata_columns))
-    pairs = [await keys.new_pair(row.id, call.now) for _ in ("CURRENT", "NEXT")]
+    row = _validate(call, _with_changes(_draft(call, id), data, metadata_columns))
+    pairs = [await keys.new_key_pair(row.id, call.now) for _ in ("CURRENT", "NEXT")]
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, id)
         if (
@@ -130,16 +131,16 @@ async def create_sso_connection(call: Call, id: UUID, data: NewSsoConnection) ->
         return await _get_connection(tx, call, id, row.id)
 
 
-@get(ONE, needs="sso:read", problems=MISSING)
+@get(CONNECTION, needs="sso:read", problems=MISSING)
 async def get_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoConnection:
     """Get a connection, with the values to enter at the identity provider and its pinned certificates."""
     return await _get_connection(call.db, call, id, conn_id)
 
 
 @patch(
-    ONE,
+    CONNECTION,
     needs="sso:write",
-    problems=(*MISSING, SsoConnectionIncomplete, SsoDomainServed, *IMPORTING),
+    problems=(*MISSING, SsoConnectionIncomplete, SsoDomainServed, *IMPORT_PROBLEMS),
     example={"groupRoles": {"platform-admins": ["ADMIN"]}, "requireEncryption": True},
 )
 async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoConnectionChange) -> SsoConnection:
@@ -153,31 +154,33 @@ async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoCo
     async with call.db.transaction() as tx:
         before = await _lock(tx, call, id, conn_id)
         call.require_match(before.updated_at)
-        row = _checked(call, _changed(before, data, metadata_columns))
+        row = _validate(call, _with_changes(before, data, metadata_columns))
         await _check_references(tx, call, row)
         if row.status == "ACTIVE":
             await _require_complete(tx, call, row)
-        same = all(getattr(row, name) == getattr(before, name) for name in TESTED_PARTS)
-        pinned = row.idp_certificate == before.idp_certificate
-        tested_at = before.tested_at if same else None
-        due_at = before.due_at if pinned else await _first_warning_at(tx, call, row)
+        test_still_valid = all(getattr(row, name) == getattr(before, name) for name in TESTED_COLUMNS)
+        certificates_unchanged = row.idp_certificate == before.idp_certificate
+        tested_at = before.tested_at if test_still_valid else None
+        due_at = before.due_at if certificates_unchanged else await _first_warning_at(tx, call, row)
         stored = msgspec.structs.replace(row, tested_at=tested_at, due_at=due_at)
         await store.update_connection(tx, stored, now=call.now)
-        if not pinned:
+        if not certificates_unchanged:
             tx.makes_due("sso_connections")
         await _schedule_refresh(tx, call, conn_id, metadata_columns)
         changed = [
-            rules.in_json(name) for name in ("name", "domain", *IDP_PARTS, "options") if _differ(row, before, name)
+            rules.json_name_of(name)
+            for name in ("name", "domain", *IDP_COLUMNS, "options")
+            if _differ(row, before, name)
         ]
         await audit.record(tx, call, "sso_connection.updated", "SsoConnection", conn_id, changed=changed)
         return await _get_connection(tx, call, id, conn_id)
 
 
-@delete(ONE, needs="sso:write", problems=(*MISSING, SsoStillRequired))
+@delete(CONNECTION, needs="sso:write", problems=(*MISSING, SsoStillRequired))
 async def delete_sso_connection(call: Call, id: UUID, conn_id: UUID) -> Removed:
-    """Delete a connection with its keys. Its customers stay and can use other sign-in methods.
+    """Delete a connection with its keys. Customers who used it stay and can use other sign-in methods.
 
-    Returns 409 if single sign-on is required and it is the only working connection.
+    Returns 409 if single sign-on is required and this is the only working connection.
     """
     async with call.db.transaction() as tx:
         await tx.lock_quota("required sso", call.project_id)
@@ -191,27 +194,28 @@ async def delete_sso_connection(call: Call, id: UUID, conn_id: UUID) -> Removed:
     return Removed()
 
 
-@get(f"{ONE}/metadata.xml", needs="sso:read", media_types=("application/xml",), problems=MISSING)
+@get(f"{CONNECTION}/metadata.xml", needs="sso:read", media_types=("application/xml",), problems=MISSING)
 async def get_sso_metadata(call: Call, id: UUID, conn_id: UUID) -> HttpResponse:
     """Get the service provider metadata: URLs, both signing certificates and the encryption certificate."""
     await _require_row(call.db, call, id, conn_id)
-    own = await store.keys(call.db, project_id=call.project_id, connection_ids=[conn_id])
-    return HttpResponse(metadata_of(urls_of(call.world, conn_id), own), media_type="application/xml")
+    sp_keys = await store.keys(call.db, project_id=call.project_id, connection_ids=[conn_id])
+    return HttpResponse(metadata_of(urls_of(call.world, conn_id), sp_keys), media_type="application/xml")
 
 
-@post(f"{ONE}/activate", needs="sso:write", problems=(*MISSING, SsoConnectionIncomplete, SsoDomainServed))
+@post(f"{CONNECTION}/activate", needs="sso:write", problems=(*MISSING, SsoConnectionIncomplete, SsoDomainServed))
 async def activate_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoConnection:
     """Activate a connection.
 
     It requires the identity provider's entity id, an https sign-on URL, a certificate that has not expired, and a
     VERIFIED domain of the organization equal to `domain`; otherwise returns 409 with the missing parts in `errors`.
-    Only one active connection can serve a domain; that of an organization that has lost the domain is deactivated.
+    Only one active connection can serve a domain. An active connection of another organization that has lost the domain
+    is deactivated.
     """
-    return await _switch(call, id, conn_id, "ACTIVATE")
+    return await _change_status(call, id, conn_id, "ACTIVATE")
 
 
 @post(
-    f"{ONE}/deactivate",
+    f"{CONNECTION}/deactivate",
     needs="sso:write",
     problems=(*MISSING, SsoConnectionDraft, SsoStillRequired),
     shows={"status": "INACTIVE"},
@@ -219,23 +223,23 @@ async def activate_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoCon
 async def deactivate_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoConnection:
     """Deactivate a connection. Existing sessions continue.
 
-    Returns 409 if single sign-on is required and it is the only working connection.
+    Returns 409 if single sign-on is required and this is the only working connection.
     """
-    return await _switch(call, id, conn_id, "DEACTIVATE")
+    return await _change_status(call, id, conn_id, "DEACTIVATE")
 
 
-@post(f"{ONE}/rotate-certificate", needs="sso:write", problems=MISSING)
+@post(f"{CONNECTION}/rotate-certificate", needs="sso:write", problems=MISSING)
 async def rotate_sso_certificate(call: Call, id: UUID, conn_id: UUID) -> SsoConnection:
     """Rotate the keys: NEXT becomes CURRENT and signs from now on, and a new NEXT is published.
 
     Do this after the identity provider has imported the NEXT certificate from the metadata. Messages encrypted for the
     previous key can be decrypted until the next rotation.
     """
-    pair = await keys.new_pair(conn_id, call.now)
+    pair = await keys.new_key_pair(conn_id, call.now)
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, id, conn_id)
         call.require_match(row.updated_at)
-        await keys.rotate(tx, call, conn_id, pair)
+        await keys.rotate_keys(tx, call, conn_id, pair)
         due_at = await _first_warning_at(tx, call, row)
         await store.set_status(
             tx, project_id=call.project_id, id=conn_id, status=row.status, due_at=due_at, now=call.now
@@ -245,7 +249,7 @@ async def rotate_sso_certificate(call: Call, id: UUID, conn_id: UUID) -> SsoConn
         return await _get_connection(tx, call, id, conn_id)
 
 
-@post(f"{ONE}/test", needs="sso:write", problems=(*MISSING, SsoConnectionIncomplete))
+@post(f"{CONNECTION}/test", needs="sso:write", problems=(*MISSING, SsoConnectionIncomplete))
 async def test_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoTest:
     """Create a link to test the connection, which need not be active: open it in a browser and sign on.
 
@@ -253,7 +257,7 @@ async def test_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoTest:
     link is valid for an hour.
     """
     row = await _require_row(call.db, call, id, conn_id)
-    parts = [fault for fault in rules.missing_parts(row, domain_verified=True, now=call.now) if fault.code == "missing"]
+    parts = [error for error in rules.missing_parts(row, domain_verified=True, now=call.now) if error.code == "missing"]
     if parts:
         raise SsoConnectionIncomplete(errors=parts)
     async with call.db.transaction() as tx:
@@ -262,7 +266,7 @@ async def test_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoTest:
     return SsoTest(url=test_url(call.world, conn_id, expires_at), expires_at=expires_at)
 
 
-@get(f"{ONE}/traces", needs="sso:read", problems=MISSING)
+@get(f"{CONNECTION}/traces", needs="sso:read", problems=MISSING)
 async def list_sso_traces(
     call: Call, id: UUID, conn_id: UUID, limit: ListLimit = 100, cursor: Cursor | None = None
 ) -> LinkedList[SsoTrace]:
@@ -272,29 +276,29 @@ async def list_sso_traces(
     return await newest_first(call, scope, cursor, limit, store.traces, connection_id=conn_id)
 
 
-def show(call: Call, row: ConnectionWithOrganization, own: Sequence[KeyRow]) -> SsoConnection:
-    """A connection as returned by the API."""
-    site = urls_of(call.world, row.id)
+def as_connection(call: Call, row: ConnectionWithOrganization, sp_keys: Sequence[KeyRow]) -> SsoConnection:
+    """A connection as the API returns it. `sp_keys` are its service provider keys, among them CURRENT."""
+    urls = urls_of(call.world, row.id)
     return as_seen(
         SsoConnection,
         row,
-        held=_held(row),
+        held=_held_reason(row),
         idp_certificates=[_idp_certificate(pem, call) for pem in row.idp_certificate],
-        sp_certificate=next(key.certificate for key in own if key.place == "CURRENT"),
-        sp_certificates=[_sp_certificate(key) for key in own],
-        sp_entity_id=site.entity_id,
-        sp_acs_url=site.acs_url,
-        sp_slo_url=site.slo_url,
-        sp_metadata_url=site.metadata_url,
-        login_url=site.login_url,
+        sp_certificate=next(key.certificate for key in sp_keys if key.place == "CURRENT"),
+        sp_certificates=[_sp_certificate(key) for key in sp_keys],
+        sp_entity_id=urls.entity_id,
+        sp_acs_url=urls.acs_url,
+        sp_slo_url=urls.slo_url,
+        sp_metadata_url=urls.metadata_url,
+        login_url=urls.login_url,
         **{name: getattr(row.options, name) for name in Options.__struct_fields__},
     )
 
 
 async def _shown(call: Call, db: Queries, rows: Sequence[ConnectionWithOrganization]) -> list[SsoConnection]:
     ids = [row.id for row in rows]
-    own = await store.keys(db, project_id=call.project_id, connection_ids=ids) if ids else []
-    return [show(call, row, [key for key in own if key.connection_id == row.id]) for row in rows]
+    sp_keys = await store.keys(db, project_id=call.project_id, connection_ids=ids) if ids else []
+    return [as_connection(call, row, [key for key in sp_keys if key.connection_id == row.id]) for row in rows]
 
 
 async def _with_organizations(
@@ -313,7 +317,7 @@ async def _with_organizations(
     ]
 
 
-def _held(row: ConnectionWithOrganization) -> str | None:
+def _held_reason(row: ConnectionWithOrganization) -> str | None:
     if row.status != "ACTIVE":
         return None
     if row.organization_status != "ACTIVE":
@@ -386,24 +390,28 @@ def _draft(call: Call, organization_id: UUID) -> ConnectionRow:
 
 
 async def _metadata_columns(call: Call, data: NewSsoConnection | SsoConnectionChange) -> dict[str, Any]:
-    """The columns from the metadata in a request. Called outside transactions, because it may fetch a URL."""
+    """The column values from the metadata in a request; empty without metadata. Raises the problems of
+    `import_metadata`.
+
+    Called outside transactions, because it may fetch a URL.
+    """
     xml, url = data.idp_metadata_xml, data.idp_metadata_url
     if xml is UNSET and url in (UNSET, None):
         return {} if url is UNSET else {"idp_metadata_url": None}
     if xml is not UNSET and url not in (UNSET, None):
         raise Invalid.at("/idpMetadataUrl", "Set `idpMetadataXml` or `idpMetadataUrl`, not both.", "conflicting")
-    named = data.idp_entity_id if isinstance(data.idp_entity_id, str) else None
+    entity_id = data.idp_entity_id if isinstance(data.idp_entity_id, str) else None
     return await import_metadata(
         call.world,
         call.now,
         xml=xml if isinstance(xml, str) else None,
         url=url if isinstance(url, str) else None,
-        entity_id=named,
+        entity_id=entity_id,
     )
 
 
 async def _schedule_refresh(tx: Transaction, call: Call, id: UUID, metadata_columns: dict[str, Any]) -> None:
-    """Schedule the refresh of metadata that was fetched, and end that of a removed URL."""
+    """Schedule the refresh of metadata that was fetched from a URL; end the refresh if the URL was removed."""
     if metadata_columns.get("idp_metadata_url") is not None:
         due_at = Moment.of(call.now + METADATA_REFRESH_INTERVAL)
         await store.upsert_metadata(tx, project_id=call.project_id, id=id, due_at=due_at, now=call.now)
@@ -411,12 +419,12 @@ async def _schedule_refresh(tx: Transaction, call: Call, id: UUID, metadata_colu
         await store.delete_metadata(tx, project_id=call.project_id, id=id)
 
 
-def _changed(
+def _with_changes(
     row: ConnectionRow, data: NewSsoConnection | SsoConnectionChange, metadata_columns: dict[str, Any]
 ) -> ConnectionRow:
-    """The row with the imported columns, then the fields of the request."""
+    """The row with the imported columns and the fields of the request, which take precedence."""
     change = dict(metadata_columns)
-    for name in ("name", *IDP_PARTS):
+    for name in ("name", *IDP_COLUMNS):
         value = getattr(data, name)
         if value is not UNSET and name not in ("idp_metadata_url", "idp_certificate"):
             change[name] = value
@@ -428,20 +436,20 @@ def _changed(
     return replace(row, **change, options=replace(row.options, **options))
 
 
-def _checked(call: Call, row: ConnectionRow) -> ConnectionRow:
+def _validate(call: Call, row: ConnectionRow) -> ConnectionRow:
     """Validate the URLs and groups of a row; returns the row. Raises Invalid."""
     allow_http = bool(call.world.settings.outbound_allow)
-    for name in ADDRESSES:
+    for name in URL_COLUMNS:
         url: str | None = getattr(row, name)
         if url is not None:
-            rules.as_web_address(url, f"/{rules.in_json(name)}", allow_http=allow_http)
+            rules.require_web_url(url, f"/{rules.json_name_of(name)}", allow_http=allow_http)
     if len(row.options.group_roles) > GROUPS_LIMIT:
         raise Invalid.at("/groupRoles", f"At most {GROUPS_LIMIT} groups are allowed.", "too_many")
     return row
 
 
 async def _check_references(tx: Transaction, call: Call, row: ConnectionRow) -> None:
-    """Raises RoleUnknown or Invalid if roles or the default redirect URL are not those of the project."""
+    """Raises RoleUnknown or Invalid if the project does not have the roles or the default redirect URL."""
     options = row.options
     await access.require_roles(tx, call.project_id, "ORGANIZATION", options.default_roles, "/defaultRoles")
     for group, roles in options.group_roles.items():
@@ -454,50 +462,53 @@ async def _check_references(tx: Transaction, call: Call, row: ConnectionRow) -> 
             raise Invalid.at("/defaultRedirectUrl", message, "not_allowed")
 
 
-async def _switch(call: Call, id: UUID, conn_id: UUID, sign: ConnectionAction) -> SsoConnection:
+async def _change_status(call: Call, id: UUID, conn_id: UUID, action: ConnectionAction) -> SsoConnection:
     async with call.db.transaction() as tx:
-        if sign == "DEACTIVATE":
+        if action == "DEACTIVATE":
             await tx.lock_quota("required sso", call.project_id)
         row = await _lock(tx, call, id, conn_id)
         call.require_match(row.updated_at)
-        status = NEXT_STATUS[row.status, sign]
+        status = NEXT_STATUS[row.status, action]
         if status is None:
             raise SsoConnectionDraft
-        after = replace(row, status=status)
-        if sign == "ACTIVATE":
-            await _require_complete(tx, call, after)
+        changed_row = replace(row, status=status)
+        if action == "ACTIVATE":
+            await _require_complete(tx, call, changed_row)
         if status != row.status:
-            due_at = await _first_warning_at(tx, call, after)
+            due_at = await _first_warning_at(tx, call, changed_row)
             async with require_sso_kept(tx, call, id):
                 await store.set_status(
                     tx, project_id=call.project_id, id=conn_id, status=status, due_at=due_at, now=call.now
                 )
             tx.makes_due("sso_connections")
-            what = "activated" if sign == "ACTIVATE" else "deactivated"
-            await events.record(tx, call, f"sso.{what}", conn_id, organizationId=str(id), domain=row.domain)
-            await audit.record(tx, call, f"sso_connection.{what}", "SsoConnection", conn_id, domain=row.domain)
+            verb = "activated" if action == "ACTIVATE" else "deactivated"
+            await events.record(tx, call, f"sso.{verb}", conn_id, organizationId=str(id), domain=row.domain)
+            await audit.record(tx, call, f"sso_connection.{verb}", "SsoConnection", conn_id, domain=row.domain)
         return await _get_connection(tx, call, id, conn_id)
 
 
 async def _require_complete(tx: Transaction, call: Call, row: ConnectionRow) -> None:
-    """Raises SsoConnectionIncomplete or SsoDomainServed if the connection would not work."""
+    """Raises SsoConnectionIncomplete or SsoDomainServed if the connection would not work.
+
+    Deactivates the active connection of another organization that has lost the domain.
+    """
     owner = await owner_of_domain(tx, call.project_id, row.domain)
-    faults = rules.missing_parts(row, domain_verified=owner == row.organization_id, now=call.now)
-    if faults:
+    errors = rules.missing_parts(row, domain_verified=owner == row.organization_id, now=call.now)
+    if errors:
         raise SsoConnectionIncomplete(
-            "The connection is incomplete: " + " ".join(fault.message for fault in faults), errors=faults
+            "The connection is incomplete: " + " ".join(error.message for error in errors), errors=errors
         )
     await store.lock_activation(tx, project_id=call.project_id, domain=row.domain)
-    serving = await store.active_connection_at(tx, project_id=call.project_id, domain=row.domain)
+    serving = await store.active_connection_of_domain(tx, project_id=call.project_id, domain=row.domain)
     if serving is None or serving.id == row.id:
         return
     if serving.organization_id == row.organization_id:
-        fault = ProblemError(path="/domain", code="domain_served", message=SsoDomainServed.message())
-        raise SsoDomainServed(errors=[fault])
-    await _deactivate_others(tx, call, serving, row.domain)
+        error = ProblemError(path="/domain", code="domain_served", message=SsoDomainServed.message())
+        raise SsoDomainServed(errors=[error])
+    await _deactivate_serving(tx, call, serving, row.domain)
 
 
-async def _deactivate_others(tx: Transaction, call: Call, serving: store.ServingConnection, domain: str) -> None:
+async def _deactivate_serving(tx: Transaction, call: Call, serving: store.ServingConnection, domain: str) -> None:
     """Deactivate the connection of an organization that has lost the domain."""
     await store.set_status(tx, project_id=call.project_id, id=serving.id, status="INACTIVE", due_at=None, now=call.now)
     owner = str(serving.organization_id)
@@ -507,9 +518,9 @@ async def _deactivate_others(tx: Transaction, call: Call, serving: store.Serving
 
 
 async def _first_warning_at(tx: Transaction, call: Call, row: ConnectionRow) -> Any:
-    own = await store.keys(tx, project_id=call.project_id, connection_ids=[row.id])
-    return rules.first_warning_at(row, next(key.not_after for key in own if key.place == "CURRENT"), call.now)
+    sp_keys = await store.keys(tx, project_id=call.project_id, connection_ids=[row.id])
+    return rules.first_warning_at(row, next(key.not_after for key in sp_keys if key.place == "CURRENT"), call.now)
 
 
-def _differ(before: ConnectionRow, after: ConnectionRow, name: str) -> bool:
-    return bool(getattr(before, name) != getattr(after, name))
+def _differ(before: ConnectionRow, changed_row: ConnectionRow, name: str) -> bool:
+    return bool(getattr(before, name) != getattr(changed_row, name))

@@ -16,7 +16,7 @@ from postern.protocols.saml.response import SamlLogin
 TRANSIENT_NAME_ID = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
 
 _CLAIMS = "http://schemas.xmlsoap.org/ws/2005/05/identity/claims"
-USUAL_NAMES: dict[str, tuple[str, ...]] = {
+COMMON_ATTRIBUTE_NAMES: dict[str, tuple[str, ...]] = {
     "email": ("email", "mail", "emailAddress", f"{_CLAIMS}/emailaddress", "urn:oid:0.9.2342.19200300.100.1.3"),
     "name": (
         "displayName",
@@ -36,7 +36,7 @@ USUAL_NAMES: dict[str, tuple[str, ...]] = {
         "urn:oid:1.3.6.1.4.1.5923.1.5.1.1",
     ),
 }
-"""Attribute names of Entra, Google, Okta, ADFS, Shibboleth and others."""
+"""Attribute names that Entra, Google, Okta, ADFS, Shibboleth and others use, for each field of the profile."""
 
 
 MFA_CONTEXTS = frozenset(
@@ -63,18 +63,18 @@ class SsoProfile(Record):
 
 
 def profile_of(sign_on: SamlLogin, mapping: AttributeMapping) -> SsoProfile:
-    """The profile in an assertion, by the connection's attribute mapping or the common attribute names."""
+    """The profile in an assertion, read by the connection's attribute mapping or else by common attribute names."""
 
-    def values(what: str) -> list[str]:
-        chosen: str | None = getattr(mapping, what, None)
-        for name in (chosen,) if chosen else USUAL_NAMES.get(what, ()):
+    def values(field: str) -> list[str]:
+        mapped_name: str | None = getattr(mapping, field, None)
+        for name in (mapped_name,) if mapped_name else COMMON_ATTRIBUTE_NAMES.get(field, ()):
             texts = sign_on.attributes.get(name) or sign_on.attributes.get(sign_on.friendly_names.get(name, ""))
             if texts:
                 return [text for text in texts if text]
         return []
 
-    def first(what: str) -> str | None:
-        return next(iter(values(what)), None)
+    def first(field: str) -> str | None:
+        return next(iter(values(field)), None)
 
     subject = first("subject") if mapping.subject else None
     if not mapping.subject and sign_on.format != TRANSIENT_NAME_ID:
@@ -89,7 +89,7 @@ def profile_of(sign_on: SamlLogin, mapping: AttributeMapping) -> SsoProfile:
 
 
 def is_multi_factor(row: ConnectionRow, sign_on: SamlLogin) -> bool:
-    """Whether a sign-on counts as multi-factor, by its assertion or because the connection trusts all."""
+    """Whether a sign-on counts as multi-factor: the assertion states it, or the connection has `trust_mfa`."""
     contexts = {sign_on.authn_context, *sign_on.attributes.get(MFA_ATTRIBUTE, [])}
     return row.options.trust_mfa or bool(MFA_CONTEXTS & contexts)
 
@@ -111,7 +111,10 @@ def checks_of(
     email_verified: bool,
     test: bool,
 ) -> list[LoginCheck]:
-    """The checks of a sign-on with a valid assertion. In a test the connection need not be active."""
+    """The checks of a sign-on with a valid assertion, in order; failed ones have a `refusal`.
+
+    In a test the connection need not be active.
+    """
     checks = [LoginCheck(step="connection", detail=row.status)]
     if row.status != "ACTIVE" and not test:
         checks = [
@@ -143,86 +146,90 @@ def checks_of(
     return checks
 
 
-def roles_for(
-    held: Sequence[str] | None,
+def roles_after_sign_on(
+    current_roles: Sequence[str] | None,
     groups: Collection[str],
     *,
     default_roles: Sequence[str],
     group_roles: dict[str, list[str]],
     known: Collection[str],
 ) -> list[str]:
-    """The roles of a member after a sign-on; `held` is None for a new member.
+    """The roles of a member after a sign-on; `current_roles` is None for a new member, who gets `default_roles`.
 
-    Roles that are listed for any group are set by the user's groups; all others stay.
+    Roles in `group_roles` are set by the user's groups; other current roles stay. Roles that are not `known` are
+    omitted. Never empty: MEMBER if nothing else applies.
     """
     group_granted = [role for group, roles in group_roles.items() if group in groups for role in roles]
     managed = {role for roles in group_roles.values() for role in roles}
-    kept = list(default_roles) if held is None else [role for role in held if role not in managed]
+    kept = list(default_roles) if current_roles is None else [role for role in current_roles if role not in managed]
     roles = [role for role in dict.fromkeys([*kept, *group_granted]) if role in known]
     return roles or [role for role in default_roles if role in known] or ["MEMBER"]
 
 
 def missing_parts(row: ConnectionRow, *, domain_verified: bool, now: datetime) -> list[ProblemError]:
-    """What is missing or invalid before a connection can be active."""
-    faults: list[ProblemError] = []
+    """What is missing or invalid, so that the connection cannot be active; empty if it is complete."""
+    errors: list[ProblemError] = []
     if not row.idp_entity_id:
-        faults.append(_missing("/idpEntityId", "The identity provider's entity id is missing."))
+        errors.append(_missing("/idpEntityId", "The identity provider's entity id is missing."))
     if not row.idp_sso_url:
-        faults.append(_missing("/idpSsoUrl", "The identity provider's sign-on URL is missing."))
+        errors.append(_missing("/idpSsoUrl", "The identity provider's sign-on URL is missing."))
     certificates = [read_certificate(pem) for pem in row.idp_certificate]
     if not certificates:
-        faults.append(_missing("/idpCertificate", "The identity provider's signing certificate is missing."))
+        errors.append(_missing("/idpCertificate", "The identity provider's signing certificate is missing."))
     elif all(certificate.not_after <= now for certificate in certificates):
-        faults.append(ProblemError(path="/idpCertificate", code="expired", message="Every certificate has expired."))
+        errors.append(ProblemError(path="/idpCertificate", code="expired", message="Every certificate has expired."))
     if not domain_verified:
         message = f"{row.domain} is not a VERIFIED domain of the organization."
-        faults.append(ProblemError(path="/domain", code="domain_not_verified", message=message))
-    return faults
+        errors.append(ProblemError(path="/domain", code="domain_not_verified", message=message))
+    return errors
 
 
 def next_warning_at(row: ConnectionRow, sp_not_after: datetime, now: datetime) -> Moment | None:
-    """When to warn next that certificates of an active connection expire."""
+    """When to warn next that a certificate of the connection expires; None for an inactive connection, or if there is
+    no later warning time."""
     if row.status != "ACTIVE":
         return None
-    moments = [ends - before for ends in ends_of(row, sp_not_after) for before in WARNING_TIMES]
+    moments = [ends - before for ends in expiry_times(row, sp_not_after) for before in WARNING_TIMES]
     later = min((moment for moment in moments if moment > now), default=None)
     return Moment.of(later) if later else None
 
 
 def first_warning_at(row: ConnectionRow, sp_not_after: datetime, now: datetime) -> Moment | None:
-    """Like `next_refresh_at`, for certificates without a warning so far."""
-    if row.status == "ACTIVE" and any(ends - WARNING_TIMES[0] <= now for ends in ends_of(row, sp_not_after)):
+    """When to warn first about new certificates: now if one expires within the longest of WARNING_TIMES, otherwise like
+    `next_warning_at`."""
+    if row.status == "ACTIVE" and any(ends - WARNING_TIMES[0] <= now for ends in expiry_times(row, sp_not_after)):
         return Moment.of(now)
     return next_warning_at(row, sp_not_after, now)
 
 
-def ends_of(row: ConnectionRow, sp_not_after: datetime) -> list[datetime]:
-    """Expiry of the pinned certificate that lasts longest, and of the service provider's."""
+def expiry_times(row: ConnectionRow, sp_not_after: datetime) -> list[datetime]:
+    """When the last pinned certificate of the identity provider expires (if there is one), and `sp_not_after`."""
     pinned = [read_certificate(pem).not_after for pem in row.idp_certificate]
     return [*([max(pinned)] if pinned else []), sp_not_after]
 
 
 def as_connection_domain(text: str) -> str:
-    """The name in lower-case A-labels. Raises Invalid."""
+    """The domain in lower-case A-labels. Raises Invalid if it is malformed."""
     return as_domain(text)
 
 
-def as_web_address(url: str, path: str, *, allow_http: bool) -> str:
-    """The URL, if a browser can be redirected to it. Raises Invalid at `path`."""
+def require_web_url(url: str, path: str, *, allow_http: bool) -> str:
+    """Return `url`. Raises Invalid at `path` if a browser cannot be redirected to it: https, or http if
+    `allow_http`."""
     try:
         return require_web_address(url, "address", allow_http=allow_http)
     except SamlMetadataRefused as refused:
         raise Invalid.at(path, refused.detail, "https_required") from None
 
 
-def in_json(column: str) -> str:
+def json_name_of(column: str) -> str:
     """The JSON name of a column: `idp_sso_url` becomes `idpSsoUrl`."""
     first, *others = column.split("_")
     return first + "".join(word.capitalize() for word in others)
 
 
 def as_certificates(texts: Sequence[str], path: str = "/idpCertificate") -> list[Certificate]:
-    """Parse certificates and remove duplicates. Raises Invalid with the index of an invalid one."""
+    """Parse certificates and remove duplicates. Raises Invalid at `path` and the index of an invalid certificate."""
     certificates: dict[str, Certificate] = {}
     for index, text in enumerate(texts):
         try:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 class ConnectionUrls(Record):
-    """URLs of a connection. Each has its own entity id, so an assertion is valid for one connection only."""
+    """URLs of a connection. Every connection has its own entity id, so an assertion is valid for one connection
+    only."""
 
     entity_id: str
     acs_url: str
@@ -37,14 +38,14 @@ def urls_of(world: "World", connection_id: UUID) -> ConnectionUrls:
     )
 
 
-def metadata_of(site: ConnectionUrls, own: Sequence[KeyRow]) -> bytes:
+def metadata_of(urls: ConnectionUrls, sp_keys: Sequence[KeyRow]) -> bytes:
     """The service provider metadata, with the current and next signing certificate and the encryption certificate."""
-    published = [key.certificate for key in own if key.place in ("CURRENT", "NEXT")]
+    published = [key.certificate for key in sp_keys if key.place in ("CURRENT", "NEXT")]
     return sp_metadata(
         ServiceProvider(
-            entity_id=site.entity_id,
-            acs_url=site.acs_url,
-            slo_url=site.slo_url,
+            entity_id=urls.entity_id,
+            acs_url=urls.acs_url,
+            slo_url=urls.slo_url,
             signing_certificates=published,
             encryption_certificates=published[:1],
         )
@@ -52,17 +53,17 @@ def metadata_of(site: ConnectionUrls, own: Sequence[KeyRow]) -> bytes:
 
 
 def connection_settings(
-    world: "World", row: ConnectionRow, own: Sequence[KeyRow], *, decrypting: bool
+    world: "World", row: ConnectionRow, sp_keys: Sequence[KeyRow], *, decrypting: bool
 ) -> SamlConnection:
-    """The settings to read and write messages. Private keys are only decrypted if `decrypting`."""
-    site = urls_of(world, row.id)
+    """The settings to read and write SAML messages. Without `decrypting` they contain no private keys."""
+    urls = urls_of(world, row.id)
     return SamlConnection(
-        sp_entity_id=site.entity_id,
-        acs_url=site.acs_url,
-        slo_url=site.slo_url,
+        sp_entity_id=urls.entity_id,
+        acs_url=urls.acs_url,
+        slo_url=urls.slo_url,
         idp_entity_id=row.idp_entity_id or "",
         idp_certificates=row.idp_certificate,
-        decryption_keys=[keys.private_key_of(world, row.project_id, key) for key in own] if decrypting else (),
+        decryption_keys=[keys.private_key_of(world, row.project_id, key) for key in sp_keys] if decrypting else (),
         allow_idp_initiated=row.options.allow_idp_initiated,
         want_encrypted=row.options.require_encryption,
         allow_aes_cbc=row.options.allow_aes_cbc,
@@ -81,7 +82,7 @@ def test_ticket(world: "World", connection_id: UUID, expires_at: Moment) -> str:
     return f"{ends}.{world.secrets.sign('sso-test', f'{connection_id}|{ends}'.encode())}"
 
 
-def is_test_ticket(world: "World", connection_id: UUID, ticket: str, now: Moment) -> bool:
+def is_valid_test_ticket(world: "World", connection_id: UUID, ticket: str, now: Moment) -> bool:
     """Whether a ticket has a valid signature for this connection and has not expired."""
     ends, _, signature = ticket.partition(".")
     if not ends.isascii() or not ends.isdigit() or len(ends) > 12 or int(ends) <= now.timestamp():

@@ -9,7 +9,7 @@ from postern.kernel.values import Record
 
 
 class ConnectionWithOrganization(ConnectionRow):
-    """A connection with fields of its organization and domain."""
+    """A connection with fields of its organization, domain and metadata."""
 
     organization_name: str
     organization_slug: str
@@ -20,7 +20,7 @@ class ConnectionWithOrganization(ConnectionRow):
 
 
 class WorkingConnection(Record):
-    """A connection that works now."""
+    """A connection by which members can sign in now: active, with a verified domain and an active organization."""
 
     id: UUID
     organization_id: UUID
@@ -48,12 +48,13 @@ async def insert_connection(tx: Transaction, connection: ConnectionRow) -> None:
 async def update_connection(tx: Transaction, connection: ConnectionRow, *, now: Moment) -> None: ...
 
 
+# Connections, newest first; of one organization with `organization_id`, at most one with `id`.
 @statement("""
     select connection.*, organization.name as organization_name, organization.slug as organization_slug,
            organization.status as organization_status,
-           exists (select from organization_domains proved
-                   where proved.project_id = connection.project_id and proved.domain = connection.domain
-                     and proved.organization_id = connection.organization_id and proved.status = 'VERIFIED')
+           exists (select from organization_domains verified
+                   where verified.project_id = connection.project_id and verified.domain = connection.domain
+                     and verified.organization_id = connection.organization_id and verified.status = 'VERIFIED')
            as domain_verified, metadata.read_at as idp_metadata_read_at, metadata.problem as idp_metadata_problem
     from sso_connections connection
     join organizations organization
@@ -71,6 +72,7 @@ async def list_connections(
 ) -> list[ConnectionWithOrganization]: ...
 
 
+# Lock a connection for update, unless its organization is deleted.
 @statement("""
     select connection.* from sso_connections connection
     join organizations organization
@@ -84,6 +86,7 @@ async def lock_connection(
 ) -> ConnectionRow | None: ...
 
 
+# Lock a connection for update, whatever its organization.
 @statement("select * from sso_connections where project_id = %(project_id)s and id = %(id)s for update")
 async def lock_due_connection(tx: Transaction, *, project_id: UUID, id: UUID) -> ConnectionRow | None: ...
 
@@ -110,10 +113,10 @@ class ServingConnection(Record):
     select id, organization_id from sso_connections
     where project_id = %(project_id)s and domain = %(domain)s and status = 'ACTIVE'
 """)
-async def active_connection_at(db: Queries, *, project_id: UUID, domain: str) -> ServingConnection | None: ...
+async def active_connection_of_domain(db: Queries, *, project_id: UUID, domain: str) -> ServingConnection | None: ...
 
 
-# Serialises activations of connections for the same domain; held until the transaction ends.
+# Lock activations of connections for a domain until the transaction ends.
 @statement("""
     select pg_advisory_xact_lock(hashtextextended('sso|' || %(project_id)s::text || '|' || %(domain)s, 0)) is not null
 """)
@@ -138,13 +141,15 @@ async def deactivate_connections(
 ) -> None: ...
 
 
+# Record a successful test, unless the connection was changed since `if_updated_at`.
 @statement("""
     update sso_connections set tested_at = %(now)s
-    where project_id = %(project_id)s and id = %(id)s and updated_at = %(seen)s
+    where project_id = %(project_id)s and id = %(id)s and updated_at = %(if_updated_at)s
 """)
-async def set_tested(tx: Transaction, *, project_id: UUID, id: UUID, seen: Moment, now: Moment) -> None: ...
+async def set_tested(tx: Transaction, *, project_id: UUID, id: UUID, if_updated_at: Moment, now: Moment) -> None: ...
 
 
+# Returns False if the connection was claimed again since the claim `attempt`.
 @statement("""
     update sso_connections set due_at = %(due_at)s
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
@@ -158,37 +163,37 @@ async def set_next_warning(
 async def delete_connection(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
 
 
-# The connection that serves a domain: the one with that domain, otherwise the newest of the organization.
+# The working connection for a verified domain: the one with that domain, otherwise the newest of the organization.
 @statement("""
     select connection.*, organization.name as organization_name, organization.slug as organization_slug,
            organization.status as organization_status, true as domain_verified,
            metadata.read_at as idp_metadata_read_at, metadata.problem as idp_metadata_problem
-    from organization_domains owned
+    from organization_domains requested
     join organizations organization
-      on organization.project_id = owned.project_id and organization.id = owned.organization_id
+      on organization.project_id = requested.project_id and organization.id = requested.organization_id
      and organization.status = 'ACTIVE'
     join sso_connections connection
-      on connection.project_id = owned.project_id and connection.organization_id = owned.organization_id
+      on connection.project_id = requested.project_id and connection.organization_id = requested.organization_id
      and connection.status = 'ACTIVE'
-    join organization_domains proved
-      on proved.project_id = connection.project_id and proved.organization_id = connection.organization_id
-     and proved.domain = connection.domain and proved.status = 'VERIFIED'
+    join organization_domains verified
+      on verified.project_id = connection.project_id and verified.organization_id = connection.organization_id
+     and verified.domain = connection.domain and verified.status = 'VERIFIED'
     left join sso_metadata metadata on metadata.project_id = connection.project_id and metadata.id = connection.id
-    where owned.project_id = %(project_id)s and owned.domain = %(domain)s and owned.status = 'VERIFIED'
-    order by (connection.domain = owned.domain) desc, connection.id desc limit 1
+    where requested.project_id = %(project_id)s and requested.domain = %(domain)s and requested.status = 'VERIFIED'
+    order by (connection.domain = requested.domain) desc, connection.id desc limit 1
 """)
-async def connection_serving(db: Queries, *, project_id: UUID, domain: str) -> ConnectionWithOrganization | None: ...
+async def connection_for_domain(db: Queries, *, project_id: UUID, domain: str) -> ConnectionWithOrganization | None: ...
 
 
-# A working connection of an organization (or of any), preferably the one with the domain.
+# A working connection of an organization, or of any if it is None; preferably the one with `domain`.
 @statement("""
     select connection.id, connection.organization_id, connection.name from sso_connections connection
     join organizations organization
       on organization.project_id = connection.project_id and organization.id = connection.organization_id
      and organization.status = 'ACTIVE'
-    join organization_domains proved
-      on proved.project_id = connection.project_id and proved.organization_id = connection.organization_id
-     and proved.domain = connection.domain and proved.status = 'VERIFIED'
+    join organization_domains verified
+      on verified.project_id = connection.project_id and verified.organization_id = connection.organization_id
+     and verified.domain = connection.domain and verified.status = 'VERIFIED'
     where connection.project_id = %(project_id)s and connection.status = 'ACTIVE'
       and (%(organization_id)s::uuid is null or connection.organization_id = %(organization_id)s)
     order by (connection.domain = %(domain)s::text) desc nulls last, connection.id desc limit 1
@@ -204,13 +209,15 @@ class ConnectionName(Record):
     name: str
 
 
+# The name of any active connection of the project, or None.
 @statement("select name from sso_connections where project_id = %(project_id)s and status = 'ACTIVE' limit 1")
-async def any_active(db: Queries, *, project_id: UUID) -> ConnectionName | None: ...
+async def active_connection_name(db: Queries, *, project_id: UUID) -> ConnectionName | None: ...
 
 
 # Metadata that is fetched from a URL.
 
 
+# Insert or reset the refresh state of metadata that was just fetched; a refresh in progress is ignored.
 @statement("""
     insert into sso_metadata (project_id, id, read_at, looked_at, due_at)
     values (%(project_id)s, %(id)s, %(now)s, %(now)s, %(due_at)s)
@@ -229,13 +236,14 @@ async def delete_metadata(tx: Transaction, *, project_id: UUID, id: UUID) -> Non
 async def connection(db: Queries, *, project_id: UUID, id: UUID) -> ConnectionRow | None: ...
 
 
+# Store the result of a refresh; returns False if the row was claimed again since the claim `attempt`.
 @statement("""
     update sso_metadata
     set read_at = coalesce(%(read_at)s::timestamptz, read_at), looked_at = %(now)s, problem = %(problem)s,
         failing_since = %(failing_since)s, told = %(told)s, due_at = %(due_at)s
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
 """)
-async def settle_metadata(
+async def record_metadata_result(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -250,11 +258,14 @@ async def settle_metadata(
 ) -> bool: ...
 
 
+# Make the refresh due now, unless it was tried since `if_looked_before`; returns whether it is newly due.
 @statement("""
     update sso_metadata set due_at = %(now)s
-    where project_id = %(project_id)s and id = %(id)s and due_at > %(now)s and looked_at <= %(looked_before)s
+    where project_id = %(project_id)s and id = %(id)s and due_at > %(now)s and looked_at <= %(if_looked_before)s
 """)
-async def hasten_metadata(db: Queries, *, project_id: UUID, id: UUID, looked_before: Moment, now: Moment) -> bool: ...
+async def make_metadata_due(
+    db: Queries, *, project_id: UUID, id: UUID, if_looked_before: Moment, now: Moment
+) -> bool: ...
 
 
 # Service provider keys.
@@ -279,6 +290,7 @@ async def insert_key(
 ) -> None: ...
 
 
+# The service provider keys of connections, in the order CURRENT, NEXT, PREVIOUS.
 @statement("""
     select * from sso_keys where project_id = %(project_id)s and connection_id = any(%(connection_ids)s)
     order by array_position(array['CURRENT', 'NEXT', 'PREVIOUS'], place)
@@ -293,11 +305,12 @@ async def keys(db: Queries, *, project_id: UUID, connection_ids: list[UUID]) -> 
 async def delete_previous_key(tx: Transaction, *, project_id: UUID, connection_id: UUID) -> None: ...
 
 
+# Move NEXT to CURRENT and CURRENT to PREVIOUS.
 @statement("""
     update sso_keys set place = case place when 'NEXT' then 'CURRENT' else 'PREVIOUS' end
     where project_id = %(project_id)s and connection_id = %(connection_id)s and place in ('CURRENT', 'NEXT')
 """)
-async def move_keys(tx: Transaction, *, project_id: UUID, connection_id: UUID) -> None: ...
+async def shift_keys(tx: Transaction, *, project_id: UUID, connection_id: UUID) -> None: ...
 
 
 # Requests.
@@ -326,6 +339,7 @@ async def insert_request(
 ) -> None: ...
 
 
+# The unexpired requests of a browser that have no response yet, newest first.
 @statement("""
     select * from sso_requests
     where project_id = %(project_id)s and connection_id = %(connection_id)s and browser = %(browser)s
@@ -337,6 +351,7 @@ async def open_requests(
 ) -> list[RequestRow]: ...
 
 
+# The unexpired logout request with a message id that has no response yet.
 @statement("""
     select * from sso_requests
     where project_id = %(project_id)s and connection_id = %(connection_id)s and message_id = %(message_id)s
@@ -347,11 +362,12 @@ async def logout_request(
 ) -> RequestRow | None: ...
 
 
+# Returns False if the request has a response already.
 @statement("""
     update sso_requests set answered_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s and answered_at is null
 """)
-async def answer_request(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> bool: ...
+async def mark_request_answered(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> bool: ...
 
 
 @statement("""
@@ -364,7 +380,7 @@ async def delete_expired_requests(db: Queries, *, project_id: UUID, ids: list[UU
 # Sign-ons.
 
 
-# Succeeds once per logout message of a provider, so that a replay has no effect.
+# Returns False if a logout message of the provider was recorded before, so that a replay has no effect.
 @statement("""
     insert into sso_requests (project_id, id, connection_id, kind, message_id, browser, created_at, expires_at,
                               answered_at, due_at)
@@ -377,6 +393,7 @@ async def insert_logout_id(
 ) -> bool: ...
 
 
+# Returns False if the assertion was used before.
 @statement("""
     insert into sso_sign_ons (project_id, id, connection_id, issuer, assertion_id, created_at, due_at)
     values (%(project_id)s, %(id)s, %(connection_id)s, %(issuer)s, %(assertion_id)s, %(now)s, %(until)s)
@@ -420,6 +437,7 @@ async def set_customer(
 async def set_session(tx: Transaction, *, project_id: UUID, id: UUID, customer_id: UUID, session_id: UUID) -> None: ...
 
 
+# The sign-ons with a session of a NameID; with `session_indexes`, only of these sessions at the provider.
 @statement("""
     select * from sso_sign_ons
     where project_id = %(project_id)s and connection_id = %(connection_id)s and name_id = %(name_id)s
@@ -427,7 +445,7 @@ async def set_session(tx: Transaction, *, project_id: UUID, id: UUID, customer_i
       and (cardinality(%(session_indexes)s::text[]) = 0 or session_index = any(%(session_indexes)s))
     order by customer_id, id
 """)
-async def sessions_of_logout(
+async def sign_ons_of_logout(
     tx: Transaction, *, project_id: UUID, connection_id: UUID, name_id: str, session_indexes: list[str]
 ) -> list[SignOnRow]: ...
 
@@ -440,7 +458,7 @@ async def sessions_of_logout(
       and (cardinality(%(session_indexes)s::text[]) = 0 or session_index = any(%(session_indexes)s))
     returning customer_id
 """)
-async def clear_logins(
+async def clear_sign_ons(
     tx: Transaction, *, project_id: UUID, connection_id: UUID, name_id: str, session_indexes: list[str]
 ) -> list[UUID | None]: ...
 
@@ -460,29 +478,31 @@ async def erase_customers(tx: Transaction, *, project_id: UUID, customer_ids: li
       and trace.project_id = %(project_id)s and trace.customer_id is null
       and strpos(lower(concat(trace.detail, trace.steps, trace.profile)), customer.email_key) > 0
 """)
-async def delete_traces_naming(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...
+async def delete_traces_mentioning(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...
 
 
+# The sign-on that started a session, or None.
 @statement("""
     select * from sso_sign_ons
     where project_id = %(project_id)s and session_id = %(session_id)s and customer_id is not null
       and name_id is not null
 """)
-async def of_session(db: Queries, *, project_id: UUID, session_id: UUID) -> SignOnRow | None: ...
+async def sign_on_of_session(db: Queries, *, project_id: UUID, session_id: UUID) -> SignOnRow | None: ...
 
 
 @statement("""
     delete from sso_sign_ons
     where project_id = %(project_id)s and id = any(%(ids)s) and due_at is not null
 """)
-async def delete_expired_logins(db: Queries, *, project_id: UUID, ids: list[UUID]) -> None: ...
+async def delete_expired_sign_ons(db: Queries, *, project_id: UUID, ids: list[UUID]) -> None: ...
 
 
 # Traces.
 
 
+# Insert a trace, and delete the oldest traces of the connection beyond `max_traces`.
 @statement("""
-    with kept as (
+    with inserted as (
         insert into sso_traces (project_id, id, connection_id, kind, outcome, reason, detail, steps, profile,
                                 customer_id, created_at, due_at)
         values (%(project_id)s, %(id)s, %(connection_id)s, %(kind)s, %(outcome)s, %(reason)s, %(detail)s, %(steps)s,
@@ -491,7 +511,7 @@ async def delete_expired_logins(db: Queries, *, project_id: UUID, ids: list[UUID
     delete from sso_traces
     where project_id = %(project_id)s and id in (
         select id from sso_traces where project_id = %(project_id)s and connection_id = %(connection_id)s
-        order by id desc offset %(most)s
+        order by id desc offset %(max_traces)s
     )
 """)
 async def insert_trace(
@@ -508,7 +528,7 @@ async def insert_trace(
     profile: Jsonb | None,
     customer_id: UUID | None,
     until: Moment,
-    most: int,
+    max_traces: int,
     now: Moment,
 ) -> None: ...
 

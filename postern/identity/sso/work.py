@@ -1,10 +1,10 @@
-"""What becomes due with connections: certificates to warn about, and what may be forgotten."""
+"""Background work of single sign-on: certificate warnings, metadata refreshes, and deletion of expired rows."""
 
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from postern.identity.sso import rules, store
-from postern.identity.sso.keys import key_at
+from postern.identity.sso.keys import key_of_place
 from postern.identity.sso.metadata_refresh import refresh_metadata
 from postern.identity.sso.model import LEASE, WARNING_TIMES, ConnectionRow, MetadataRow
 from postern.kernel.clock import Moment
@@ -25,14 +25,15 @@ class ExpiringSsoRow(Record):
 
 
 async def record_certificate_warnings(world: "World", job: ConnectionRow) -> None:
-    """Record an event for each certificate of an active connection that expires soon, and schedule the next warning."""
+    """Record `sso.certificate_expiring` for each certificate of an active connection that expires within 30 days, and
+    schedule the next warning."""
     now = world.clock()
     async with world.db.transaction() as tx:
         row = await store.lock_due_connection(tx, project_id=job.project_id, id=job.id)
         if row is None or row.attempt != job.attempt:
             return
-        own = await store.keys(tx, project_id=row.project_id, connection_ids=[row.id])
-        sp_not_after = key_at(own, "CURRENT").not_after
+        sp_keys = await store.keys(tx, project_id=row.project_id, connection_ids=[row.id])
+        sp_not_after = key_of_place(sp_keys, "CURRENT").not_after
         due_at = rules.next_warning_at(row, sp_not_after, now)
         await store.set_next_warning(tx, project_id=row.project_id, id=row.id, attempt=row.attempt, due_at=due_at)
         if row.status == "ACTIVE":
@@ -40,7 +41,7 @@ async def record_certificate_warnings(world: "World", job: ConnectionRow) -> Non
 
 
 def _warnings(row: ConnectionRow, sp_not_after: Moment, now: Moment) -> list[Event]:
-    idp_ends, sp_ends = rules.ends_of(row, sp_not_after)
+    idp_ends, sp_ends = rules.expiry_times(row, sp_not_after)
     return [
         events.make_event(
             row.project_id,
@@ -58,26 +59,26 @@ def _warnings(row: ConnectionRow, sp_not_after: Moment, now: Moment) -> list[Eve
     ]
 
 
-async def delete_expired_requests(world: "World", share: list[ExpiringSsoRow]) -> None:
+async def delete_expired_requests(world: "World", rows: list[ExpiringSsoRow]) -> None:
     """Delete requests that have expired."""
-    ids = [row.id for row in share]
-    await store.delete_expired_requests(world.db, project_id=share[0].project_id, ids=ids, now=world.clock())
+    ids = [row.id for row in rows]
+    await store.delete_expired_requests(world.db, project_id=rows[0].project_id, ids=ids, now=world.clock())
 
 
-async def delete_expired_logins(world: "World", share: list[ExpiringSsoRow]) -> None:
+async def delete_expired_sign_ons(world: "World", rows: list[ExpiringSsoRow]) -> None:
     """Delete sign-ons whose retention has ended, with the ids of their assertions."""
-    await store.delete_expired_logins(world.db, project_id=share[0].project_id, ids=[row.id for row in share])
+    await store.delete_expired_sign_ons(world.db, project_id=rows[0].project_id, ids=[row.id for row in rows])
 
 
-async def delete_expired_traces(world: "World", share: list[ExpiringSsoRow]) -> None:
+async def delete_expired_traces(world: "World", rows: list[ExpiringSsoRow]) -> None:
     """Delete traces after TRACE_RETENTION."""
-    await store.delete_expired_traces(world.db, project_id=share[0].project_id, ids=[row.id for row in share])
+    await store.delete_expired_traces(world.db, project_id=rows[0].project_id, ids=[row.id for row in rows])
 
 
 WORK: list[Work[Any]] = [
     Work("sso.metadata", "sso_metadata", MetadataRow, LEASE, one_by_one(refresh_metadata)),
     Work("sso.certificates", "sso_connections", ConnectionRow, LEASE, one_by_one(record_certificate_warnings)),
     Work("sso.requests", "sso_requests", ExpiringSsoRow, LEASE, delete_expired_requests, share=1_000),
-    Work("sso.sign_ons", "sso_sign_ons", ExpiringSsoRow, LEASE, delete_expired_logins, share=1_000),
+    Work("sso.sign_ons", "sso_sign_ons", ExpiringSsoRow, LEASE, delete_expired_sign_ons, share=1_000),
     Work("sso.traces", "sso_traces", ExpiringSsoRow, LEASE, delete_expired_traces, share=1_000),
 ]
