@@ -23,7 +23,7 @@ BATCH_LIMIT = 500
 BATCH_BYTES = 10_000_000
 DATA_BYTES = 16_384
 KEY_WINDOW = timedelta(hours=24)
-"""How long idempotency keys are kept."""
+"""Time within which an idempotency key identifies the same event."""
 
 IdempotencyKey = Annotated[str | None, HeaderParameter("Idempotency-Key")]
 EventKey = Annotated[
@@ -113,17 +113,21 @@ async def record_custom_events(
 async def _record(
     call: Call, items: list[CustomEvent], idempotency_key: str | None, *, single: bool
 ) -> list[CustomEventResult]:
+    """Record events and return their results in the order of `items`; keys that were used before record nothing.
+
+    `single` is whether the request body is one event, not a batch: it decides JSON pointers and keys.
+    """
     _check(items, single=single)
     keys = _keys(items, idempotency_key, single=single)
     async with call.db.transaction() as tx:
         await membership.lock_audiences(tx, call.project_id)
         replayed = await _recorded_before(tx, call, items, keys)
         new_indexes = [index for index in range(len(items)) if index not in replayed]
-        contact_ids_by_path = await _contacts_named(
+        contact_ids_by_path = await _contact_ids(
             tx, call, [(_path(index, single), items[index]) for index in new_indexes]
         )
         created = [_event(call, items[index], contact_ids_by_path[_path(index, single)]) for index in new_indexes]
-        duplicates = await _known(
+        duplicates = await _claim_keys(
             tx, call, [items[index] for index in new_indexes], created, [keys[index] for index in new_indexes]
         )
         recorded = [event for event in created if event.id not in duplicates]
@@ -168,11 +172,11 @@ def _keys(items: list[CustomEvent], header: str | None, *, single: bool) -> list
             raise Invalid.at("header/Idempotency-Key", "A key must have 1 to 255 printable ASCII characters.")
     keys: list[str | None] = []
     for index, item in enumerate(items):
-        place = "" if single else f"#{index}"
-        own = None if item.idempotency_key is None else f"event:{item.idempotency_key}"
-        keys.append(own or (None if header is None else f"request:{header}{place}"))
-    used = [key for key in keys if key]
-    if len(set(used)) != len(used):
+        index_suffix = "" if single else f"#{index}"
+        own_key = None if item.idempotency_key is None else f"event:{item.idempotency_key}"
+        keys.append(own_key or (None if header is None else f"request:{header}{index_suffix}"))
+    used_keys = [key for key in keys if key]
+    if len(set(used_keys)) != len(used_keys):
         raise Invalid.at("/events", "Two events have the same idempotency key.", "duplicate")
     # Keys may contain personal data, so only a digest is stored.
     return [None if key is None else hashlib.sha256(key.encode()).hexdigest() for key in keys]
@@ -192,7 +196,7 @@ def _event(call: Call, item: CustomEvent, contact_id: UUID | None) -> Event:
     return msgspec.structs.replace(event, data=item.data)
 
 
-async def _contacts_named(tx: Transaction, call: Call, items: list[tuple[str, CustomEvent]]) -> dict[str, UUID | None]:
+async def _contact_ids(tx: Transaction, call: Call, items: list[tuple[str, CustomEvent]]) -> dict[str, UUID | None]:
     """The contact id of each event, keyed by the event's JSON pointer. Creates contacts for unknown addresses."""
     contact_ids: dict[str, UUID | None] = {path: None for path, _ in items}
     requested = {path: as_id(item.contact_id) for path, item in items if item.contact_id is not None}
@@ -221,8 +225,8 @@ def _new_contacts(addresses: dict[str, str]) -> dict[str, ImportRow]:
     for number, (path, text) in enumerate(addresses.items(), start=1):
         try:
             spec = parse_address(text).spec
-        except AddressInvalid as wrong:
-            raise Invalid.at(f"{path}/email", wrong.detail, "address_invalid") from None
+        except AddressInvalid as error:
+            raise Invalid.at(f"{path}/email", error.detail, "address_invalid") from None
         rows[path] = ImportRow(number, spec, normalise(spec), {}, False)
     return rows
 
@@ -252,12 +256,12 @@ async def _recorded_before(
     }
 
 
-async def _known(
+async def _claim_keys(
     tx: Transaction, call: Call, items: list[CustomEvent], new_events: list[Event], keys: list[str | None]
 ) -> dict[UUID, UUID]:
-    """Claim the keys of new events. For keys that a concurrent request claimed first, maps the new event id to theirs.
+    """Claim the keys of new events. Raises EventKeyReused.
 
-    Raises EventKeyReused.
+    If a concurrent request claimed a key first, the result maps the id of the new event to that of the recorded one.
     """
     keyed = {key: (item, event) for item, event, key in zip(items, new_events, keys, strict=True) if key is not None}
     if not keyed:

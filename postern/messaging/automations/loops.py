@@ -66,7 +66,7 @@ class StepEffect:
     events: frozenset[EventKey]
     """Events of the contact that the step causes; each of them may start a run."""
     sets: Mapping[str, str]
-    """What the step sets, and to which value; empty if it causes the events every time."""
+    """The attributes and memberships that the step sets, with their values; empty if it always causes the events."""
     text: str
     """Description of the step for error messages."""
 
@@ -89,28 +89,29 @@ def find_loop(
     calls it may record custom events.
     """
     members = {member.id: member for member in (candidate, *others)}
-    world = _Audiences(audiences)
-    effects = {member.id: _effects(member, world, own_url) for member in members.values()}
+    audience_index = _Audiences(audiences)
+    effects = {member.id: _effects(member, audience_index, own_url) for member in members.values()}
     targets: dict[EventKey, list[LoopMember]] = {}
     for member in members.values():
-        for key in _started_by(member.trigger):
+        for key in _starting_keys(member.trigger):
             targets.setdefault(key, []).append(member)
-    links = [
+    edges = [
         LoopEdge(source, effect, target)
         for source in members.values()
         for effect in effects[source.id]
-        for target in {member.id: member for key in _keys(effect) for member in targets.get(key, [])}.values()
+        for target in {member.id: member for key in _event_keys(effect) for member in targets.get(key, [])}.values()
     ]
-    links = _repeating(links, effects, candidate.id)
-    loop = _quickest(links, candidate.id)
-    if not loop or sum((link.effect.after for link in loop), timedelta()) >= LOOP_MIN_DELAY:
+    edges = _repeatable_edges(edges, effects, candidate.id)
+    loop = _shortest_loop(edges, candidate.id)
+    if not loop or sum((edge.effect.after for edge in loop), timedelta()) >= LOOP_MIN_DELAY:
         return []
-    return [_fault(link, candidate) for link in loop]
+    return [_fault(edge, candidate) for edge in loop]
 
 
-def _fault(link: LoopEdge, candidate: LoopMember) -> ProblemError:
-    path = link.effect.path if link.source.id == candidate.id else "/trigger"
-    message = f"“{link.source.name}” {link.effect.text}, which starts “{link.target.name}”."
+def _fault(edge: LoopEdge, candidate: LoopMember) -> ProblemError:
+    """The message for one edge of the loop, with the JSON pointer of a step of `candidate`, or of its trigger."""
+    path = edge.effect.path if edge.source.id == candidate.id else "/trigger"
+    message = f"“{edge.source.name}” {edge.effect.text}, which starts “{edge.target.name}”."
     return ProblemError(path=path, code="loop", message=message)
 
 
@@ -135,16 +136,17 @@ class _Audiences:
                 name = attribute_of(clause.field or "")
                 if name is not None:
                     dependencies.add(_attribute(name))
-            for named in audiences_named(self._rules[id]):
-                dependencies |= self.depends_on(named) if named in self._rules else {_membership(named)}
+            for source_id in audiences_named(self._rules[id]):
+                is_dynamic = source_id in self._rules
+                dependencies |= self.depends_on(source_id) if is_dynamic else {_membership(source_id)}
             self._depends[id] = frozenset(dependencies)
         return self._depends[id]
 
-    def moved_by(self, variables: Mapping[str, str]) -> Iterator[tuple[UUID, dict[str, str]]]:
+    def affected_by(self, variables: Mapping[str, str]) -> Iterator[tuple[UUID, dict[str, str]]]:
         """Dynamic audiences whose membership a change may affect, each with the relevant part of the change."""
         for audience_id in self._rules:
-            decides = self.depends_on(audience_id)
-            relevant = {name: value for name, value in variables.items() if name in decides}
+            dependencies = self.depends_on(audience_id)
+            relevant = {name: value for name, value in variables.items() if name in dependencies}
             if relevant:
                 yield audience_id, relevant
 
@@ -159,11 +161,11 @@ def _membership(id: UUID) -> str:
 
 def _effects(member: LoopMember, audiences: _Audiences, own_url: str) -> list[StepEffect]:
     effects: list[StepEffect] = []
-    _walk(member.steps, "/steps", timedelta(), effects, audiences, own_url)
+    _collect_effects(member.steps, "/steps", timedelta(), effects, audiences, own_url)
     return effects
 
 
-def _walk(
+def _collect_effects(
     steps: Sequence[Step],
     path: str,
     after: timedelta,
@@ -171,20 +173,23 @@ def _walk(
     audiences: _Audiences,
     own_url: str,
 ) -> timedelta | None:
-    """Collect the effects of steps that begin `after` the start of a run; returns when they end, None for EXIT."""
+    """Append the effects of `steps`, which begin `after` the start of a run, to `effects`.
+
+    Returns the minimum time from the start of the run to the end of the steps; None if they end with EXIT.
+    """
     for index, step in enumerate(steps):
         where = f"{path}/{index}"
         if isinstance(step, Exit):
             return None
         if isinstance(step, Delay):
-            after += rules.wait_of(step)
+            after += rules.duration_of(step)
         elif isinstance(step, Condition | WaitForEvent):
-            later = after
+            after_else = after
             if isinstance(step, WaitForEvent):
-                later += rules.wait_of(step.timeout) if step.timeout else rules.DEFAULT_EVENT_TIMEOUT
+                after_else += rules.duration_of(step.timeout) if step.timeout else rules.DEFAULT_EVENT_TIMEOUT
             ends = [
-                _walk(step.then, f"{where}/then", after, effects, audiences, own_url),
-                _walk(step.else_, f"{where}/else", later, effects, audiences, own_url),
+                _collect_effects(step.then, f"{where}/then", after, effects, audiences, own_url),
+                _collect_effects(step.else_, f"{where}/else", after_else, effects, audiences, own_url),
             ]
             continuing = [end for end in ends if end is not None]
             if not continuing:
@@ -206,7 +211,7 @@ def _effects_of_step(
         sets = {_attribute(name): json.dumps(value, sort_keys=True) for name, value in step.attributes.items()}
         effect = StepEffect(path, after, frozenset([("contact.updated", None)]), sets, "changes attributes")
         yield effect
-        yield from _moves(effect, audiences)
+        yield from _effects_on_dynamic_audiences(effect, audiences)
     elif isinstance(step, AddToAudience | RemoveFromAudience):
         joins, audience_id = isinstance(step, AddToAudience), as_id(step.audience_id)
         name = audiences.name(audience_id)
@@ -218,32 +223,37 @@ def _effects_of_step(
             f"adds contacts to the audience “{name}”" if joins else f"removes contacts from the audience “{name}”",
         )
         yield effect
-        yield from _moves(effect, audiences)
+        yield from _effects_on_dynamic_audiences(effect, audiences)
 
 
-def _moves(effect: StepEffect, audiences: _Audiences) -> Iterator[StepEffect]:
+def _effects_on_dynamic_audiences(effect: StepEffect, audiences: _Audiences) -> Iterator[StepEffect]:
     """The effects of the same step on memberships of dynamic audiences."""
-    for audience_id, relevant in audiences.moved_by(effect.sets):
+    for audience_id, relevant in audiences.affected_by(effect.sets):
         events = frozenset([("audience.joined", audience_id), ("audience.left", audience_id)])
         text = f"{effect.text} and so moves them in the audience “{audiences.name(audience_id)}”"
         yield replace(effect, events=events, sets=relevant, text=text)
 
 
-def _started_by(trigger: Trigger) -> list[EventKey]:
+def _starting_keys(trigger: Trigger) -> list[EventKey]:
+    """The keys of the events that start a run by this trigger."""
     name, audience_id = rules.starts_on(trigger)
     return [(name, audience_id), *([(ANY_CUSTOM_EVENT, None)] if is_custom_name(name) else [])]
 
 
-def _keys(effect: StepEffect) -> set[EventKey]:
+def _event_keys(effect: StepEffect) -> set[EventKey]:
     """The keys by which triggers match an effect: its events, with and without the audience."""
-    return {key for name, about in effect.events for key in ((name, about), (name, None))}
+    return {key for name, audience_id in effect.events for key in ((name, audience_id), (name, None))}
 
 
-def _repeating(edges: list[LoopEdge], effects: Mapping[UUID, list[StepEffect]], candidate: UUID) -> list[LoopEdge]:
+def _repeatable_edges(
+    edges: list[LoopEdge], effects: Mapping[UUID, list[StepEffect]], candidate: UUID
+) -> list[LoopEdge]:
     """The edges that can repeat without end, in the strongly connected component of `candidate`."""
     while True:
         forward = [(edge.source.id, edge.target.id) for edge in edges]
-        component = _reached(forward, candidate) & _reached([(target, source) for source, target in forward], candidate)
+        component = _reachable(forward, candidate) & _reachable(
+            [(target, source) for source, target in forward], candidate
+        )
         values: dict[str, set[str]] = {}
         for effect in (effect for member in component for effect in effects[member]):
             for name, value in effect.sets.items():
@@ -260,7 +270,7 @@ def _repeating(edges: list[LoopEdge], effects: Mapping[UUID, list[StepEffect]], 
         edges = repeating
 
 
-def _reached(edges: Sequence[tuple[UUID, UUID]], start: UUID) -> set[UUID]:
+def _reachable(edges: Sequence[tuple[UUID, UUID]], start: UUID) -> set[UUID]:
     following: dict[UUID, list[UUID]] = {}
     for source, target in edges:
         following.setdefault(source, []).append(target)
@@ -273,7 +283,7 @@ def _reached(edges: Sequence[tuple[UUID, UUID]], start: UUID) -> set[UUID]:
     return reached
 
 
-def _quickest(edges: Sequence[LoopEdge], candidate: UUID) -> list[LoopEdge]:
+def _shortest_loop(edges: Sequence[LoopEdge], candidate: UUID) -> list[LoopEdge]:
     """The loop through `candidate` with the least total delay, as edges in order (Dijkstra); empty if there is none."""
     following: dict[UUID, list[LoopEdge]] = {}
     for edge in edges:

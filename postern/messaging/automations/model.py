@@ -96,8 +96,8 @@ class Trigger(Body):
     """For an EVENT trigger: only events whose data matches these rules start a run. The syntax is that of audience
     rules; a field is a key of the event's data (`total`), with dots for nested keys (`customer.plan`)."""
     once: bool = True
-    """Whether a contact can start it only once, ever. Otherwise it can start it repeatedly, but not while it has an
-    unfinished run, and at most `maxRunsPerHour` times within an hour."""
+    """Whether a contact can start only one run, ever. Otherwise it can start runs repeatedly, but not while it has an
+    unfinished run, and at most `maxRunsPerHour` within an hour."""
 
 
 class Duration(Body):
@@ -204,13 +204,13 @@ class Automation(Record):
     max_runs_per_hour: int
     """Maximum runs that one contact can start within an hour. Further ones are counted as `limited`."""
     allow_loops: bool
-    """Whether it may be active even if it is part of a loop."""
+    """Whether the automation may be active even if it is part of a loop."""
     created_at: Moment
     updated_at: Moment
 
 
 class AutomationSettings(Record):
-    """What is stored of an automation when it is made or changed."""
+    """The columns that are written when an automation is created or changed."""
 
     project_id: UUID
     id: UUID
@@ -230,7 +230,7 @@ class AutomationSettings(Record):
 
 
 class SettledRun(Record):
-    """What is stored of a run after a worker has executed steps of it."""
+    """The columns of a run that are written after a worker has executed steps of the run."""
 
     id: UUID
     attempt: int
@@ -239,7 +239,9 @@ class SettledRun(Record):
     entered_at: Moment | None
     waiting_for: str | None
     calls: bool
+    """Whether the next work is the call of a WEBHOOK step."""
     tried: int
+    """Number of failed attempts of that call."""
     due_at: Moment | None
     error: str | None
     finished_at: Moment | None
@@ -286,9 +288,9 @@ class AutomationRun(Record):
     status: RunStatus
     error: str | None
     next_at: Moment | None
-    """When it continues without an event."""
+    """When the run continues without an event."""
     waiting_for: str | None
-    """Name of the event that it waits for, if any."""
+    """Name of the event that the run waits for, if any."""
     started_at: Moment
     finished_at: Moment | None
 
@@ -329,7 +331,7 @@ class DueRun(Record):
 
 
 class NewRun(Record):
-    """A run that is to start, unless its contact has started as many within the hour as it may."""
+    """A run to start, unless its contact has reached `max_runs_per_hour`."""
 
     project_id: UUID
     id: UUID
@@ -391,7 +393,7 @@ class LoopCandidate(Record):
 
 
 class AutomationVersion(Record):
-    """The steps of one version."""
+    """The steps of one version of an automation."""
 
     automation_id: UUID
     version: int
@@ -399,7 +401,7 @@ class AutomationVersion(Record):
 
 
 class CounterSum(Record):
-    """A counter's sum."""
+    """The sum of one counter of an automation, such as STARTED."""
 
     measure: str
     count: int

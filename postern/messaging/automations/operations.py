@@ -85,7 +85,7 @@ class NewAutomation(Body):
     max_runs_per_hour: MaxRunsPerHour = RUNS_PER_HOUR
     """With `once: false`: maximum runs that one contact can start within an hour."""
     allow_loops: bool = False
-    """Allow it to be active even if it is part of a loop."""
+    """Whether the automation may be active even if it is part of a loop."""
 
 
 class AutomationChange(Body):
@@ -100,7 +100,7 @@ class AutomationChange(Body):
 
 
 class AutomationActivation(Body):
-    """Whether an automation is to be active; without it the state is toggled."""
+    """Whether the automation is to be active; without a body the state is toggled."""
 
     active: bool
 
@@ -263,7 +263,7 @@ async def set_automation_active(call: Call, id: UUID, data: AutomationActivation
         if active:
             trigger, steps = msgspec.convert(automation.trigger, Trigger), rules.read_steps(automation.steps)
             await _require_activable(tx, call, LoopMember(id, automation.name, trigger, steps), automation.allow_loops)
-        changed = await store.switch(tx, project_id=call.project_id, id=id, active=active, now=call.now)
+        changed = await store.set_active(tx, project_id=call.project_id, id=id, active=active, now=call.now)
         action = "automation.activated" if active else "automation.deactivated"
         await audit.record(tx, call, action, "Automation", id, name=automation.name)
     return changed
@@ -357,7 +357,7 @@ async def retry_automation_run(call: Call, id: UUID, run_id: UUID) -> Automation
 async def retry_automation_runs(call: Call, id: UUID) -> RunsRetried:
     """Resume the failed runs of an automation from the steps that failed, up to 1,000 per request.
 
-    `more` tells whether there are others. Of several failed runs of one contact only the latest is resumed.
+    `more` tells whether there are more failed runs. Of several failed runs of one contact only the latest is resumed.
     """
     async with call.db.transaction() as tx:
         await _require(tx, call.project_id, id)
@@ -367,6 +367,7 @@ async def retry_automation_runs(call: Call, id: UUID) -> RunsRetried:
 
 
 async def _retry(tx: Transaction, call: Call, id: UUID, run_id: UUID | None, *, limit: int) -> list[AutomationRun]:
+    """Resume one failed run or, if `run_id` is None, up to `limit` of them, and correct the counter of failed runs."""
     runs = await store.retry_runs(
         tx, project_id=call.project_id, automation_id=id, id=run_id, limit=limit, now=call.now
     )
@@ -397,7 +398,7 @@ async def get_automation_webhook_secret(call: Call, id: UUID) -> AutomationWebho
 
 
 async def totals(db: Queries, project_id: UUID, id: UUID | None = None) -> AutomationRunTotals:
-    """Numbers of runs by outcome of one automation, or of all in the project."""
+    """The numbers of runs by outcome, of one automation or, without `id`, of all automations of the project."""
     counted = {row.measure: row.count for row in await store.totals(db, project_id=project_id, id=id)}
     return AutomationRunTotals(
         total_runs=counted.get("STARTED", 0),
@@ -409,29 +410,35 @@ async def totals(db: Queries, project_id: UUID, id: UUID | None = None) -> Autom
 
 
 def call_secret(world: "World", project_id: UUID, id: UUID) -> str:
-    """The signing secret of an automation's calls. It is derived from the server's key and not stored."""
+    """The signing secret of an automation's calls. It is derived from the server's secret key and not stored."""
     digest = world.secrets.digest("automation-calls", f"{project_id}:{id}")
     return f"whsec_{base64.b64encode(digest).decode()}"
 
 
-STARTING_EVENTS = frozenset(name for name in EVENT_NAMES if not name.startswith(rules.OWN_AREA))
+STARTING_EVENTS = frozenset(name for name in EVENT_NAMES if not name.startswith(rules.AUTOMATION_PREFIX))
 """Events that can start or continue runs, besides custom events. Those of automations cannot, because that could
 loop."""
 
 
 async def start_runs(tx: Transaction, recorded: list[Event]) -> None:
-    """Start and wake runs, in the transaction that records the events."""
+    """React to recorded events, in the transaction that records them.
+
+    Starts runs of active automations, wakes runs that wait for one of the events, and cancels runs of deleted contacts.
+    """
     deleted = [event for event in recorded if event.type == "contact.deleted" and event.subject_id]
     if deleted:
         contact_keys = [(event.project_id, event.subject_id) for event in deleted if event.subject_id]
         await cancel_runs_of_contacts(tx, contact_keys, deleted[0].occurred_at)
-    watchers = await store.active_triggers(tx, project_id=list({event.project_id for event in recorded}))
-    if watchers:
-        await _react(tx, watchers, recorded)
+    triggers = await store.active_triggers(tx, project_id=list({event.project_id for event in recorded}))
+    if triggers:
+        await _start_and_wake(tx, triggers, recorded)
 
 
 async def cancel_runs_of_contacts(tx: Transaction, contacts: list[tuple[UUID, UUID]], now: Moment) -> None:
-    """Cancel the runs of contacts that are being deleted, given as (project id, contact id), and record events."""
+    """Cancel the unfinished runs of contacts, given as (project id, contact id), and record their events.
+
+    Use it when contacts are deleted.
+    """
     ended = await store.end_runs_of_contacts(
         tx,
         project_id=[project_id for project_id, _ in contacts],
@@ -466,22 +473,23 @@ async def cancel_runs_of_contacts(tx: Transaction, contacts: list[tuple[UUID, UU
 
 
 async def start_runs_in_bulk(tx: Transaction, written: EventRange) -> None:
-    """Like `start_runs`, for events that a statement inserted in bulk."""
-    watchers = await store.active_triggers(tx, project_id=[written.project_id])
-    watched = {watcher.starts_on for watcher in watchers if watcher.active} | {
-        name for watcher in watchers for name in watcher.waits_for
+    """Like `start_runs`, for the range of events that one statement inserted; reads them in batches."""
+    triggers = await store.active_triggers(tx, project_id=[written.project_id])
+    relevant_types = {trigger_row.starts_on for trigger_row in triggers if trigger_row.active} | {
+        name for trigger_row in triggers for name in trigger_row.waits_for
     }
-    if watched.isdisjoint(written.types):
+    if relevant_types.isdisjoint(written.types):
         return
     after = written.first_id
     while batch := await events.in_range(tx, written, after):
-        await _react(tx, watchers, batch)
+        await _start_and_wake(tx, triggers, batch)
         after = batch[-1].id
 
 
-async def _react(tx: Transaction, watchers: list[TriggerRow], recorded: list[Event]) -> None:
-    awaited = {(watcher.project_id, name) for watcher in watchers for name in watcher.waits_for}
-    starting = {(watcher.project_id, watcher.starts_on) for watcher in watchers if watcher.active}
+async def _start_and_wake(tx: Transaction, triggers: list[TriggerRow], recorded: list[Event]) -> None:
+    """Wake the runs that wait for the events, and start runs of the active automations that they trigger."""
+    awaited = {(trigger_row.project_id, name) for trigger_row in triggers for name in trigger_row.waits_for}
+    starting = {(trigger_row.project_id, trigger_row.starts_on) for trigger_row in triggers if trigger_row.active}
     relevant = [event for event in recorded if (event.project_id, event.type) in awaited | starting]
     subjects = [(event, contact_id) for event in relevant if (contact_id := await _contact_of(tx, event))]
     waking = [(event, contact_id) for event, contact_id in subjects if (event.project_id, event.type) in awaited]
@@ -496,34 +504,34 @@ async def _react(tx: Transaction, watchers: list[TriggerRow], recorded: list[Eve
         )
         if woken:
             tx.makes_due("automation_runs")
-    await _start(tx, watchers, subjects)
+    await _start(tx, triggers, subjects)
 
 
-async def _start(tx: Transaction, watchers: list[TriggerRow], about: list[tuple[Event, UUID]]) -> None:
+async def _start(tx: Transaction, triggers: list[TriggerRow], subjects: list[tuple[Event, UUID]]) -> None:
     starting = [
-        (watcher, event, contact_id)
-        for event, contact_id in about
-        for watcher in watchers
-        if watcher.active
-        and (watcher.project_id, watcher.starts_on) == (event.project_id, event.type)
-        and rules.concerns_audience(event, watcher.starts_on_audience)
+        (trigger_row, event, contact_id)
+        for event, contact_id in subjects
+        for trigger_row in triggers
+        if trigger_row.active
+        and (trigger_row.project_id, trigger_row.starts_on) == (event.project_id, event.type)
+        and rules.concerns_audience(event, trigger_row.starts_on_audience)
     ]
     starting = await _filter_by_data(tx, starting)
     if not starting:
         return
     new = [
         NewRun(
-            project_id=watcher.project_id,
+            project_id=trigger_row.project_id,
             id=new_id(),
-            automation_id=watcher.id,
-            version=watcher.version,
+            automation_id=trigger_row.id,
+            version=trigger_row.version,
             contact_id=contact_id,
-            once=watcher.once,
-            max_runs_per_hour=watcher.max_runs_per_hour,
+            once=trigger_row.once,
+            max_runs_per_hour=trigger_row.max_runs_per_hour,
             event_id=event.id,
             at=event.occurred_at,
         )
-        for watcher, event, contact_id in starting
+        for trigger_row, event, contact_id in starting
     ]
     runs = await store.start_runs(tx, new)
     if not runs:
@@ -564,19 +572,21 @@ async def _filter_by_data(
 ) -> list[tuple[TriggerRow, Event, UUID]]:
     """Omit events whose data does not match the trigger's rules; one statement for each automation with rules."""
     rejected: set[tuple[UUID, UUID]] = set()
-    with_rules = {watcher.id: watcher for watcher, _, _ in starting if watcher.where is not None}
-    for watcher in with_rules.values():
-        candidates = {event.id: event for other, event, _ in starting if other.id == watcher.id}
-        compiled = compile_rules(rules.rules_on_data(read_rules(watcher.where)), 0)
-        fitting = await store.events_that_fit(
+    with_rules = {trigger_row.id: trigger_row for trigger_row, _, _ in starting if trigger_row.where is not None}
+    for trigger_row in with_rules.values():
+        candidates = {event.id: event for other, event, _ in starting if other.id == trigger_row.id}
+        compiled = compile_rules(rules.rules_on_data(read_rules(trigger_row.where)), 0)
+        matching = await store.matching_events(
             tx,
-            project_id=watcher.project_id,
-            rows=Jsonb([{"id": event.id, "attributes": rules.flat(event.data)} for event in candidates.values()]),
+            project_id=trigger_row.project_id,
+            rows=Jsonb(
+                [{"id": event.id, "attributes": rules.flatten_data(event.data)} for event in candidates.values()]
+            ),
             condition=compiled.sql,
             values=Jsonb([compiled.values]),
             now=starting[0][1].occurred_at,
         )
-        rejected |= {(watcher.id, event_id) for event_id in candidates.keys() - set(fitting)}
+        rejected |= {(trigger_row.id, event_id) for event_id in candidates.keys() - set(matching)}
     return [item for item in starting if (item[0].id, item[1].id) not in rejected]
 
 
@@ -596,9 +606,10 @@ async def _contact_of(tx: Transaction, event: Event) -> UUID | None:
 
 
 async def _require_activable(tx: Transaction, call: Call, member: LoopMember, allow_loops: bool) -> None:
-    """Raises AutomationIncomplete, or AutomationLoop unless loops are allowed.
+    """Raises AutomationIncomplete, or AutomationLoop unless `allow_loops`, if an automation cannot be active.
 
-    A lock prevents other transactions from deleting what is referred to, and from activating other automations.
+    Takes a lock, until the transaction ends, that prevents other transactions from deleting what the automation refers
+    to, and from activating other automations.
     """
     await usage.lock_activations(tx, call.project_id)
     await _require_complete(tx, call, member.trigger, member.steps)
@@ -614,15 +625,15 @@ async def _require_complete(tx: Transaction, call: Call, trigger: Trigger, steps
         faults += await _audience_faults(tx, call, audience_id, "/trigger/audienceId", static=False)
     if not steps:
         faults.append(ProblemError(path="/steps", code="required", message="The automation has no steps."))
-    for place in rules.flatten_steps(steps):
-        if isinstance(place.step, SendEmail):
-            faults += await _email_faults(tx, call, place.step, place.path)
-        elif isinstance(place.step, Condition):
-            for named in sorted(audiences_named(place.step.rules)):
-                faults += await _audience_faults(tx, call, named, f"{place.path}/rules", static=False)
-        elif isinstance(place.step, AddToAudience | RemoveFromAudience):
+    for position in rules.flatten_steps(steps):
+        if isinstance(position.step, SendEmail):
+            faults += await _email_faults(tx, call, position.step, position.path)
+        elif isinstance(position.step, Condition):
+            for source_id in sorted(audiences_named(position.step.rules)):
+                faults += await _audience_faults(tx, call, source_id, f"{position.path}/rules", static=False)
+        elif isinstance(position.step, AddToAudience | RemoveFromAudience):
             faults += await _audience_faults(
-                tx, call, as_id(place.step.audience_id), f"{place.path}/audienceId", static=True
+                tx, call, as_id(position.step.audience_id), f"{position.path}/audienceId", static=True
             )
     if faults:
         raise AutomationIncomplete.of(faults)
@@ -679,8 +690,8 @@ async def _email_faults(tx: Transaction, call: Call, step: SendEmail, path: str)
         )
     try:
         domain_id = await domain_to_send_from(call.world, tx, call.project_id, sender_of(step))
-    except (LookupError, AddressInvalid) as wrong:
-        faults.append(ProblemError(path=f"{path}/fromEmail", code="domain_not_verified", message=str(wrong)))
+    except (LookupError, AddressInvalid) as error:
+        faults.append(ProblemError(path=f"{path}/fromEmail", code="domain_not_verified", message=str(error)))
     else:
         if step.domain_id is not None and domain_id is not None and as_id(step.domain_id) != domain_id:
             message = "`fromEmail` does not belong to this sending domain."
@@ -696,7 +707,7 @@ def _plain_trigger(trigger: Trigger) -> dict[str, Any]:
 
 
 def _trigger_columns(trigger: Trigger) -> dict[str, Any]:
-    """What is stored of a trigger: itself, and what is searched for when an event happens."""
+    """The columns of a trigger: the trigger as JSON, and those by which it is looked up when an event occurs."""
     starts_on, audience_id = rules.starts_on(trigger)
     return {
         "trigger": _plain_trigger(trigger),

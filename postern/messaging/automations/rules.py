@@ -40,9 +40,9 @@ STARTS_ON = {
     "AUDIENCE_LEFT": "audience.left",
     "CONTACT_CREATED": "contact.created",
 }
-OWN_AREA = "automation."
+AUTOMATION_PREFIX = "automation."
 DATA_DEPTH = 5
-"""Maximum nesting of event data that names with dots can address."""
+"""Maximum nesting of event data that field names with dots, such as `customer.plan`, can address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,33 +59,38 @@ class StepPosition:
 
 
 def flatten_steps(steps: Sequence[Step]) -> list[StepPosition]:
-    """Flatten steps: a branching step precedes its `then`, its `else`, and the rest. The end is index len()."""
+    """Flatten steps to a list in which a branching step precedes its `then`, its `else`, and the steps after it.
+
+    The index len() of the list stands for the end of the run.
+    """
     positions: list[StepPosition] = []
-    _write(steps, "/steps", positions, None)
+    _append_steps(steps, "/steps", positions, None)
     return positions
 
 
-def _write(steps: Sequence[Step], path: str, positions: list[StepPosition], after: int | None) -> None:
+def _append_steps(steps: Sequence[Step], path: str, positions: list[StepPosition], after: int | None) -> None:
     """Append `steps`. The last of them leads to index `after`, or to the following index if that is None."""
     for index, step in enumerate(steps):
         current = len(positions)
         pointer = f"{path}/{index}"
-        end = current + size([step])
+        end = current + count_steps([step])
         follows = after if index == len(steps) - 1 and after is not None else end
         if not isinstance(step, Branching):
             positions.append(StepPosition(step, pointer, follows, follows))
             continue
-        then, otherwise = current + 1, current + 1 + size(step.then)
+        then, otherwise = current + 1, current + 1 + count_steps(step.then)
         positions.append(
             StepPosition(step, pointer, then if step.then else follows, otherwise if step.else_ else follows)
         )
-        _write(step.then, f"{pointer}/then", positions, follows)
-        _write(step.else_, f"{pointer}/else", positions, follows)
+        _append_steps(step.then, f"{pointer}/then", positions, follows)
+        _append_steps(step.else_, f"{pointer}/else", positions, follows)
 
 
-def size(steps: Sequence[Step]) -> int:
+def count_steps(steps: Sequence[Step]) -> int:
     """The number of steps, including those in branches."""
-    return sum(1 + (size(step.then) + size(step.else_) if isinstance(step, Branching) else 0) for step in steps)
+    return sum(
+        1 + (count_steps(step.then) + count_steps(step.else_) if isinstance(step, Branching) else 0) for step in steps
+    )
 
 
 def read_steps(stored: Any) -> list[Step]:
@@ -111,12 +116,16 @@ def _plain(step: dict[str, Any]) -> dict[str, Any]:
 def awaited_events(steps: Sequence[Step]) -> list[str]:
     """Names of the events that steps wait for."""
     return sorted(
-        {event_name(place.step.event) for place in flatten_steps(steps) if isinstance(place.step, WaitForEvent)}
+        {
+            event_name(position.step.event)
+            for position in flatten_steps(steps)
+            if isinstance(position.step, WaitForEvent)
+        }
     )
 
 
 def event_name(name: str) -> str:
-    """The current name of an event, given that or a former name."""
+    """The current name of an event, given its current or a former name."""
     return ALIASES.get(name, name)
 
 
@@ -146,12 +155,12 @@ def check_trigger(trigger: Trigger) -> None:
 def _check_where(where: Rules) -> None:
     try:
         check_rules(rules_on_data(where))
-    except Invalid as wrong:
+    except Invalid as error:
         moved = [
             ProblemError(path=f"/trigger/where{fault.path}", code=fault.code, message=fault.message)
-            for fault in wrong.errors
+            for fault in error.errors
         ]
-        raise Invalid(wrong.detail, errors=moved) from None
+        raise Invalid(error.detail, errors=moved) from None
 
 
 def rules_on_data(where: Rules) -> Rules:
@@ -167,19 +176,25 @@ def _condition_on_data(clause: RuleCondition) -> RuleCondition:
     return msgspec.structs.replace(clause, field=f"attributes.{clause.field.removeprefix('data.')}")
 
 
-def flat(data: Mapping[str, Any], prefix: str = "", depth: int = 0) -> dict[str, Any]:
-    """Add the nested values of event data under names with dots (`customer.plan`)."""
+def flatten_data(data: Mapping[str, Any], prefix: str = "", depth: int = 0) -> dict[str, Any]:
+    """A copy of event data with nested values also under names with dots (`customer.plan`).
+
+    `prefix` and `depth` are for the recursion.
+    """
     flattened: dict[str, Any] = {}
     for name, value in data.items():
         if isinstance(value, dict) and depth < DATA_DEPTH:
             inner: dict[str, Any] = value
-            flattened |= flat(inner, f"{prefix}{name}.", depth + 1)
+            flattened |= flatten_data(inner, f"{prefix}{name}.", depth + 1)
         flattened[f"{prefix}{name}"] = value
     return flattened
 
 
 def event_variables(event: Event) -> dict[str, Any]:
-    """The template variable `event`: the data, also as `data`; `name` and `occurredAt` unless the data has them."""
+    """The template variable `event`: the keys of the event's data, and the same data as `data`.
+
+    It also has `name` and `occurredAt`, unless the data has these keys.
+    """
     return {
         "name": event.type,
         "occurredAt": timestamp(event.occurred_at),
@@ -190,7 +205,7 @@ def event_variables(event: Event) -> dict[str, Any]:
 
 def _check_event(path: str, name: str) -> None:
     name = event_name(name)
-    if name.startswith(OWN_AREA):
+    if name.startswith(AUTOMATION_PREFIX):
         raise Invalid.at(path, "Events of automations cannot start or continue automations, because that could loop.")
     if name not in EVENT_NAMES and not is_custom_name(name):
         names = ", ".join(EVENT_NAMES)
@@ -198,7 +213,7 @@ def _check_event(path: str, name: str) -> None:
 
 
 def starts_on(trigger: Trigger) -> tuple[str, UUID | None]:
-    """Name of the event that starts a run, and the id of the audience that it must concern, if any."""
+    """The name of the event that starts a run, and the id of the audience that the event must concern, or None."""
     if trigger.type == "EVENT":
         return event_name(trigger.event or ""), None
     audience = None if trigger.audience_id is None else as_id(trigger.audience_id)
@@ -210,29 +225,29 @@ def check_steps(steps: Sequence[Step], allowed: Sequence[Network] = ()) -> None:
 
     `allowed` are private networks that WEBHOOK steps may call.
     """
-    if size(steps) > STEPS_LIMIT:
+    if count_steps(steps) > STEPS_LIMIT:
         raise Invalid.at("/steps", f"An automation has at most {STEPS_LIMIT} steps.", "too_many")
     if _depth(steps) > DEPTH_LIMIT:
         raise Invalid.at("/steps", f"Branches are nested at most {DEPTH_LIMIT} deep.", "too_deep")
-    faults = [fault for place in flatten_steps(steps) for fault in _faults(place, allowed)]
+    faults = [fault for position in flatten_steps(steps) for fault in _faults(position, allowed)]
     if faults:
         raise Invalid(faults[0].message, errors=faults)
 
 
 def templates_of(steps: Sequence[Step]) -> set[str]:
     """Ids of the templates that steps send."""
-    return {place.step.template_id for place in flatten_steps(steps) if isinstance(place.step, SendEmail)}
+    return {position.step.template_id for position in flatten_steps(steps) if isinstance(position.step, SendEmail)}
 
 
 def subjects_of(steps: Sequence[Step], without_engine: set[UUID]) -> list[tuple[str, Part, str | None]]:
-    """Subjects and sender names of steps that are templates, each with its JSON pointer and engine.
+    """The subjects and sender names of steps to check as templates: (JSON pointer, kind of part, text) each.
 
-    Omits steps that send a template in `without_engine`: their subjects are not rendered.
+    Omits steps that send a template in `without_engine`, because their subjects are not rendered.
     """
     sends = [
-        (place.path, place.step)
-        for place in flatten_steps(steps)
-        if isinstance(place.step, SendEmail) and as_id(place.step.template_id) not in without_engine
+        (position.path, position.step)
+        for position in flatten_steps(steps)
+        if isinstance(position.step, SendEmail) and as_id(position.step.template_id) not in without_engine
     ]
     subjects: list[tuple[str, Part, str | None]] = [
         (f"{path}/subject", "subject", step.subject) for path, step in sends
@@ -245,8 +260,8 @@ def _depth(steps: Sequence[Step]) -> int:
     return 1 + max(inner, default=0)
 
 
-def _faults(place: StepPosition, allowed: Sequence[Network]) -> Iterator[ProblemError]:
-    step, path = place.step, place.path
+def _faults(position: StepPosition, allowed: Sequence[Network]) -> Iterator[ProblemError]:
+    step, path = position.step, position.path
     try:
         if isinstance(step, Delay):
             _check_delay(step, path)
@@ -254,7 +269,7 @@ def _faults(place: StepPosition, allowed: Sequence[Network]) -> Iterator[Problem
             _check_condition(step, path)
         elif isinstance(step, WaitForEvent):
             _check_event(f"{path}/event", step.event)
-            if step.timeout is not None and not timedelta() < wait_of(step.timeout) <= WAIT_LIMIT:
+            if step.timeout is not None and not timedelta() < duration_of(step.timeout) <= WAIT_LIMIT:
                 raise Invalid.at(
                     f"{path}/timeout", f"The timeout must be more than zero and at most {WAIT_LIMIT.days} days."
                 )
@@ -269,12 +284,12 @@ def _faults(place: StepPosition, allowed: Sequence[Network]) -> Iterator[Problem
                 )
             _check_address(step.from_email, step.from_name, path, "from")
             _check_address(step.reply_to, None, path, "replyTo")
-    except Invalid as wrong:
-        yield from wrong.errors
+    except Invalid as error:
+        yield from error.errors
 
 
 def _check_delay(step: Delay, path: str) -> None:
-    wait = wait_of(step)
+    wait = duration_of(step)
     if step.until is not None and wait:
         raise Invalid.at(path, "Set a duration or `until`, not both.")
     if step.until is None and not wait:
@@ -286,12 +301,12 @@ def _check_delay(step: Delay, path: str) -> None:
 def _check_condition(step: Condition, path: str) -> None:
     try:
         check_rules(step.rules)
-    except Invalid as wrong:
+    except Invalid as error:
         moved = [
             ProblemError(path=f"{path}/rules{fault.path}", code=fault.code, message=fault.message)
-            for fault in wrong.errors
+            for fault in error.errors
         ]
-        raise Invalid(wrong.detail, errors=moved) from None
+        raise Invalid(error.detail, errors=moved) from None
 
 
 def _check_address(spec: str | None, name: str | None, path: str, field: str) -> None:
@@ -299,15 +314,15 @@ def _check_address(spec: str | None, name: str | None, path: str, field: str) ->
         return
     try:
         address = parse_address(spec)
-    except AddressInvalid as wrong:
+    except AddressInvalid as error:
         where = "fromEmail" if field == "from" else field
-        raise Invalid.at(f"{path}/{where}", wrong.detail, "address_invalid") from None
+        raise Invalid.at(f"{path}/{where}", error.detail, "address_invalid") from None
     if name_template(name) is not None:
         return  # A template; checked with the subjects.
     try:
         parse_address(str(msgspec.structs.replace(address, name=name or address.name)))
-    except AddressInvalid as wrong:
-        raise Invalid.at(f"{path}/fromName", wrong.detail, "name_invalid") from None
+    except AddressInvalid as error:
+        raise Invalid.at(f"{path}/fromName", error.detail, "name_invalid") from None
 
 
 def _check_url(url: str, path: str, allowed: Sequence[Network]) -> None:
@@ -317,20 +332,20 @@ def _check_url(url: str, path: str, allowed: Sequence[Network]) -> None:
         raise Invalid.at(path, str(refused), "url_refused") from None
 
 
-def wait_of(wait: Duration | Delay) -> timedelta:
+def duration_of(wait: Duration | Delay) -> timedelta:
     """The duration of a step."""
     return timedelta(minutes=wait.minutes or 0, hours=wait.hours or 0, days=wait.days or 0)
 
 
 def wait_until(step: Delay | WaitForEvent, now: Moment) -> Moment:
-    """When a step that starts to wait now continues without an event."""
+    """When a step that starts to wait at `now` continues without an event (a delay ends, or the timeout passes)."""
     if isinstance(step, WaitForEvent):
-        return Moment.of(now + (wait_of(step.timeout) if step.timeout else DEFAULT_EVENT_TIMEOUT))
-    return Moment.of(step.until) if step.until is not None else Moment.of(now + wait_of(step))
+        return Moment.of(now + (duration_of(step.timeout) if step.timeout else DEFAULT_EVENT_TIMEOUT))
+    return Moment.of(step.until) if step.until is not None else Moment.of(now + duration_of(step))
 
 
 def contact_id_in(event: Event) -> UUID | None:
-    """The contact id in an event, or None. The data of custom events is not interpreted."""
+    """The id of the contact that an event concerns, or None. The data of custom events is not interpreted."""
     if event.type not in EVENT_NAMES:
         return event.subject_id
     value = event.data.get("contactId")

@@ -63,26 +63,29 @@ class RunState:
     """A run being executed, and its position."""
 
     row: DueRun
-    places: list[StepPosition]
-    at: int
+    positions: list[StepPosition]
+    step_index: int
+    """Index of the current step in `positions`."""
     entered_at: Moment | None
     status: RunStatus = "RUNNING"
     due_at: Moment | None = None
     waiting_for: str | None = None
     calls: bool = False
+    """Whether the run has to call the URL of its WEBHOOK step next."""
     tried: int = 0
+    """Number of failed attempts of that call."""
     error: str | None = None
-    moves: bool = True
-    """Whether it continues in this transaction."""
-    since: events.EventPosition = field(init=False)
-    """The position in the event log at which its current step began, which may be long before a worker executes it."""
+    continues: bool = True
+    """Whether the run continues with its next step in this transaction."""
+    began_after: events.EventPosition = field(init=False)
+    """The position in the event log at which the current step began; a worker may execute the step much later."""
 
     def __post_init__(self) -> None:
-        self.since = _since(self.row, self.places)
+        self.began_after = _began_after(self.row, self.positions)
 
     @property
-    def place(self) -> StepPosition:
-        return self.places[self.at]
+    def position(self) -> StepPosition:
+        return self.positions[self.step_index]
 
 
 @dataclass
@@ -95,7 +98,7 @@ class RunBatch:
     now: Moment
     runs: list[RunState]
     contacts: dict[UUID, Contact] = field(default_factory=dict[UUID, Contact])
-    notes: list[StepRecord] = field(default_factory=list[StepRecord])
+    step_records: list[StepRecord] = field(default_factory=list[StepRecord])
     capped: Counter[UUID] = field(default_factory=Counter[UUID])
     """Number of messages that the frequency cap suppressed, by automation id."""
 
@@ -103,17 +106,17 @@ class RunBatch:
         """Execute steps until every run waits or has finished."""
         await self._load_contacts([run.row.contact_id for run in self.runs])
         for run in self.runs:
-            if run.moves and run.row.contact_id not in self.contacts:
+            if run.continues and run.row.contact_id not in self.contacts:
                 self._end(run, "CANCELLED", CONTACT_DELETED)
-            elif run.moves and run.at >= len(run.places):
+            elif run.continues and run.step_index >= len(run.positions):
                 self._end(run, "COMPLETED")
-        while moving := [run for run in self.runs if run.moves]:
-            for group in _by_step(moving):
+        while continuing := [run for run in self.runs if run.continues]:
+            for group in _by_step(continuing):
                 await self._execute(group)
 
     async def _execute(self, group: list[RunState]) -> None:
         """Execute one step of one version for all runs that are at it."""
-        step = group[0].place.step
+        step = group[0].position.step
         if isinstance(step, SendEmail):
             await self._send(group, step)
         elif isinstance(step, Delay):
@@ -126,10 +129,10 @@ class RunBatch:
         elif isinstance(step, UpdateContact):
             await self._update(group, step)
         elif isinstance(step, AddToAudience | RemoveFromAudience):
-            await self._move(group, step)
+            await self._change_membership(group, step)
         elif isinstance(step, CallWebhook):
             for run in group:
-                run.calls, run.moves, run.due_at = True, False, self.now
+                run.calls, run.continues, run.due_at = True, False, self.now
                 run.entered_at = run.entered_at or self.now
         else:
             assert isinstance(step, Exit)
@@ -186,7 +189,7 @@ class RunBatch:
                 from_name=name_template(step.from_name),
             )
             requests[run.row.id] = MailRequest(
-                once_key=f"automation:{run.row.id}:{run.at}",
+                once_key=f"automation:{run.row.id}:{run.step_index}",
                 contact_id=contact.id,
                 to=contact.email,
                 sender=sender,
@@ -223,7 +226,7 @@ class RunBatch:
         if run.entered_at is not None:
             self._next_step(run, "DONE")
             return
-        run.entered_at, run.status, run.moves = self.now, "WAITING", False
+        run.entered_at, run.status, run.continues = self.now, "WAITING", False
         run.due_at = rules.wait_until(step, self.now)
 
     async def _wait(self, group: list[RunState], step: WaitForEvent) -> None:
@@ -239,46 +242,46 @@ class RunBatch:
         )
         unmatched = [run for run in group if run.entered_at is None or run.row.event_id is None]
         occurred = await events.first_since(
-            self.tx, self.project_id, name, [(run.row.id, run.row.contact_id, run.since) for run in unmatched]
+            self.tx, self.project_id, name, [(run.row.id, run.row.contact_id, run.began_after) for run in unmatched]
         )
         for run in group:
             event_id = run.row.event_id if run.entered_at is not None else None
             event = occurred.get(run.row.id) if event_id is None else events_by_id.get(event_id)
             if event_id or event:
-                run.since = events.EventPosition(event.occurred_at, event.id) if event else run.since
+                run.began_after = events.EventPosition(event.occurred_at, event.id) if event else run.began_after
                 self._next_step(run, "HAPPENED", {"eventId": event.id if event else event_id})
             elif run.entered_at is None:
-                run.entered_at, run.status, run.moves = run.since.at, "WAITING", False
+                run.entered_at, run.status, run.continues = run.began_after.at, "WAITING", False
                 run.due_at, run.waiting_for = rules.wait_until(step, self.now), name
             else:
-                run.since = events.EventPosition(self.now)
-                self._next_step(run, "TIMED_OUT", to=run.place.otherwise)
+                run.began_after = events.EventPosition(self.now)
+                self._next_step(run, "TIMED_OUT", to=run.position.otherwise)
 
     async def _branch(self, group: list[RunState], step: Condition) -> None:
         ids = [run.row.contact_id for run in group]
-        fitting = await membership.matching(self.tx, self.project_id, ids, step.rules, self.now)
+        matching_ids = await membership.matching(self.tx, self.project_id, ids, step.rules, self.now)
         for run in group:
-            if run.row.contact_id in fitting:
+            if run.row.contact_id in matching_ids:
                 self._next_step(run, "TRUE")
             else:
-                self._next_step(run, "FALSE", to=run.place.otherwise)
+                self._next_step(run, "FALSE", to=run.position.otherwise)
 
     async def _update(self, group: list[RunState], step: UpdateContact) -> None:
         ids = [run.row.contact_id for run in group]
         changed = await audience_contacts.merge_attributes(self.tx, self.project_id, ids, step.attributes, self.now)
         await self._load_contacts(changed)
         for run in group:
-            if run.row.contact_id in changed or _has(self.contacts[run.row.contact_id], step.attributes):
+            if run.row.contact_id in changed or _has_attributes(self.contacts[run.row.contact_id], step.attributes):
                 self._next_step(run, "DONE")
             else:
                 self._next_step(run, "SKIPPED", {"reason": "The contact's attributes would exceed a limit."})
 
-    async def _move(self, group: list[RunState], step: AddToAudience | RemoveFromAudience) -> None:
+    async def _change_membership(self, group: list[RunState], step: AddToAudience | RemoveFromAudience) -> None:
         audience_id, ids = as_id(step.audience_id), [run.row.contact_id for run in group]
         try:
             await audiences.require_static(self.tx, self.project_id, audience_id)
-        except (AudienceMissing, AudienceDynamic) as wrong:
-            self.fail(group, wrong.detail)
+        except (AudienceMissing, AudienceDynamic) as error:
+            self.fail(group, error.detail)
             return
         if isinstance(step, AddToAudience):
             await audiences.add_to_audience(self.tx, self.project_id, audience_id, ids, self.now)
@@ -292,24 +295,24 @@ class RunBatch:
         self.contacts |= {contact.id: contact for contact in contacts}
 
     def _record_step(self, run: RunState, outcome: Outcome, detail: dict[str, Any] | None = None) -> None:
-        tag = type(run.place.step).__struct_config__.tag
+        tag = type(run.position.step).__struct_config__.tag
         record = StepRecord(
             run_id=run.row.id,
-            step=run.at,
+            step=run.step_index,
             type=str(tag),
             outcome=outcome,
             detail=detail or {},
             started_at=run.entered_at or self.now,
         )
-        self.notes.append(record)
+        self.step_records.append(record)
 
     def _next_step(
         self, run: RunState, outcome: Outcome, detail: dict[str, Any] | None = None, *, to: int | None = None
     ) -> None:
         self._record_step(run, outcome, detail)
-        run.at = run.place.next if to is None else to
+        run.step_index = run.position.next if to is None else to
         run.entered_at, run.tried = None, 0
-        if run.at >= len(run.places):
+        if run.step_index >= len(run.positions):
             self._end(run, "COMPLETED")
 
     def fail(self, group: list[RunState], error: str) -> None:
@@ -318,7 +321,7 @@ class RunBatch:
             self._end(run, "FAILED", error)
 
     def _end(self, run: RunState, status: RunStatus, error: str | None = None) -> None:
-        run.status, run.error, run.moves, run.due_at = status, error and error[:ERROR_CHARACTERS], False, None
+        run.status, run.error, run.continues, run.due_at = status, error and error[:ERROR_CHARACTERS], False, None
         run.calls, run.entered_at = False, None
 
     def finish_call(self, run: RunState, outcome: Outcome, detail: dict[str, Any]) -> None:
@@ -328,7 +331,7 @@ class RunBatch:
 
     def retry_call(self, run: RunState, at: Moment) -> None:
         """Schedule another attempt of a WEBHOOK step."""
-        run.calls, run.moves, run.due_at, run.tried = True, False, at, run.row.tried + 1
+        run.calls, run.continues, run.due_at, run.tried = True, False, at, run.row.tried + 1
 
     async def settle(self) -> None:
         """Store positions, history and counters, and record events for runs that finished."""
@@ -338,7 +341,7 @@ class RunBatch:
                 id=run.row.id,
                 attempt=run.row.attempt,
                 status=run.status,
-                current_step=run.at,
+                current_step=run.step_index,
                 entered_at=run.entered_at,
                 waiting_for=run.waiting_for,
                 calls=run.calls,
@@ -357,8 +360,8 @@ class RunBatch:
             self.tx.makes_due("automation_runs")
 
     async def _write_history(self) -> None:
-        if self.notes:
-            await store.insert_steps(self.tx, self.notes, project_id=self.project_id, now=self.now)
+        if self.step_records:
+            await store.insert_steps(self.tx, self.step_records, project_id=self.project_id, now=self.now)
 
     async def _count(self, ended: list[RunState]) -> None:
         counted = Counter[tuple[UUID, str]]((run.row.automation_id, run.status) for run in ended)
@@ -375,24 +378,28 @@ class RunBatch:
             )
 
 
-def _has(contact: Contact, attributes: dict[str, Any]) -> bool:
+def _has_attributes(contact: Contact, attributes: dict[str, Any]) -> bool:
     """Whether merging these attributes would not change the contact."""
     return all(contact.attributes.get(name) == value for name, value in attributes.items())
 
 
 def sender_of(step: SendEmail) -> str:
-    """The From header of a step as `a@b` or `Name <a@b>`. Raises AddressInvalid."""
+    """The sender of a step as `a@b` or `Name <a@b>`. Raises AddressInvalid.
+
+    A name with template tags is left out: it is rendered with each message.
+    """
     address = parse_address(step.from_email)
     if step.from_name is None or name_template(step.from_name) is not None:
         return str(address)
-    named = msgspec.structs.replace(address, name=step.from_name)
-    return str(parse_address(str(named)))
+    address_with_name = msgspec.structs.replace(address, name=step.from_name)
+    return str(parse_address(str(address_with_name)))
 
 
 def _by_step(runs: list[RunState]) -> Iterable[list[RunState]]:
+    """Group runs that are at the same step of the same version."""
     groups: defaultdict[tuple[UUID, int, int], list[RunState]] = defaultdict(list)
     for run in runs:
-        groups[run.row.automation_id, run.row.version, run.at].append(run)
+        groups[run.row.automation_id, run.row.version, run.step_index].append(run)
     return groups.values()
 
 
@@ -408,7 +415,10 @@ def _finished_event(project_id: UUID, run: RunState, now: Moment) -> events.Even
 
 
 async def lock_claimed(tx: Transaction, project_id: UUID, jobs: list[DueRun]) -> list[DueRun]:
-    """Lock those of the claimed runs that no other worker has claimed since; returns their current state."""
+    """Lock those of the claimed runs that no other worker has claimed since (for no key update).
+
+    Returns them with the events that woke them meanwhile.
+    """
     locked_runs = await store.lock_runs(
         tx,
         project_id=project_id,
@@ -416,17 +426,17 @@ async def lock_claimed(tx: Transaction, project_id: UUID, jobs: list[DueRun]) ->
         attempt=[job.attempt for job in jobs],
         current_step=[job.current_step for job in jobs],
     )
-    events_seen = {run.id: run.event_id for run in locked_runs}
-    return [msgspec.structs.replace(job, event_id=events_seen[job.id]) for job in jobs if job.id in events_seen]
+    event_ids = {run.id: run.event_id for run in locked_runs}
+    return [msgspec.structs.replace(job, event_id=event_ids[job.id]) for job in jobs if job.id in event_ids]
 
 
-def _since(row: DueRun, places: list[StepPosition]) -> events.EventPosition:
+def _began_after(row: DueRun, positions: list[StepPosition]) -> events.EventPosition:
     """The position in the event log at which a run's current step began; for a delay, at which it ends."""
-    if row.entered_at is None or row.current_step >= len(places):
+    if row.entered_at is None or row.current_step >= len(positions):
         # Events are stored with millisecond precision; within the millisecond of the trigger, ids decide the order.
         started_at = row.started_at.replace(microsecond=row.started_at.microsecond // 1_000 * 1_000)
         return events.EventPosition(started_at, row.trigger_event_id)
-    step = places[row.current_step].step
+    step = positions[row.current_step].step
     end = rules.wait_until(step, row.entered_at) if isinstance(step, Delay) else row.entered_at
     return events.EventPosition(max(row.entered_at, end))
 
@@ -440,12 +450,15 @@ VERSIONS_KEPT = 1_000
 
 
 async def load_runs(tx: Transaction, project_id: UUID, rows: list[DueRun]) -> list[RunState]:
-    """Runs with the steps of their versions."""
-    places_of = tx.cache(VersionSteps)
-    unknown = sorted({(row.automation_id, row.version) for row in rows} - set(places_of))
+    """The state of each run, with the steps of its version.
+
+    Omits runs whose version does not exist, because their automation is being deleted.
+    """
+    positions_of = tx.cache(VersionSteps)
+    unknown = sorted({(row.automation_id, row.version) for row in rows} - set(positions_of))
     if unknown:
-        if len(places_of) > VERSIONS_KEPT:
-            places_of.clear()
+        if len(positions_of) > VERSIONS_KEPT:
+            positions_of.clear()
             unknown = sorted({(row.automation_id, row.version) for row in rows})
         loaded = await store.list_versions(
             tx,
@@ -454,10 +467,10 @@ async def load_runs(tx: Transaction, project_id: UUID, rows: list[DueRun]) -> li
             version=[version for _, version in unknown],
         )
         for version in loaded:
-            places_of[version.automation_id, version.version] = rules.flatten_steps(rules.read_steps(version.steps))
+            positions_of[version.automation_id, version.version] = rules.flatten_steps(rules.read_steps(version.steps))
     # Versions are missing if the automation is being deleted together with its runs.
     return [
-        RunState(row, places, row.current_step, row.entered_at, tried=row.tried)
+        RunState(row, positions, row.current_step, row.entered_at, tried=row.tried)
         for row in rows
-        if (places := places_of.get((row.automation_id, row.version))) is not None
+        if (positions := positions_of.get((row.automation_id, row.version))) is not None
     ]

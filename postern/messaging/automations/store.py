@@ -72,6 +72,7 @@ async def automations(db: Queries, *, project_id: UUID, before: UUID | None, lim
 async def automation(db: Queries, *, project_id: UUID, id: UUID) -> Automation | None: ...
 
 
+# Lock an automation (for no key update).
 @statement("""
     select *, project_id as app_id from automations
     where project_id = %(project_id)s and id = %(id)s for no key update
@@ -83,7 +84,7 @@ async def lock_automation(tx: Transaction, *, project_id: UUID, id: UUID) -> Aut
 async def count_automations(tx: Transaction, *, project_id: UUID) -> int: ...
 
 
-# Events that older versions wait for stay in `waits_for`, because their runs continue.
+# Write the settings. Events that older versions wait for stay in `waits_for`, because their runs continue.
 @statement("""
     update automations set name = %(name)s, trigger = %(trigger)s, steps = %(steps)s, version = %(version)s,
         active = %(active)s, starts_on = %(starts_on)s, starts_on_audience = %(starts_on_audience)s, once = %(once)s,
@@ -95,14 +96,16 @@ async def count_automations(tx: Transaction, *, project_id: UUID) -> int: ...
 async def change_automation(tx: Transaction, settings: AutomationSettings, *, now: Moment) -> Automation: ...
 
 
+# Activate or deactivate an automation.
 @statement("""
     update automations set active = %(active)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
     returning *, project_id as app_id
 """)
-async def switch(tx: Transaction, *, project_id: UUID, id: UUID, active: bool, now: Moment) -> Automation: ...
+async def set_active(tx: Transaction, *, project_id: UUID, id: UUID, active: bool, now: Moment) -> Automation: ...
 
 
+# The other active automations whose contacts can start them repeatedly.
 @statement("""
     select id, name, trigger, steps from automations
     where project_id = %(project_id)s and active and not once and id <> %(id)s
@@ -114,6 +117,7 @@ async def loop_candidates(tx: Transaction, *, project_id: UUID, id: UUID) -> lis
 async def delete_automation(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 
 
+# The triggers of automations that are active or have runs that may wait for an event.
 @statement("""
     select project_id, id, version, active, starts_on, starts_on_audience, once, max_runs_per_hour, waits_for,
            nullif(trigger -> 'where', 'null') as "where"
@@ -123,18 +127,20 @@ async def delete_automation(tx: Transaction, *, project_id: UUID, id: UUID) -> b
 async def active_triggers(tx: Transaction, *, project_id: list[UUID]) -> list[TriggerRow]: ...
 
 
-# Evaluates audience rules on event data, which takes the place of the attributes.
+# The ids of those `rows` ({id, attributes}) whose attributes, which are the data of events, satisfy a compiled
+# condition. It refers to `c`, as in audience rules.
 @statement("""
     select c.id from (select %(values)s::jsonb as v, %(now)s::timestamptz as now) as given
     cross join jsonb_to_recordset(%(rows)s) as c (id uuid, attributes jsonb)
     where {condition} and %(project_id)s::uuid is not null
 """)
-async def events_that_fit(
+async def matching_events(
     tx: Transaction, *, project_id: UUID, rows: Jsonb, condition: Composable, values: Jsonb, now: Moment
 ) -> list[UUID]: ...
 
 
-# The hourly limit is checked only for contacts without an unfinished run; the others start no second run anyway.
+# Start runs; returns those that were started, and those that the hourly limit prevented (`limited`). A contact that has
+# an unfinished run, or has a run of an automation with `once`, starts no run; the limit is not checked for the former.
 @statement("""
     with wanted as materialized (
         select distinct on (v.project_id, v.automation_id, v.contact_id) v.*,
@@ -165,21 +171,22 @@ async def events_that_fit(
 async def start_runs(tx: Transaction, runs: list[NewRun]) -> list[StartedRun]: ...
 
 
-# Runs are locked in one order before the update, so that two batches for the same contacts do not deadlock.
+# Make runs due that wait for these events; the parameters are parallel lists. Returns the number of runs. Runs are
+# locked in one order before the update, so that two batches for the same contacts do not deadlock.
 @statement("""
-    with happened as materialized (
+    with occurred as materialized (
         select distinct on (project_id, contact_id, event) * from unnest(
             %(project_id)s::uuid[], %(contact_id)s::uuid[], %(event)s::text[], %(event_id)s::uuid[],
             %(at)s::timestamptz[]) as v (project_id, contact_id, event, event_id, at)
         order by project_id, contact_id, event, at, event_id
-    ), mine as materialized (
+    ), waiting as materialized (
         select run.project_id, run.id from automation_runs as run
-        join happened v on (run.project_id, run.contact_id, run.waiting_for) = (v.project_id, v.contact_id, v.event)
+        join occurred v on (run.project_id, run.contact_id, run.waiting_for) = (v.project_id, v.contact_id, v.event)
         order by run.project_id, run.id for no key update of run
     ), woken as (
         update automation_runs as run set event_id = v.event_id, waiting_for = null, due_at = v.at
-        from mine, happened v
-        where (run.project_id, run.id) = (mine.project_id, mine.id)
+        from waiting, occurred v
+        where (run.project_id, run.id) = (waiting.project_id, waiting.id)
           and (run.project_id, run.contact_id, run.waiting_for) = (v.project_id, v.contact_id, v.event)
         returning 1
     )
@@ -207,25 +214,29 @@ async def list_versions(
 ) -> list[AutomationVersion]: ...
 
 
+# Store the new state of runs; those that another worker has claimed since, or that ended, stay unchanged.
 @statement("""
-    update automation_runs as run set status = said.status, current_step = said.current_step,
-        entered_at = said.entered_at, waiting_for = said.waiting_for, event_id = null, calls = said.calls,
-        tried = said.tried, due_at = said.due_at, error = said.error, finished_at = said.finished_at
+    update automation_runs as run set status = settled.status, current_step = settled.current_step,
+        entered_at = settled.entered_at, waiting_for = settled.waiting_for, event_id = null, calls = settled.calls,
+        tried = settled.tried, due_at = settled.due_at, error = settled.error, finished_at = settled.finished_at
     from unnest(%(id)s::uuid[], %(attempt)s::int[], %(status)s::text[], %(current_step)s::int[],
                 %(entered_at)s::timestamptz[], %(waiting_for)s::text[], %(calls)s::bool[], %(tried)s::int[],
                 %(due_at)s::timestamptz[], %(error)s::text[], %(finished_at)s::timestamptz[])
-        as said (id, attempt, status, current_step, entered_at, waiting_for, calls, tried, due_at, error, finished_at)
-    where run.project_id = %(project_id)s and run.id = said.id and run.attempt = said.attempt
+        as settled (id, attempt, status, current_step, entered_at, waiting_for, calls, tried, due_at, error,
+                    finished_at)
+    where run.project_id = %(project_id)s and run.id = settled.id and run.attempt = settled.attempt
       and run.status in ('RUNNING', 'WAITING')
     returning run.id
 """)
 async def settle_runs(tx: Transaction, runs: list[SettledRun], *, project_id: UUID) -> list[UUID]: ...
 
 
+# Lock those runs (for no key update) that still have the given attempt and step, and are not finished; the parameters
+# are parallel lists.
 @statement("""
     select run.id, run.event_id from automation_runs as run
-    join unnest(%(id)s::uuid[], %(attempt)s::int[], %(current_step)s::int[]) as mine (run_id, attempt, current_step)
-      on (run.id, run.attempt, run.current_step) = (mine.run_id, mine.attempt, mine.current_step)
+    join unnest(%(id)s::uuid[], %(attempt)s::int[], %(current_step)s::int[]) as claimed (run_id, attempt, current_step)
+      on (run.id, run.attempt, run.current_step) = (claimed.run_id, claimed.attempt, claimed.current_step)
     where run.project_id = %(project_id)s and run.status in ('RUNNING', 'WAITING')
     order by id for no key update of run
 """)
@@ -250,6 +261,7 @@ async def lock_runs(
 async def insert_steps(tx: Transaction, steps: list[StepRecord], *, project_id: UUID, now: Moment) -> None: ...
 
 
+# Add to counters of automations; the parameters are parallel lists.
 @statement("""
     insert into automation_counters as counter (project_id, automation_id, measure, slot, count)
     select project_id, automation_id, measure, pg_backend_pid() %% 16, count
@@ -268,6 +280,7 @@ async def count_runs(
 ) -> None: ...
 
 
+# The sums of the counters of one automation, or of all automations of a project.
 @statement("""
     select measure, sum(count)::bigint as count from automation_counters
     where project_id = %(project_id)s and (%(id)s::uuid is null or automation_id = %(id)s) group by measure
@@ -275,6 +288,7 @@ async def count_runs(
 async def totals(db: Queries, *, project_id: UUID, id: UUID | None) -> list[CounterSum]: ...
 
 
+# Runs of an automation with ids below `before`, newest first; None disables a filter.
 @statement("""
     select *, due_at as next_at from automation_runs
     where project_id = %(project_id)s and automation_id = %(automation_id)s
@@ -310,10 +324,11 @@ async def run(db: Queries, *, project_id: UUID, automation_id: UUID, id: UUID) -
 async def steps_of(db: Queries, *, project_id: UUID, run_id: UUID) -> list[AutomationRunStep]: ...
 
 
-# A retried run repeats the step that failed; the history entry of the failure is deleted. A run is not retried if its
-# contact has another unfinished run of the automation.
+# Resume failed runs, or one of them, from the step that failed; returns them. The history entry of the failure is
+# deleted. A run is not resumed if its contact was deleted or has another unfinished or later failed run of the
+# automation.
 @statement("""
-    with mine as materialized (
+    with failed as materialized (
         select r.project_id, r.id, r.current_step from automation_runs r
         where r.project_id = %(project_id)s and r.automation_id = %(automation_id)s and r.status = 'FAILED'
           and (%(id)s::uuid is null or r.id = %(id)s)
@@ -324,14 +339,14 @@ async def steps_of(db: Queries, *, project_id: UUID, run_id: UUID) -> list[Autom
                     = (r.project_id, r.automation_id, r.contact_id)
                 and (other.status in ('RUNNING', 'WAITING') or other.status = 'FAILED' and other.id > r.id))
         order by r.id limit %(limit)s for no key update of r skip locked
-    ), noted as (
-        delete from automation_run_steps s using mine
-        where (s.project_id, s.run_id, s.step) = (mine.project_id, mine.id, mine.current_step)
+    ), deleted_steps as (
+        delete from automation_run_steps s using failed
+        where (s.project_id, s.run_id, s.step) = (failed.project_id, failed.id, failed.current_step)
           and s.outcome = 'FAILED'
     )
     update automation_runs r set status = 'RUNNING', due_at = %(now)s, entered_at = null, waiting_for = null,
         calls = false, tried = 0, attempt = r.attempt + 1, error = null, finished_at = null
-    from mine where (r.project_id, r.id) = (mine.project_id, mine.id)
+    from failed where (r.project_id, r.id) = (failed.project_id, failed.id)
     returning r.*, r.due_at as next_at
 """)
 async def retry_runs(
@@ -339,6 +354,7 @@ async def retry_runs(
 ) -> list[AutomationRun]: ...
 
 
+# Cancel an unfinished run; returns None if there is none with this id.
 @statement("""
     update automation_runs set status = 'CANCELLED', due_at = null, waiting_for = null, calls = false,
         finished_at = %(now)s, attempt = attempt + 1
@@ -351,13 +367,14 @@ async def cancel_run(
 ) -> AutomationRun | None: ...
 
 
+# Cancel the unfinished runs of contacts, given as parallel lists of project and contact ids; returns the runs.
 @statement("""
     update automation_runs set status = 'CANCELLED', due_at = null, waiting_for = null, calls = false,
         entered_at = null, error = %(error)s, finished_at = %(now)s, attempt = attempt + 1
     where (project_id, id) in (
         select run.project_id, run.id from automation_runs run
-        join unnest(%(project_id)s::uuid[], %(contact_id)s::uuid[]) as gone (project_id, contact_id)
-          on (run.project_id, run.contact_id) = (gone.project_id, gone.contact_id)
+        join unnest(%(project_id)s::uuid[], %(contact_id)s::uuid[]) as deleted (project_id, contact_id)
+          on (run.project_id, run.contact_id) = (deleted.project_id, deleted.contact_id)
         where run.status in ('RUNNING', 'WAITING')
         order by run.project_id, run.id for no key update of run)
     returning project_id, id, automation_id, contact_id
@@ -367,7 +384,7 @@ async def end_runs_of_contacts(
 ) -> list[EndedRun]: ...
 
 
-# An expired key can be claimed again.
+# Insert keys, given as parallel lists; returns those that are new or had expired.
 @statement("""
     insert into event_keys as known (project_id, key, body_hash, event_id, created_at)
     select %(project_id)s::uuid, key, body_hash, event_id, %(now)s
@@ -390,6 +407,7 @@ async def claim_keys(
 ) -> list[str]: ...
 
 
+# Those of the keys that were used after `since`.
 @statement("""
     select key, body_hash, event_id from event_keys
     where project_id = %(project_id)s and key = any (%(key)s) and created_at > %(since)s

@@ -27,14 +27,17 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 LEASE = timedelta(seconds=120)
 CALLS_AT_ONCE = 25
-SHARE, CALL_BATCH = 500, 100
-"""Runs per claim. A batch of calls takes at most 100 / 25 × 15 s = 60 s, which is less than the lease."""
+RUNS_PER_CLAIM, CALLS_PER_CLAIM = 500, 100
+"""Maximum runs of one claim. A batch of calls takes at most 100 / 25 × 15 s = 60 s, which is less than the lease."""
 
 
 async def advance(world: "World", jobs: list[DueRun]) -> None:
-    """Advance runs in one transaction. If that fails, advance each on its own, so that only faulty runs fail."""
+    """Advance runs of one project in one transaction.
+
+    If that fails, advances each run in its own transaction, so that only faulty runs fail.
+    """
     try:
-        await _move(world, jobs)
+        await _advance_together(world, jobs)
     except (OperationalError, PoolTimeout):
         raise
     except Exception as error:
@@ -46,7 +49,8 @@ async def advance(world: "World", jobs: list[DueRun]) -> None:
             await advance(world, [job])
 
 
-async def _move(world: "World", jobs: list[DueRun], outcomes: dict[Any, Outcome] | None = None) -> None:
+async def _advance_together(world: "World", jobs: list[DueRun], outcomes: dict[Any, Outcome] | None = None) -> None:
+    """Advance runs in one transaction; `outcomes` are those of calls, by run id."""
     project_id = jobs[0].project_id
     async with world.db.transaction() as tx:
         # Before locking runs: a change of audience rules takes this lock exclusively, then locks the runs it wakes.
@@ -57,25 +61,26 @@ async def _move(world: "World", jobs: list[DueRun], outcomes: dict[Any, Outcome]
         if not rows:
             return
         runs = await load_runs(tx, project_id, rows)
-        progress = RunBatch(world, tx, project_id, world.clock(), runs)
+        batch = RunBatch(world, tx, project_id, world.clock(), runs)
         for run in runs:
             if outcomes and run.row.id in outcomes:
-                _apply_response(world, progress, run, outcomes[run.row.id])
-        await progress.advance()
-        await progress.settle()
+                _apply_response(world, batch, run, outcomes[run.row.id])
+        await batch.advance()
+        await batch.settle()
 
 
 async def _give_up(world: "World", job: DueRun, error: Exception) -> None:
+    """Set a run to FAILED after an internal error."""
     async with world.db.transaction() as tx:
         rows = await lock_claimed(tx, job.project_id, [job])
         runs = await load_runs(tx, job.project_id, rows)
-        progress = RunBatch(world, tx, job.project_id, world.clock(), runs)
-        progress.fail(runs, f"The step failed with an internal error: {type(error).__name__}.")
-        await progress.settle()
+        batch = RunBatch(world, tx, job.project_id, world.clock(), runs)
+        batch.fail(runs, f"The step failed with an internal error: {type(error).__name__}.")
+        await batch.settle()
 
 
 async def call_webhooks(world: "World", jobs: list[DueRun]) -> None:
-    """Make the calls of runs that are at a WEBHOOK step, then advance the runs."""
+    """Make the calls of runs that are at a WEBHOOK step, then advance the runs. A failed call is retried later."""
     project_id, semaphore = jobs[0].project_id, asyncio.Semaphore(CALLS_AT_ONCE)
     contact_rows = await contacts.contacts_with_ids(world.db, project_id, [job.contact_id for job in jobs])
     contacts_by_id = {contact.id: contact for contact in contact_rows}
@@ -89,24 +94,24 @@ async def call_webhooks(world: "World", jobs: list[DueRun]) -> None:
     results = await asyncio.gather(*(call(run) for run in runs if run.row.contact_id in contacts_by_id))
     outcomes = dict(results)
     try:
-        await _move(world, jobs, outcomes)
+        await _advance_together(world, jobs, outcomes)
     except (OperationalError, PoolTimeout):
         raise
     except Exception:
         for job in jobs:
             try:
-                await _move(world, [job], outcomes)
+                await _advance_together(world, [job], outcomes)
             except Exception as error:
                 log.exception("run_failed", run=str(job.id))
                 await _give_up(world, job, error)
 
 
 async def _call(world: "World", run: RunState, contact: Contact) -> Outcome:
-    step, now = run.place.step, world.clock()
+    step, now = run.position.step, world.clock()
     assert isinstance(step, CallWebhook)
     body = to_json(call_payload(run, contact, now))
     # The id is the same on every attempt, so that the receiver can recognise repetitions.
-    call_id = uuid5(run.row.id, str(run.at))
+    call_id = uuid5(run.row.id, str(run.step_index))
     secret = call_secret(world, run.row.project_id, run.row.automation_id)
     headers = {"Content-Type": "application/json", **webhook_headers(str(call_id), now, body, [secret])}
     return await world.outbound.post(step.url, body, headers=headers)
@@ -117,24 +122,24 @@ def call_payload(run: RunState, contact: Contact, now: Moment) -> dict[str, Any]
     data = {
         "automationId": run.row.automation_id,
         "runId": run.row.id,
-        "step": run.at,
+        "step": run.step_index,
         "contact": {"id": contact.id, "email": contact.email, "attributes": contact.attributes},
     }
     return {"type": "automation.webhook", "timestamp": now, "data": data}
 
 
-def _apply_response(world: "World", progress: RunBatch, run: RunState, outcome: Outcome) -> None:
+def _apply_response(world: "World", batch: RunBatch, run: RunState, outcome: Outcome) -> None:
     """Continue a run, or schedule a retry, depending on the outcome of its call."""
     status = outcome.status if isinstance(outcome, OutboundResponse) else None
     if isinstance(outcome, OutboundResponse) and outcome.ok:
-        progress.finish_call(run, "DONE", {"status": status})
+        batch.finish_call(run, "DONE", {"status": status})
         return
     if run.row.tried < len(CALL_RETRY_DELAYS):
         pause = CALL_RETRY_DELAYS[run.row.tried] * (0.8 + 0.4 * world.random.random())
-        progress.retry_call(run, Moment.of(progress.now + pause))
+        batch.retry_call(run, Moment.of(batch.now + pause))
         return
     reason = f"The server responded with status {status}." if isinstance(outcome, OutboundResponse) else outcome.reason
-    progress.finish_call(run, "FAILED", {"status": status, "reason": reason})
+    batch.finish_call(run, "FAILED", {"status": status, "reason": reason})
 
 
 WORK = [
@@ -144,7 +149,7 @@ WORK = [
         kind=DueRun,
         lease=LEASE,
         do=advance,
-        share=SHARE,
+        share=RUNS_PER_CLAIM,
         where="not calls",
     ),
     Work(
@@ -153,7 +158,7 @@ WORK = [
         kind=DueRun,
         lease=LEASE,
         do=call_webhooks,
-        share=CALL_BATCH,
+        share=CALLS_PER_CLAIM,
         where="calls",
     ),
 ]

@@ -11,10 +11,10 @@ from postern.messaging.automations.rules import (
     awaited_events,
     check_steps,
     check_trigger,
+    count_steps,
     encode_steps,
     flatten_steps,
     read_steps,
-    size,
 )
 
 EXIT = {"type": "EXIT"}
@@ -60,7 +60,7 @@ trees = st.recursive(
 def test_every_path_leads_forward_to_the_end(tree):
     steps = read_steps(tree)
     places = flatten_steps(steps)
-    assert len(places) == size(steps)
+    assert len(places) == count_steps(steps)
     for index, place in enumerate(places):
         assert index < place.next <= len(places)
         assert index < place.otherwise <= len(places)
