@@ -30,7 +30,7 @@ from postern.kernel.values import to_json
 from postern.messaging.domains.zone import zone_lines
 from postern.reference import REFERENCE
 from postern.security.secrets import Secrets, WrongMasterKey
-from postern.web.pages import SCRIPTED, as_response, page
+from postern.web.pages import SCRIPT_SOURCES, as_response, page
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -58,7 +58,7 @@ FORWARDING_HEADERS = frozenset(
     )
 )
 """Headers that proxies add to forwarded requests, besides `X-Forwarded-*`."""
-DOCS_POLICY = {**SCRIPTED, "style-src": "'unsafe-inline'", "img-src": "data:", "font-src": "'self'"}
+DOCS_POLICY = {**SCRIPT_SOURCES, "style-src": "'unsafe-inline'", "img-src": "data:", "font-src": "'self'"}
 """Additional Content-Security-Policy sources for Swagger UI."""
 
 
@@ -106,7 +106,7 @@ def _disk(settings: Settings) -> ReadinessCheck:
     return ReadinessCheck(free >= settings.free_space, f"{free:,} MB free; {settings.free_space:,} MB are needed")
 
 
-async def measure(world: "World", works: Sequence[Work[Any]]) -> bytes:
+async def instance_metrics(world: "World", works: Sequence[Work[Any]]) -> bytes:
     """The metrics of the whole instance, for `/metrics`: database, number of workers, and the longest waits.
 
     `postern_due_seconds` grows if there are too few workers.
@@ -151,7 +151,7 @@ def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]
     async def metrics(request: Request[Any, Any, Any]) -> Response[bytes]:
         if not _may_scrape(request):
             raise AdminTokenMissing
-        instance = await measure(request.app.state.world, works)
+        instance = await instance_metrics(request.app.state.world, works)
         # Set as a header, because Litestar would append a second charset to the media type.
         return Response(generate_latest() + instance, headers={"Content-Type": CONTENT_TYPE_LATEST})
 

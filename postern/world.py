@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from random import Random, SystemRandom
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from postern.kernel.batching import GROUP_LIMIT, Batcher
+from postern.kernel.batching import MAX_BATCH_SIZE, Batcher
 from postern.kernel.clock import Clock, system_clock
 from postern.kernel.config import Settings
 from postern.kernel.database.statements import Database, open_database
@@ -86,8 +86,8 @@ class World:
         self,
         do: Callable[["World", list[Item]], Awaitable[Sequence[Result | BaseException]]],
         *,
-        at_most: int = GROUP_LIMIT,
-        side_by_side: int = 1,
+        max_batch_size: int = MAX_BATCH_SIZE,
+        max_concurrent: int = 1,
         pause_seconds: float = 0,
     ) -> Batcher[Item, Result]:
         """The batcher of `do` in this process, which handles concurrent calls together. See Batcher."""
@@ -98,11 +98,11 @@ class World:
                 return await do(self, items)
 
             batcher = self._batchers[do, pause_seconds] = Batcher(
-                do_in_world, at_most=at_most, side_by_side=side_by_side, pause_seconds=pause_seconds
+                do_in_world, max_batch_size=max_batch_size, max_concurrent=max_concurrent, pause_seconds=pause_seconds
             )
         return batcher
 
-    def run_after(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+    def run_in_background(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Run `work` as a task that may outlive the request. `aclose` waits for it, for at most `settings.drain`."""
         task = asyncio.create_task(work)
         self._tasks.add(task)

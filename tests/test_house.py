@@ -250,7 +250,7 @@ def test_a_class_name_is_unique():
 
 
 def test_workers_are_woken_only_by_transactions():
-    """`tx.makes_due` wakes them after the commit; an earlier call would wake them for rows that they cannot see."""
+    """`tx.mark_due` wakes them after the commit; an earlier call would wake them for rows that they cannot see."""
     outside = [
         name(file) for file in FILES if "notify_due" in file.read_text() and not name(file).startswith("kernel/")
     ]
@@ -288,7 +288,7 @@ def changes_later(value: ast.expr) -> bool:
 
 
 USED_BY_TESTS = {
-    "postern.cli.checks.how_mail_leaves",  # The supervisor imports its checks when it needs them.
+    "postern.cli.checks.describe_mail_transport",  # The supervisor imports its checks when it needs them.
     "postern.kernel.clock.FixedClock",
     "postern.kernel.database.embedded.run_embedded",
     "postern.kernel.due.drain",

@@ -216,7 +216,7 @@ def lines(request):
     """What the server's processes write to their log, at its most talkative."""
     log, kept = io.StringIO(), structlog.get_config()
     structlog.configure(
-        processors=processors(for_people=request.node.callspec.params.get("transport") == "relay"),
+        processors=processors(human_readable=request.node.callspec.params.get("transport") == "relay"),
         wrapper_class=structlog.make_filtering_bound_logger("debug"),
         logger_factory=structlog.PrintLoggerFactory(log),
         cache_logger_on_first_use=False,

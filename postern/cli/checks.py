@@ -47,7 +47,7 @@ def _check_base_url(settings: Settings) -> None:
     )
 
 
-def how_mail_leaves(settings: Settings) -> str:
+def describe_mail_transport(settings: Settings) -> str:
     """Describe the transport, the relays (without passwords) and the base URL in one line, for the start-up log."""
     if settings.transport == "relay":
         relays = ", ".join(f"{relay.host}:{relay.port} ({relay.tls})" for relay in instance_relays(settings.relay))

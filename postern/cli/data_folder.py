@@ -15,7 +15,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from postern.cli import CannotRun
 from postern.kernel.config import Settings
-from postern.kernel.database.embedded import EmbeddedPostgres, FolderInUseError, hold_folder
+from postern.kernel.database.embedded import EmbeddedPostgres, FolderInUseError, hold_lock_file
 from postern.security.secrets import KEY_FILE
 
 LOCK_FILE = "postern.lock"
@@ -35,7 +35,7 @@ class ServerState:
 def lock_data_folder(folder: Path) -> Generator[None]:
     """Lock the data folder for `postern serve`. Raises FolderInUseError if another `postern serve` holds the lock."""
     # Other commands take the lock for an instant to see whether a server holds it, hence the short wait.
-    with hold_folder(folder, LOCK_FILE, patience_seconds=0.3):
+    with hold_lock_file(folder, LOCK_FILE, wait_seconds=0.3):
         try:
             yield
         finally:
@@ -64,7 +64,7 @@ def find_running_server(folder: Path) -> ServerState | None:
     if not (folder / LOCK_FILE).exists():
         return None
     try:
-        with hold_folder(folder, LOCK_FILE):
+        with hold_lock_file(folder, LOCK_FILE):
             return None
     except FolderInUseError:
         pass

@@ -53,7 +53,7 @@ def migrate_database() -> None:
 
     settings = read_settings()
     with connect_database(settings) as (url, _):
-        applied = migrate(url, within=settings.database_wait)
+        applied = migrate(url, max_wait=settings.database_wait)
     for name in applied:
         print(f"applied {name}")
     print("The schema is up to date.")
@@ -64,12 +64,12 @@ def _checked_url() -> str:
     from postern.cli import CannotRun
     from postern.cli.data_folder import database_url
     from postern.kernel.config import read_settings
-    from postern.kernel.database.migrations import connect_with_retries, missing
+    from postern.kernel.database.migrations import connect_with_retries, pending_sync
 
     settings = read_settings()
     url = database_url(settings)
     with connect_with_retries(url, settings.database_wait) as connection:
-        if names := missing(connection):
+        if names := pending_sync(connection):
             raise CannotRun(
                 f"The database lacks {len(names)} migrations of this release, the first is {names[0]}. "
                 "Run `postern migrate`."

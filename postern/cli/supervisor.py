@@ -135,7 +135,7 @@ class ProcessGroup:
         if self.server is not None:
             url = await asyncio.to_thread(self.server.start)
         assert url
-        await asyncio.to_thread(partial(migrate, url, within=self.settings.database_wait))
+        await asyncio.to_thread(partial(migrate, url, max_wait=self.settings.database_wait))
         await asyncio.to_thread(check_master_key_of, url, Secrets(master_key))
         base_url = self.settings.public_url
         write_server_state(self.settings.data, ServerState(pid=os.getpid(), database_url=url, base_url=base_url))
@@ -231,7 +231,7 @@ async def _print_ready(processes: ProcessGroup, url: str) -> None:
     for child in processes.children:
         child.has_been_ready = True
     checks = import_module("postern.cli.checks")
-    ready = f"Postern is ready at {settings.public_url} (Ctrl-C stops it).\n{checks.how_mail_leaves(settings)}"
+    ready = f"Postern is ready at {settings.public_url} (Ctrl-C stops it).\n{checks.describe_mail_transport(settings)}"
     print(f"{ready}\n{ACCESS_HINT}" if created is None else created.welcome(ready), flush=True)
 
 

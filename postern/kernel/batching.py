@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-GROUP_LIMIT = 500
+MAX_BATCH_SIZE = 500
 """Items of one batch."""
 
 
@@ -20,7 +20,7 @@ class Batcher(Generic[Item, Result]):
 
     A result that is an exception is raised to the caller of that item; an exception that `do` raises is raised to all
     callers of the batch. With `pause_seconds`, batches start at least that long after the end of the previous one, for
-    background work that is cheaper in large batches. `at_most` is the size of a batch, `side_by_side` the number of
+    background work that is cheaper in large batches. `max_batch_size` limits a batch, `max_concurrent` the number of
     concurrent batches.
     """
 
@@ -28,13 +28,13 @@ class Batcher(Generic[Item, Result]):
         self,
         do: Callable[[list[Item]], Awaitable[Sequence[Result | BaseException]]],
         *,
-        at_most: int = GROUP_LIMIT,
-        side_by_side: int = 1,
+        max_batch_size: int = MAX_BATCH_SIZE,
+        max_concurrent: int = 1,
         pause_seconds: float = 0,
     ) -> None:
         self._do = do
-        self._at_most = at_most
-        self._side_by_side = side_by_side
+        self._max_batch_size = max_batch_size
+        self._max_concurrent = max_concurrent
         self._pause_seconds = pause_seconds
         self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
         self._serving = 0
@@ -43,7 +43,7 @@ class Batcher(Generic[Item, Result]):
     async def __call__(self, item: Item) -> Result:
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
-        if self._serving < self._side_by_side:
+        if self._serving < self._max_concurrent:
             self._serving += 1
             task = asyncio.create_task(self._serve())
             self._tasks.add(task)
@@ -60,7 +60,7 @@ class Batcher(Generic[Item, Result]):
 
     async def _serve_waiting(self) -> None:
         while self._waiting:
-            batch, self._waiting = self._waiting[: self._at_most], self._waiting[self._at_most :]
+            batch, self._waiting = self._waiting[: self._max_batch_size], self._waiting[self._max_batch_size :]
             try:
                 results = await self._do([item for item, _ in batch])
             except BaseException as error:

@@ -29,7 +29,7 @@ from postern.kernel.database.statements import Database, limit_connections, row_
 Job = TypeVar("Job")
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
-LANES_AT_ONCE = 200
+MAX_LANES_FOUND = 200
 """Maximum number of lanes that one search for due work returns, beside those that are being processed."""
 
 IDLE_PAUSE_SECONDS = 0.05
@@ -60,13 +60,13 @@ class Work(Generic[Job]):
     lease: timedelta
     do: Callable[[Any, list[Job]], Awaitable[None]]
     """Processes claimed rows of one lane. A row whose result it does not store becomes due again after the lease."""
-    share: int = 100
+    claim_size: int = 100
     """Maximum number of rows per claim."""
     where: LiteralString = "true"
     """A condition on the rows; must match a partial index on (partition column, due_at)."""
     partition_column: LiteralString = "project_id"
     """A uuid column, first in the primary key (before `id`); its values are the partitions, served in turn."""
-    at_once: int = 4
+    max_claims: int = 4
     """Maximum number of claims that one worker processes concurrently."""
     group_column: LiteralString | None = None
     """A uuid column whose values are separate lanes; a worker processes one claim of each at a time.
@@ -75,12 +75,12 @@ class Work(Generic[Job]):
     """
 
     @property
-    def at_once_of_a_lane(self) -> int:
+    def max_claims_per_lane(self) -> int:
         """Maximum number of concurrent claims of one lane; never all of `at_once`, so that other lanes do not wait."""
-        return 1 if self.group_column else max(1, self.at_once // 2)
+        return 1 if self.group_column else max(1, self.max_claims // 2)
 
 
-class ClaimGroup(NamedTuple):
+class Lane(NamedTuple):
     """A lane: a partition, or one value of `Work.group_column` in it."""
 
     partition: UUID
@@ -91,7 +91,7 @@ class ClaimGroup(NamedTuple):
 class DueWork:
     """The lanes with due rows, and when the next row becomes due."""
 
-    lanes: list[ClaimGroup]
+    lanes: list[Lane]
     next_at: datetime | None
 
 
@@ -139,11 +139,11 @@ CLAIM = SQL("""
 """)
 
 
-async def find_due(db: Database, work: Work[Any], now: datetime, *, limit: int = LANES_AT_ONCE) -> DueWork:
+async def find_due(db: Database, work: Work[Any], now: datetime, *, limit: int = MAX_LANES_FOUND) -> DueWork:
     """The lanes with due rows, longest-waiting first, and when the next row becomes due."""
     async with db.connection() as connection:
         rows = await (await connection.execute(_due_query(work), {"limit": limit})).fetchall()
-    due = [ClaimGroup(partition, group) for partition, group, due_at in rows if due_at <= now]
+    due = [Lane(partition, group) for partition, group, due_at in rows if due_at <= now]
     later = [due_at for _, _, due_at in rows if due_at > now]
     return DueWork(due, min(later, default=None))
 
@@ -162,7 +162,7 @@ def _due_query(work: Work[Any]) -> Composed:
     return FIND_DUE_GROUPS.format(group=Identifier(work.group_column), **parts)
 
 
-async def claim(db: Database, work: Work[Job], lane: ClaimGroup, now: datetime, limit: int) -> list[Job]:
+async def claim(db: Database, work: Work[Job], lane: Lane, now: datetime, limit: int) -> list[Job]:
     """Claim up to `limit` due rows of one lane for one lease."""
     query = CLAIM.format(
         table=Identifier(work.table),
@@ -178,12 +178,12 @@ async def claim(db: Database, work: Work[Job], lane: ClaimGroup, now: datetime, 
 
 
 def one_by_one(
-    do: Callable[[Any, Job], Awaitable[None]], *, at_once: int = 10
+    do: Callable[[Any, Job], Awaitable[None]], *, max_concurrent: int = 10
 ) -> Callable[[Any, list[Job]], Awaitable[None]]:
     """Process claimed rows separately, `at_once` concurrently; a failure affects only its own row."""
 
     async def do_all(world: Any, jobs: list[Job]) -> None:
-        gate = asyncio.Semaphore(at_once)
+        gate = asyncio.Semaphore(max_concurrent)
 
         async def one(job: Job) -> None:
             async with gate:
@@ -206,7 +206,7 @@ async def drain(world: WorkContext, works: Sequence[Work[Any]], *, rounds: int =
         found = 0
         for work in works:
             for lane in (await find_due(world.db, work, world.clock())).lanes:
-                jobs = await claim(world.db, work, lane, world.clock(), work.share)
+                jobs = await claim(world.db, work, lane, world.clock(), work.claim_size)
                 if jobs:
                     await work.do(world, jobs)
                 found += len(jobs)
@@ -247,11 +247,11 @@ class Worker:
 
     async def _loop(self, work: Work[Any]) -> None:
         wake_event = self._wake_events[work.name]
-        gate = asyncio.Semaphore(work.at_once)
+        gate = asyncio.Semaphore(work.max_claims)
         running: set[asyncio.Task[int]] = set()
-        claims_of_lane: Counter[ClaimGroup] = Counter()
+        claims_of_lane: Counter[Lane] = Counter()
 
-        def ended(lane: ClaimGroup, task: asyncio.Task[int]) -> None:
+        def ended(lane: Lane, task: asyncio.Task[int]) -> None:
             running.discard(task)
             claims_of_lane[lane] -= 1
             if not claims_of_lane[lane]:
@@ -263,13 +263,15 @@ class Worker:
         while not self.stopping.is_set():
             wake_event.clear()
             try:
-                due = await find_due(self.world.db, work, self.world.clock(), limit=LANES_AT_ONCE + len(claims_of_lane))
+                due = await find_due(
+                    self.world.db, work, self.world.clock(), limit=MAX_LANES_FOUND + len(claims_of_lane)
+                )
             except (OperationalError, PoolTimeout) as error:
                 log.warning("database_away", work=work.name, error=str(error).strip())
                 await self._sleep(wake_event, POLL)
                 continue
             for lane in due.lanes:
-                if claims_of_lane[lane] >= work.at_once_of_a_lane:
+                if claims_of_lane[lane] >= work.max_claims_per_lane:
                     continue
                 await gate.acquire()
                 if self.stopping.is_set():
@@ -283,7 +285,7 @@ class Worker:
         if running:
             await asyncio.wait(running)
 
-    async def _share(self, work: Work[Any], lane: ClaimGroup) -> int:
+    async def _share(self, work: Work[Any], lane: Lane) -> int:
         try:
             if work.group_column is None:
                 return await self._do_share(work, lane)
@@ -297,15 +299,15 @@ class Worker:
             await asyncio.sleep(0.2)
         return 0
 
-    def _shares_of(self, work: Work[Any], lane: ClaimGroup) -> tuple[asyncio.Semaphore, asyncio.Semaphore]:
+    def _shares_of(self, work: Work[Any], lane: Lane) -> tuple[asyncio.Semaphore, asyncio.Semaphore]:
         """Limits of connections for work with many lanes: a quarter of the pool for one project, half of it for all."""
         size = self.world.db.size
         ours = self._pool_shares.setdefault((work.name, None), asyncio.Semaphore(max(1, size // 2)))
         return self._pool_shares.setdefault((work.name, lane.partition), asyncio.Semaphore(max(1, size // 4))), ours
 
-    async def _do_share(self, work: Work[Any], lane: ClaimGroup) -> int:
-        jobs = await claim(self.world.db, work, lane, self.world.clock(), work.share)
-        if len(jobs) == work.share:
+    async def _do_share(self, work: Work[Any], lane: Lane) -> int:
+        jobs = await claim(self.world.db, work, lane, self.world.clock(), work.claim_size)
+        if len(jobs) == work.claim_size:
             self._wake_events[work.name].set()  # There are probably more rows: search again at once.
         if jobs:
             await work.do(self.world, jobs)
@@ -351,7 +353,7 @@ class DueNotifier:
         self._waiting: dict[str, asyncio.Task[None]] = {}
 
     def notify_due(self, table: str) -> None:
-        """Called by the database after the commit; other code calls `tx.makes_due(table)`."""
+        """Called by the database after the commit; other code calls `tx.mark_due(table)`."""
         if table not in self._waiting:
             self._waiting[table] = asyncio.create_task(self._notify(table))
 

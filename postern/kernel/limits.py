@@ -8,7 +8,7 @@ from ipaddress import IPv6Address, IPv6Network
 
 from postern.kernel.http.problems import RateLimited
 
-KEYS_REMEMBERED = 50_000
+MAX_BUCKETS = 50_000
 """Token buckets that one process keeps; the least recently used are dropped first."""
 
 
@@ -63,7 +63,7 @@ class RateLimiter:
         balance = min(float(rate.quota), balance + (now - since) * per_second)
         allowed = balance >= 1
         self._balances[(rate.name, key)] = (balance - 1 if allowed else balance, now)
-        if len(self._balances) > KEYS_REMEMBERED:
+        if len(self._balances) > MAX_BUCKETS:
             self._balances.popitem(last=False)
         if not allowed:
             wait = max(1, round((1 - balance) / per_second))

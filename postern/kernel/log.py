@@ -15,10 +15,10 @@ PARAMETER_NAME = re.compile("[A-Za-z][A-Za-z_.-]{0,31}")
 """Names of query parameters; random tokens contain digits."""
 
 
-def set_up_logs(form: str = "auto", level: str = "info") -> None:
+def set_up_logs(format: str = "auto", level: str = "info") -> None:
     """Write logs to standard error: as JSON lines, or human-readable on a terminal."""
     structlog.configure(
-        processors=processors(for_people=form == "console" or (form == "auto" and sys.stderr.isatty())),
+        processors=processors(human_readable=format == "console" or (format == "auto" and sys.stderr.isatty())),
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
@@ -26,12 +26,12 @@ def set_up_logs(form: str = "auto", level: str = "info") -> None:
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(name)s %(levelname)s %(message)s")
 
 
-def processors(*, for_people: bool) -> list[Any]:
+def processors(*, human_readable: bool) -> list[Any]:
     """The structlog processors; the last one writes the line."""
     # structlog's default traceback on a terminal shows local variables, which may hold keys, passwords or messages.
     writer: Any = (
         structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
-        if for_people
+        if human_readable
         else structlog.processors.JSONRenderer()
     )
     return [

@@ -15,17 +15,17 @@ import msgspec
 Timestamp = Annotated[datetime, msgspec.Meta(tz=True)]
 """An ISO 8601 timestamp in a request; it must have a time zone."""
 
-A_NAME = r"^(?!\s*$)[^\x00-\x1f\x7f-\x9f\u2028\u2029]+(?!\n)$"
+NON_BLANK_LINE = r"^(?!\s*$)[^\x00-\x1f\x7f-\x9f\u2028\u2029]+(?!\n)$"
 """Pattern of one line of text that is not blank."""
 ONE_LINE = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*(?!\n)$"
 """Pattern of one line of text that is safe in a mail header, for names of people and things."""
 
-NameForPeople = Annotated[
+DisplayName = Annotated[
     str,
     msgspec.Meta(
         min_length=1,
         max_length=200,
-        pattern=A_NAME,
+        pattern=NON_BLANK_LINE,
         description="A name for people: one line of text, not only blanks.",
     ),
 ]
@@ -68,7 +68,7 @@ class Removed(Record):
 View = TypeVar("View", bound=Record)
 
 
-def is_address(url: str) -> bool:
+def is_parseable_url(url: str) -> bool:
     """Whether the URL can be parsed and has a valid port."""
     try:
         parts = urlsplit(url)
@@ -77,7 +77,7 @@ def is_address(url: str) -> bool:
         return False
 
 
-NO_APP_SCHEMES = frozenset(
+RESERVED_SCHEMES = frozenset(
     (
         *("about", "blob", "chrome", "data", "file", "filesystem", "ftp", "ftps", "intent", "jar", "javascript"),
         *("mailto", "sms", "tel", "urn", "vbscript", "view-source", "ws", "wss"),
@@ -86,19 +86,19 @@ NO_APP_SCHEMES = frozenset(
 """Schemes with a meaning of their own in browsers or operating systems, which cannot be an app's redirect scheme."""
 
 
-def is_own_address(url: str) -> bool:
+def is_safe_redirect_url(url: str) -> bool:
     """Whether a redirect URL that receives a code is acceptable: https, http on loopback, or an app's own scheme.
 
     A URL without TLS would expose the code to the network (RFC 9700 §2.6); for app schemes see RFC 8252 §7.
     """
-    if not is_address(url):
+    if not is_parseable_url(url):
         return False
     parts = urlsplit(url)
     if parts.scheme == "https":
         return bool(parts.hostname)
     if parts.scheme == "http":
         return is_loopback(parts.hostname or "")
-    return parts.scheme not in NO_APP_SCHEMES
+    return parts.scheme not in RESERVED_SCHEMES
 
 
 def is_loopback(host: str) -> bool:
@@ -111,7 +111,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def as_seen(view: type[View], row: Record, /, **more: Any) -> View:
+def build_view(view: type[View], row: Record, /, **more: Any) -> View:
     """Build the response object `view` from the fields of `row` and the additional fields `more`."""
     fields = {name: getattr(row, name) for name in view.__struct_fields__ if name not in more}
     return view(**fields, **more)

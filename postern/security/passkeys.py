@@ -22,7 +22,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Invalid, Missing, Unprocessable
-from postern.kernel.values import Body, Record, as_id, as_seen, new_id
+from postern.kernel.values import Body, Record, as_id, build_view, new_id
 from postern.security import challenges, passkey_store
 from postern.security.challenges import Challenge, CodeInvalid, Payload
 from postern.security.passkey_store import PasskeyRow
@@ -231,7 +231,7 @@ async def add(tx: Transaction, call: Call, subject: Subject, passkey: VerifiedPa
     )
     if row is None:
         raise Invalid.at("/credential", "This passkey was added already.", "passkey_known")
-    return as_seen(Passkey, row)
+    return build_view(Passkey, row)
 
 
 async def begin_sign_in(call: Call, party: RelyingParty) -> PasskeyOptions:
@@ -288,7 +288,7 @@ async def consume_assertion(tx: Transaction, call: Call, assertion: VerifiedAsse
 async def passkeys_of(db: Queries, subject: Subject) -> list[Passkey]:
     """The passkeys of a subject, newest first."""
     rows = await passkey_store.of_subject(db, project_id=subject.project_id, subject_id=subject.id)
-    return [as_seen(Passkey, row) for row in rows]
+    return [build_view(Passkey, row) for row in rows]
 
 
 async def remove(tx: Transaction, subject: Subject, id: UUID) -> None:

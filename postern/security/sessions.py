@@ -22,7 +22,7 @@ from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Missing
 from postern.kernel.limits import RateLimit
-from postern.kernel.values import Record, as_seen, new_id
+from postern.kernel.values import Record, build_view, new_id
 from postern.security import session_store
 from postern.security.secrets import Secrets, key_of
 from postern.security.session_store import RefreshedSession, SessionRow
@@ -143,7 +143,7 @@ async def refresh_session(
 
 async def continue_session(call: Call, request: RefreshRequest, renew: Renew) -> RefreshedSession | None:
     """Refresh a session in a batch with others; None if the token is not the current one or the session has ended."""
-    return await call.world.batcher(renew, side_by_side=2)(request)
+    return await call.world.batcher(renew, max_concurrent=2)(request)
 
 
 async def renew_sessions(
@@ -188,7 +188,7 @@ def hash_access_token(secrets: Secrets, token: str, policy: SessionPolicy) -> by
 
 def own_session(row: SessionRow, current: UUID | None) -> OwnSession:
     """A session as its owner sees it; `current` is the session that asks."""
-    return as_seen(OwnSession, row, expires_at=row.ends_at, current=row.id == current)
+    return build_view(OwnSession, row, expires_at=row.ends_at, current=row.id == current)
 
 
 async def _refresh_again(call: Call, request: RefreshRequest, policy: SessionPolicy) -> RefreshedSession:

@@ -47,7 +47,7 @@ async def delete_expired_challenges(world: "World", share: list[ExpiredRow]) -> 
 
 
 WORK: list[Work[Any]] = [
-    Work("security.attempts", "sign_in_attempts", ExpiredRow, DELETE_LEASE, delete_expired_attempts, share=1_000),
-    Work("security.sessions", "sessions", ExpiredRow, DELETE_LEASE, delete_expired_sessions, share=1_000),
-    Work("security.challenges", "challenges", ExpiredRow, DELETE_LEASE, delete_expired_challenges, share=1_000),
+    Work("security.attempts", "sign_in_attempts", ExpiredRow, DELETE_LEASE, delete_expired_attempts, claim_size=1_000),
+    Work("security.sessions", "sessions", ExpiredRow, DELETE_LEASE, delete_expired_sessions, claim_size=1_000),
+    Work("security.challenges", "challenges", ExpiredRow, DELETE_LEASE, delete_expired_challenges, claim_size=1_000),
 ]

@@ -28,7 +28,7 @@ TEMPLATES = Environment(
     lstrip_blocks=True,
 )
 """The templates of all pages and mails, parsed when the process starts."""
-SOURCES = {
+DEFAULT_POLICY = {
     "default-src": "'none'",
     "style-src": "'self'",
     "script-src": "",
@@ -41,11 +41,11 @@ SOURCES = {
     "base-uri": "'none'",
 }
 """The default Content-Security-Policy by directive (CSP Level 3 §6). A page can add sources."""
-SCRIPTED = {"script-src": "'self'", "connect-src": "'self'"}
+SCRIPT_SOURCES = {"script-src": "'self'", "connect-src": "'self'"}
 """The sources that a page with a script adds."""
-FORM = "application/x-www-form-urlencoded"
+FORM_MEDIA_TYPE = "application/x-www-form-urlencoded"
 """The media type of an HTML form."""
-OWN_SITES = ("same-origin", "none")
+SAME_SITE_VALUES = ("same-origin", "none")
 """Values of `Sec-Fetch-Site` for a form on a page of this server, and for a URL that the person entered."""
 FIELD_LIMIT = 20
 """The most fields of a form."""
@@ -115,7 +115,7 @@ def simple_page(
 
 def content_security_policy(added: Mapping[str, str]) -> str:
     """The Content-Security-Policy header: the default policy with the sources of `added`."""
-    directives = {name: f"{sources} {added.get(name, '')}".strip() for name, sources in SOURCES.items()}
+    directives = {name: f"{sources} {added.get(name, '')}".strip() for name, sources in DEFAULT_POLICY.items()}
     return "; ".join(f"{name} {sources}" for name, sources in directives.items() if sources)
 
 
@@ -160,8 +160,8 @@ async def read_form(request: RawRequest) -> dict[str, str]:
     """Parse the fields of a submitted form. Raises CrossSiteForm, TooManyFields or Invalid."""
     _require_own_form(request)
     body = await request.body()
-    if body and request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
-        raise Invalid(f"Send the form as `{FORM}`.")
+    if body and request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM_MEDIA_TYPE:
+        raise Invalid(f"Send the form as `{FORM_MEDIA_TYPE}`.")
     try:
         fields = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=FIELD_LIMIT))
     except ValueError:
@@ -178,7 +178,7 @@ def _require_own_form(request: RawRequest) -> None:
     `Origin` that equals `Host` is accepted too: without a proxy, the server may have further names.
     """
     origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
-    if site not in (None, *OWN_SITES):
+    if site not in (None, *SAME_SITE_VALUES):
         raise CrossSiteForm
     # Browsers send `null` for pages with `Referrer-Policy: no-referrer`; then only `Sec-Fetch-Site` can be checked.
     if origin is None or (origin == "null" and site is not None):

@@ -15,7 +15,7 @@ async def test_concurrent_items_are_processed_in_one_group():
         await asyncio.sleep(0)
         return [item * 2 for item in items]
 
-    grouped = Batcher(double, at_most=10)
+    grouped = Batcher(double, max_batch_size=10)
     assert await asyncio.gather(*(grouped(number) for number in range(25))) == [n * 2 for n in range(25)]
     assert groups == [10, 10, 5]
 
@@ -25,7 +25,7 @@ async def test_an_item_added_when_a_group_ends_is_processed(side_by_side):
     async def same(items):
         return items
 
-    grouped = Batcher(same, side_by_side=side_by_side)
+    grouped = Batcher(same, max_concurrent=side_by_side)
     for number in range(200):
         assert await asyncio.wait_for(grouped(number), 60) == number
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from postern.cli.checks import check_settings, how_mail_leaves
+from postern.cli.checks import check_settings, describe_mail_transport
 from postern.kernel.config import SettingInvalid, read_settings
 
 
@@ -119,12 +119,12 @@ def test_the_ready_message_names_transport_relay_and_base_url():
     """
     leaving = read_settings({**RELAY, AT: "https://mail.example.com"})
     check_settings(leaving)
-    said = how_mail_leaves(leaving)
+    said = describe_mail_transport(leaving)
     assert "sent through smtp.example.net:587 (starttls-required) (transport relay)" in said
     assert "https://mail.example.com" in said
     assert "hidden" not in said
     check_settings(read_settings({**CATCHER, AT: "http://127.0.0.1:8025"}))
-    said = how_mail_leaves(read_settings({}))
+    said = describe_mail_transport(read_settings({}))
     assert "transport capture" in said
     assert "http://127.0.0.1:8025" in said
 

@@ -16,7 +16,13 @@ import psycopg
 import pytest
 
 from postern.kernel.database import embedded
-from postern.kernel.database.embedded import THROWAWAY, EmbeddedError, EmbeddedPostgres, FolderInUseError, run_embedded
+from postern.kernel.database.embedded import (
+    TEMPORARY_SETTINGS,
+    EmbeddedError,
+    EmbeddedPostgres,
+    FolderInUseError,
+    run_embedded,
+)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +37,7 @@ def folder() -> Iterator[Path]:
 @pytest.fixture
 def server(folder: Path) -> Iterator[EmbeddedPostgres]:
     """A running server on the folder."""
-    server = EmbeddedPostgres(folder, settings=THROWAWAY)
+    server = EmbeddedPostgres(folder, settings=TEMPORARY_SETTINGS)
     server.start()
     yield server
     server.stop()
@@ -102,12 +108,12 @@ def answers(server: EmbeddedPostgres) -> bool:
 
 
 def test_a_zombie_server_process_does_not_prevent_a_start(folder: Path) -> None:
-    first = EmbeddedPostgres(folder, settings=THROWAWAY)
+    first = EmbeddedPostgres(folder, settings=TEMPORARY_SETTINGS)
     remember(first.start(), "zombie")
     assert first.pid is not None
     os.kill(first.pid, signal.SIGKILL)
     first._held.close()
-    with run_embedded(folder, settings=THROWAWAY) as second:
+    with run_embedded(folder, settings=TEMPORARY_SETTINGS) as second:
         assert remembers(second.url(), "zombie")
     first.stop()
 
@@ -138,7 +144,7 @@ def test_a_killed_parent_does_not_prevent_a_start(folder: Path, also_the_server:
     assert embedded.is_running_in(pid, folder / "postgres")
     if also_the_server:
         os.kill(pid, signal.SIGKILL)
-    with run_embedded(folder, settings=THROWAWAY) as server:
+    with run_embedded(folder, settings=TEMPORARY_SETTINGS) as server:
         assert remembers(server.url(), word)
         assert not embedded.is_running_in(pid, folder / "postgres")
     client.close()
@@ -148,12 +154,12 @@ def test_a_stale_pid_file_does_not_kill_another_process(folder: Path) -> None:
     bystander = subprocess.Popen(["/bin/sleep", "600"])
     try:
         if not (folder / "postgres").exists():
-            with run_embedded(folder, settings=THROWAWAY):
+            with run_embedded(folder, settings=TEMPORARY_SETTINGS):
                 pass
         stale = folder / "postgres" / "postmaster.pid"
         stale.write_text(f"{bystander.pid}\n{folder}/postgres\n1700000000\n5432\n\n\n")
         (folder / "postgres" / ".s.PGSQL.5432.lock").write_text(f"{bystander.pid}\n")
-        with run_embedded(folder, settings=THROWAWAY) as server:
+        with run_embedded(folder, settings=TEMPORARY_SETTINGS) as server:
             remember(server.url(), "stale")
         assert bystander.poll() is None
     finally:
@@ -163,7 +169,7 @@ def test_a_stale_pid_file_does_not_kill_another_process(folder: Path) -> None:
 
 def test_a_long_folder_path_still_has_a_socket(folder: Path) -> None:
     deep = folder / ("d" * 60) / ("e" * 60)
-    with run_embedded(deep, settings=THROWAWAY) as server:
+    with run_embedded(deep, settings=TEMPORARY_SETTINGS) as server:
         remember(server.url(), "deep")
         sockets = server._sockets
         assert sockets != server.cluster
@@ -173,7 +179,7 @@ def test_a_long_folder_path_still_has_a_socket(folder: Path) -> None:
 def test_an_incomplete_cluster_is_created_again(folder: Path) -> None:
     place = folder / "half"
     (place / "postgres.new" / "base").mkdir(parents=True)
-    with run_embedded(place, settings=THROWAWAY) as server:
+    with run_embedded(place, settings=TEMPORARY_SETTINGS) as server:
         remember(server.url(), "whole")
 
 
@@ -210,7 +216,7 @@ needs_root = pytest.mark.skipif(os.getuid() != 0, reason="Only root can become s
 def test_as_root_a_folder_without_access_for_others_works(folder: Path) -> None:
     closed = folder / "closed"
     closed.mkdir(mode=0o700)
-    with run_embedded(closed / "var", settings=THROWAWAY) as server:
+    with run_embedded(closed / "var", settings=TEMPORARY_SETTINGS) as server:
         remember(server.url(), "closed")
         server.stop()
         assert remembers(server.start(), "closed")
@@ -264,14 +270,14 @@ def test_without_root_no_ownership_changes(folder: Path) -> None:
             os.setgroups([])
             os.setgid(nobody.pw_gid)
             os.setuid(nobody.pw_uid)
-            with run_embedded(place, settings=THROWAWAY) as server:
+            with run_embedded(place, settings=TEMPORARY_SETTINGS) as server:
                 remember(server.url(), "own")
             os._exit(0)
         finally:
             os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert (place / "postgres").stat().st_uid == nobody.pw_uid
-    with run_embedded(place, settings=THROWAWAY) as server:
+    with run_embedded(place, settings=TEMPORARY_SETTINGS) as server:
         assert remembers(server.url(), "own"), "Root takes over what a user left, and runs it as that user."
     os.chown(place / "postgres", 1, 1)
     child = os.fork()

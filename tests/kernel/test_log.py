@@ -16,7 +16,7 @@ def logged(for_people, write):
     """What `write` puts on the line, given a logger."""
     structlog.contextvars.clear_contextvars()
     line = io.StringIO()
-    write(structlog.wrap_logger(structlog.PrintLogger(line), processors=processors(for_people=for_people)))
+    write(structlog.wrap_logger(structlog.PrintLogger(line), processors=processors(human_readable=for_people)))
     structlog.contextvars.clear_contextvars()
     return line.getvalue()
 

@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Conflict, Forbidden, Missing, Unprocessable
-from postern.kernel.values import Body, NameForPeople, Record
+from postern.kernel.values import Body, DisplayName, Record
 
 ROLES_PER_PROJECT = 10_000
 PERMISSIONS_PER_PROJECT = 10_000
@@ -54,7 +54,7 @@ RoleKey = Annotated[
         description="A key for programs: letters, digits, `_`, `.` and `-`, beginning with a letter: `editor`.",
     ),
 ]
-RoleName = NameForPeople
+RoleName = DisplayName
 Description = Annotated[str, msgspec.Meta(max_length=1_000)]
 PermissionList = Annotated[list[PermissionPattern], msgspec.Meta(max_length=PERMISSIONS_PER_ROLE)]
 

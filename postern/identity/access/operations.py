@@ -44,7 +44,7 @@ from postern.kernel.http.call import Call, Kind
 from postern.kernel.http.operation import SERVER_KINDS, delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list, newest_first
 from postern.kernel.http.problems import Problem, ProblemError
-from postern.kernel.values import Deleted, as_id, as_seen, new_id
+from postern.kernel.values import Deleted, as_id, build_view, new_id
 from postern.platform.audit import operations as audit
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ async def list_permissions(
 ) -> LinkedList[Permission]:
     """List the permissions that the project has declared, newest first."""
     page = await newest_first(call, "permissions", cursor, limit, store.permissions)
-    return LinkedList([as_seen(Permission, row) for row in page.items], page.next_cursor)
+    return LinkedList([build_view(Permission, row) for row in page.items], page.next_cursor)
 
 
 @post(
@@ -86,7 +86,7 @@ async def create_permission(call: Call, data: NewPermission) -> Permission:
         if row is None:
             raise PermissionExists
         await audit.record(tx, call, "permission.created", "Permission", data.key)
-    return as_seen(Permission, row)
+    return build_view(Permission, row)
 
 
 @delete("/projects/{project_id}/access/permissions/{key}", needs="access:write", problems=(PermissionUnknown,))
@@ -111,7 +111,7 @@ async def list_roles(
     created_at = await store.project_created_at(call.db, project_id=call.project_id)
     rows += [row for row in system_roles(created_at, scope) if before is None or row.id < before]
     page = linked_list(call, name, rows[: limit + 1], limit)
-    return LinkedList([as_seen(Role, row) for row in page.items], page.next_cursor)
+    return LinkedList([build_view(Role, row) for row in page.items], page.next_cursor)
 
 
 @post(
@@ -151,7 +151,7 @@ async def create_role(call: Call, data: NewRole) -> Role:
         if row is None:
             raise RoleExists
         await audit.record(tx, call, "role.created", "Role", row.key, scope=row.scope, permissions=permissions)
-    return as_seen(Role, row)
+    return build_view(Role, row)
 
 
 @get("/projects/{project_id}/access/roles/{key}", needs="access:read", problems=(RoleMissing,))
@@ -159,11 +159,11 @@ async def get_role(call: Call, key: str, scope: Scope = "PROJECT") -> Role:
     """Get a role by its key. `scope` matters only for system roles, which exist in both scopes."""
     if key in SYSTEM_ROLES:
         created_at = await store.project_created_at(call.db, project_id=call.project_id)
-        return next(as_seen(Role, row) for row in system_roles(created_at, scope) if row.key == key)
+        return next(build_view(Role, row) for row in system_roles(created_at, scope) if row.key == key)
     row = await store.role(call.db, project_id=call.project_id, key=key)
     if row is None:
         raise RoleMissing
-    return as_seen(Role, row)
+    return build_view(Role, row)
 
 
 @patch(
@@ -193,7 +193,7 @@ async def change_role(call: Call, key: str, data: RoleChange) -> Role:
             now=call.now,
         )
         await audit.record(tx, call, "role.updated", "Role", row.key, permissions=permissions)
-    return as_seen(Role, row)
+    return build_view(Role, row)
 
 
 @delete(
@@ -228,7 +228,7 @@ async def check_access(call: Call, data: AccessCheck) -> AccessDecision:
     after the step that decided.
     """
     customer_id, organization_id = _customer_id(call, data, ""), _organization_id(data)
-    look_up = call.world.batcher(access_facts_of, side_by_side=CONCURRENT_STATEMENTS)
+    look_up = call.world.batcher(access_facts_of, max_concurrent=CONCURRENT_STATEMENTS)
     return _decision(
         data,
         await look_up(AccessLookup(call.project_id, data.permission, customer_id, organization_id)),

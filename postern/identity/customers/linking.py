@@ -32,7 +32,7 @@ from postern.kernel.http.problems import Missing
 from postern.kernel.values import Body, Record
 from postern.platform.events import operations as events
 from postern.platform.projects.model import Project
-from postern.protocols.oidc.authorization import verifies
+from postern.protocols.oidc.authorization import matches_challenge
 from postern.security import challenges
 from postern.security.challenges import CodeInvalid
 
@@ -106,7 +106,7 @@ async def finish_identity_link(call: Call, data: IdentityLinkCompletion) -> Curr
     challenge = await challenges.answer_token(call, IdentityProof, data.code)
     proof = challenge.payload
     is_own = (challenge.subject_id, proof.session_id) == (customer_id, session_id)
-    if not is_own or not verifies(data.code_verifier, proof.code_challenge):
+    if not is_own or not matches_challenge(data.code_verifier, proof.code_challenge):
         raise CodeInvalid
     identity = ExternalIdentity(
         provider=proof.account.provider,

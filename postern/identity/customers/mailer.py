@@ -63,7 +63,7 @@ async def enqueue_security_mail(
         sealed=call.world.secrets.seal(msgspec.json.encode(content), f"customer_mail:{mail_id}"),
         now=call.now,
     )
-    tx.makes_due("customer_mails")
+    tx.mark_due("customer_mails")
 
 
 async def notify(

@@ -17,7 +17,7 @@ from postern.kernel.http.problems import (
     RateLimited,
     Unauthenticated,
 )
-from postern.kernel.values import Body, NameForPeople, Record, Timestamp
+from postern.kernel.values import Body, DisplayName, Record, Timestamp
 from postern.security.passwords import PASSWORD_MAX, PASSWORD_MIN
 from postern.security.subjects import Subject
 
@@ -52,7 +52,7 @@ PROVIDER_LIFE = timedelta(minutes=10)
 Password = Annotated[str, msgspec.Meta(min_length=PASSWORD_MIN, max_length=PASSWORD_MAX)]
 GivenPassword = Annotated[str, msgspec.Meta(max_length=PASSWORD_MAX)]
 EmailText = Annotated[str, msgspec.Meta(min_length=3, max_length=254)]
-PersonName = NameForPeople
+PersonName = DisplayName
 Phone = Annotated[
     str,
     msgspec.Meta(

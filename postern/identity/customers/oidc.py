@@ -16,10 +16,10 @@ from postern.kernel.http.problems import Unavailable
 from postern.kernel.outbound.client import OutboundResponse, Outcome
 from postern.kernel.outbound.ssrf import AddressRefused, read_target
 from postern.kernel.untrusted_json import JsonRefused, read_untrusted_json
-from postern.protocols.oidc.authorization import challenge_of
+from postern.protocols.oidc.authorization import code_challenge
 from postern.protocols.oidc.id_token import (
-    TENANT,
-    TOKEN_CHARACTERS,
+    MAX_TOKEN_CHARS,
+    TENANT_PLACEHOLDER,
     find_key,
     is_tenant_of,
     read_header,
@@ -70,7 +70,7 @@ async def discover(world: "World", issuer: str) -> dict[str, Any]:
     """The discovery document of an issuer. Raises ProviderTrouble, also if the document names another issuer."""
     document = await _document(world, f"{issuer.rstrip('/')}/.well-known/openid-configuration", DOCUMENT_LIFE)
     named = document.get("issuer")
-    if named != issuer and not (isinstance(named, str) and TENANT in named and is_tenant_of(named, issuer)):
+    if named != issuer and not (isinstance(named, str) and TENANT_PLACEHOLDER in named and is_tenant_of(named, issuer)):
         raise ProviderTrouble(f"The discovery document of {issuer} names another issuer.")
     for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
         _checked(world, document.get(name))
@@ -85,7 +85,7 @@ async def discover(world: "World", issuer: str) -> dict[str, Any]:
 def new_pkce() -> tuple[str, str]:
     """A code verifier and its S256 challenge (RFC 7636 §4)."""
     verifier = new_token(64)
-    return verifier, challenge_of(verifier)
+    return verifier, code_challenge(verifier)
 
 
 async def redeem(
@@ -133,7 +133,7 @@ async def fetch(world: "World", url: str, access_token: object) -> Any:
     )
 
 
-_ACCESS_TOKEN = re.compile(rf"[\x21-\x7e]{{1,{TOKEN_CHARACTERS}}}")
+_ACCESS_TOKEN = re.compile(rf"[\x21-\x7e]{{1,{MAX_TOKEN_CHARS}}}")
 """RFC 6749 appendix A.12, without spaces, because it goes into a header field."""
 
 

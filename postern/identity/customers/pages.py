@@ -39,7 +39,7 @@ from postern.security.attempts import throttle
 from postern.security.challenges import Challenge, CodeInvalid
 from postern.security.passkeys import PASSKEY_LIFE, NewPasskey, PasskeyName, PasskeyOptions, PasskeySignIn
 from postern.web.colors import style_of
-from postern.web.pages import FORM, SCRIPTED, page, read_form
+from postern.web.pages import FORM_MEDIA_TYPE, SCRIPT_SOURCES, page, read_form
 from postern.web.qr import qr_code
 
 P = ParamSpec("P")
@@ -109,7 +109,7 @@ def page_form(
         public=True,
         any_query=True,
         media_types=HTML,
-        takes=FORM,
+        takes=FORM_MEDIA_TYPE,
         fields=FIELDS,
         body_limit=FORM_LIMIT,
         problems=problems,
@@ -325,7 +325,7 @@ async def continue_on_page(call: Call, request: RawRequest) -> HttpResponse:
     "/projects/{project_id}/auth/pages/passkey/options",
     public=True,
     any_query=True,
-    takes=FORM,
+    takes=FORM_MEDIA_TYPE,
     fields=FIELDS,
     body_limit=FORM_LIMIT,
     problems=[*passkeys.begin_passkey_registration.problems, CodeInvalid],
@@ -574,7 +574,7 @@ async def hosted_page(
         for row in rows
         if row.enabled and not sso_only
     ]
-    policy = SCRIPTED if scripted else {}
+    policy = SCRIPT_SOURCES if scripted else {}
     if settings.logo_url:
         policy = {**policy, "img-src": _source(settings.logo_url)}
     if flow:

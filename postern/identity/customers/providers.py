@@ -65,8 +65,8 @@ from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Body, Deleted, Record
 from postern.platform.audit import operations as audit
 from postern.platform.projects.quotas import PlanLimitReached
-from postern.protocols.oidc.authorization import authorization_url, verifies
-from postern.protocols.oidc.id_token import SKEW, TENANT, TokenRefused
+from postern.protocols.oidc.authorization import authorization_url, matches_challenge
+from postern.protocols.oidc.id_token import SKEW, TENANT_PLACEHOLDER, TokenRefused
 from postern.security import challenges
 from postern.security.attempts import throttle
 from postern.security.challenges import Challenge, CodeInvalid
@@ -544,7 +544,7 @@ async def revoke_grants(tx: Transaction, call: Call, customer_id: UUID) -> None:
 def _may_redeem(call: Call, challenge: str | None, verifier: str | None) -> bool:
     if challenge is None:
         return call.caller.kind == "secret_key"
-    return verifier is not None and verifies(verifier, challenge)
+    return verifier is not None and matches_challenge(verifier, challenge)
 
 
 async def _external_identity(call: Call, began: ProviderSignIn, code: str, iss: str | None) -> ExternalIdentity:
@@ -558,7 +558,7 @@ async def _external_identity(call: Call, began: ProviderSignIn, code: str, iss: 
     if row.kind == "GITHUB":
         return await _external_identity_of_github(call, row, began, code)
     metadata = await oidc.discover(call.world, row.issuer)
-    if iss is not None and iss != metadata["issuer"] and TENANT not in str(metadata["issuer"]):
+    if iss is not None and iss != metadata["issuer"] and TENANT_PLACEHOLDER not in str(metadata["issuer"]):
         raise TokenRefused("the response names another issuer")  # RFC 9207 §2.4
     auth_methods = metadata.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
     tokens = await oidc.redeem(

@@ -17,7 +17,7 @@ from postern.identity.customers.tokens import CurrentCustomer, me_of
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call, CredentialInvalid
 from postern.kernel.http.operation import delete, get, patch, post
-from postern.kernel.values import Body, as_seen
+from postern.kernel.values import Body, build_view
 from postern.platform.events import operations as events
 from postern.security import challenges, session_store
 from postern.security.session_store import SessionRow
@@ -146,4 +146,4 @@ async def require_fresh(tx: Transaction, call: Call) -> None:
 
 def session_view(row: SessionRow) -> CustomerSession:
     """A session as developers see it."""
-    return as_seen(CustomerSession, row, expires_at=row.ends_at)
+    return build_view(CustomerSession, row, expires_at=row.ends_at)

@@ -35,7 +35,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.operation import post
 from postern.kernel.http.problems import Invalid
 from postern.kernel.limits import TooManyRequests
-from postern.kernel.values import Body, as_id, as_seen
+from postern.kernel.values import Body, as_id, build_view
 from postern.platform.projects.model import Project
 from postern.platform.projects.quotas import PlanLimitReached, require_quota
 from postern.security import challenges
@@ -199,4 +199,4 @@ async def _sign_up_at_once(
         if password_hash is not None:
             customer = await add_identity(tx, call, customer, "PASSWORD")
         signed_in = await complete_sign_in(tx, call, project, customer, ["pwd"] if password_hash else [])
-    return as_seen(CustomerSignUpResult, signed_in, challenge_id=None, challenge_expires_at=None)
+    return build_view(CustomerSignUpResult, signed_in, challenge_id=None, challenge_expires_at=None)

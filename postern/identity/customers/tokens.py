@@ -42,7 +42,7 @@ from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call, Caller, CredentialInvalid, Origin, ProjectMissing
 from postern.kernel.http.operation import get, post
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.values import Body, Record, as_id, as_seen, new_id, to_json
+from postern.kernel.values import Body, Record, as_id, build_view, new_id, to_json
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
@@ -258,7 +258,7 @@ async def read_customer_token(world: "World", token: str, project_id: UUID | Non
         raise CredentialInvalid
     if project_id is not None and project_id != checked.project_id:
         raise ProjectMissing
-    bearer: TokenBearer | None = await world.batcher(token_bearers_of, side_by_side=2)(checked)
+    bearer: TokenBearer | None = await world.batcher(token_bearers_of, max_concurrent=2)(checked)
     if bearer is None:
         raise CredentialInvalid
     return Caller(
@@ -294,7 +294,7 @@ async def renew_customer_sessions(world: "World", requests: list[RefreshRequest]
 
 def me_of(customer: CustomerRow) -> CurrentCustomer:
     """A customer's own account, as the customer sees it."""
-    return as_seen(CurrentCustomer, customer, identities=customer.providers)
+    return build_view(CurrentCustomer, customer, identities=customer.providers)
 
 
 async def _require_still_permitted(call: Call, session: RefreshedSession) -> CustomerClaims:
@@ -303,7 +303,7 @@ async def _require_still_permitted(call: Call, session: RefreshedSession) -> Cus
     Ends a session that began in a way that is not enough any more, and raises RefreshTokenInvalid then.
     """
     claims = msgspec.convert(session.subject, CustomerClaims)
-    required: SignInRequirement = await call.world.batcher(requirements_all, side_by_side=2)(
+    required: SignInRequirement = await call.world.batcher(requirements_all, max_concurrent=2)(
         (call.project_id, session.subject_id)
     )
     if not permits_sso(required, session.sso_organization_id, everybody=claims.requires_sso):

@@ -28,7 +28,7 @@ from postern.identity.customers.tokens import CustomerSignInResult
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import post
-from postern.kernel.values import Body, Record, as_seen
+from postern.kernel.values import Body, Record, build_view
 from postern.platform.events import operations as events
 from postern.platform.projects.model import Project
 from postern.security import challenges, second_factor, session_store
@@ -195,7 +195,7 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
         signed_in = await complete_sign_in(
             tx, call, project, customer, methods, second_factor_done=True, origin=pending
         )
-    return as_seen(EnrolledSignIn, signed_in, recovery_codes=codes)
+    return build_view(EnrolledSignIn, signed_in, recovery_codes=codes)
 
 
 @post(

@@ -19,7 +19,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.http.problems import ProblemError
-from postern.kernel.values import as_seen, new_id
+from postern.kernel.values import build_view, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 
@@ -30,7 +30,7 @@ HERE = "/projects/{project_id}/b2b/features"
 async def list_features(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Feature]:
     """List the features that the project has declared, newest first."""
     page = await newest_first(call, "features", cursor, limit, store.features)
-    return LinkedList([as_seen(Feature, row) for row in page.items], page.next_cursor)
+    return LinkedList([build_view(Feature, row) for row in page.items], page.next_cursor)
 
 
 @post(
@@ -64,7 +64,7 @@ async def create_feature(call: Call, data: NewFeature) -> Feature:
         if row is None:
             raise FeatureExists
         await audit.record(tx, call, "feature.created", "Feature", row.key, type=row.type)
-    return as_seen(Feature, row)
+    return build_view(Feature, row)
 
 
 @patch(
@@ -91,7 +91,7 @@ async def change_feature(call: Call, key: str, data: FeatureChange) -> Feature:
         )
         await events.record(tx, call, "entitlement.changed", row.id, featureKey=key)
         await audit.record(tx, call, "feature.updated", "Feature", key, enabled=row.default_enabled, limit=limit)
-    return as_seen(Feature, row)
+    return build_view(Feature, row)
 
 
 @delete(f"{HERE}/{{key}}", needs="entitlements:write", problems=(FeatureMissing,))

@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Conflict, Missing, Unprocessable
-from postern.kernel.values import Body, NameForPeople, Record, Timestamp
+from postern.kernel.values import Body, DisplayName, Record, Timestamp
 
 FEATURES_PER_PROJECT = 1_000
 PLANS_PER_PROJECT = 1_000
@@ -29,7 +29,7 @@ Key = Annotated[
         description="A key for programs: letters, digits, `_`, `.`, `:` and `-`, beginning with a letter: `sso`.",
     ),
 ]
-Name = NameForPeople
+Name = DisplayName
 Amount = Annotated[int, msgspec.Meta(ge=0, le=AMOUNT_LIMIT)]
 Reason = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
 

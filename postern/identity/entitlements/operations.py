@@ -51,7 +51,7 @@ async def check_entitlement(call: Call, data: EntitlementCheck) -> Entitlement:
     organization the defaults apply.
     """
     organization_id = await _implied_organization(call, data)
-    look_up = call.world.batcher(look_up_all, side_by_side=CONCURRENT_STATEMENTS)
+    look_up = call.world.batcher(look_up_all, max_concurrent=CONCURRENT_STATEMENTS)
     row = await look_up(EntitlementLookup(call.project_id, organization_id, data.feature_key))
     if row is None:
         if organization_id is not None:
@@ -151,7 +151,7 @@ async def set_entitlement_override(
             now=call.now,
         )
         if data.expires_at:
-            tx.makes_due("entitlement_overrides")
+            tx.mark_due("entitlement_overrides")
         return await _record_change(tx, call, organization_id, feature_key, "entitlement.overridden")
 
 

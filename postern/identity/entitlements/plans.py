@@ -30,7 +30,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post, put
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.http.problems import Invalid, ProblemError
-from postern.kernel.values import Deleted, as_seen, new_id
+from postern.kernel.values import Deleted, build_view, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 
@@ -42,7 +42,7 @@ EXAMPLE_PLAN = {"key": "pro", "name": "Pro", "features": [{"featureKey": "seats"
 async def list_plans(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Plan]:
     """List the plans of the project, newest first, with the features and the number of organizations of each."""
     page = await newest_first(call, "plans", cursor, limit, store.plans, key=None)
-    return LinkedList([as_seen(Plan, row) for row in page.items], page.next_cursor)
+    return LinkedList([build_view(Plan, row) for row in page.items], page.next_cursor)
 
 
 @post(
@@ -66,13 +66,13 @@ async def create_plan(call: Call, data: NewPlan) -> Plan:
             raise PlanExists
         await _replace_features(tx, call, plan_id, data.features)
         await audit.record(tx, call, "plan.created", "Plan", data.key, name=name)
-        return as_seen(Plan, await _require(tx, call, data.key))
+        return build_view(Plan, await _require(tx, call, data.key))
 
 
 @get(f"{HERE}/{{key}}", needs="entitlements:read", problems=(PlanMissing,))
 async def get_plan(call: Call, key: str) -> Plan:
     """Get a plan by its key."""
-    return as_seen(Plan, await _require(call.db, call, key))
+    return build_view(Plan, await _require(call.db, call, key))
 
 
 @patch(
@@ -93,7 +93,7 @@ async def change_plan(call: Call, key: str, data: PlanChange) -> Plan:
             await _replace_features(tx, call, row.id, data.features)
             await events.record(tx, call, "entitlement.changed", plan_id, planKey=key)
         await audit.record(tx, call, "plan.updated", "Plan", key, name=name)
-        return as_seen(Plan, await _require(tx, call, key))
+        return build_view(Plan, await _require(tx, call, key))
 
 
 @delete(f"{HERE}/{{key}}", needs="entitlements:write", problems=(PlanMissing, PlanInUse))

@@ -3,7 +3,7 @@
 from postern.identity.organizations import invitations, members, operations
 from postern.identity.organizations.model import AppOrganization, Organization
 from postern.kernel.http.pagination import LinkedList
-from postern.kernel.values import as_seen
+from postern.kernel.values import build_view
 
 HERE = "/apps/{app_id}/organizations"
 
@@ -11,7 +11,7 @@ HERE = "/apps/{app_id}/organizations"
 def as_app_organization(row: Organization) -> AppOrganization:
     """An organization as `/apps` paths return it: with `appId`, without the fields that only `/projects` paths
     return."""
-    return as_seen(AppOrganization, row, app_id=row.project_id)
+    return build_view(AppOrganization, row, app_id=row.project_id)
 
 
 list_app_organizations = operations.list_organizations.as_view(HERE, as_app_organization, LinkedList[AppOrganization])

@@ -32,7 +32,7 @@ from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
-from postern.kernel.values import Removed, as_seen, new_id
+from postern.kernel.values import Removed, build_view, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects.sso_check import SsoStillRequired
@@ -90,7 +90,7 @@ async def add_organization_domain(call: Call, organization_id: UUID, data: NewOr
         )
         if row is None:
             raise DomainListed
-        tx.makes_due("organization_domains")
+        tx.mark_due("organization_domains")
         await audit.record(tx, call, "organization_domain.created", "OrganizationDomain", row.id, domain=domain)
     return _shown(row)
 
@@ -290,7 +290,7 @@ def _reason(record_exists: bool | None) -> DomainReason | None:
 
 
 def _shown(row: OrganizationDomainRow) -> OrganizationDomain:
-    return as_seen(
+    return build_view(
         OrganizationDomain,
         row,
         record_name=record_name_of(row.domain),

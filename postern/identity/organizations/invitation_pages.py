@@ -31,7 +31,7 @@ from postern.kernel.http.operation import RawRequest, get, post
 from postern.kernel.http.problems import Problem
 from postern.kernel.http.responses import HttpResponse
 from postern.platform.events import operations as events
-from postern.web.pages import FORM, read_form
+from postern.web.pages import FORM_MEDIA_TYPE, read_form
 
 PAGE = "/projects/{project_id}/auth/pages/invitation"
 STATUS_MESSAGES = {
@@ -67,7 +67,7 @@ async def invitation_page(call: Call, token: str = "") -> HttpResponse:
     public=True,
     any_query=True,
     media_types=HTML,
-    takes=FORM,
+    takes=FORM_MEDIA_TYPE,
     fields={"token": "Token from the link in the mail."},
     body_limit=FORM_LIMIT,
     problems=(OrganizationInvitationMissing, InvitationClosed, OrganizationSuspended, CustomerBanned),

@@ -43,7 +43,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
 from postern.kernel.http.problems import Invalid
-from postern.kernel.values import as_id, as_seen, is_own_address, new_id
+from postern.kernel.values import as_id, build_view, is_safe_redirect_url, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 
@@ -92,7 +92,7 @@ async def create_organization_invitation(
     one pending invitation per organization.
     """
     email, email_key = read_email(data.email)
-    if data.accept_url is not None and not is_own_address(data.accept_url):
+    if data.accept_url is not None and not is_safe_redirect_url(data.accept_url):
         raise Invalid.at("/acceptUrl", "`acceptUrl` is not a valid http or https URL.", "invalid_address")
     async with call.db.transaction() as tx:
         await _lock_active_organization(tx, call, id)
@@ -121,7 +121,7 @@ async def create_organization_invitation(
         if row is None:
             raise AlreadyInvited
         await store.delete_removals_of(tx, project_id=call.project_id, organization_id=id, email_key=email_key)
-        tx.makes_due("invitations")
+        tx.mark_due("invitations")
         await events.record(tx, call, "invitation.created", row.id, organizationId=str(id), role=row.role)
         await audit.record(tx, call, "invitation.created", "Invitation", row.id, organizationId=id, role=row.role)
     return _shown(row, call)
@@ -151,7 +151,7 @@ async def resend_organization_invitation(call: Call, id: UUID, invitation_id: UU
             ):
                 raise AlreadyInvited
         row = await invitation_store.renew_invitation(tx, project_id=call.project_id, id=invitation_id, now=call.now)
-        tx.makes_due("invitations")
+        tx.mark_due("invitations")
         await events.record(tx, call, "invitation.resent", row.id, organizationId=str(id), role=row.role)
         await audit.record(tx, call, "invitation.resent", "Invitation", row.id, organizationId=id)
     return _shown(row, call)
@@ -189,7 +189,7 @@ async def preview_invitation(call: Call, data: InvitationToken) -> InvitationPre
     )
     row = require_token(call, row, data.token)
     organization = await require_organization(call.db, call, row.organization_id)
-    return as_seen(InvitationPreview, row, organization=ref_of(organization), status=row.status_at(call.now))
+    return build_view(InvitationPreview, row, organization=ref_of(organization), status=row.status_at(call.now))
 
 
 @post(
@@ -326,7 +326,7 @@ def require_token(call: Call, row: OrganizationInvitationRow | None, token: str)
 
 
 def _shown(row: OrganizationInvitationRow, call: Call) -> OrganizationInvitation:
-    return as_seen(
+    return build_view(
         OrganizationInvitation,
         row,
         app_id=row.project_id,

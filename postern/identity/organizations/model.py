@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Conflict, Forbidden, Missing, RateLimited, Unprocessable
-from postern.kernel.values import Body, NameForPeople, Record
+from postern.kernel.values import Body, DisplayName, Record
 
 SLUG_LIMIT = 64
 DELETION_LEASE = timedelta(minutes=5)
@@ -101,7 +101,7 @@ JoinReason = Literal[
     "CUSTOMER_BANNED",
 ]
 
-Name = NameForPeople
+Name = DisplayName
 Slug = Annotated[
     str,
     msgspec.Meta(

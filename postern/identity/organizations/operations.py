@@ -24,7 +24,7 @@ from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
-from postern.kernel.values import as_seen, new_id
+from postern.kernel.values import build_view, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
@@ -160,7 +160,7 @@ async def delete_organization(call: Call, id: UUID) -> Organization:
         async with require_sso_kept(tx, call, None):
             await store.mark_deleted(tx, project_id=call.project_id, id=id, now=call.now)
         await domain_store.delete_domains_of_organization(tx, project_id=call.project_id, organization_id=id)
-        tx.makes_due("organizations")
+        tx.mark_due("organizations")
         await events.record(tx, call, "organization.deleted", id, name=row.name, externalId=row.external_id)
         await audit.record(tx, call, "organization.deleted", "Organization", id, name=row.name)
     return _shown(row)
@@ -204,7 +204,7 @@ async def require_sso_kept(tx: Transaction, call: Call, organization_id: UUID | 
 
 def ref_of(row: OrganizationRow) -> OrganizationRef:
     """The reference to an organization in other records."""
-    return as_seen(OrganizationRef, row)
+    return build_view(OrganizationRef, row)
 
 
 async def _require_not_taken(
@@ -223,4 +223,4 @@ async def _require_not_taken(
 
 
 def _shown(row: OrganizationRow) -> Organization:
-    return as_seen(Organization, row)
+    return build_view(Organization, row)

@@ -18,7 +18,7 @@ from postern.identity.organizations.model import (
     OrganizationDomainRow,
     OrganizationInvitationRow,
 )
-from postern.kernel.database.catalog import delete_rows, tables_referencing
+from postern.kernel.database.catalog import delete_rows, dependent_rows
 from postern.kernel.due import Work, one_by_one
 from postern.kernel.http.problems import Problem
 from postern.kernel.values import Record
@@ -117,7 +117,7 @@ async def delete_organization_rows(world: "World", job: DeletedOrganization) -> 
     """Delete a batch of rows of a deleted organization and reschedule the rest; delete the organization after the
     last."""
     key: dict[str, Any] = {"project_id": job.project_id, "id": job.id}
-    if await delete_rows(world.db, await tables_referencing(world.db, "organizations"), **key):
+    if await delete_rows(world.db, await dependent_rows(world.db, "organizations"), **key):
         await store.delete_organization(world.db, **key)
         log.info("organization_deleted", **{name: str(value) for name, value in key.items()})
     else:
@@ -131,8 +131,8 @@ WORK: list[Work[Any]] = [
         DeletedOrganization,
         DELETION_LEASE,
         one_by_one(delete_organization_rows),
-        share=1,
-        at_once=2,
+        claim_size=1,
+        max_claims=2,
     ),
     Work(
         "organizations.invitations",
@@ -147,7 +147,7 @@ WORK: list[Work[Any]] = [
         OrganizationDomainRow,
         CHECK_LEASE,
         one_by_one(check_due_domain),
-        share=50,
+        claim_size=50,
     ),
 ]
 """Due work of this feature."""

@@ -3,7 +3,7 @@
 from postern.identity.sso import operations
 from postern.identity.sso.model import AppSsoConnection, SsoConnection
 from postern.kernel.http.pagination import LinkedList
-from postern.kernel.values import as_seen
+from postern.kernel.values import build_view
 
 HERE = "/apps/{app_id}/organizations/{id}/sso-connections"
 CONNECTION = f"{HERE}/{{conn_id}}"
@@ -11,7 +11,7 @@ CONNECTION = f"{HERE}/{{conn_id}}"
 
 def as_app_connection(row: SsoConnection) -> AppSsoConnection:
     """A connection with `appId`, the former name of `projectId`."""
-    return as_seen(AppSsoConnection, row, app_id=row.project_id)
+    return build_view(AppSsoConnection, row, app_id=row.project_id)
 
 
 list_app_connections = operations.list_sso_connections.as_view(HERE, as_app_connection, LinkedList[AppSsoConnection])

@@ -331,7 +331,7 @@ async def _refresh_metadata_early(call: Call, conn_id: UUID) -> None:
         if await store.make_metadata_due(
             tx, project_id=call.project_id, id=conn_id, if_looked_before=before, now=call.now
         ):
-            tx.makes_due("sso_metadata")
+            tx.mark_due("sso_metadata")
 
 
 def _redirect_to_provider(call: Call, connection: PublicConnection, message_id: str, cookie: str) -> HttpResponse:

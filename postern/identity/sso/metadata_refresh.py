@@ -97,7 +97,7 @@ async def _apply_metadata(tx: Transaction, before: ConnectionRow, row: Connectio
     stored = msgspec.structs.replace(row, tested_at=tested_at, due_at=due_at)
     await store.update_connection(tx, stored, now=now)
     if not certificates_unchanged:
-        tx.makes_due("sso_connections")
+        tx.mark_due("sso_connections")
     details: dict[str, Any] = {"organizationId": str(row.organization_id), "domain": row.domain}
     fields = [rules.json_name_of(name) for name in changed]
     await events.record_all(tx, [_event(row, "sso.metadata_changed", now, **details, changed=fields)])

@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 from postern.identity.organizations.model import OrganizationRef
 from postern.kernel.clock import Moment
 from postern.kernel.http.problems import BadRequest, Conflict, Missing, Unprocessable
-from postern.kernel.values import Body, NameForPeople, Record
+from postern.kernel.values import Body, DisplayName, Record
 from postern.protocols.saml.connection import MAX_IDP_CERTIFICATES
 from postern.protocols.saml.trace import SsoTraceStep
 
@@ -92,7 +92,7 @@ class LoginRefusal(StrEnum):
     NOWHERE_TO_GO = "NOWHERE_TO_GO"
 
 
-Name = NameForPeople
+Name = DisplayName
 DomainText = Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
 EntityId = Annotated[str, msgspec.Meta(min_length=1, max_length=1_024)]
 Address = Annotated[str, msgspec.Meta(min_length=1, max_length=2_048)]

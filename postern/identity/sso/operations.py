@@ -50,7 +50,7 @@ from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list, newest_first
 from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.values import Removed, as_seen, new_id
+from postern.kernel.values import Removed, build_view, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
@@ -165,7 +165,7 @@ async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoCo
         stored = msgspec.structs.replace(row, tested_at=tested_at, due_at=due_at)
         await store.update_connection(tx, stored, now=call.now)
         if not certificates_unchanged:
-            tx.makes_due("sso_connections")
+            tx.mark_due("sso_connections")
         await _schedule_refresh(tx, call, conn_id, metadata_columns)
         changed = [
             rules.json_name_of(name)
@@ -244,7 +244,7 @@ async def rotate_sso_certificate(call: Call, id: UUID, conn_id: UUID) -> SsoConn
         await store.set_status(
             tx, project_id=call.project_id, id=conn_id, status=row.status, due_at=due_at, now=call.now
         )
-        tx.makes_due("sso_connections")
+        tx.mark_due("sso_connections")
         await audit.record(tx, call, "sso_connection.certificate_rotated", "SsoConnection", conn_id)
         return await _get_connection(tx, call, id, conn_id)
 
@@ -279,7 +279,7 @@ async def list_sso_traces(
 def as_connection(call: Call, row: ConnectionWithOrganization, sp_keys: Sequence[KeyRow]) -> SsoConnection:
     """A connection as the API returns it. `sp_keys` are its service provider keys, among them CURRENT."""
     urls = urls_of(call.world, row.id)
-    return as_seen(
+    return build_view(
         SsoConnection,
         row,
         held=_held_reason(row),
@@ -306,7 +306,7 @@ async def _with_organizations(
 ) -> list[SsoConnectionWithOrganization]:
     shown = await _shown(call, call.db, rows)
     return [
-        as_seen(
+        build_view(
             SsoConnectionWithOrganization,
             view,
             organization=OrganizationRef(
@@ -480,7 +480,7 @@ async def _change_status(call: Call, id: UUID, conn_id: UUID, action: Connection
                 await store.set_status(
                     tx, project_id=call.project_id, id=conn_id, status=status, due_at=due_at, now=call.now
                 )
-            tx.makes_due("sso_connections")
+            tx.mark_due("sso_connections")
             verb = "activated" if action == "ACTIVATE" else "deactivated"
             await events.record(tx, call, f"sso.{verb}", conn_id, organizationId=str(id), domain=row.domain)
             await audit.record(tx, call, f"sso_connection.{verb}", "SsoConnection", conn_id, domain=row.domain)

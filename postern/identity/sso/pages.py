@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from postern.kernel.http.responses import HttpResponse
 from postern.protocols.saml.trace import SsoTraceStep
-from postern.web.pages import SCRIPTED, page
+from postern.web.pages import SCRIPT_SOURCES, page
 
 
 def form_post_page(action: str, fields: dict[str, str], *, cookie: str | None = None) -> HttpResponse:
@@ -15,7 +15,7 @@ def form_post_page(action: str, fields: dict[str, str], *, cookie: str | None = 
     Its Content-Security-Policy allows the target and, because the target may redirect the post, any https URL.
     """
     parts = urlsplit(action)
-    policy = {**SCRIPTED, "form-action": f"https: {parts.scheme}://{parts.netloc}"}
+    policy = {**SCRIPT_SOURCES, "form-action": f"https: {parts.scheme}://{parts.netloc}"}
     headers = {"Set-Cookie": cookie} if cookie is not None else None
     return page("sso/post.html", "Signing on", policy=policy, headers=headers, site="", action=action, fields=fields)
 

@@ -10,7 +10,7 @@ from postern.kernel.values import Record
 from postern.messaging.domains.rules import as_domain
 from postern.protocols.saml.certificates import Certificate, CertificateRefused, read_certificate
 from postern.protocols.saml.connection import EMAIL_NAME_ID
-from postern.protocols.saml.metadata import SamlMetadataRefused, require_web_address
+from postern.protocols.saml.metadata import SamlMetadataRefused, require_browser_url
 from postern.protocols.saml.response import SamlLogin
 
 TRANSIENT_NAME_ID = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
@@ -217,7 +217,7 @@ def require_web_url(url: str, path: str, *, allow_http: bool) -> str:
     """Return `url`. Raises Invalid at `path` if a browser cannot be redirected to it: https, or http if
     `allow_http`."""
     try:
-        return require_web_address(url, "address", allow_http=allow_http)
+        return require_browser_url(url, "address", allow_http=allow_http)
     except SamlMetadataRefused as refused:
         raise Invalid.at(path, refused.detail, "https_required") from None
 

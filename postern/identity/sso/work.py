@@ -78,7 +78,7 @@ async def delete_expired_traces(world: "World", rows: list[ExpiringSsoRow]) -> N
 WORK: list[Work[Any]] = [
     Work("sso.metadata", "sso_metadata", MetadataRow, LEASE, one_by_one(refresh_metadata)),
     Work("sso.certificates", "sso_connections", ConnectionRow, LEASE, one_by_one(record_certificate_warnings)),
-    Work("sso.requests", "sso_requests", ExpiringSsoRow, LEASE, delete_expired_requests, share=1_000),
-    Work("sso.sign_ons", "sso_sign_ons", ExpiringSsoRow, LEASE, delete_expired_sign_ons, share=1_000),
-    Work("sso.traces", "sso_traces", ExpiringSsoRow, LEASE, delete_expired_traces, share=1_000),
+    Work("sso.requests", "sso_requests", ExpiringSsoRow, LEASE, delete_expired_requests, claim_size=1_000),
+    Work("sso.sign_ons", "sso_sign_ons", ExpiringSsoRow, LEASE, delete_expired_sign_ons, claim_size=1_000),
+    Work("sso.traces", "sso_traces", ExpiringSsoRow, LEASE, delete_expired_traces, claim_size=1_000),
 ]

@@ -13,11 +13,11 @@ from psycopg.sql import SQL, Composable, Identifier, Placeholder
 
 from postern.kernel.database.statements import Queries
 
-CHUNK = 2_000
+CHUNK_ROWS = 2_000
 """Rows that one statement reads or deletes."""
-CHUNKS_AT_ONCE = 100
+MAX_CHUNKS = 100
 """Chunks after which a deletion is interrupted, so that it does not block a worker."""
-OF_PROJECT = SQL("project_id = %(project_id)s")
+PROJECT_CONDITION = SQL("project_id = %(project_id)s")
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -31,7 +31,7 @@ class RowsToDelete(NamedTuple):
     """Rows to delete: the rows of a table that match the condition."""
 
     table: str
-    which: Composable
+    condition: Composable
 
 
 class Table(msgspec.Struct, frozen=True):
@@ -110,7 +110,7 @@ CASCADES = SQL("""
 """)
 
 
-async def tables_referencing(db: Queries, table: str) -> list[RowsToDelete]:
+async def dependent_rows(db: Queries, table: str) -> list[RowsToDelete]:
     """The rows that a deletion of one row (by `project_id` and `id`) cascades to, referencing rows first."""
     async with db.connection() as connection:
         references = await (await connection.execute(CASCADES)).fetchall()
@@ -118,14 +118,14 @@ async def tables_referencing(db: Queries, table: str) -> list[RowsToDelete]:
     for parent in tree:  # Breadth-first search: the list grows during the loop.
         for child, referenced, column in references:
             if referenced == parent.table:
-                ids = SQL("select id from {} where {}").format(Identifier(parent.table), parent.which)
+                ids = SQL("select id from {} where {}").format(Identifier(parent.table), parent.condition)
                 which = SQL("project_id = %(project_id)s and {} in ({})").format(Identifier(column), ids)
                 tree.append(RowsToDelete(child, which))
     return tree[:0:-1]
 
 
 async def delete_rows(db: Queries, doomed: Sequence[RowsToDelete], **values: Any) -> bool:
-    """Delete up to CHUNKS_AT_ONCE chunks of rows. Returns True if a complete pass found no rows.
+    """Delete up to MAX_CHUNKS chunks of rows. Returns True if a complete pass found no rows.
 
     Each chunk is a transaction of its own, so an interrupted deletion can simply be started again.
     """
@@ -137,13 +137,13 @@ async def delete_rows(db: Queries, doomed: Sequence[RowsToDelete], **values: Any
             while await delete_some(db, each, values):
                 found = True
                 chunks += 1
-                if chunks >= CHUNKS_AT_ONCE:
+                if chunks >= MAX_CHUNKS:
                     return False
                 await asyncio.sleep(0)
     return True
 
 
-async def delete_some(db: Queries, doomed: RowsToDelete, values: dict[str, Any], limit: int = CHUNK) -> int:
+async def delete_some(db: Queries, doomed: RowsToDelete, values: dict[str, Any], limit: int = CHUNK_ROWS) -> int:
     """Delete at most `limit` rows in a transaction of its own and return how many.
 
     If other rows still reference one of them, nothing is deleted and 0 is returned.
@@ -151,7 +151,7 @@ async def delete_some(db: Queries, doomed: RowsToDelete, values: dict[str, Any],
     query = SQL("""
         delete from {table} where project_id = %(project_id)s
           and ctid = any(array(select ctid from {table} where {which} limit %(limit)s))
-    """).format(table=Identifier(doomed.table), which=doomed.which)
+    """).format(table=Identifier(doomed.table), which=doomed.condition)
     try:
         async with db.connection() as connection, connection.transaction():
             return (await connection.execute(query, {**values, "limit": limit})).rowcount
@@ -181,11 +181,11 @@ async def rows_as_json(db: Queries, table: Table, owner_id: Any, columns: list[C
             columns=SQL(", ").join(_as_json_column(column) for column in columns),
         )
         async with db.connection() as connection:
-            parameters = {"owner_id": owner_id, "limit": CHUNK, **_key_parameters(last or ())}
+            parameters = {"owner_id": owner_id, "limit": CHUNK_ROWS, **_key_parameters(last or ())}
             rows = await (await connection.execute(query, parameters)).fetchall()
         if rows:
             yield [row[0] for row in rows]
-        if len(rows) < CHUNK:
+        if len(rows) < CHUNK_ROWS:
             return
         last = tuple(rows[-1][1:])
 

@@ -85,7 +85,7 @@ class EmbeddedPostgres:
 
         Raises FolderInUseError if another process uses this folder, EmbeddedError if the server cannot start.
         """
-        self._held.enter_context(hold_folder(self.folder, "postgres.lock"))
+        self._held.enter_context(hold_lock_file(self.folder, "postgres.lock"))
         try:
             self._account = account_for(self.cluster)
             self._prepare()
@@ -261,13 +261,13 @@ class EmbeddedPostgres:
 
 
 @contextmanager
-def hold_folder(folder: Path, name: str, *, patience_seconds: float = 0.0) -> Generator[None]:
+def hold_lock_file(folder: Path, name: str, *, wait_seconds: float = 0.0) -> Generator[None]:
     """Hold the lock file `name` in a data folder; the operating system releases it when the process exits.
 
-    Waits up to `patience_seconds` for another process. Raises FolderInUseError if that process still holds the lock,
+    Waits up to `wait_seconds` for another process. Raises FolderInUseError if that process still holds the lock,
     EmbeddedError if the folder is not writable.
     """
-    deadline = time.monotonic() + patience_seconds
+    deadline = time.monotonic() + wait_seconds
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / name).open("a+")
@@ -305,7 +305,7 @@ def run_embedded(
     place = folder or Path(tempfile.mkdtemp(prefix="postern-", dir=reachable_temporary_folder()))
     if throwaway:
         place.chmod(0o755)
-    server = EmbeddedPostgres(place, settings={**(THROWAWAY if throwaway else {}), **(settings or {})})
+    server = EmbeddedPostgres(place, settings={**(TEMPORARY_SETTINGS if throwaway else {}), **(settings or {})})
     try:
         server.start()
         yield server
@@ -315,7 +315,7 @@ def run_embedded(
             shutil.rmtree(place, ignore_errors=True)
 
 
-THROWAWAY: dict[str, str] = {"fsync": "off", "full_page_writes": "off"}
+TEMPORARY_SETTINGS: dict[str, str] = {"fsync": "off", "full_page_writes": "off"}
 """Data survives a crash of the server, but not of the machine."""
 
 

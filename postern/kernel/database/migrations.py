@@ -23,7 +23,7 @@ LOCK_TIMEOUT = "4s"
 """How long a migration may wait for a table lock, because other queries queue behind it."""
 TRIES = 5
 RECONNECT_SECONDS = 0.25
-AT_ONCE = timedelta(0)
+NO_WAIT = timedelta(0)
 LOCK_KEY = 0x706F737465726E
 """The key of the advisory lock that serializes migrations: `postern` in ASCII."""
 BASELINE = 100
@@ -61,7 +61,7 @@ class Migration:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
-def migrate(url: str, *, folder: Path | None = None, within: timedelta = AT_ONCE) -> list[str]:
+def migrate(url: str, *, folder: Path | None = None, max_wait: timedelta = NO_WAIT) -> list[str]:
     """Apply the missing migrations to the database at `url` and return the names of those applied.
 
     Waits at most `within` for a database that does not accept connections yet. Raises MigrationError for an
@@ -69,7 +69,7 @@ def migrate(url: str, *, folder: Path | None = None, within: timedelta = AT_ONCE
     stays locked. Migrations applied before the failure remain.
     """
     known = migrations(folder)
-    with connect_with_retries(url, within) as connection:
+    with connect_with_retries(url, max_wait) as connection:
         check_server(connection.info.server_version)
         with connection.transaction():
             connection.execute("select pg_advisory_xact_lock(%s)", [LOCK_KEY])
@@ -78,12 +78,12 @@ def migrate(url: str, *, folder: Path | None = None, within: timedelta = AT_ONCE
         return [migration.name for migration in known if _apply_with_retries(connection, migration)]
 
 
-def connect_with_retries(url: str, within: timedelta) -> Connection:
+def connect_with_retries(url: str, max_wait: timedelta) -> Connection:
     """Connect to a database that may be starting or restarting. Raises OperationalError after `within`.
 
     libpq distinguishes a refused connection, recovery and a wrong password only by the message, so all are retried.
     """
-    deadline = time.monotonic() + within.total_seconds()
+    deadline = time.monotonic() + max_wait.total_seconds()
     reported = False
     while True:
         try:
@@ -104,7 +104,7 @@ async def pending(connection: AsyncConnection, *, folder: Path | None = None) ->
     return _not_in({number for (number,) in rows}, folder)
 
 
-def missing(connection: Connection, *, folder: Path | None = None) -> list[str]:
+def pending_sync(connection: Connection, *, folder: Path | None = None) -> list[str]:
     """`pending` for a synchronous connection."""
     has_table = connection.execute(HAS_TABLE).fetchone()
     rows = connection.execute(APPLIED).fetchall() if has_table and has_table[0] else []

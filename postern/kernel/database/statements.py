@@ -139,14 +139,14 @@ class Transaction(Queries):
         self._hooks, self._caches = db._hooks, db._caches
         self.due: set[str] = set()
 
-    async def lock_quota(self, what: str, owner: UUID) -> None:
+    async def lock_quota(self, quota: str, owner: UUID) -> None:
         """Lock the quota `what` of an owner until the end of this transaction, so that concurrent transactions cannot
         exceed it together. Call it before counting, and before other locks."""
         await self._connection.execute(
-            "select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"count:{what}:{owner}",)
+            "select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"count:{quota}:{owner}",)
         )
 
-    def makes_due(self, table: str) -> None:
+    def mark_due(self, table: str) -> None:
         """Declare that this transaction makes rows of `table` due; workers are notified after the commit."""
         self.due.add(table)
 
@@ -163,7 +163,7 @@ class Database(Queries):
         self.url = url
         self._hooks, self._caches = hooks, {}
         self.notify_due: Callable[[str], None] | None = None
-        """Tells the workers that a table has due rows. Called after each commit that `Transaction.makes_due` marked."""
+        """Tells the workers that a table has due rows. Called after each commit that `Transaction.mark_due` marked."""
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[type_of_connection]:

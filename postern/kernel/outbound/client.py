@@ -31,9 +31,9 @@ from postern.kernel.outbound.ssrf import (
     read_target,
 )
 
-TOTAL = timedelta(seconds=15)
+TOTAL_TIMEOUT = timedelta(seconds=15)
 """The time limit of one request, from the lookup to the last byte of the response."""
-CONNECT = timedelta(seconds=5)
+CONNECT_TIMEOUT = timedelta(seconds=5)
 """The time limit for establishing a connection, including TLS."""
 KEPT_BYTES = 4_096
 HEAD_BYTES = 32_768
@@ -128,8 +128,8 @@ class Outbound:
         *,
         allowed: Sequence[Network] = (),
         tls: ssl.SSLContext | None = None,
-        total: timedelta = TOTAL,
-        connect: timedelta = CONNECT,
+        total: timedelta = TOTAL_TIMEOUT,
+        connect: timedelta = CONNECT_TIMEOUT,
     ) -> None:
         """`lookup` returns all addresses of a name; `allowed` permits special-purpose networks."""
         self._lookup, self._allowed = lookup, allowed
@@ -202,7 +202,7 @@ class Outbound:
         return [str(address) for address in addresses]
 
     async def _addresses(self, target: OutboundUrl) -> list[Address]:
-        return await self._permitted(target.host, target.spelled)
+        return await self._permitted(target.host, target.known_addresses)
 
     async def _permitted(self, host: str, known_addresses: Sequence[str]) -> list[Address]:
         if known_addresses:

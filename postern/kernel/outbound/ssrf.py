@@ -104,7 +104,7 @@ class OutboundUrl:
         return host if self.port == (443 if self.secure else 80) else f"{host}:{self.port}"
 
     @property
-    def spelled(self) -> list[str]:
+    def known_addresses(self) -> list[str]:
         """The addresses known without a DNS lookup; empty for a name other than localhost."""
         if self.literal:
             return [str(self.literal)]
@@ -213,7 +213,7 @@ def check_target(url: str, allowed: Sequence[Network]) -> None:
 
     Names are looked up and checked again for each request.
     """
-    permitted(read_target(url).spelled, allowed)
+    permitted(read_target(url).known_addresses, allowed)
 
 
 def addresses_in(host: str) -> list[str]:

@@ -10,7 +10,7 @@ import msgspec
 
 from postern.kernel.clock import Moment
 from postern.kernel.http.problems import BadRequest, Conflict, Invalid, Missing, ProblemError, RateLimited
-from postern.kernel.values import NameForPeople, Record, to_json
+from postern.kernel.values import DisplayName, Record, to_json
 
 ATTRIBUTES_LIMIT: Final = 16_384
 """Maximum bytes of a contact's attributes as JSON."""
@@ -61,7 +61,7 @@ ImportStatus = Literal["UPLOADING", "PENDING", "RUNNING", "COMPLETED", "FAILED"]
 CharsetFrom = Literal["BOM", "DECLARED", "DETECTED"]
 DelimiterFrom = Literal["DECLARED", "DETECTED"]
 ColumnDecision = Literal["EXACT", "SYNONYM", "DECLARED", "ATTRIBUTE", "IGNORED"]
-Name = NameForPeople
+Name = DisplayName
 AddressText = Annotated[str, msgspec.Meta(max_length=1_000)]
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Conflict, Missing, ProblemError, Unprocessable
-from postern.kernel.values import Body, NameForPeople, Record, Timestamp
+from postern.kernel.values import Body, DisplayName, Record, Timestamp
 from postern.messaging.audiences.rules import Rules
 
 AUTOMATIONS_PER_PROJECT: Final = 500
@@ -79,7 +79,7 @@ class AutomationLoop(Conflict):
         )
 
 
-Name = NameForPeople
+Name = DisplayName
 MaxRunsPerHour = Annotated[int, msgspec.Meta(ge=1, le=RUNS_PER_HOUR_MAX)]
 EventName = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
 Count = Annotated[int, msgspec.Meta(ge=1, le=527_040)]

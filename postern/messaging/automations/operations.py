@@ -375,7 +375,7 @@ async def _retry(tx: Transaction, call: Call, id: UUID, run_id: UUID | None, *, 
         await store.count_runs(
             tx, project_id=[call.project_id], automation_id=[id], measure=["FAILED"], count=[-len(runs)]
         )
-        tx.makes_due("automation_runs")
+        tx.mark_due("automation_runs")
     return runs
 
 
@@ -503,7 +503,7 @@ async def _start_and_wake(tx: Transaction, triggers: list[TriggerRow], recorded:
             at=[event.occurred_at for event, _ in waking],
         )
         if woken:
-            tx.makes_due("automation_runs")
+            tx.mark_due("automation_runs")
     await _start(tx, triggers, subjects)
 
 
@@ -564,7 +564,7 @@ async def _start(tx: Transaction, triggers: list[TriggerRow], subjects: list[tup
         for run in runs
     ]
     await events.record_all(tx, started_events)
-    tx.makes_due("automation_runs")
+    tx.mark_due("automation_runs")
 
 
 async def _filter_by_data(

@@ -357,7 +357,7 @@ class RunBatch:
         await self._count(ended)
         await events.record_all(self.tx, [_finished_event(self.project_id, run, self.now) for run in ended])
         if any(run.calls for run in self.runs):
-            self.tx.makes_due("automation_runs")
+            self.tx.mark_due("automation_runs")
 
     async def _write_history(self) -> None:
         if self.step_records:

@@ -149,7 +149,7 @@ WORK = [
         kind=DueRun,
         lease=LEASE,
         do=advance,
-        share=RUNS_PER_CLAIM,
+        claim_size=RUNS_PER_CLAIM,
         where="not calls",
     ),
     Work(
@@ -158,7 +158,7 @@ WORK = [
         kind=DueRun,
         lease=LEASE,
         do=call_webhooks,
-        share=CALLS_PER_CLAIM,
+        claim_size=CALLS_PER_CLAIM,
         where="calls",
     ),
 ]

@@ -8,7 +8,7 @@ import msgspec
 
 from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Conflict, Missing, ProblemError
-from postern.kernel.values import Body, NameForPeople, Record, Timestamp
+from postern.kernel.values import Body, DisplayName, Record, Timestamp
 
 CampaignStatus = Literal["DRAFT", "SCHEDULED", "TESTING", "SENDING", "PAUSED", "SENT", "CANCELLED", "FAILED"]
 Metric = Literal["OPEN_RATE", "CLICK_RATE"]
@@ -71,7 +71,7 @@ class SeedListEmpty(Conflict):
     """The project has no seed list; add addresses to `seedList` in the project's settings."""
 
 
-Name = NameForPeople
+Name = DisplayName
 Subject = Annotated[str, msgspec.Meta(min_length=1, max_length=2_000)]
 ShortText = Annotated[str, msgspec.Meta(max_length=1_000)]
 AddressText = Annotated[str, msgspec.Meta(min_length=3, max_length=320)]

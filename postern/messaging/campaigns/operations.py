@@ -189,7 +189,7 @@ async def send_campaign(call: Call, id: UUID) -> CampaignSendResult:
         else:
             row = await running.start(tx, call.world, row, call.now)
         await audit.record(tx, call, "campaign.sent", "Campaign", id, name=row.name)
-        tx.makes_due("campaigns")
+        tx.mark_due("campaigns")
     return CampaignSendResult()
 
 
@@ -217,7 +217,7 @@ async def cancel_campaign(call: Call, id: UUID) -> Campaign:
             row = await running.cancel(tx, row, call.now)
         await events.record(tx, call, "campaign.cancelled", id, name=row.name)
         await audit.record(tx, call, "campaign.cancelled", "Campaign", id, name=row.name)
-        tx.makes_due("campaigns")
+        tx.mark_due("campaigns")
     await running.wait_until_stopped(call.world, row, call.now)
     return to_campaign(row)
 
@@ -256,7 +256,7 @@ async def resume_campaign(call: Call, id: UUID) -> Campaign:
         row = await running.resume(tx, row, call.now)
         await events.record(tx, call, "campaign.resumed", id, name=row.name)
         await audit.record(tx, call, "campaign.resumed", "Campaign", id, name=row.name)
-        tx.makes_due("campaigns")
+        tx.mark_due("campaigns")
     return to_campaign(row)
 
 
@@ -275,7 +275,7 @@ async def cancel_ab_test(call: Call, id: UUID) -> Campaign:
         row = await running.continue_with_winner(tx, row, first, evidence, call.now)
         await events.record(tx, call, "campaign.tested", id, name=row.name, **evidence)
         await audit.record(tx, call, "campaign.ab_test_cancelled", "Campaign", id, name=row.name)
-        tx.makes_due("campaigns")
+        tx.mark_due("campaigns")
     return to_campaign(row)
 
 
@@ -299,7 +299,7 @@ async def select_ab_test_winner(call: Call, id: UUID, data: WinnerChoice) -> Cam
         row = await running.continue_with_winner(tx, row, chosen, evidence, call.now)
         await events.record(tx, call, "campaign.tested", id, name=row.name, winnerId=chosen.id, decidedBy="hand")
         await audit.record(tx, call, "campaign.winner_selected", "Campaign", id, name=row.name, variant=chosen.name)
-        tx.makes_due("campaigns")
+        tx.mark_due("campaigns")
     return to_campaign(row)
 
 

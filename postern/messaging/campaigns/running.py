@@ -301,7 +301,7 @@ async def _release(world: "World", row: CampaignRow) -> bool:
             released = await campaign_store.release_sends(
                 tx, project_id=row.project_id, campaign_id=row.id, now=now, limit=UPDATE_BATCH
             )
-            tx.makes_due("sends")
+            tx.mark_due("sends")
             if len(released) < UPDATE_BATCH:
                 await change_state(tx, locked, now, status=row.status, due_at=locked.due_at, releasing=False)
                 return True
@@ -372,7 +372,7 @@ async def _start_scheduled(world: "World", row: CampaignRow) -> None:
             await change_state(tx, locked, now, status="FAILED", due_at=None, reason=reason)
             event = events.make_event(row.project_id, "campaign.failed", row.id, now, name=row.name, reason=reason)
             await events.record_all(tx, [event])
-        tx.makes_due("campaigns")
+        tx.mark_due("campaigns")
 
 
 async def _lock_unchanged(tx: Transaction, row: CampaignRow) -> CampaignRow | None:
@@ -397,7 +397,7 @@ async def _fill(world: "World", row: CampaignRow) -> None:
             if locked is None:
                 return
             done = await _fill_batch(tx, world, locked)
-            tx.makes_due("sends")
+            tx.mark_due("sends")
         if done:
             await _reschedule_in(world, row, timedelta())
             return
@@ -437,7 +437,7 @@ async def _choose_sample(world: "World", row: CampaignRow) -> bool:
         await continue_with_winner(tx, locked, variants[0], evidence, now)
         event_data: dict[str, Any] = {"name": row.name, **evidence}
         await events.record_all(tx, [events.make_event(row.project_id, "campaign.tested", row.id, now, **event_data)])
-        tx.makes_due("campaigns")
+        tx.mark_due("campaigns")
     return False
 
 
@@ -531,7 +531,7 @@ async def _end_test(world: "World", row: CampaignRow) -> None:
         await continue_with_winner(tx, locked, winner, evidence, now)
         event_data: dict[str, Any] = {"name": row.name, "winnerId": winner.id, "decidedBy": evidence["decidedBy"]}
         await events.record_all(tx, [events.make_event(row.project_id, "campaign.tested", row.id, now, **event_data)])
-        tx.makes_due("campaigns")
+        tx.mark_due("campaigns")
 
 
 def test_ends_at(row: CampaignRow) -> Moment | None:

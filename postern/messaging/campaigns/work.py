@@ -12,8 +12,8 @@ WORK: list[Work[CampaignRow]] = [
         table="campaigns",
         kind=CampaignRow,
         lease=timedelta(seconds=30),
-        do=one_by_one(run, at_once=4),
-        share=4,
-        at_once=4,
+        do=one_by_one(run, max_concurrent=4),
+        claim_size=4,
+        max_claims=4,
     )
 ]

@@ -80,8 +80,8 @@ async def create_domain(call: Call, data: NewDomain) -> Domain:
         row = await _insert(tx, call, name, keys)
         await events.record(tx, call, "domain.created", row.id, domain=name)
         await audit.record(tx, call, "domain.created", "Domain", row.id, domain=name)
-        tx.makes_due("domains")
-        tx.makes_due("blocklist_watches")
+        tx.mark_due("domains")
+        tx.mark_due("blocklist_watches")
     return _to_domain(row, await _published(call))
 
 

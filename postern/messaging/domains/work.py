@@ -66,7 +66,7 @@ WORK: list[Work[Any]] = [
         kind=StoredDomain,
         lease=CHECK_LEASE,
         do=one_by_one(check_domains),
-        share=50,
+        claim_size=50,
     ),
     Work(
         name="blocklist_checks",
@@ -74,7 +74,7 @@ WORK: list[Work[Any]] = [
         kind=BlocklistWatch,
         lease=CHECK_LEASE,
         do=one_by_one(check_listings),
-        share=50,
+        claim_size=50,
     ),
 ]
 """The background work that the worker processes run."""

@@ -150,7 +150,7 @@ async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -
     prepare = prepare_marketing if job.send.lane == MARKETING else prepare_all
     prepared: PreparedMessage | SendOutcome | CampaignPaused
     try:
-        prepared = await world.batcher(prepare, side_by_side=2, at_most=PREPARED_TOGETHER)(job)
+        prepared = await world.batcher(prepare, max_concurrent=2, max_batch_size=PREPARED_TOGETHER)(job)
     except NeedsOwnProcess:
         prepared = await _prepare_alone(world, job)
     if isinstance(prepared, CampaignPaused):

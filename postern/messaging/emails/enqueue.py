@@ -99,7 +99,7 @@ async def enqueue_all(
             search_text=[f"{send.recipient} {send.subject} {send.message_id}".lower()[:4_000] for send, _ in kept],
         )
         await events.record_all(tx, [_skip_event(send, now) for send, _ in kept])
-        tx.makes_due("sends")
+        tx.mark_due("sends")
     return {request.once_key: AcceptedSend(send.id, send.reason) for send, request in kept}
 
 

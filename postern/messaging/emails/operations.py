@@ -161,7 +161,7 @@ async def send_email(
         return await _again(call, known.status, known.response, known.send_ids)
     if not new.at_once:
         return _created(first)
-    tasks = [call.world.run_after(_hand_over(call.world, new_send)) for new_send in sends]
+    tasks = [call.world.run_in_background(_hand_over(call.world, new_send)) for new_send in sends]
     done, _ = await asyncio.wait(tasks, timeout=wait.total_seconds())
     statuses = [task.result() if task in done else new.send.status for task in tasks]
     result = _result([new_send.send for new_send in sends], statuses)
@@ -287,7 +287,7 @@ async def reschedule_email(call: Call, send_id: UUID, data: EmailReschedule) -> 
         )
         moved = await store.change_schedule(tx, changed, now=call.now)
         await events.record_all(tx, [event_of(moved, "email.scheduled", call.now, scheduledAt=moved.scheduled_at)])
-        tx.makes_due("sends")
+        tx.mark_due("sends")
     return entry_of(moved)
 
 
@@ -328,7 +328,7 @@ async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
             sooner = await store.bring_forward(tx, project_id=call.project_id, id=send_id, now=call.now)
             if sooner is None:
                 raise NotRetriable("This send is being transmitted right now.")
-            tx.makes_due("sends")
+            tx.mark_due("sends")
             return entry_of(sooner)
         if send.status not in RETRIABLE:
             raise NotRetriable
@@ -342,7 +342,7 @@ async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
         )
         moved = await store.change_schedule(tx, changed, now=call.now)
         await events.record_all(tx, [event_of(moved, "email.queued", call.now, retry=True)])
-        tx.makes_due("sends")
+        tx.mark_due("sends")
     return entry_of(moved)
 
 
@@ -392,7 +392,7 @@ async def send_system_mail(
     new = with_secrets(world, new, secrets or [])
     await submit(call, SubmissionRequest(project_id=project_id, sends=[new], key=None, response=None))
     if new.at_once:
-        world.run_after(_hand_over(world, new))
+        world.run_in_background(_hand_over(world, new))
     return new.send.id
 
 
@@ -432,7 +432,7 @@ async def send_copy(
         new = msgspec.structs.replace(new, body=msgspec.structs.replace(new.body, from_name=from_name))
     await submit(call, SubmissionRequest(project_id=call.project_id, sends=[new], key=None, response=None))
     if new.at_once:
-        await call.world.run_after(_hand_over(call.world, new))
+        await call.world.run_in_background(_hand_over(call.world, new))
     return new.send.id
 
 

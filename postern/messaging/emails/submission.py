@@ -505,7 +505,7 @@ async def _commit(world: "World", requests: list[SubmissionRequest]) -> list[boo
                 ],
             )
             if any(not accepted.at_once for accepted in new):
-                tx.makes_due("sends")
+                tx.mark_due("sends")
     return won
 
 

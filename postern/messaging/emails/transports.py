@@ -79,7 +79,7 @@ def _retire_others(world: "World", project_id: UUID, name: str) -> None:
     """Close the connections to the former relays of a project that changed them."""
     prefix = f"relay:{project_id}:"
     for former in [key for key in world.transports if key.startswith(prefix) and key != name]:
-        world.run_after(world.transports.pop(former).aclose())
+        world.run_in_background(world.transports.pop(former).aclose())
 
 
 def _own_name(world: "World") -> str:

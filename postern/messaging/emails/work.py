@@ -107,9 +107,9 @@ SENDS: list[Work[Send]] = [
         kind=Send,
         lease=Settings().lease,
         do=deliver_share,
-        share=250,
+        claim_size=250,
         where="lane = 0",
-        at_once=12,
+        max_claims=12,
     ),
     Work(
         name="sends.marketing",
@@ -117,8 +117,8 @@ SENDS: list[Work[Send]] = [
         kind=Send,
         lease=Settings().lease,
         do=deliver_share,
-        share=250,
+        claim_size=250,
         where="lane = 1",
-        at_once=12,
+        max_claims=12,
     ),
 ]

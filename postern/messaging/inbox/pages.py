@@ -18,7 +18,7 @@ from postern.platform.accounts import operations as accounts
 from postern.platform.accounts.model import DeveloperSignIn
 from postern.platform.projects import operations as projects
 from postern.security.secrets import SealBroken
-from postern.web.pages import SCRIPTED, as_response, page, read_form
+from postern.web.pages import SCRIPT_SOURCES, as_response, page, read_form
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 COOKIE = "postern-inbox"
 COOKIE_PURPOSE = "inbox-cookie"
 SESSION_SECONDS = 1_800
-PAGE_POLICY = {**SCRIPTED, "img-src": "data:", "frame-src": "'self'"}
+PAGE_POLICY = {**SCRIPT_SOURCES, "img-src": "data:", "frame-src": "'self'"}
 MESSAGE_POLICY = (
     "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; img-src data: https: http:; "
     "style-src 'unsafe-inline'; font-src data:; frame-ancestors 'self'; base-uri 'none'; form-action 'none'"

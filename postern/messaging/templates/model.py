@@ -7,7 +7,7 @@ import msgspec
 
 from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Conflict, Missing, Unprocessable
-from postern.kernel.values import Body, NameForPeople, Record
+from postern.kernel.values import Body, DisplayName, Record
 from postern.protocols.mail.templates.template import Engine
 
 TEMPLATES_PER_PROJECT: Final = 10_000
@@ -22,7 +22,7 @@ LISTED_BYTES: Final = 8_000_000
 VARIABLES_BYTES: Final = 256_000
 """The largest JSON of a preview's variables."""
 
-Name = NameForPeople
+Name = DisplayName
 Subject = Annotated[str, msgspec.Meta(max_length=2_000)]
 ContentText = Annotated[str, msgspec.Meta(max_length=CONTENT_CHARACTERS)]
 

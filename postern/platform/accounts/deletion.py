@@ -12,7 +12,7 @@ from uuid import UUID
 import structlog
 
 from postern.kernel.clock import Moment
-from postern.kernel.database.catalog import CHUNKS_AT_ONCE, OF_PROJECT, RowsToDelete, delete_rows, tenant_tables
+from postern.kernel.database.catalog import MAX_CHUNKS, PROJECT_CONDITION, RowsToDelete, delete_rows, tenant_tables
 from postern.kernel.database.statements import Transaction
 from postern.kernel.due import Work, one_by_one
 from postern.kernel.http.call import Call, PermissionMissing, ProjectMissing
@@ -67,7 +67,7 @@ async def delete_project(call: Call) -> Deleted:
         if not await _delete_projects(tx, call.account_id, call.project_id, call.now):
             raise ProjectMissing
         await audit.record(tx, call, "project.deleted", "Project", call.project_id, account_wide=True)
-        tx.makes_due("deletions")
+        tx.mark_due("deletions")
     return Deleted()
 
 
@@ -100,7 +100,7 @@ async def begin_account_deletion(tx: Transaction, call: Call) -> None:
     await store.delete_account(tx, account_id=call.account_id, now=call.now)
     await store.drop_invitations(tx, account_id=call.account_id)
     await call.world.hooks.close_account(tx, call)
-    tx.makes_due("deletions")
+    tx.mark_due("deletions")
 
 
 async def delete_stale_sign_ups(world: "World") -> int:
@@ -115,7 +115,7 @@ async def delete_stale_sign_ups(world: "World") -> int:
             await _delete_projects(tx, account_id, None, world.clock())
             await store.delete_account(tx, account_id=account_id, now=world.clock())
             await store.delete_developers(tx, account_id=account_id)
-            tx.makes_due("deletions")
+            tx.mark_due("deletions")
     return len(stale)
 
 
@@ -140,7 +140,7 @@ async def continue_deletion(world: "World", deletion: DeletionRow) -> None:
         if deletion.swept_at is not None:
             await store.finish_deletion(tx, target_id=deletion.target_id, id=deletion.id)
             log.info("project_deleted", project=str(deletion.target_id))
-        tx.makes_due("deletions")
+        tx.mark_due("deletions")
     if deletion.swept_at is None:
         await _reschedule(world, deletion, world.clock() + LATE_ROWS, swept_at=world.clock())
 
@@ -148,7 +148,9 @@ async def continue_deletion(world: "World", deletion: DeletionRow) -> None:
 async def _delete_project_rows(world: "World", project_id: UUID) -> bool:
     """Delete some rows of a project; returns whether all are deleted."""
     tables = [table.name for table in await tenant_tables(world.db)]
-    return await delete_rows(world.db, [RowsToDelete(name, OF_PROJECT) for name in tables], project_id=project_id)
+    return await delete_rows(
+        world.db, [RowsToDelete(name, PROJECT_CONDITION) for name in tables], project_id=project_id
+    )
 
 
 async def _delete_account_rows(world: "World", deletion: DeletionRow) -> None:
@@ -156,10 +158,10 @@ async def _delete_account_rows(world: "World", deletion: DeletionRow) -> None:
     if await store.any_project(world.db, account_id=deletion.account_id) is not None:
         async with world.db.transaction() as tx:  # Includes a project that was created concurrently.
             await _delete_projects(tx, deletion.account_id, None, world.clock())
-            tx.makes_due("deletions")
+            tx.mark_due("deletions")
         await _reschedule(world, deletion, world.clock() + LATE_ROWS)  # Or earlier, when the last project is deleted.
         return
-    for _ in range(CHUNKS_AT_ONCE):
+    for _ in range(MAX_CHUNKS):
         if not await audit.delete_expired(world.db, deletion.account_id):
             async with world.db.transaction() as tx:
                 await store.drop_mails(tx, account_id=deletion.account_id)
@@ -188,6 +190,6 @@ DELETIONS: Work[DeletionRow] = Work(
     kind=DeletionRow,
     lease=timedelta(minutes=5),
     do=one_by_one(continue_deletion),
-    share=1,
-    at_once=2,
+    claim_size=1,
+    max_claims=2,
 )

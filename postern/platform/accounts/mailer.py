@@ -165,7 +165,7 @@ async def _insert_mail(tx: Transaction, world: "World", account_id: UUID, conten
     mail_id = new_id()
     sealed = world.secrets.seal(msgspec.json.encode(content), f"account-mail:{mail_id}")
     await store.insert_mail(tx, account_id=account_id, id=mail_id, sealed=sealed, now=world.clock())
-    tx.makes_due("account_mails")
+    tx.mark_due("account_mails")
 
 
 NO_ACCOUNT = NO_ID

@@ -16,7 +16,7 @@ from postern.kernel.http.problems import (
     Unauthenticated,
     Unprocessable,
 )
-from postern.kernel.values import ONE_LINE, Body, NameForPeople, Record
+from postern.kernel.values import ONE_LINE, Body, DisplayName, Record
 from postern.platform.projects.model import Project
 from postern.platform.projects.permissions import MemberRole
 from postern.security.passwords import PASSWORD_MAX, PASSWORD_MIN
@@ -32,7 +32,7 @@ EmailText = Annotated[str, msgspec.Meta(min_length=3, max_length=254)]
 PersonName = Annotated[
     str, msgspec.Meta(max_length=200, pattern=ONE_LINE, description="A name for people: one line of text.")
 ]
-NewName = NameForPeople
+NewName = DisplayName
 """A developer's name in a change, which cannot make it empty."""
 AccountName = NewName
 TokenText = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]

@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.clock import Moment
-from postern.kernel.database.catalog import CHUNK
+from postern.kernel.database.catalog import CHUNK_ROWS
 from postern.kernel.database.statements import Database, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import camel
@@ -157,11 +157,11 @@ async def of_account(
 async def all_of_account(db: Database, account_id: UUID) -> AsyncIterator[list[AccountAuditEntry]]:
     """Yield all entries of an account in chunks, oldest first."""
     after: UUID | None = None
-    while rows := await store.after(db, account_id=account_id, after=after, limit=CHUNK):
+    while rows := await store.after(db, account_id=account_id, after=after, limit=CHUNK_ROWS):
         yield rows
         after = rows[-1].id
 
 
 async def delete_expired(db: Database, account_id: UUID) -> int:
     """Delete a chunk of the entries of an account that is being deleted; returns the number deleted."""
-    return await store.delete_expired(db, account_id=account_id, limit=CHUNK)
+    return await store.delete_expired(db, account_id=account_id, limit=CHUNK_ROWS)

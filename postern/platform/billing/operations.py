@@ -139,7 +139,7 @@ async def receive_stripe_event(call: Call, request: RawRequest, signature: Signa
         if await store.record_stripe_event(
             tx, id=event_id, type=event_type, customer_ref=customer, expired_before=expired_before, now=call.now
         ):
-            tx.makes_due("billing_accounts")
+            tx.mark_due("billing_accounts")
     return HttpResponse(to_json({"received": True}))
 
 
@@ -178,7 +178,7 @@ async def billing_done(call: Call, cancelled: str | None = None) -> HttpResponse
 async def close_account(tx: Transaction, call: Call) -> None:
     """Schedule the cancellation of all subscriptions of an account that is being deleted."""
     if await store.mark_closing(tx, account_id=call.account_id, now=call.now):
-        tx.makes_due("billing_accounts")
+        tx.mark_due("billing_accounts")
 
 
 async def quota_of_plan(db: Queries, world: "World", request: QuotaRequest) -> QuotaLeft | None:

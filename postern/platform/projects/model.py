@@ -8,10 +8,10 @@ import msgspec
 from postern.kernel.clock import Moment
 from postern.kernel.http.call import Environment
 from postern.kernel.http.problems import Missing, Unprocessable
-from postern.kernel.values import Body, NameForPeople, Record
+from postern.kernel.values import Body, DisplayName, Record
 
 KeyType = Literal["SECRET", "PUBLISHABLE"]
-Name = NameForPeople
+Name = DisplayName
 HostName = Annotated[
     str,
     msgspec.Meta(

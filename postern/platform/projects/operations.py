@@ -23,7 +23,7 @@ from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list, newest_first
 from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.outbound.ssrf import AddressRefused, check_host
-from postern.kernel.values import Body, Timestamp, is_own_address, new_id, to_plain
+from postern.kernel.values import Body, Timestamp, is_safe_redirect_url, new_id, to_plain
 from postern.platform.audit import operations as audit
 from postern.platform.projects import store
 from postern.platform.projects.model import (
@@ -323,7 +323,7 @@ async def read_key(world: "World", token: str, project_id: UUID | None, origin: 
         return None
     if not looks_like_key(token):
         raise CredentialInvalid
-    key: KeyInUse | None = await world.batcher(keys_of_all, side_by_side=2)(world.secrets.digest("api-key", token))
+    key: KeyInUse | None = await world.batcher(keys_of_all, max_concurrent=2)(world.secrets.digest("api-key", token))
     now = world.clock()
     if key is None or (key.expires_at is not None and key.expires_at <= now):
         raise CredentialInvalid
@@ -415,7 +415,7 @@ def _sign_in_changed(settings: SignInSettings, change: SignInChange) -> SignInSe
         except AddressInvalid as error:
             raise Invalid.at("/settings/signIn/mailFrom", error.detail, "invalid_address") from None
     for index, url in enumerate(changes.get("redirect_urls", [])):
-        if not is_own_address(url):
+        if not is_safe_redirect_url(url):
             message = (
                 "A redirect URL must be https://…, http:// with a loopback host, or an app's own scheme, such as "
                 "com.acme.app:/back."

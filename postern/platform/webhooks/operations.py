@@ -272,7 +272,7 @@ async def replay_webhook_delivery(call: Call, id: UUID, delivery_id: UUID) -> No
         replayed = await store.replay(tx, project_id=call.project_id, webhook_id=id, id=delivery_id, now=call.now)
         if not replayed:
             raise DeliveryMissing
-        tx.makes_due("webhook_deliveries")
+        tx.mark_due("webhook_deliveries")
         await audit.record(tx, call, "webhook.replayed", "Webhook", id, delivery_id=str(delivery_id))
 
 
@@ -303,7 +303,7 @@ async def replay_webhook_deliveries(call: Call, id: UUID, data: WebhookReplay) -
             now=call.now,
             limit=REPLAYED_AT_ONCE,
         )
-        tx.makes_due("webhook_deliveries")
+        tx.mark_due("webhook_deliveries")
         await audit.record(tx, call, "webhook.replayed", "Webhook", id, deliveries=replayed, status=data.status)
     return WebhookReplayResult(replayed=replayed, more=replayed == REPLAYED_AT_ONCE)
 
@@ -354,7 +354,7 @@ async def enqueue_deliveries(tx: Transaction, events: list[Event]) -> None:
         event=[event.type for event, _ in matches],
         at=[event.occurred_at for event, _ in matches],
     )
-    tx.makes_due("webhook_deliveries")
+    tx.mark_due("webhook_deliveries")
 
 
 async def enqueue_deliveries_in_bulk(tx: Transaction, written: EventRange) -> None:
@@ -377,7 +377,7 @@ async def enqueue_deliveries_in_bulk(tx: Transaction, written: EventRange) -> No
         webhook_id=[webhook_id for webhook_id, _ in matches],
         event=[name for _, name in matches],
     )
-    tx.makes_due("webhook_deliveries")
+    tx.mark_due("webhook_deliveries")
 
 
 async def erase_events(tx: Transaction, project_id: UUID, subject_ids: list[UUID], now: Moment) -> None:

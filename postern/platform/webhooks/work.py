@@ -159,8 +159,8 @@ WORK = [
         kind=DueDelivery,
         lease=LEASE,
         do=deliver,
-        share=100,
-        at_once=200,
+        claim_size=100,
+        max_claims=200,
         group_column="webhook_id",
     ),
     Work(

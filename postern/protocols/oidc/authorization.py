@@ -11,11 +11,11 @@ def authorization_url(endpoint: str, **parameters: str) -> str:
     return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(parameters)}"
 
 
-def challenge_of(verifier: str) -> str:
+def code_challenge(verifier: str) -> str:
     """The S256 challenge of a code verifier (RFC 7636 §4.2)."""
     return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
 
-def verifies(verifier: str, challenge: str) -> bool:
+def matches_challenge(verifier: str, challenge: str) -> bool:
     """Whether a code verifier is that of an S256 challenge (RFC 7636 §4.6). Takes the same time for every verifier."""
-    return hmac.compare_digest(challenge, challenge_of(verifier))
+    return hmac.compare_digest(challenge, code_challenge(verifier))

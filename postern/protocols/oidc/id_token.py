@@ -13,21 +13,21 @@ from postern.kernel.untrusted_json import JsonRefused, read_untrusted_json
 
 SKEW = timedelta(seconds=60)
 SUBJECT_LIMIT = 255
-TOKEN_CHARACTERS = 65_536
+MAX_TOKEN_CHARS = 65_536
 """Of an ID token or an access token."""
 RSA_BITS = range(2_048, 8_193)
 """Shorter keys are too weak (RFC 7518 §3.3), longer ones take long to check."""
-TENANT = "{tenantid}"
+TENANT_PLACEHOLDER = "{tenantid}"
 """What Microsoft's documents for all tenants have in the issuer where tokens have the tenant."""
 
-ALGORITHMS_OF_KEYS: dict[tuple[str, str | None], str] = {
+DEFAULT_ALGORITHMS: dict[tuple[str, str | None], str] = {
     ("RSA", None): "RS256",
     ("EC", "P-256"): "ES256",
     ("EC", "P-384"): "ES384",
     ("OKP", "Ed25519"): "EdDSA",
 }
 """The one algorithm of a key that does not name one itself. None of them takes a shared secret."""
-ALGORITHMS = frozenset((*ALGORITHMS_OF_KEYS.values(), "RS384", "RS512", "PS256", "PS384", "PS512"))
+ALGORITHMS = frozenset((*DEFAULT_ALGORITHMS.values(), "RS384", "RS512", "PS256", "PS384", "PS512"))
 
 
 class TokenRefused(Exception):
@@ -51,16 +51,16 @@ def find_key(document: dict[str, Any], key_id: object) -> dict[str, Any] | None:
     return next((key for key in signing if key.get("kid") == key_id), None)
 
 
-def verification_key(found: dict[str, Any] | None, header: dict[str, Any]) -> tuple[jwt.PyJWK, str]:
+def verification_key(jwk: dict[str, Any] | None, header: dict[str, Any]) -> tuple[jwt.PyJWK, str]:
     """A provider's key, read, and the one algorithm it is used with. Raises TokenRefused."""
-    if found is None:
+    if jwk is None:
         raise TokenRefused("signed with an unknown key")
-    curve = str(found["crv"]) if "crv" in found and found.get("kty") != "RSA" else None
-    algorithm = found.get("alg") or ALGORITHMS_OF_KEYS.get((str(found.get("kty")), curve))
+    curve = str(jwk["crv"]) if "crv" in jwk and jwk.get("kty") != "RSA" else None
+    algorithm = jwk.get("alg") or DEFAULT_ALGORITHMS.get((str(jwk.get("kty")), curve))
     if not isinstance(algorithm, str) or algorithm not in ALGORITHMS or header.get("alg") != algorithm:
         raise TokenRefused("signed with another algorithm")
     try:
-        key = jwt.PyJWK(found, algorithm)
+        key = jwt.PyJWK(jwk, algorithm)
     except (jwt.PyJWTError, ValueError, TypeError, KeyError, AttributeError, OverflowError, UnsupportedAlgorithm):
         raise TokenRefused("signed with a key that cannot be read") from None
     if isinstance(key.key, rsa.RSAPublicKey) and key.key.key_size not in RSA_BITS:
@@ -96,8 +96,8 @@ def verify_claims(
         raise TokenRefused(str(error)) from None
     except (ValueError, TypeError, UnsupportedAlgorithm):
         raise TokenRefused("a signature that cannot be checked with that key") from None
-    expected = str(metadata["issuer"]).replace(TENANT, str(claims.get("tid", TENANT)))
-    if claims["iss"] != expected or (TENANT not in str(metadata["issuer"]) and claims["iss"] != issuer):
+    expected = str(metadata["issuer"]).replace(TENANT_PLACEHOLDER, str(claims.get("tid", TENANT_PLACEHOLDER)))
+    if claims["iss"] != expected or (TENANT_PLACEHOLDER not in str(metadata["issuer"]) and claims["iss"] != issuer):
         raise TokenRefused("another issuer")
     audiences = claims["aud"] if isinstance(claims["aud"], list) else [claims["aud"]]
     if (len(audiences) > 1 or "azp" in claims) and claims.get("azp") != client_id:
@@ -120,7 +120,7 @@ def is_tenant_of(template: str, issuer: str) -> bool:
 
 def _parts_of(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The header and the claims of a token (RFC 7519), nothing of it verified yet. Raises TokenRefused."""
-    parts = token.split(".") if len(token) <= TOKEN_CHARACTERS and token.isascii() else []
+    parts = token.split(".") if len(token) <= MAX_TOKEN_CHARS and token.isascii() else []
     if len(parts) != 3:
         raise TokenRefused("not a signed token")
     try:

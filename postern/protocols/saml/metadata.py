@@ -119,7 +119,7 @@ def sp_metadata(provider: ServiceProvider, *, valid_until: datetime | None = Non
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True)
 
 
-def require_web_address(url: str, what: str, *, allow_http: bool = False) -> str:
+def require_browser_url(url: str, what: str, *, allow_http: bool = False) -> str:
     """Return `url` if browsers can be redirected to it: https, a host, no credentials, no fragment.
 
     `what` names the URL in the message. Raises SamlMetadataRefused.
@@ -189,14 +189,14 @@ def _supports_saml2(role: Element) -> bool:
 def _endpoint_url(role: Element, service: str, binding: str, allow_http: bool) -> str | None:
     for endpoint in children(role, MD, service):
         if endpoint.get("Binding") == binding:
-            return require_web_address(endpoint.get("Location", "").strip(), service, allow_http=allow_http)
+            return require_browser_url(endpoint.get("Location", "").strip(), service, allow_http=allow_http)
     return None
 
 
 def _logout_response_url(role: Element, allow_http: bool) -> str | None:
     for endpoint in children(role, MD, "SingleLogoutService"):
         if endpoint.get("Binding") in {REDIRECT, POST} and endpoint.get("ResponseLocation"):
-            return require_web_address(
+            return require_browser_url(
                 endpoint.get("ResponseLocation", "").strip(), "ResponseLocation", allow_http=allow_http
             )
     return None

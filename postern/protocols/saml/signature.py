@@ -84,7 +84,7 @@ def _only_signature(element: Element, trace: SamlTrace, step: str) -> Element:
 
 def verify_raw(
     data: bytes,
-    value: bytes,
+    signature: bytes,
     method: str,
     connection: SamlConnection,
     now: datetime,
@@ -99,7 +99,7 @@ def verify_raw(
         )
     for pem in connection.idp_certificates[:MAX_IDP_CERTIFICATES]:
         certificate = load_certificate(pem)
-        if _is_valid_signature(certificate, data, value, METHODS[method]):
+        if _is_valid_signature(certificate, data, signature, METHODS[method]):
             _require_unexpired(certificate, connection, now, trace, step)
             trace.passed(step, f"{METHODS[method].name} by certificate {fingerprint(certificate)}")
             return

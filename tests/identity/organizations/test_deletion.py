@@ -51,8 +51,8 @@ async def full(directory: Directory):
 async def rows_of(world, project_id: str, organization_id: str) -> dict[str, int]:
     """How many rows each table has that would go with the organization, and the organization itself."""
     left = {}
-    for doomed in [*await catalog.tables_referencing(world.db, "organizations")]:
-        query = SQL("select count(*) from {} where {}").format(Identifier(doomed.table), doomed.which)
+    for doomed in [*await catalog.dependent_rows(world.db, "organizations")]:
+        query = SQL("select count(*) from {} where {}").format(Identifier(doomed.table), doomed.condition)
         values = {"project_id": UUID(project_id), "id": UUID(organization_id)}
         async with world.db.connection() as connection:
             (count,) = await (await connection.execute(query, values)).fetchone()
@@ -157,7 +157,7 @@ async def test_an_interrupted_deletion_is_continued(directory, full, world, cloc
 
 async def test_a_large_deletion_runs_in_chunks(directory, full, world, monkeypatch):
     acme, _, _ = full
-    monkeypatch.setattr(catalog, "CHUNKS_AT_ONCE", 1)
+    monkeypatch.setattr(catalog, "MAX_CHUNKS", 1)
     await directory.project.client.delete(f"/b2b/organizations/{acme['id']}")
     attempts = []
 
@@ -173,7 +173,7 @@ async def test_a_large_deletion_runs_in_chunks(directory, full, world, monkeypat
 
 async def test_every_table_of_an_organization_has_an_index_for_deletion(world):
     """Each index has two columns, the project first, so that the deletion reads only the rows that it deletes."""
-    names = [each.table for each in await catalog.tables_referencing(world.db, "organizations")]
+    names = [each.table for each in await catalog.dependent_rows(world.db, "organizations")]
     assert set(names) >= {"organization_members", "invitations", "organization_domains", "sso_sign_ons", "sso_keys"}
     assert names.index("sso_sign_ons") < names.index("sso_connections"), "followers of followers first"
     async with world.db.connection() as connection:

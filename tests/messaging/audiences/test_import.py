@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postern.kernel.due import ClaimGroup, claim
+from postern.kernel.due import Lane, claim
 from postern.messaging.audiences import csv_reader, work
 from postern.messaging.audiences.model import ImportFileInvalid
 from postern.protocols.mail.address import AddressInvalid, normalise, parse_address
@@ -270,7 +270,7 @@ async def test_a_killed_import_continues_at_its_position(project, world, clock, 
 
     monkeypatch.setattr(work.import_store, "advance", advance)
     imports = work.WORK[0]
-    (job,) = await claim(world.db, imports, ClaimGroup(UUID(project.id), None), clock(), 1)
+    (job,) = await claim(world.db, imports, Lane(UUID(project.id), None), clock(), 1)
     with pytest.raises(Killed):
         await work.run_import(world, job)
     half = (await project.client.get(f"/contacts/imports/{up['id']}")).json()
@@ -286,9 +286,9 @@ async def test_a_killed_import_continues_at_its_position(project, world, clock, 
 
 async def test_a_superseded_attempt_changes_nothing(project, world, clock, work_off):
     up = (await upload(project, "email\na@example.com\n")).json()
-    (old,) = await claim(world.db, work.WORK[0], ClaimGroup(UUID(project.id), None), clock(), 1)
+    (old,) = await claim(world.db, work.WORK[0], Lane(UUID(project.id), None), clock(), 1)
     clock.move(timedelta(minutes=3))
-    (new,) = await claim(world.db, work.WORK[0], ClaimGroup(UUID(project.id), None), clock(), 1)
+    (new,) = await claim(world.db, work.WORK[0], Lane(UUID(project.id), None), clock(), 1)
     await work.run_import(world, old)
     assert (await project.client.get("/contacts")).json()["total"] == 0
     await work.run_import(world, new)

@@ -9,7 +9,7 @@ import pytest
 import standardwebhooks
 
 from postern.kernel.database.statements import Jsonb
-from postern.kernel.due import ClaimGroup, claim
+from postern.kernel.due import Lane, claim
 from postern.messaging.automations import steps
 from postern.messaging.automations.work import WORK, advance
 from postern.platform.events import operations as events
@@ -471,7 +471,7 @@ async def test_each_step_is_executed_once_although_two_workers_have_the_run(
 ):
     automation = await automate({"type": "CONTACT_CREATED"}, email(), {"type": "DELAY", "days": 1})
     await contact()
-    lane = ClaimGroup(UUID(project.id))
+    lane = Lane(UUID(project.id))
     slow = await claim(world.db, WORK[0], lane, clock(), 10)
     clock.move(timedelta(minutes=3))
     quick = await claim(world.db, WORK[0], lane, clock(), 10)
@@ -494,7 +494,7 @@ async def test_a_deleted_automation_does_not_block_the_calls_of_others(
         for path in ("/going", "/staying")
     ]
     await contact()
-    lane, (moving, calling) = ClaimGroup(UUID(project.id)), WORK
+    lane, (moving, calling) = Lane(UUID(project.id)), WORK
     await advance(world, await claim(world.db, moving, lane, clock(), 10))
     jobs = await claim(world.db, calling, lane, clock(), 10)
     assert len(jobs) == 2

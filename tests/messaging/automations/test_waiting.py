@@ -9,7 +9,7 @@ from psycopg.sql import SQL, Composable
 
 from postern.kernel import due
 from postern.kernel.database.statements import STATEMENTS
-from postern.kernel.due import ClaimGroup
+from postern.kernel.due import Lane
 from postern.kernel.values import new_id
 from postern.messaging.automations.work import WORK
 
@@ -70,7 +70,7 @@ async def test_finding_due_runs_reads_one_row_per_project(waiting, project, worl
         assert explained.read <= 2 * projects
         assert "Seq Scan" not in explained.scans
         explained = Explained(connection)
-        assert await due.claim(explained, ADVANCING, ClaimGroup(UUID(project.id)), clock(), 500) == []
+        assert await due.claim(explained, ADVANCING, Lane(UUID(project.id)), clock(), 500) == []
         assert explained.read == 0
 
 

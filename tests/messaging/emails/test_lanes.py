@@ -37,7 +37,7 @@ async def test_the_queue_of_one_project_does_not_delay_another_project(project, 
         assert len({send.project_id for send in sends}) == 1
         await deliver_share(there, sends)
 
-    async with at_work(world, [replace(TRANSACTIONAL, do=note, share=10, at_once=1)]):
+    async with at_work(world, [replace(TRANSACTIONAL, do=note, claim_size=10, max_claims=1)]):
         await until_delivered(other, 1)
         await until_delivered(project, 300)
     ours = [each for each in shares if each in (project.id, other.id)]
@@ -82,7 +82,7 @@ async def test_a_long_queue_gets_several_but_never_all_workers(project, new_proj
             await go_on.wait()
         await deliver_share(there, sends)
 
-    async with at_work(world, [replace(TRANSACTIONAL, do=hold_the_pile, share=10, at_once=4)]):
+    async with at_work(world, [replace(TRANSACTIONAL, do=hold_the_pile, claim_size=10, max_claims=4)]):
         try:
             async with asyncio.timeout(60):
                 await both.wait()

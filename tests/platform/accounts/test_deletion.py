@@ -117,7 +117,7 @@ async def test_an_interrupted_deletion_is_continued(project, world, clock, monke
 
 async def test_a_large_deletion_runs_in_chunks(project, world, monkeypatch, work_off):
     await fill(project)
-    monkeypatch.setattr(catalog, "CHUNKS_AT_ONCE", 2)
+    monkeypatch.setattr(catalog, "MAX_CHUNKS", 2)
     await project.developer.delete("")
     await work_off()
     async with world.db.connection() as connection:
