@@ -49,14 +49,14 @@ async def get_analytics(call: Call, days: Days | None = None) -> ProjectSummary:
     """
     project = await projects.require_project(call.db, call.project_id)
     counts = await _sums(call, days)
-    month = await _sums(call, 30)
+    last_30_days = await _sums(call, 30)
     runs = await automations.totals(call.db, call.project_id)
     campaign_counts = await campaigns.totals(call.db, call.project_id)
     return ProjectSummary(
         project_id=project.id,
         project_name=project.name,
         contacts=await _contacts(call),
-        sends=_send_totals(counts, month),
+        sends=_send_totals(counts, last_30_days),
         campaigns=CampaignTotals(total=campaign_counts.total, sent=campaign_counts.sent),
         automations=AutomationTotals(
             total_runs=runs.total_runs,
@@ -77,7 +77,8 @@ async def get_analytics_time_series(
 ) -> list[TimeSeriesItem]:
     """The statistics of each day, oldest first; days without activity are included.
 
-    `from` and `to` are dates in `timezone`, by default the last 30 days. `campaignId` restricts them to one campaign.
+    `from` and `to` are dates in `timezone`, by default the last 30 days. `campaignId` restricts the
+    statistics to one campaign.
     """
     return await _series(call, read_period(call.now, from_, to, timezone), campaign_id)
 
@@ -134,12 +135,13 @@ def _campaign(text: str | None) -> UUID | None:
 
 
 async def _sums(call: Call, days: int | None) -> dict[str, int]:
+    """The sums of the project's send counters in the last `days` days, or of all time."""
     since = call.now - timedelta(days=days) if days else None
     return counts_of(await store.totals(call.db, project_id=call.project_id, since=since))
 
 
 def counts_of(sums: store.SendSums) -> dict[str, int]:
-    """The counters as a dict by name."""
+    """The sums of the counters, keyed by name."""
     return {measure: getattr(sums, measure) for measure in store.SendSums.__struct_fields__}
 
 
@@ -175,13 +177,13 @@ async def _contacts(call: Call) -> ContactTotals:
     )
 
 
-def _send_totals(counts: dict[str, int], month: dict[str, int]) -> SendTotals:
+def _send_totals(counts: dict[str, int], last_30_days: dict[str, int]) -> SendTotals:
     return SendTotals(
         total=counts.get("accepted", 0),
         **{measure: counts.get(measure, 0) for measure in MEASURES},
         machine_opened=max(0, counts.get("open_touched", 0) - counts.get("opened", 0)),
         machine_clicked=max(0, counts.get("click_touched", 0) - counts.get("clicked", 0)),
-        last30_days=month.get("accepted", 0),
+        last30_days=last_30_days.get("accepted", 0),
         open_rate=rate(counts, "opened"),
         click_rate=rate(counts, "clicked"),
         bounce_rate=rate(counts, "bounced"),

@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     from postern.world import World
 
 MERGE_AFTER = timedelta(hours=1)
-"""The rows of a quarter of an hour are merged when it began this long ago, because they are rarely updated then."""
+"""Minimum age of a quarter of an hour whose rows are merged: older rows are rarely updated."""
 BATCH = 2_000
 MAX_BATCHES = 100
 
 
 async def merge_sums(world: "World") -> int:
-    """Merge the counter rows of past quarters of an hour in batches; returns the number of batches."""
+    """Merge the counter rows of past quarters of an hour, in up to MAX_BATCHES batches; returns their number."""
     batches = 0
     before = world.clock() - MERGE_AFTER
     while batches < MAX_BATCHES and await store.merge_sums(world.db, before=before, limit=BATCH):

@@ -20,6 +20,7 @@ class Period(msgspec.Struct, frozen=True):
 
     @property
     def begins(self) -> datetime:
+        """The start of the first day."""
         return self.midnights([self.first])[0]
 
     @property
@@ -33,11 +34,15 @@ class Period(msgspec.Struct, frozen=True):
         return [datetime.combine(day, time(), zone).astimezone(UTC) for day in days]
 
     def days(self) -> list[date]:
+        """All days of the period, oldest first."""
         return [self.first + timedelta(days=index) for index in range((self.last - self.first).days + 1)]
 
 
 def read_period(now: Moment, first: str | None, last: str | None, zone: str) -> Period:
-    """Parse the parameters `from`, `to` and `timezone`; the default is the last 30 days. Raises Invalid."""
+    """Parse the parameters `from`, `to` and `timezone`. Raises Invalid.
+
+    `to` defaults to today, `from` to the day with which the period has 30 days.
+    """
     if zone not in _zones():
         message = f"There is no time zone `{zone}`. Use an IANA name such as `Europe/Berlin`."
         raise Invalid.at("query/timezone", message, "unknown_timezone")

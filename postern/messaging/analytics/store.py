@@ -51,7 +51,8 @@ MEASURES: LiteralString = """
 """
 
 
-# Without `since`, the row of all time is read: its bucket is -infinity.
+# The sums of a project's send counters since a time. Without `since`, the row of all time is read: its bucket is
+# -infinity.
 @statement(
     "select"
     + MEASURES
@@ -65,6 +66,8 @@ MEASURES: LiteralString = """
 async def totals(db: Queries, *, project_id: UUID, since: datetime | None) -> SendSums: ...
 
 
+# The sums of each day with sends, from `begins` to `ends`. `midnights` are the starts of the days in between, in
+# ascending order. Without `campaign_id`, all sends of the project count.
 @statement(
     "select width_bucket(bucket, %(midnights)s::timestamptz[]) as day,"
     + MEASURES
@@ -86,6 +89,7 @@ async def days(
 ) -> list[DaySums]: ...
 
 
+# The sums of each sending domain with sends, from `begins` to `ends`; without `campaign_id`, all sends count.
 @statement(
     "select domain_id,"
     + MEASURES
@@ -101,33 +105,35 @@ async def domains(
 ) -> list[DomainSums]: ...
 
 
-# Deletes and inserts in one statement, so that a concurrent reader sees either the separate rows or the merged row.
+# Merge up to `limit` counter rows that began before a time; returns whether there were any. Deletes and inserts in one
+# statement, so that a concurrent reader sees either the separate rows or the merged row.
 @statement("""
-    with loose as materialized (
+    with separate as materialized (
         select project_id, campaign_id, bucket, domain_id, slot from send_rollups
         where slot <> 0 and bucket > '-infinity' and bucket < %(before)s
         order by bucket limit %(limit)s for update skip locked
-    ), gone as (
-        delete from send_rollups as r using loose
+    ), deleted as (
+        delete from send_rollups as r using separate
         where (r.project_id, r.campaign_id, r.bucket, r.domain_id, r.slot)
-            = (loose.project_id, loose.campaign_id, loose.bucket, loose.domain_id, loose.slot)
+            = (separate.project_id, separate.campaign_id, separate.bucket, separate.domain_id, separate.slot)
         returning r.*
     )
-    insert into send_rollups as whole (project_id, campaign_id, bucket, domain_id, slot, accepted, sent, delivered,
+    insert into send_rollups as merged (project_id, campaign_id, bucket, domain_id, slot, accepted, sent, delivered,
                                        opened, clicked, open_touched, click_touched, bounced, complained, failed)
     select project_id, campaign_id, bucket, domain_id, 0, sum(accepted), sum(sent), sum(delivered), sum(opened),
            sum(clicked), sum(open_touched), sum(click_touched), sum(bounced), sum(complained), sum(failed)
-    from gone group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    from deleted group by 1, 2, 3, 4 order by 1, 2, 3, 4
     on conflict (project_id, campaign_id, bucket, domain_id, slot) do update set
-        accepted = whole.accepted + excluded.accepted, sent = whole.sent + excluded.sent,
-        delivered = whole.delivered + excluded.delivered, opened = whole.opened + excluded.opened,
-        clicked = whole.clicked + excluded.clicked, open_touched = whole.open_touched + excluded.open_touched,
-        click_touched = whole.click_touched + excluded.click_touched, bounced = whole.bounced + excluded.bounced,
-        complained = whole.complained + excluded.complained, failed = whole.failed + excluded.failed
+        accepted = merged.accepted + excluded.accepted, sent = merged.sent + excluded.sent,
+        delivered = merged.delivered + excluded.delivered, opened = merged.opened + excluded.opened,
+        clicked = merged.clicked + excluded.clicked, open_touched = merged.open_touched + excluded.open_touched,
+        click_touched = merged.click_touched + excluded.click_touched, bounced = merged.bounced + excluded.bounced,
+        complained = merged.complained + excluded.complained, failed = merged.failed + excluded.failed
 """)
 async def merge_sums(db: Queries, *, before: datetime, limit: int) -> bool: ...
 
 
+# The sums of a project's contact counters since a day, or of all time.
 @statement("""
     select measure, sum(count)::bigint as count from contact_rollups
     where project_id = %(project_id)s and (%(since)s::date is null or day >= %(since)s)

@@ -149,14 +149,14 @@ async def change_contact(call: Call, id: UUID, data: ContactChange) -> Contact:
             and key != normalise(contact.email)
             and await store.has_unsubscribed(tx, project_id=call.project_id, email_key=key)
         )
-        wanted = msgspec.structs.replace(
+        new_state = msgspec.structs.replace(
             contact,
             email=email or contact.email,
             attributes=contact.attributes if data.attributes is UNSET else _merged(contact, data.attributes),
             unsubscribed=contact.unsubscribed or had_unsubscribed if data.unsubscribed is UNSET else data.unsubscribed,
         )
         try:
-            return await _change(tx, call.project_id, contact, wanted, call.now, actor_of(call))
+            return await _change(tx, call.project_id, contact, new_state, call.now, actor_of(call))
         except psycopg.errors.UniqueViolation:  # A concurrent transaction took the address after the check above.
             raise ContactExists from None
 
@@ -322,8 +322,8 @@ async def unsubscribe(
     contact = await store.lock_contact(tx, project_id=project_id, id=id)
     if contact is None or contact.unsubscribed:
         return False
-    wanted = msgspec.structs.replace(contact, unsubscribed=True)
-    await _change(tx, project_id, contact, wanted, now, actor, **data)
+    new_state = msgspec.structs.replace(contact, unsubscribed=True)
+    await _change(tx, project_id, contact, new_state, now, actor, **data)
     return True
 
 
@@ -354,25 +354,34 @@ async def _created(tx: Transaction, project_id: UUID, contact: Contact, now: Mom
 
 
 async def _change(
-    tx: Transaction, project_id: UUID, contact: Contact, wanted: Contact, now: Moment, actor: ChangeActor, **data: Any
+    tx: Transaction,
+    project_id: UUID,
+    contact: Contact,
+    new_state: Contact,
+    now: Moment,
+    actor: ChangeActor,
+    **data: Any,
 ) -> Contact:
-    """Write the fields that differ, record events and update audience memberships. Does nothing if none differs."""
+    """Write the fields in which `new_state` differs, record events and update audience memberships.
+
+    Returns the stored contact; does nothing if no field differs. `data` is added to the events.
+    """
     fields = [
         name
         for name in ("email", "attributes", "unsubscribed")
-        if _differ(getattr(wanted, name), getattr(contact, name))
+        if _differ(getattr(new_state, name), getattr(contact, name))
     ]
     if not fields:
         return contact
     new = StoredContact(
         project_id=project_id,
         id=contact.id,
-        email=wanted.email,
-        email_key=normalise(wanted.email),
-        attributes=wanted.attributes,
-        unsubscribed=wanted.unsubscribed,
+        email=new_state.email,
+        email_key=normalise(new_state.email),
+        attributes=new_state.attributes,
+        unsubscribed=new_state.unsubscribed,
     )
-    types = inferred_from(wanted.attributes if "attributes" in fields else {})
+    types = inferred_from(new_state.attributes if "attributes" in fields else {})
     changed = await store.update_contact(tx, new, types, now=now)
     former_key, current_key = normalise(contact.email), normalise(changed.email)
     if contact.unsubscribed and former_key != current_key:

@@ -84,10 +84,12 @@ class ColumnLayout(msgspec.Struct, frozen=True):
     columns: list[str | None]
     """For each column, the attribute it is mapped to, or None."""
     email: int
+    """Index of the column of addresses; -1 if there is none."""
     unsubscribed: int | None
     subscribed: int | None
+    """Index of the column that holds the opposite of `unsubscribed`."""
     attributes: int | None
-    """The column that holds attributes as a JSON object."""
+    """Index of the column that holds attributes as a JSON object."""
     charset: str = "utf-8"
 
 
@@ -327,6 +329,7 @@ def _declared(names: Sequence[str], mapping: Mapping[str, str | None]) -> dict[i
 def _map_columns(
     names: Sequence[str], declared: Mapping[int, str | None]
 ) -> tuple[list[ContactImportColumn], list[ContactImportNotice]]:
+    """Map all columns to targets; returns them with notices for invalid, repeated and doubtful columns."""
     claims = _claimed_columns(names, declared)
     columns: list[ContactImportColumn] = []
     notices: list[ContactImportNotice] = []
@@ -359,8 +362,10 @@ Claims = dict[str, tuple[ColumnDecision, set[int]]]
 
 
 def _claimed_columns(names: Sequence[str], declared: Mapping[int, str | None]) -> Claims:
-    """The columns for the contact's own fields. The caller's mapping takes precedence over a column with the field's
-    exact name, and that over a synonym; of several synonyms the first in the file is used."""
+    """The columns that are mapped to the contact's own fields, by field.
+
+    Precedence: the caller's mapping, then columns with the field's exact name, then the first synonym in the file.
+    """
     claims: Claims = {}
     for index, target in declared.items():
         if target in FIELDS:
@@ -379,6 +384,7 @@ def _claimed_columns(names: Sequence[str], declared: Mapping[int, str | None]) -
 def _target(
     index: int, name: str, declared: Mapping[int, str | None], claims: Claims
 ) -> tuple[str | None, ColumnDecision]:
+    """The target of a column (None if it is not imported), and how the target was chosen."""
     if index in declared:
         return declared[index], "DECLARED"
     for field, (decided_by, indexes) in claims.items():

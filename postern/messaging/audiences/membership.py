@@ -82,7 +82,10 @@ async def contacts_changed(
 
 
 async def lock_audiences(tx: Transaction, project_id: UUID) -> None:
-    """Take the project's shared audience lock; call it before the first change of a contact in a transaction."""
+    """Take the project's shared audience lock until the transaction ends.
+
+    Call it before the first change of a contact in a transaction.
+    """
     await store.lock_audiences_shared(tx, project_id=project_id)
 
 

@@ -121,8 +121,8 @@ async def _record(
     keys = _keys(items, idempotency_key, single=single)
     async with call.db.transaction() as tx:
         await membership.lock_audiences(tx, call.project_id)
-        replayed = await _recorded_before(tx, call, items, keys)
-        new_indexes = [index for index in range(len(items)) if index not in replayed]
+        recorded_before = await _recorded_before(tx, call, items, keys)
+        new_indexes = [index for index in range(len(items)) if index not in recorded_before]
         contact_ids_by_path = await _contact_ids(
             tx, call, [(_path(index, single), items[index]) for index in new_indexes]
         )
@@ -135,13 +135,14 @@ async def _record(
         # Update audiences whose rules refer to custom events.
         contact_ids = sorted({event.subject_id for event in recorded if event.subject_id})
         await membership.contacts_changed(tx, call.project_id, contact_ids, call.now, engagement_only=True)
-    if duplicates or replayed:
+    if duplicates or recorded_before:
         call.headers["Idempotent-Replayed"] = "true"
+    results = dict(recorded_before)
     for index, event in zip(new_indexes, created, strict=True):
-        replayed[index] = CustomEventResult(
+        results[index] = CustomEventResult(
             id=duplicates.get(event.id, event.id), name=event.type, contact_id=event.subject_id
         )
-    return [replayed[index] for index in range(len(items))]
+    return [results[index] for index in range(len(items))]
 
 
 def _path(index: int, single: bool) -> str:

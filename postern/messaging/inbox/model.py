@@ -24,7 +24,7 @@ class CapturedMessage(Record):
     captured_at: Moment
 
 
-class Raw(Record):
+class CapturedRow(Record):
     """A row of `captured_messages` with the complete message (RFC 5322)."""
 
     id: UUID
@@ -40,7 +40,7 @@ class Raw(Record):
     sealed: bytes | None
     """The complete message, encrypted; None if it has no one-time codes and links."""
     redacted: bool = False
-    """Whether `message` is without its one-time codes and links; set by `require_message`."""
+    """Whether one-time codes and links are removed from `message`; set by `require_message`."""
 
 
 class HeaderField(Record):

@@ -35,10 +35,10 @@ from postern.messaging.inbox import store
 from postern.messaging.inbox.model import (
     CapturedMessage,
     CapturedMissing,
+    CapturedRow,
     HeaderField,
     InboxAttachment,
     InboxMessage,
-    Raw,
 )
 from postern.platform.audit import operations as audit
 from postern.protocols.mail.templates.html_tokens import HtmlTokenKind, attributes, tokens
@@ -46,9 +46,9 @@ from postern.protocols.mail.templates.html_tokens import HtmlTokenKind, attribut
 if TYPE_CHECKING:
     from postern.world import World
 
-SEES_SECRETS = "customers:impersonate"
+SECRETS_PERMISSION = "customers:impersonate"
 IMAGES_LIMIT = 64 * 1_048_576
-"""The most characters that embedded images can add to the html, because a message can refer to an image many times."""
+"""Maximum characters that embedded images add to the html, because a message can refer to an image many times."""
 SAFE_TYPE = re.compile(r"^[\w.+-]+/[\w.+-]+$")
 Search = Annotated[str, msgspec.Meta(max_length=320)]
 
@@ -64,7 +64,7 @@ async def list_inbox(
     """Captured messages, newest first. `q` searches subject and recipients."""
     scope = f"inbox|{q or ''}"
     position = position_of(call, scope, page, limit, cursor)
-    rows, total = await inbox_from(call.db, call.project_id, q, position, limit + 1)
+    rows, total = await captured_messages(call.db, call.project_id, q, position, limit + 1)
     return page_at(call, scope, rows, total, position, limit)
 
 
@@ -106,7 +106,7 @@ async def get_inbox_raw(call: Call, id: UUID) -> HttpResponse:
     media_types=["application/octet-stream"],
 )
 async def get_inbox_attachment(call: Call, id: UUID, number: str) -> HttpResponse:
-    """An attachment by its number."""
+    """An attachment by its number, as a download."""
     return attachment_of(await require_message(call.world, call.caller, call.project_id, id), number)
 
 
@@ -121,15 +121,15 @@ async def delete_inbox_message(call: Call, id: UUID) -> Deleted:
 
 
 async def page_of_inbox(db: Queries, project_id: UUID, q: str | None, page: int, limit: int) -> Page[CapturedMessage]:
-    """A page of a project's captured messages."""
-    rows, total = await inbox_from(db, project_id, q, PagePosition(page, offset_of(page, limit)), limit)
+    """A page of a project's captured messages, newest first; `q` searches subject and recipients."""
+    rows, total = await captured_messages(db, project_id, q, PagePosition(page, offset_of(page, limit)), limit)
     return page_of(rows, total, page, limit)
 
 
-async def inbox_from(
+async def captured_messages(
     db: Queries, project_id: UUID, q: str | None, position: PagePosition, limit: int
 ) -> tuple[list[CapturedMessage], int]:
-    """Captured messages from a position, and the total number."""
+    """Captured messages from a position, newest first, and the total number; `q` searches subject and recipients."""
     pattern = like_pattern(q) if q else None
     total = await store.count(db, project_id=project_id, pattern=pattern)
     rows = await store.list_messages(
@@ -143,21 +143,25 @@ async def inbox_from(
     return rows, total
 
 
-async def require_message(world: "World", caller: Caller, project_id: UUID, id: UUID) -> Raw:
-    """A captured message, complete or redacted by the caller's permissions. Raises CapturedMissing."""
+async def require_message(world: "World", caller: Caller, project_id: UUID, id: UUID) -> CapturedRow:
+    """A captured message. Raises CapturedMissing.
+
+    `message` is complete if the caller has the permission `customers:impersonate`, otherwise without one-time codes and
+    links.
+    """
     raw = await store.get_message(world.db, project_id=project_id, id=id)
     if raw is None:
         raise CapturedMissing
     if raw.sealed is None:
         return raw
-    if not caller.may(SEES_SECRETS):
+    if not caller.may(SECRETS_PERMISSION):
         return msgspec.structs.replace(raw, redacted=True)
     message = open_captured(world, raw.send_id, raw.sealed)
     return msgspec.structs.replace(raw, message=message, size=len(message))
 
 
-def parse_captured(raw: Raw) -> InboxMessage:
-    """Parse a message into headers, html, text and attachments."""
+def parse_captured(raw: CapturedRow) -> InboxMessage:
+    """Parse a message into headers, html, text and attachments. Takes CPU time: call it in a thread."""
     message = _parsed(raw)
     html, text = (_content(message, kind) for kind in ("html", "plain"))
     return InboxMessage(
@@ -179,8 +183,8 @@ def parse_captured(raw: Raw) -> InboxMessage:
     )
 
 
-def attachment_of(raw: Raw, number: str) -> HttpResponse:
-    """One attachment as a download. Raises CapturedMissing."""
+def attachment_of(raw: CapturedRow, number: str) -> HttpResponse:
+    """The attachment with a number as a download. Raises CapturedMissing if there is none."""
     files = _files(_parsed(raw))
     if not (number.isascii() and number.isdigit()) or len(number) > 3 or int(number) >= len(files):
         raise CapturedMissing
@@ -194,8 +198,8 @@ def attachment_of(raw: Raw, number: str) -> HttpResponse:
     )
 
 
-def rewritten_html(raw: Raw) -> str | None:
-    """The html for the inbox view, with its attached images embedded and without the tracking pixel.
+def rewritten_html(raw: CapturedRow) -> str | None:
+    """The html for the inbox view, with attached images embedded and without the tracking pixel; None without html.
 
     The pixel is removed because viewing a captured message must not count as an open.
     """
@@ -248,7 +252,7 @@ def _path_of(url: str) -> str:
         return ""
 
 
-def _parsed(raw: Raw) -> EmailMessage:
+def _parsed(raw: CapturedRow) -> EmailMessage:
     return email.message_from_bytes(raw.message, policy=email.policy.default)
 
 

@@ -33,7 +33,7 @@ MESSAGE_POLICY = (
 )
 """The html of a message is not trusted: no scripts, no forms, and an opaque origin."""
 
-DELETING = "emails:write"
+DELETE_PERMISSION = "emails:write"
 PAGE_NUMBER = re.compile("[1-9][0-9]{0,2}")
 LAST_PAGE = 400
 HEAD = re.compile(r"<head(?:\s[^>]{0,1000})?>", re.IGNORECASE)
@@ -44,11 +44,11 @@ RawRequest = Request[Any, Any, Any]
 def routes() -> list[Any]:
     """The route handlers of the inbox pages."""
     views = [show_list, show_message, show_html, show_raw, show_attachment]
-    return [start, enter, use_link, sign_in, sign_out, delete_message, *views]
+    return [open_inbox, show_sign_in_link, sign_in_by_link, sign_in, sign_out, delete_message, *views]
 
 
 @get("/inbox")
-async def start(request: RawRequest) -> Response[bytes]:
+async def open_inbox(request: RawRequest) -> Response[bytes]:
     """Redirect to the inbox of the newest project, or show the sign-in page."""
     caller = await _signed_in(request, None)
     if caller is None or caller.account_id is None:
@@ -60,13 +60,16 @@ async def start(request: RawRequest) -> Response[bytes]:
 
 
 @get("/inbox/enter")
-async def enter(request: RawRequest) -> Response[bytes]:
-    """The page of a one-time sign-in link. Its button uses the link, so that a link preview does not."""
+async def show_sign_in_link(request: RawRequest) -> Response[bytes]:
+    """The page of a one-time sign-in link.
+
+    The link is used up by the button on the page, not by opening the page, because link previews open it.
+    """
     return _page("enter", "Open the inbox", token=request.query_params.get("token", "")[:200])
 
 
 @post("/inbox/enter", status_code=200)
-async def use_link(request: RawRequest) -> Response[bytes]:
+async def sign_in_by_link(request: RawRequest) -> Response[bytes]:
     """Sign in by a one-time link."""
     form = await read_form(request)
     try:
@@ -110,7 +113,7 @@ async def delete_message(request: RawRequest, project: str, message: str) -> Res
     caller = await _signed_in(request, as_id(project))
     if caller is None:
         return _sign_in_page(status=401)
-    if not caller.may(DELETING):
+    if not caller.may(DELETE_PERMISSION):
         raise PermissionMissing
     call = dataclasses.replace(_call(request), caller=caller, project_id=as_id(project))
     await inbox.delete_inbox_message(call, as_id(message))
@@ -129,8 +132,8 @@ async def show_list(request: RawRequest, project: str) -> Response[bytes]:
     page_number = int(number) if PAGE_NUMBER.fullmatch(number) and int(number) <= LAST_PAGE else 1
     messages = await inbox.page_of_inbox(db, as_id(project), q or None, page_number, 25)
     account_projects = await projects.projects_of_account(db, caller.account_id)
-    shown_project = next(candidate for candidate in account_projects if str(candidate.id) == project.lower())
-    return _page("list", "Inbox", project=shown_project, projects=account_projects, q=q, page=messages)
+    current_project = next(candidate for candidate in account_projects if str(candidate.id) == project.lower())
+    return _page("list", "Inbox", project=current_project, projects=account_projects, q=q, page=messages)
 
 
 @get("/inbox/{project:str}/{message:str}")
@@ -142,7 +145,9 @@ async def show_message(request: RawRequest, project: str, message: str) -> Respo
     world = request.app.state.world
     raw = await inbox.require_message(world, caller, as_id(project), as_id(message))
     parsed = await asyncio.to_thread(inbox.parse_captured, raw)
-    return _page("message", parsed.subject, project_id=project, may_delete=caller.may(DELETING), message=parsed)
+    return _page(
+        "message", parsed.subject, project_id=project, may_delete=caller.may(DELETE_PERMISSION), message=parsed
+    )
 
 
 @get("/inbox/{project:str}/{message:str}/html")
@@ -208,6 +213,7 @@ async def _signed_in(request: RawRequest, project_id: UUID | None) -> Caller | N
 
 
 def _call(request: RawRequest) -> Call:
+    """The call of an operation, without a credential, for this request."""
     world: World = request.app.state.world
     return Call(
         world=world,
@@ -238,7 +244,7 @@ def _cookie(request: RawRequest, value: str, seconds: int) -> str:
 
 
 def _token_in(request: RawRequest) -> str | None:
-    """The developer's access token from the encrypted cookie."""
+    """The developer's access token from the encrypted cookie; None without a valid cookie."""
     world: World = request.app.state.world
     sealed = request.cookies.get(cookie_name(world.settings, COOKIE))
     if not sealed:

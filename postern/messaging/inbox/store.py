@@ -3,9 +3,10 @@
 from uuid import UUID
 
 from postern.kernel.database.statements import Queries, statement
-from postern.messaging.inbox.model import CapturedMessage, Raw
+from postern.messaging.inbox.model import CapturedMessage, CapturedRow
 
 
+# Captured messages with ids below `before`, newest first; `pattern` (LIKE) filters by subject and recipients.
 @statement("""
     select id, send_id, mail_from, recipients, sender, subject, size, captured_at from captured_messages
     where project_id = %(project_id)s
@@ -18,6 +19,7 @@ async def list_messages(
 ) -> list[CapturedMessage]: ...
 
 
+# The number of captured messages; `pattern` (LIKE) filters by subject and recipients.
 @statement("""
     select count(*)::int from captured_messages
     where project_id = %(project_id)s
@@ -31,4 +33,4 @@ async def count(db: Queries, *, project_id: UUID, pattern: str | None) -> int: .
     from captured_messages
     where project_id = %(project_id)s and id = %(id)s
 """)
-async def get_message(db: Queries, *, project_id: UUID, id: UUID) -> Raw | None: ...
+async def get_message(db: Queries, *, project_id: UUID, id: UUID) -> CapturedRow | None: ...

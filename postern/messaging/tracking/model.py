@@ -11,7 +11,7 @@ HitKind = Literal["OPEN", "CLICK", "UNSUBSCRIBE"]
 Verdict = Literal["human", "machine", "proxy"]
 
 URL_LIMIT = TARGET_LIMIT
-"""The most characters of a link target; longer links of a message are not tracked."""
+"""Maximum characters of a link target; longer links of a message are not tracked."""
 USER_AGENT_LIMIT = 512
 
 

@@ -30,9 +30,9 @@ GIF = bytes.fromhex("47494638396101000100800000ffffff00000021f90401000000002c000
 
 NO_STORE_HEADERS = {"Cache-Control": "no-store, no-cache, must-revalidate, private", "Referrer-Policy": "no-referrer"}
 UNSUBSCRIBE_BODY_LIMIT = 8_192
-"""The largest unsubscribe request in bytes: it has `List-Unsubscribe=One-Click` and perhaps a signature."""
+"""Maximum bytes of the body of an unsubscribe request: `List-Unsubscribe=One-Click` and perhaps a signature."""
 HEAD_LIMIT = 512
-"""Only this much of a `Content-Type` and of the header of a multipart body part is parsed."""
+"""Maximum characters that are parsed of a `Content-Type` and of the header of a multipart body part."""
 _BOUNDARY = re.compile(r';\s*boundary="?([^\s";]{1,70})', re.IGNORECASE)
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
 _FIELD_S = re.compile(rb'content-disposition:[^\r\n]*;[ \t]*name="?s"?[ \t]*(?:[;\r\n]|$)', re.IGNORECASE)
@@ -52,7 +52,7 @@ async def track_open(call: Call, send_id: UUID, request: RawRequest) -> HttpResp
     A HEAD request is not recorded.
     """
     if not is_head(request):
-        await call.world.batcher(record_hits)(_hit(call, send_id, "OPEN", None))
+        await call.world.batcher(record_hits)(_hit_request(call, send_id, "OPEN", None))
     return HttpResponse(GIF, media_type="image/gif", headers=NO_STORE_HEADERS)
 
 
@@ -73,7 +73,7 @@ async def track_click(
     ):
         return _link_invalid()
     if not is_head(request):
-        await call.world.batcher(record_hits)(_hit(call, send_id, "CLICK", u))
+        await call.world.batcher(record_hits)(_hit_request(call, send_id, "CLICK", u))
     return HttpResponse(
         b"", media_type="text/html", status=302, headers={**NO_STORE_HEADERS, "Location": _percent_encoded(u)}
     )
@@ -118,7 +118,7 @@ async def list_email_hits(call: Call, send_id: UUID) -> list[TrackingHit]:
     return await store.hits(call.db, project_id=call.project_id, send_id=send_id)
 
 
-def _hit(call: Call, send_id: UUID, kind: HitKind, url: str | None) -> HitRequest:
+def _hit_request(call: Call, send_id: UUID, kind: HitKind, url: str | None) -> HitRequest:
     return HitRequest(
         send_id=send_id,
         kind=kind,
@@ -142,6 +142,7 @@ def _percent_encoded(url: str) -> str:
 
 
 def _signature_in(body: bytes, content_type: str) -> str | None:
+    """The signature `s` in a body (JSON, multipart or form); None if there is none."""
     media_type = content_type.partition(";")[0].strip().lower()
     if media_type == "application/json":
         try:

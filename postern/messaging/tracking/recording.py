@@ -29,19 +29,19 @@ async def record_hits(world: "World", hits: list[HitRequest]) -> list[bool]:
     """
     async with world.db.transaction() as tx:
         sends = {send.id: send for send in await engagement.touched_sends(tx, [hit.send_id for hit in hits])}
-        known = [hit for hit in hits if hit.send_id in sends]
-        if known:
-            classified = await _classify_hits(tx, known, sends)
+        hits_of_sends = [hit for hit in hits if hit.send_id in sends]
+        if hits_of_sends:
+            classified = await _classify_hits(tx, hits_of_sends, sends)
             await _lock_contacts(tx, classified)
             await store.insert_hits(tx, [_row(*hit) for hit in classified])
             await engagement.mark(tx, [_mark(hit) for hit in classified])
-            await _touch_contacts(tx, classified)
+            await _update_engagement(tx, classified)
             await events.record_all(tx, _events(classified))
     return [hit.send_id in sends for hit in hits]
 
 
 async def erase_hits(tx: Transaction, project_id: UUID, send_ids: list[UUID]) -> None:
-    """Erase IP address, user agent and URL of the hits of these sends; kind, verdict and time stay."""
+    """Erase IP address, user agent and URL of all hits of these sends; kind, verdict and time stay."""
     if send_ids:
         await store.erase_hits(tx, project_id=project_id, send_ids=send_ids)
 
@@ -77,14 +77,14 @@ async def _lock_contacts(tx: Transaction, classified: list[ClassifiedHit]) -> No
         await lock_contacts(tx, project_id, sorted(ids))
 
 
-async def _touch_contacts(tx: Transaction, classified: list[ClassifiedHit]) -> None:
+async def _update_engagement(tx: Transaction, classified: list[ClassifiedHit]) -> None:
     """Set when contacts last opened or clicked, which audience rules can use. Hits by machines are left out."""
-    touched: dict[tuple[UUID, bool], dict[UUID, Moment]] = {}
+    times_by_contact: dict[tuple[UUID, bool], dict[UUID, Moment]] = {}
     for hit, send, classification in classified:
         if send.contact_id is not None and classification.verdict != "machine":
-            of_kind = touched.setdefault((send.project_id, hit.kind == "CLICK"), {})
-            of_kind[send.contact_id] = max(hit.occurred_at, of_kind.get(send.contact_id, hit.occurred_at))
-    for (project_id, clicked), contacts in sorted(touched.items()):
+            hit_times = times_by_contact.setdefault((send.project_id, hit.kind == "CLICK"), {})
+            hit_times[send.contact_id] = max(hit.occurred_at, hit_times.get(send.contact_id, hit.occurred_at))
+    for (project_id, clicked), contacts in sorted(times_by_contact.items()):
         at = max(contacts.values())
         await touch_engagement(
             tx,
@@ -119,18 +119,21 @@ def _mark(classified: ClassifiedHit) -> engagement.EngagementMark:
 
 
 def _events(classified: list[ClassifiedHit]) -> list[Any]:
-    """One event for each hit. Consumers count unique opens by `first` and unique opens by people by `firstByPerson`."""
+    """One event for each hit.
+
+    Consumers count unique opens by `first`, and unique opens by people by `firstByPerson`; likewise clicks.
+    """
     recorded: list[Any] = []
-    done: set[tuple[UUID, str, bool]] = set()
+    recorded_keys: set[tuple[UUID, str, bool]] = set()
     for hit, send, classification in classified:
         by_person = classification.verdict != "machine"
         if hit.kind == "CLICK":
-            before, person_before = send.clicked_at, send.human_clicked_at
+            first_hit_at, first_person_hit_at = send.clicked_at, send.human_clicked_at
         else:
-            before, person_before = send.opened_at, send.human_opened_at
-        first = before is None and not {(send.id, hit.kind, True), (send.id, hit.kind, False)} & done
-        first_by_person = by_person and person_before is None and (send.id, hit.kind, True) not in done
-        done.add((send.id, hit.kind, by_person))
+            first_hit_at, first_person_hit_at = send.opened_at, send.human_opened_at
+        first = first_hit_at is None and not {(send.id, hit.kind, True), (send.id, hit.kind, False)} & recorded_keys
+        first_by_person = by_person and first_person_hit_at is None and (send.id, hit.kind, True) not in recorded_keys
+        recorded_keys.add((send.id, hit.kind, by_person))
         data: dict[str, Any] = {
             "verdict": classification.verdict,
             "reason": classification.reason,

@@ -31,7 +31,11 @@ _ROBOTS = re.compile(
 def classify(
     hit: HitRequest, delivered_at: Moment | None, recent: Sequence[RecentClick | HitRequest]
 ) -> HitClassification:
-    """Classify a hit. `recent` are the clicks on links of the same send around the same time."""
+    """Classify a hit by the criteria above.
+
+    `delivered_at` is when the message was delivered, None if unknown. `recent` are clicks on links of the same send
+    around the same time.
+    """
     agent = hit.user_agent.strip()
     if not agent:
         return HitClassification(verdict="machine", reason="no_user_agent")

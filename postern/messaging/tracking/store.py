@@ -16,6 +16,7 @@ from postern.messaging.tracking.model import RecentClick, StoredHit, TrackingHit
 async def insert_hits(tx: Transaction, hits: list[StoredHit]) -> None: ...
 
 
+# Clicks since a time on links of any of these sends.
 @statement("""
     select send_id, url, occurred_at from tracking_hits
     where project_id = any (%(project_id)s) and send_id = any (%(send_ids)s) and kind = 'CLICK'
@@ -26,6 +27,7 @@ async def recent_clicks(
 ) -> list[RecentClick]: ...
 
 
+# The latest 500 hits of a send, newest first.
 @statement("""
     select id, kind, url, verdict, reason, ip_address, user_agent, occurred_at from tracking_hits
     where project_id = %(project_id)s and send_id = %(send_id)s
@@ -34,7 +36,7 @@ async def recent_clicks(
 async def hits(db: Queries, *, project_id: UUID, send_id: UUID) -> list[TrackingHit]: ...
 
 
-# Erases personal data. Kind, verdict and time stay, so that the counters remain equal to a recount.
+# Erase personal data of hits. Kind, verdict and time stay, so that the counters remain equal to a recount.
 @statement("""
     update tracking_hits set ip_address = '', user_agent = '', url = null
     where project_id = %(project_id)s and send_id = any (%(send_ids)s)

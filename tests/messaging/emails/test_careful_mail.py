@@ -104,7 +104,7 @@ async def test_the_inbox_embeds_images_and_removes_the_pixel(project, world):
     """
     Defects: M17
     """
-    from postern.messaging.inbox.model import Raw
+    from postern.messaging.inbox.model import CapturedRow
     from postern.messaging.inbox.operations import rewritten_html
 
     image = {"filename": "l.png", "content": base64.b64encode(b"png").decode(), "contentId": "logo"}
@@ -114,7 +114,7 @@ async def test_the_inbox_embeds_images_and_removes_the_pixel(project, world):
     message, sent = await captured(project, html=html, attachments=[image], trackOpens=True)
     raw = (await project.client.get(f"/inbox/{message['id']}/raw")).content
     assert f"/t/o/{sent['id']}" in message["html"]
-    kept = Raw(
+    kept = CapturedRow(
         id=uuid4(), send_id=sent["id"], mail_from="", recipients=[], sender="", subject="", size=0,
         captured_at=world.clock(), message=raw, sealed=None,
     )  # fmt: skip
