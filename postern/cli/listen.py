@@ -70,11 +70,11 @@ def listen(
 
 def parse_event_names(text: str) -> list[str]:
     """Split a comma-separated list of event names. Raises CannotRun for an unknown name."""
-    from postern.platform.webhooks.rules import is_known
+    from postern.platform.webhooks.rules import is_valid_entry
 
     names = [part.strip() for part in text.split(",") if part.strip()]
     for name in names:
-        if not is_known(name):
+        if not is_valid_entry(name):
             raise CannotRun(
                 f"{name} is not the name of an event. Examples: email.delivered, email.*, custom.order.placed, *."
             )
@@ -102,7 +102,7 @@ async def follow_events(
     """Yield the events that happen from now on, each once, as they become visible. Raises CannotRun on an error."""
     import httpx
 
-    from postern.platform.webhooks.rules import keys_of, wants
+    from postern.platform.webhooks.rules import matches_any, matching_entries
 
     newest = (await _get_events(server, project, limit=1))[:1]
     last = UUID(newest[0]["id"]) if newest else UUID(int=0)
@@ -118,7 +118,7 @@ async def follow_events(
                     last = max(last, UUID(event["id"]))
                     new.append(event)
         for event in new:
-            if wants(names, keys_of(event["type"])):
+            if matches_any(names, matching_entries(event["type"])):
                 yield event
         seen = {event_id for event_id in seen if UUID(event_id) > _shift_back(last)}
         await asyncio.sleep(POLL_INTERVAL.total_seconds())

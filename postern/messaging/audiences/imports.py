@@ -561,7 +561,7 @@ async def import_batch(
         attribute_count_limit=ATTRIBUTE_COUNT_LIMIT,
     )
     names = ("contact.created", "contact.updated", "contact.unsubscribed")
-    await events.record_range(tx, project_id, bulk.event_id, names, result.event_count)
+    await events.react_to_range(tx, project_id, bulk.event_id, names, result.event_count)
     await contacts_changed(tx, project_id, result.ids, now, actor)
     return result
 

@@ -78,7 +78,7 @@ async def contacts_changed(
             conditions=conditions,
             values=Jsonb(values),
         )
-        await events.record_range(tx, project_id, bulk.event_id, MEMBERSHIP_EVENTS, changes.joined + changes.left)
+        await events.react_to_range(tx, project_id, bulk.event_id, MEMBERSHIP_EVENTS, changes.joined + changes.left)
 
 
 async def lock_audiences(tx: Transaction, project_id: UUID) -> None:
@@ -146,7 +146,7 @@ async def _refill(
         added=changes.joined,
         removed=changes.left,
     )
-    await events.record_range(tx, project_id, bulk.event_id, MEMBERSHIP_EVENTS, changes.joined + changes.left)
+    await events.react_to_range(tx, project_id, bulk.event_id, MEMBERSHIP_EVENTS, changes.joined + changes.left)
     await events.record_all(tx, [event])
     return AudienceChangeResult(added=changes.joined, removed=changes.left)
 

@@ -408,7 +408,7 @@ async def add_to_audience(
         audience_id=id,
         ids=await lock_contacts(tx, project_id, contact_ids),
     )
-    await events.record_range(tx, project_id, bulk.event_id, ("audience.joined",), len(added))
+    await events.react_to_range(tx, project_id, bulk.event_id, ("audience.joined",), len(added))
     await contacts_changed(tx, project_id, added, now, actor, from_level=1)
     return added
 

@@ -4,4 +4,4 @@ PUBLIC_MODULES = (
     "bulk_store",
     "history_store",
 )
-"""Beside `operations` and `model`, the modules that other features may import."""
+"""The modules that other features may import, in addition to `operations` and `model`."""

@@ -1,4 +1,4 @@
-"""SQL that records events within the statement of another package that changes the rows."""
+"""SQL fragment that records events within a statement of another feature, which changes the rows."""
 
 from typing import LiteralString
 from uuid import UUID
@@ -8,7 +8,8 @@ from postern.kernel.values import Record
 
 
 class BulkEvents(Record):
-    """What events of one statement have in common; their ids are `id_after(event_id, 1)` and following."""
+    """What the events of one statement have in common. Their ids follow `event_id`: `id_after(event_id, 1)` and so
+    on."""
 
     event_id: UUID
     actor_type: str
@@ -17,7 +18,8 @@ class BulkEvents(Record):
     now: Moment
 
 
-# For statements with the parameter `project_id` and a `BulkEvents`, after a CTE `happened (type, subject_id, data)`.
+# A CTE for statements with the parameters `project_id` and those of BulkEvents. It inserts the rows of a preceding CTE
+# `happened (type, subject_id, data)`.
 RECORD_HAPPENED: LiteralString = """
     recorded as (
         insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at)

@@ -9,7 +9,7 @@ from postern.kernel.values import Record
 
 
 class PastEvent(Record):
-    """An event, and when its data was erased, if it was."""
+    """An event, and when its data was erased or null."""
 
     id: UUID
     type: str
@@ -22,7 +22,8 @@ class PastEvent(Record):
     erased_at: Moment | None
 
 
-# Events of a record before a position, newest first.
+# Events of a record, newest first, before the position (`before`, `before_id`) unless `before` is None. Events of the
+# types `audited` that developers or API keys caused are omitted, because the audit log has them.
 @statement("""
     select id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at, erased_at from events
     where project_id = %(project_id)s and subject_id = %(subject_id)s
@@ -47,7 +48,7 @@ async def of_subject(
     where project_id = %(project_id)s and subject_id = %(subject_id)s
 """)
 async def move_subject(tx: Transaction, *, project_id: UUID, subject_id: UUID, to: UUID) -> None:
-    """Move the events of a record to the one into which it was merged."""
+    """Move the events of a record to the record `to`, into which it was merged."""
 
 
 @statement("""
@@ -55,5 +56,5 @@ async def move_subject(tx: Transaction, *, project_id: UUID, subject_id: UUID, t
     where project_id = %(project_id)s and subject_id = any (%(subject_ids)s)
 """)
 async def erase_subjects(tx: Transaction, *, project_id: UUID, subject_ids: list[UUID], now: Moment) -> None:
-    """Erase all but type and time of the events of some records. Stored webhook responses may repeat the rest: call
-    `webhooks.operations.erase_events`, which erases those as well."""
+    """Erase data and actor label of the events of records. Call `webhooks.operations.erase_events` instead, which also
+    erases stored webhook responses."""

@@ -13,7 +13,7 @@ class EventContact(Record):
 
     id: UUID
     email: str | None
-    """Its address; null if the contact has been deleted."""
+    """The address of the contact; null if the contact has been deleted."""
 
 
 class Event(Record):
@@ -31,7 +31,7 @@ class Event(Record):
     data: dict[str, Any]
     occurred_at: Moment
     contact: EventContact | None = None  # Looked up when the event is read; not stored.
-    """The contact that it concerns, or null."""
+    """The contact that the event concerns, or null."""
 
 
 class EventPosition(NamedTuple):
@@ -42,7 +42,7 @@ class EventPosition(NamedTuple):
 
 
 class FirstEventSince(Record):
-    """The first event after a position, with the key of the lookup."""
+    """The first event after a position, with the key of the lookup that found it."""
 
     key: UUID
     id: UUID
@@ -78,15 +78,16 @@ _NAMES = {
     "webhook": "disabled",
 }
 
-_NOT_OF_CAMPAIGNS = ("scheduled", "queued", "cancelled")
+_NOT_OF_CAMPAIGN_SENDS = ("scheduled", "queued", "cancelled")
 
-EVENT_NAMES: tuple[str, ...] = tuple(f"{area}.{what}" for area, each in _NAMES.items() for what in each.split())
+EVENT_NAMES: tuple[str, ...] = tuple(f"{area}.{verb}" for area, verbs in _NAMES.items() for verb in verbs.split())
 """The names of all events that Postern records; callers name custom events."""
 
 CAMPAIGN_SEND_EVENTS: tuple[str, ...] = tuple(
-    name for name in EVENT_NAMES if name.startswith("email.") and name.partition(".")[2] not in _NOT_OF_CAMPAIGNS
+    name for name in EVENT_NAMES if name.startswith("email.") and name.partition(".")[2] not in _NOT_OF_CAMPAIGN_SENDS
 )
-"""Events that the sends of a campaign have. A campaign's own events say that its sends were made or cancelled."""
+"""Events that are recorded for the sends of a campaign. Their creation and cancellation have only a `campaign.`
+event."""
 
 AREAS: frozenset[str] = frozenset(_NAMES) | {"custom", "webhook"}
 """Reserved first words of event names."""
@@ -95,7 +96,8 @@ CUSTOM_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64}){0,4}")
 
 
 def is_custom_name(name: str) -> bool:
-    """Whether a name is valid for a custom event: words separated by dots, the first not reserved."""
+    """Whether a name is valid for a custom event: one to five words separated by dots, of which the first is not in
+    AREAS."""
     return len(name) <= 100 and bool(CUSTOM_NAME.fullmatch(name)) and name.partition(".")[0] not in AREAS
 
 
@@ -104,7 +106,7 @@ ABOUT_CONTACTS: frozenset[str] = frozenset(
     for name in EVENT_NAMES
     if name.partition(".")[0] in ("email", "contact", "automation") or name in ("audience.joined", "audience.left")
 )
-"""Events that are about a contact, or may be; custom events may be, too."""
+"""Events that concern a contact or can concern one. Custom events can, too, but are not listed."""
 
 
 def is_about_contacts(type: str) -> bool:
@@ -116,15 +118,16 @@ def contact_id_of(event: Event) -> UUID | None:
     """The id of the contact that an event concerns, or None."""
     if event.type not in EVENT_NAMES or event.type.startswith("contact."):
         return event.subject_id
-    named = event.data.get("contactId", event.data.get("contact_id")) if is_about_contacts(event.type) else None
+    text = event.data.get("contactId", event.data.get("contact_id")) if is_about_contacts(event.type) else None
     try:
-        return UUID(str(named)) if named else None
+        return UUID(str(text)) if text else None
     except ValueError:
         return None
 
 
-def known_address(event: Event) -> str | None:
-    """The contact's address, if the event has it: that of a recipient or of a changed contact."""
+def address_in_event(event: Event) -> str | None:
+    """The address of the contact, if the event's data has it: the first recipient, or the changed contact. None
+    otherwise."""
     if event.type not in EVENT_NAMES:
         return None
     area = event.type.partition(".")[0]

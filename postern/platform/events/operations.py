@@ -23,9 +23,9 @@ from postern.platform.events.model import (
     EventPosition,
     EventRange,
     FirstEventSince,
+    address_in_event,
     contact_id_of,
     is_custom_name,
-    known_address,
 )
 
 
@@ -37,32 +37,35 @@ class Reaction:
     """
 
     react: Callable[[Transaction, list[Event]], Awaitable[None]]
-    """Gets those events of its types that were recorded together."""
+    """Called with those events recorded together whose types the reaction has."""
     react_in_bulk: Callable[[Transaction, EventRange], Awaitable[None]] | None = None
-    """Gets events that one statement inserted in bulk, among them at least one of its types. None: events of its types
-    are never inserted in bulk."""
+    """Called with events that one statement inserted in bulk, among them at least one type of the reaction. None if
+    events of these types are never inserted in bulk."""
     types: Set[str]
     """Names in `EVENT_NAMES`."""
     custom: bool = False
-    """Whether it also reacts to custom events, whatever their names."""
+    """Whether the reaction also applies to custom events, whatever their names."""
 
     def __post_init__(self) -> None:
         if unknown := self.types - set(EVENT_NAMES):
             raise ValueError(f"There are no events {', '.join(sorted(unknown))}.")
 
-    def wants(self, type: str) -> bool:
-        """Whether it reacts to events of this type."""
+    def reacts_to(self, type: str) -> bool:
+        """Whether the reaction applies to events of this type."""
         return type in self.types or (self.custom and type not in EVENT_NAMES)
 
 
 STORED_FIELDS = tuple(name for name in Event.__struct_fields__ if name != "contact")
 
-READ_AT_ONCE = 1_000
-"""How many events recorded in bulk are shown at a time to a reaction that takes them one by one."""
+RANGE_PAGE_SIZE = 1_000
+"""Default number of events that `in_range` returns."""
 
 
 async def record(tx: Transaction, call: Call, type: str, subject_id: UUID | None, /, **data: Any) -> Event:
-    """Record an event with the caller as actor, in the transaction of the change."""
+    """Record an event with the caller as actor, in the transaction of the change, and call the reactions to its type.
+
+    Returns the event; `data` holds its details.
+    """
     event = make_event(
         call.project_id,
         type,
@@ -108,60 +111,63 @@ async def record_all(tx: Transaction, events: list[Event]) -> None:
     if not events:
         return
     rows = [{name: getattr(event, name) for name in STORED_FIELDS} for event in events]
-    await store.insert_event(tx, project_id=sorted({event.project_id for event in events}), rows=Jsonb(rows))
+    await store.insert_events(tx, project_id=sorted({event.project_id for event in events}), rows=Jsonb(rows))
     types = {event.type for event in events}
     for reaction in tx.hooks.reactions:
-        wanted = set(filter(reaction.wants, types))
+        wanted = set(filter(reaction.reacts_to, types))
         if wanted:
             await reaction.react(tx, [event for event in events if event.type in wanted])
 
 
 def id_range(first: UUID) -> tuple[UUID, UUID]:
-    """The range of ids that SQL's `id_after(first, number)` fills, for events recorded in bulk."""
+    """The lowest and highest id that `id_after(first, number)` in SQL can return, for events recorded in bulk."""
     low = first.int >> 32 << 32
     return UUID(int=low), UUID(int=low | 0xFFFF_FFFF)
 
 
-async def record_range(tx: Transaction, project_id: UUID, first: UUID, types: tuple[str, ...], count: int) -> None:
-    """Call the reactions for `count` events of `types` that a statement of this transaction has inserted.
+async def react_to_range(tx: Transaction, project_id: UUID, first: UUID, types: tuple[str, ...], count: int) -> None:
+    """Call the reactions to `count` events of `types` that a statement of this transaction has inserted in bulk.
 
-    Their ids are `id_after(first, 1)` and following. Memory use does not depend on `count`.
+    Does not insert events. Their ids are `id_after(first, 1)` and following. Memory use does not depend on `count`.
     """
     if not count:
         return
     low, high = id_range(first)
     range_ = EventRange(project_id=project_id, types=types, first_id=low, last_id=high, count=count)
     for reaction in tx.hooks.reactions:
-        if any(map(reaction.wants, types)):
+        if any(map(reaction.reacts_to, types)):
             assert reaction.react_in_bulk is not None, f"{reaction.react.__name__} takes no events in bulk."
             await reaction.react_in_bulk(tx, range_)
 
 
-async def in_range(tx: Transaction, range_: EventRange, after: UUID, limit: int = READ_AT_ONCE) -> list[Event]:
-    """Events recorded in bulk, oldest first, after the one given (`range_.first_id` to begin with)."""
+async def in_range(tx: Transaction, range_: EventRange, after: UUID, limit: int = RANGE_PAGE_SIZE) -> list[Event]:
+    """Up to `limit` events of a range, oldest first, with ids above `after`; empty at the end.
+
+    Pass `range_.first_id` as `after` for the first page, then the last id of the page before.
+    """
     return await store.list_between(tx, project_id=range_.project_id, after=after, last=range_.last_id, limit=limit)
 
 
 async def of_subject(
     db: Queries, project_id: UUID, subject_id: UUID, *, before: UUID | None = None, limit: int = 100
 ) -> list[Event]:
-    """Events of a record, newest first."""
+    """Up to `limit` events of a record, newest first, before the event `before` if it is not None."""
     return await store.of_subject(
         db, project_id=project_id, subject_id=subject_id, before=before, types=None, limit=limit
     )
 
 
 async def with_ids(db: Queries, project_id: UUID, ids: list[UUID]) -> list[Event]:
-    """The events with these ids, in no particular order."""
+    """Those of the events with these ids that exist, in no particular order."""
     return await store.with_ids(db, project_id=project_id, ids=ids)
 
 
-async def contacts_of(db: Queries, project_id: UUID, found: Sequence[Event]) -> dict[UUID, EventContact]:
+async def contacts_of(db: Queries, project_id: UUID, found_events: Sequence[Event]) -> dict[UUID, EventContact]:
     """The contacts that events concern, keyed by event id; events without one are omitted."""
-    ids = {event.id: contact_id for event in found if (contact_id := contact_id_of(event))}
-    known = {event.id: known_address(event) for event in found if event.id in ids}
+    ids = {event.id: contact_id for event in found_events if (contact_id := contact_id_of(event))}
+    known = {event.id: address_in_event(event) for event in found_events if event.id in ids}
     unknown = {ids[event_id] for event_id, address in known.items() if address is None}
-    rows = await store.addresses(db, project_id=project_id, contact_ids=sorted(unknown)) if unknown else []
+    rows = await store.contact_addresses(db, project_id=project_id, contact_ids=sorted(unknown)) if unknown else []
     addresses = {row.id: row.email for row in rows}
     return {
         event_id: EventContact(id=contact_id, email=known[event_id] or addresses.get(contact_id))
@@ -172,7 +178,10 @@ async def contacts_of(db: Queries, project_id: UUID, found: Sequence[Event]) -> 
 async def first_since(
     db: Queries, project_id: UUID, type: str, lookups: Sequence[tuple[UUID, UUID, EventPosition]]
 ) -> dict[UUID, FirstEventSince]:
-    """For each lookup (key, subject id, position), the first event of a type after the position, by key."""
+    """For each lookup (key, subject id, position), the first event of `type` of the subject after the position.
+
+    Keyed by the lookup's key; lookups without such an event are omitted.
+    """
     if not lookups:
         return {}
     rows = await store.first_since(
@@ -188,7 +197,7 @@ async def first_since(
 
 
 async def after(db: Queries, project_id: UUID, after_id: UUID | None, limit: int) -> list[Event]:
-    """Events recorded after an event, oldest first."""
+    """Up to `limit` events recorded after the event `after_id` (None: from the first), oldest first."""
     return await store.list_after(db, project_id=project_id, after=after_id, types=None, limit=limit)
 
 
@@ -202,7 +211,7 @@ async def list_events(
 ) -> Feed[Event]:
     """List the events of the project, newest first. Filter by `type`: one or several names, comma-separated.
 
-    `contact` is the contact that an event concerns: its id, and its address unless it has been deleted.
+    `contact` is the contact that an event concerns: the id, and the address unless the contact has been deleted.
 
     With `after`, the id of an event, lists the events after it instead, oldest first, to follow the log. Events of the
     last seconds may still be inserted in between, so start a little earlier and ignore those that you know.
@@ -220,6 +229,6 @@ async def list_events(
     return Feed(data=await _listed_events(call, page.items), next_cursor=page.next_cursor)
 
 
-async def _listed_events(call: Call, found: Sequence[Event]) -> list[Event]:
-    contacts = await contacts_of(call.db, call.project_id, found)
-    return [msgspec.structs.replace(event, contact=contacts.get(event.id)) for event in found]
+async def _listed_events(call: Call, found_events: Sequence[Event]) -> list[Event]:
+    contacts = await contacts_of(call.db, call.project_id, found_events)
+    return [msgspec.structs.replace(event, contact=contacts.get(event.id)) for event in found_events]

@@ -7,15 +7,16 @@ from postern.kernel.database.statements import Jsonb, Queries, Transaction, stat
 from postern.platform.events.model import Event, EventContact, FirstEventSince
 
 
+# Insert the events `rows` of the projects `project_id`.
 @statement("""
     insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at)
     select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at
-    from jsonb_to_recordset(%(rows)s) as v (
+    from jsonb_to_recordset(%(rows)s) as event (
         project_id uuid, id uuid, type text, subject_id uuid, actor_type text, actor_id uuid, actor_label text,
         data jsonb, occurred_at timestamptz)
     where project_id = any (%(project_id)s)
 """)
-async def insert_event(tx: Transaction, *, project_id: list[UUID], rows: Jsonb) -> None: ...
+async def insert_events(tx: Transaction, *, project_id: list[UUID], rows: Jsonb) -> None: ...
 
 
 @statement("""
@@ -43,19 +44,20 @@ async def with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Ev
 
 
 @statement("select id, email from contacts where project_id = %(project_id)s and id = any (%(contact_ids)s)")
-async def addresses(db: Queries, *, project_id: UUID, contact_ids: list[UUID]) -> list[EventContact]: ...
+async def contact_addresses(db: Queries, *, project_id: UUID, contact_ids: list[UUID]) -> list[EventContact]: ...
 
 
+# The first event of `type` for each lookup; `key`, `subject_id`, `at` and `after` are parallel lists.
 @statement("""
-    select asked.key, found.id, found.occurred_at
+    select lookup.key, first_event.id, first_event.occurred_at
     from unnest(%(key)s::uuid[], %(subject_id)s::uuid[], %(at)s::timestamptz[], %(after)s::uuid[])
-        as asked (key, subject_id, at, after)
+        as lookup (key, subject_id, at, after)
     cross join lateral (
         select id, occurred_at from events
-        where project_id = %(project_id)s and subject_id = asked.subject_id and type = %(type)s
-          and (occurred_at, id) > (asked.at, asked.after)
+        where project_id = %(project_id)s and subject_id = lookup.subject_id and type = %(type)s
+          and (occurred_at, id) > (lookup.at, lookup.after)
         order by occurred_at, id limit 1
-    ) as found
+    ) as first_event
 """)
 async def first_since(
     db: Queries,
@@ -69,6 +71,7 @@ async def first_since(
 ) -> list[FirstEventSince]: ...
 
 
+# Events after the event `after` (None: from the first), oldest first; of `types` unless it is None.
 @statement("""
     select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at from events
     where project_id = %(project_id)s and (%(after)s::uuid is null or id > %(after)s)
@@ -91,6 +94,7 @@ async def list_events(
 ) -> list[Event]: ...
 
 
+# Events with ids above `after`, up to and including `last`, oldest first.
 @statement("""
     select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at from events
     where project_id = %(project_id)s and id > %(after)s and id <= %(last)s

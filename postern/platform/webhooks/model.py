@@ -18,12 +18,12 @@ DESCRIPTION_CHARACTERS = 500
 PAYLOAD_BYTES = 20_000
 """Maximum bytes of a payload. Larger ones are sent without details; fetch the record by its id."""
 RESPONSE_BYTES = 4_096
-REPLAYED_AT_ONCE = 10_000
-GRACE = timedelta(hours=24)
+REPLAYS_PER_REQUEST = 10_000
+SECRET_GRACE_PERIOD = timedelta(hours=24)
 """Default time for which the previous secret still signs after a rotation."""
 GRACE_SECONDS_LIMIT = 7 * 86_400
-DELIVERIES_KEPT = timedelta(days=30)
-TIDY_EVERY = timedelta(days=1)
+DELIVERY_RETENTION = timedelta(days=30)
+CLEANUP_INTERVAL = timedelta(days=1)
 
 
 class WebhookMissing(Missing):
@@ -63,7 +63,7 @@ class Webhook(Record):
 
 
 class StoredWebhook(Record):
-    """A new row of `webhooks`."""
+    """A row of `webhooks` to insert."""
 
     project_id: UUID
     id: UUID
@@ -105,14 +105,14 @@ class WebhookSubscription(Record):
 
 
 class FailureState(Record):
-    """How long a subscription has been failing."""
+    """How many attempts of a subscription failed in succession, and since when."""
 
     failures: int
     failing_since: Moment
 
 
-class ExpiredDeliveries(Record):
-    """A subscription whose expired deliveries are due to be deleted, claimed by a worker."""
+class WebhookCleanup(Record):
+    """A row of `webhooks` whose expired deliveries are due to be deleted, as a worker claimed it."""
 
     project_id: UUID
     id: UUID
@@ -120,22 +120,24 @@ class ExpiredDeliveries(Record):
 
 
 class DueDelivery(Record):
-    """A due delivery, claimed by a worker."""
+    """A row of `webhook_deliveries` that is due, as a worker claimed it."""
 
     project_id: UUID
     id: UUID
     webhook_id: UUID
     event_id: UUID
     attempt: int
+    """Number of claims; a result is stored only if it has not changed since."""
     tried: int
+    """Number of requests made in the current series of attempts."""
 
 
 class DeliveryVerdict(msgspec.Struct, frozen=True):
-    """The result of an attempt, and whether and when to retry."""
+    """The result of an attempt. PENDING: retry at `due_at`."""
 
     status: DeliveryStatus
     due_at: Moment | None = None
-    tried: bool = True
+    attempted: bool = True
     """Whether a request was made."""
     response_status: int | None = None
     response_body: str | None = None

@@ -22,13 +22,13 @@ from postern.platform.events import operations as events
 from postern.platform.events.model import EVENT_NAMES, Event, EventRange, is_custom_name
 from postern.platform.webhooks import rules, store
 from postern.platform.webhooks.model import (
-    DELIVERIES_KEPT,
+    CLEANUP_INTERVAL,
+    DELIVERY_RETENTION,
     DESCRIPTION_CHARACTERS,
     EVENTS_PER_WEBHOOK,
-    GRACE,
     GRACE_SECONDS_LIMIT,
-    REPLAYED_AT_ONCE,
-    TIDY_EVERY,
+    REPLAYS_PER_REQUEST,
+    SECRET_GRACE_PERIOD,
     WEBHOOKS_PER_PROJECT,
     DeliveryMissing,
     DeliveryRow,
@@ -78,7 +78,9 @@ class WebhookChange(Body):
 class WebhookSecretRotation(Body):
     """How to rotate a secret."""
 
-    grace_period_seconds: Annotated[int, msgspec.Meta(ge=0, le=GRACE_SECONDS_LIMIT)] = int(GRACE.total_seconds())
+    grace_period_seconds: Annotated[int, msgspec.Meta(ge=0, le=GRACE_SECONDS_LIMIT)] = int(
+        SECRET_GRACE_PERIOD.total_seconds()
+    )
     """How long the old secret signs in addition to the new one, in seconds; 0 to 604,800 (7 days)."""
 
 
@@ -114,7 +116,7 @@ async def create_webhook(call: Call, data: NewWebhook) -> WebhookWithSecret:
     addresses that are not on the public Internet are not called. `send.delivered` is a former name of
     `email.delivered`; subscribe to custom events as `custom.<name>`.
     """
-    _check(call, data.url, data.events)
+    _validate(call, data.url, data.events)
     webhook_id, secret = new_id(), new_webhook_secret()
     async with call.db.transaction() as tx:
         await tx.lock_quota("webhooks", call.project_id)
@@ -128,7 +130,7 @@ async def create_webhook(call: Call, data: NewWebhook) -> WebhookWithSecret:
             description=data.description,
             active=data.active,
             sealed_secret=call.world.secrets.seal(secret.encode(), _context(call.project_id, webhook_id)),
-            due_at=Moment.of(call.now + TIDY_EVERY),
+            due_at=Moment.of(call.now + CLEANUP_INTERVAL),
             created_at=call.now,
             updated_at=call.now,
         )
@@ -152,7 +154,8 @@ async def get_webhook(call: Call, id: UUID) -> Webhook:
 async def change_webhook(call: Call, id: UUID, data: WebhookChange) -> Webhook:
     """Change the URL or events of a subscription, or activate or deactivate it.
 
-    Activation resets its failures. Deliveries that become due while it is inactive fail, and can be replayed.
+    Activation resets the failures. Deliveries that become due while the subscription is inactive fail, and can be
+    replayed.
     """
     async with call.db.transaction() as tx:
         webhook = await store.lock_webhook(tx, project_id=call.project_id, id=id)
@@ -162,11 +165,13 @@ async def change_webhook(call: Call, id: UUID, data: WebhookChange) -> Webhook:
         url = webhook.url if data.url is UNSET else data.url
         entries = webhook.events if data.events is UNSET else list(dict.fromkeys(data.events))
         active = webhook.active if data.active is UNSET else data.active
-        _check(call, url, entries)
+        _validate(call, url, entries)
         description = webhook.description if data.description is UNSET else data.description
         changed = msgspec.structs.replace(webhook, url=url, events=entries, description=description, active=active)
-        renewed = active and (not webhook.active or url != webhook.url)
-        webhook = await store.change_webhook(tx, changed, project_id=call.project_id, renewed=renewed, now=call.now)
+        reset_failures = active and (not webhook.active or url != webhook.url)
+        webhook = await store.change_webhook(
+            tx, changed, project_id=call.project_id, reset_failures=reset_failures, now=call.now
+        )
         await audit.record(tx, call, "webhook.updated", "Webhook", id, url=url, events=entries, active=active)
     return webhook
 
@@ -193,8 +198,9 @@ async def delete_webhook(call: Call, id: UUID) -> Webhook:
 async def rotate_webhook_secret(call: Call, id: UUID, data: WebhookSecretRotation | None = None) -> WebhookWithSecret:
     """Rotate the secret of a subscription. The new secret is returned only here.
 
-    The old secret signs in addition to it for `gracePeriodSeconds` (default 24 hours, at most 7 days, 0 to end it now),
-    so that you can change over without rejecting deliveries. Secrets older than those two end at once.
+    The old secret signs in addition to the new one for `gracePeriodSeconds` (default 24 hours, at most 7 days, 0 to end
+    it now), so that you can change over without rejecting deliveries. A secret before the old one becomes invalid
+    immediately.
     """
     secret = new_webhook_secret()
     grace = timedelta(seconds=(data or WebhookSecretRotation()).grace_period_seconds)
@@ -285,9 +291,9 @@ async def replay_webhook_delivery(call: Call, id: UUID, delivery_id: UUID) -> No
 async def replay_webhook_deliveries(call: Call, id: UUID, data: WebhookReplay) -> WebhookReplayResult:
     """Send all deliveries of a period and status again, oldest first, for example after an outage.
 
-    At most 10,000 per request; `more` tells whether there are others. Pending deliveries are not affected.
+    At most 10,000 per request; `more` tells whether there are further ones. Pending deliveries are not affected.
     """
-    since = data.since or call.now - DELIVERIES_KEPT
+    since = data.since or call.now - DELIVERY_RETENTION
     until = data.until or call.now + timedelta(milliseconds=1)
     if until <= since:
         raise Invalid.at("/until", "`until` must be after `since`.")
@@ -301,19 +307,19 @@ async def replay_webhook_deliveries(call: Call, id: UUID, data: WebhookReplay) -
             since=since,
             until=until,
             now=call.now,
-            limit=REPLAYED_AT_ONCE,
+            limit=REPLAYS_PER_REQUEST,
         )
         tx.mark_due("webhook_deliveries")
         await audit.record(tx, call, "webhook.replayed", "Webhook", id, deliveries=replayed, status=data.status)
-    return WebhookReplayResult(replayed=replayed, more=replayed == REPLAYED_AT_ONCE)
+    return WebhookReplayResult(replayed=replayed, more=replayed == REPLAYS_PER_REQUEST)
 
 
 @post("/projects/{project_id}/webhooks/{id}/test", needs="webhooks:write", problems=[WebhookMissing])
 async def test_webhook(call: Call, id: UUID) -> WebhookTestResult:
     """Send a signed `webhook.test` event to the subscription's URL now, and return the result.
 
-    `status` is null if there was no response; `reason` tells why, or why the response is a failure. It is tried once,
-    even if the subscription is inactive, and no delivery is recorded.
+    `status` is null if there was no response; `reason` tells why, or why the response is a failure. The request is made
+    once, even if the subscription is inactive, and no delivery is recorded.
     """
     webhook = await store.webhook_in_use(call.db, project_id=call.project_id, id=id)
     if webhook is None:
@@ -332,16 +338,17 @@ async def test_webhook(call: Call, id: UUID) -> WebhookTestResult:
 
 
 async def enqueue_deliveries(tx: Transaction, events: list[Event]) -> None:
-    """Create a delivery for each matching subscription, in the transaction that records the events."""
+    """Create a delivery for each event and active subscription that matches it, in the transaction that records the
+    events."""
     subscriptions = await store.subscriptions(tx, project_id=list({event.project_id for event in events}))
     if not subscriptions:
         return
-    keys = {name: rules.keys_of(name) for name in {event.type for event in events}}
+    matching = {name: rules.matching_entries(name) for name in {event.type for event in events}}
     matches = [
         (event, subscription.id)
         for event in events
         for subscription in subscriptions
-        if subscription.project_id == event.project_id and rules.wants(subscription.events, keys[event.type])
+        if subscription.project_id == event.project_id and rules.matches_any(subscription.events, matching[event.type])
     ]
     if not matches:
         return
@@ -357,22 +364,23 @@ async def enqueue_deliveries(tx: Transaction, events: list[Event]) -> None:
     tx.mark_due("webhook_deliveries")
 
 
-async def enqueue_deliveries_in_bulk(tx: Transaction, written: EventRange) -> None:
-    """Like `enqueue_deliveries`, for events that a statement inserted in bulk; also by one statement."""
-    subscriptions = await store.subscriptions(tx, project_id=[written.project_id])
+async def enqueue_deliveries_in_bulk(tx: Transaction, event_range: EventRange) -> None:
+    """Like `enqueue_deliveries`, for events that one statement inserted in bulk: inserts all deliveries by one
+    statement."""
+    subscriptions = await store.subscriptions(tx, project_id=[event_range.project_id])
     matches = [
         (subscription.id, name)
-        for name in written.types
+        for name in event_range.types
         for subscription in subscriptions
-        if rules.wants(subscription.events, rules.keys_of(name))
+        if rules.matches_any(subscription.events, rules.matching_entries(name))
     ]
     if not matches:
         return
-    await store.insert_deliveries_of(
+    await store.insert_deliveries_of_range(
         tx,
-        project_id=written.project_id,
-        first_id=written.first_id,
-        last_id=written.last_id,
+        project_id=event_range.project_id,
+        first_id=event_range.first_id,
+        last_id=event_range.last_id,
         delivery_id=new_id(),
         webhook_id=[webhook_id for webhook_id, _ in matches],
         event=[name for _, name in matches],
@@ -381,7 +389,8 @@ async def enqueue_deliveries_in_bulk(tx: Transaction, written: EventRange) -> No
 
 
 async def erase_events(tx: Transaction, project_id: UUID, subject_ids: list[UUID], now: Moment) -> None:
-    """Erase all but type and time of the events of some records, and stored responses, which may repeat the rest."""
+    """Erase all but type and time of the events of records, and stored responses to their deliveries, which may repeat
+    them."""
     await history_store.erase_subjects(tx, project_id=project_id, subject_ids=subject_ids, now=now)
     await store.erase_responses(tx, project_id=project_id, subject_ids=subject_ids)
 
@@ -404,22 +413,22 @@ def _with_secret(webhook: Webhook, secret: str) -> WebhookWithSecret:
     return WebhookWithSecret(**msgspec.structs.asdict(webhook), secret=secret)
 
 
-def _check(call: Call, url: str, entries: Sequence[str]) -> None:
-    faults: list[ProblemError] = []
+def _validate(call: Call, url: str, entries: Sequence[str]) -> None:
+    errors: list[ProblemError] = []
     try:
         check_target(url, call.world.settings.outbound_allow)
     except AddressRefused as refused:
-        faults.append(ProblemError(path="/url", code="url_refused", message=str(refused)))
+        errors.append(ProblemError(path="/url", code="url_refused", message=str(refused)))
     names = ", ".join(EVENT_NAMES)
-    faults += [
+    errors += [
         ProblemError(
             path=f"/events/{index}", code="unknown_event", message=f"There is no event `{entry}`. There are: {names}."
         )
         for index, entry in enumerate(entries)
-        if not rules.is_known(entry)
+        if not rules.is_valid_entry(entry)
     ]
-    if faults:
-        raise Invalid(faults[0].message, errors=faults)
+    if errors:
+        raise Invalid(errors[0].message, errors=errors)
 
 
 async def _require(db: Queries, project_id: UUID, id: UUID) -> Webhook:

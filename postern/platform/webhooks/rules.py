@@ -13,44 +13,47 @@ from postern.kernel.values import to_json
 from postern.platform.events.model import ALIASES, EVENT_NAMES, Event, EventContact, is_about_contacts, is_custom_name
 from postern.platform.webhooks.model import PAYLOAD_BYTES, DeliveryStatus, DeliveryVerdict
 
-SCHEDULE = tuple(
+ATTEMPT_DELAYS = tuple(
     timedelta(seconds=seconds) for seconds in (0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
 )
 """Delay before each attempt (Standard Webhooks 1.0.0, deliverability)."""
 JITTER = 0.2
+"""Maximum variation of a delay, as a share of it."""
 RETRY_AFTER_LIMIT = timedelta(hours=1)
-"""Maximum `Retry-After` that is respected, or twice the delay of the schedule if that is longer."""
-GIVEN_UP_AFTER = timedelta(days=5)
-GIVEN_UP_FAILURES = 10
+"""Maximum `Retry-After` that is respected; twice the delay in ATTEMPT_DELAYS if that is longer."""
+DEACTIVATE_AFTER = timedelta(days=5)
+DEACTIVATE_FAILURES = 10
+"""A subscription is deactivated after DEACTIVATE_FAILURES successive failed attempts within at least
+DEACTIVATE_AFTER."""
 
-AREAS = frozenset(name.partition(".")[0] for name in EVENT_NAMES)
+SUBSCRIBABLE_AREAS = frozenset(name.partition(".")[0] for name in EVENT_NAMES)
 CUSTOM = "custom"
 """Prefix of subscriptions to custom events."""
 
 
-def keys_of(type: str) -> set[str]:
-    """The subscription entries that match an event of this type."""
+def matching_entries(type: str) -> set[str]:
+    """The subscription entries that match an event of `type`: its name, former names, and wildcards."""
     area = type.partition(".")[0]
     if type not in EVENT_NAMES:
         return {"*", f"{CUSTOM}.*", f"{CUSTOM}.{type}"}
     return {"*", type, f"{area}.*"} | {alias for alias, name in ALIASES.items() if name == type}
 
 
-def is_known(entry: str) -> bool:
-    """Whether an entry is valid in a subscription."""
+def is_valid_entry(entry: str) -> bool:
+    """Whether an entry is valid in a subscription: an event name, a former name, or a wildcard."""
     area, _, name = entry.partition(".")
     if area == CUSTOM:
         return name == "*" or is_custom_name(name)
-    return entry == "*" or entry in EVENT_NAMES or entry in ALIASES or (name == "*" and area in AREAS)
+    return entry == "*" or entry in EVENT_NAMES or entry in ALIASES or (name == "*" and area in SUBSCRIBABLE_AREAS)
 
 
-def wants(entries: Collection[str], keys: Iterable[str]) -> bool:
-    """Whether a subscription with these entries matches an event with these keys."""
-    return any(key in entries for key in keys)
+def matches_any(entries: Collection[str], matching: Iterable[str]) -> bool:
+    """Whether a subscription with `entries` has one of the entries that match an event (see `matching_entries`)."""
+    return any(entry in entries for entry in matching)
 
 
 def payload_of(event: Event, contact: EventContact | None = None) -> dict[str, Any]:
-    """The body of a delivery: `{type, timestamp, data}`, with the record's `id` among the data."""
+    """The body of a delivery of `event`; see `payload`."""
     return payload(event.type, event.occurred_at, event.subject_id, event.project_id, event.data, contact)
 
 
@@ -62,31 +65,34 @@ def payload(
     data: dict[str, Any],
     contact: EventContact | dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The body of a delivery, from the parts of its event.
+    """The body of a delivery, `{type, timestamp, data}`, from the fields of its event.
 
-    The data of a custom event is in `data.data`, so that it cannot overwrite other fields.
+    `data` has `id` (the record's), `projectId` and, for events about contacts, `contact`. The data of a custom event is
+    in `data.data`, so that it cannot overwrite other fields. If the body exceeds PAYLOAD_BYTES, `data` has
+    `truncated: true` instead of the event's data.
     """
     own = {"data": data} if type not in EVENT_NAMES else {camel(name): value for name, value in data.items()}
     head: dict[str, Any] = {"id": subject_id, "projectId": project_id}
     if is_about_contacts(type):
         head["contact"] = contact
-    whole: dict[str, Any] = {"type": type, "timestamp": timestamp, "data": {**head, **own, **head}}
-    if len(to_json(whole)) > PAYLOAD_BYTES:
-        whole["data"] = {**head, "truncated": True}
-    return whole
+    body: dict[str, Any] = {"type": type, "timestamp": timestamp, "data": {**head, **own, **head}}
+    if len(to_json(body)) > PAYLOAD_BYTES:
+        body["data"] = {**head, "truncated": True}
+    return body
 
 
-def pause_before(tried: int, chance: float, retry_after: timedelta | None = None) -> timedelta | None:
-    """Delay before the next attempt after `tried` failed ones; None if there is none.
+def delay_before_retry(failed_attempts: int, chance: float, retry_after: timedelta | None = None) -> timedelta | None:
+    """Delay before the next attempt after `failed_attempts` failed attempts; None if there is no further attempt.
 
-    `chance`, from 0 to 1, varies it by up to 20% in either direction (jitter).
+    `chance`, from 0 to 1, varies the delay by up to 20% in either direction (jitter). `retry_after`, requested by the
+    endpoint, can extend it up to RETRY_AFTER_LIMIT.
     """
-    if tried >= len(SCHEDULE):
+    if failed_attempts >= len(ATTEMPT_DELAYS):
         return None
-    pause = SCHEDULE[tried]
+    delay = ATTEMPT_DELAYS[failed_attempts]
     if retry_after is not None:
-        pause = min(max(pause, retry_after), max(2 * pause, RETRY_AFTER_LIMIT))
-    return pause * (1 + JITTER * (2 * chance - 1))
+        delay = min(max(delay, retry_after), max(2 * delay, RETRY_AFTER_LIMIT))
+    return delay * (1 + JITTER * (2 * chance - 1))
 
 
 def read_retry_after(text: str | None, now: Moment) -> timedelta | None:
@@ -101,12 +107,12 @@ def read_retry_after(text: str | None, now: Moment) -> timedelta | None:
         return None
 
 
-def judge(outcome: Outcome, tried: int, now: Moment, chance: float) -> DeliveryVerdict:
-    """The result of attempt number `tried` (from 1) of a delivery, which ended with `outcome` at `now`."""
+def attempt_result(outcome: Outcome, attempt_number: int, now: Moment, chance: float) -> DeliveryVerdict:
+    """The result of attempt `attempt_number` (from 1) of a delivery, which ended with `outcome` at `now`."""
     ms = round(outcome.seconds * 1000, 1)
     if not isinstance(outcome, OutboundResponse):
-        pause = pause_before(tried, chance)
-        due_at = Moment.of(now + pause) if pause is not None else None
+        delay = delay_before_retry(attempt_number, chance)
+        due_at = Moment.of(now + delay) if delay is not None else None
         reason = outcome.reason
         if isinstance(outcome, OutboundRefused):
             reason = f"Not called: {reason}"
@@ -116,10 +122,14 @@ def judge(outcome: Outcome, tried: int, now: Moment, chance: float) -> DeliveryV
     if outcome.ok:
         return DeliveryVerdict("SUCCEEDED", None, response_status=outcome.status, response_body=body, response_ms=ms)
     gone = outcome.status == 410
-    pause = None if gone else pause_before(tried, chance, read_retry_after(outcome.headers.get("retry-after"), now))
+    delay = (
+        None
+        if gone
+        else delay_before_retry(attempt_number, chance, read_retry_after(outcome.headers.get("retry-after"), now))
+    )
     return DeliveryVerdict(
-        "FAILED" if pause is None else "PENDING",
-        None if pause is None else Moment.of(now + pause),
+        "FAILED" if delay is None else "PENDING",
+        None if delay is None else Moment.of(now + delay),
         response_status=outcome.status,
         response_body=body,
         response_ms=ms,
@@ -137,10 +147,13 @@ def failure_message(status: int) -> str:
     return f"The endpoint responded with {status}."
 
 
-def reason_to_give_up(*, gone: bool, failures: int, failing_since: Moment, now: Moment) -> str | None:
-    """Why a subscription is to be deactivated; None if it stays active."""
+def deactivation_reason(*, gone: bool, failures: int, failing_since: Moment, now: Moment) -> str | None:
+    """Why a subscription is deactivated after a failed attempt; None if it stays active.
+
+    `gone` tells that the endpoint responded with 410.
+    """
     if gone:
         return "The endpoint responded with 410 Gone."
-    if failures >= GIVEN_UP_FAILURES and now - failing_since >= GIVEN_UP_AFTER:
-        return f"Every attempt for {GIVEN_UP_AFTER.days} days failed ({failures} in all)."
+    if failures >= DEACTIVATE_FAILURES and now - failing_since >= DEACTIVATE_AFTER:
+        return f"Every attempt for {DEACTIVATE_AFTER.days} days failed ({failures} in all)."
     return None

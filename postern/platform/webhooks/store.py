@@ -32,6 +32,7 @@ async def webhooks(db: Queries, *, project_id: UUID, before: UUID | None, limit:
 async def webhook(db: Queries, *, project_id: UUID, id: UUID) -> Webhook | None: ...
 
 
+# Lock a subscription for no key update.
 @statement("""
     select *, project_id as app_id from webhooks where project_id = %(project_id)s and id = %(id)s for no key update
 """)
@@ -46,10 +47,11 @@ async def webhook_in_use(db: Queries, *, project_id: UUID, id: UUID) -> WebhookI
 async def count_webhooks(tx: Transaction, *, project_id: UUID) -> int: ...
 
 
+# Store `url`, `events`, `description` and `active` of `webhook`; an active one has no reason of deactivation.
 @statement("""
     update webhooks set url = %(url)s, events = %(events)s, description = %(description)s, active = %(active)s,
-        failures = case when %(renewed)s then 0 else failures end,
-        failing_since = case when %(renewed)s then null else failing_since end,
+        failures = case when %(reset_failures)s then 0 else failures end,
+        failing_since = case when %(reset_failures)s then null else failing_since end,
         disabled_at = case when %(active)s then null else disabled_at end,
         disabled_reason = case when %(active)s then null else disabled_reason end,
         updated_at = %(now)s
@@ -57,10 +59,11 @@ async def count_webhooks(tx: Transaction, *, project_id: UUID) -> int: ...
     returning *, project_id as app_id
 """)
 async def change_webhook(
-    tx: Transaction, webhook: Webhook, *, project_id: UUID, renewed: bool, now: Moment
+    tx: Transaction, webhook: Webhook, *, project_id: UUID, reset_failures: bool, now: Moment
 ) -> Webhook: ...
 
 
+# Store a new secret; the current one stays valid until `expires_at`. Returns None if there is no such webhook.
 @statement("""
     update webhooks set sealed_secret = %(sealed_secret)s, previous_sealed_secret = sealed_secret,
         previous_secret_expires_at = %(expires_at)s, updated_at = %(now)s
@@ -78,15 +81,17 @@ async def rotate_secret(
 async def delete_webhook(tx: Transaction, *, project_id: UUID, id: UUID) -> Webhook | None: ...
 
 
+# The active subscriptions of projects.
 @statement("select project_id, id, events from webhooks where project_id = any (%(project_id)s) and active")
 async def subscriptions(tx: Transaction, *, project_id: list[UUID]) -> list[WebhookSubscription]: ...
 
 
+# Insert deliveries that are due at `at`. The parameters are parallel lists.
 @statement("""
     insert into webhook_deliveries (project_id, id, webhook_id, event_id, event, due_at, created_at)
     select project_id, id, webhook_id, event_id, event, at, at
     from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(webhook_id)s::uuid[], %(event_id)s::uuid[],
-                %(event)s::text[], %(at)s::timestamptz[]) as made (project_id, id, webhook_id, event_id, event, at)
+                %(event)s::text[], %(at)s::timestamptz[]) as delivery (project_id, id, webhook_id, event_id, event, at)
 """)
 async def insert_deliveries(
     tx: Transaction,
@@ -100,15 +105,16 @@ async def insert_deliveries(
 ) -> None: ...
 
 
+# Insert a delivery for each event in a range of ids and each match; `webhook_id` and `event` are parallel lists.
 @statement("""
     insert into webhook_deliveries (project_id, id, webhook_id, event_id, event, due_at, created_at)
-    select e.project_id, id_after(%(delivery_id)s::uuid, row_number() over (order by e.id)), wanted.webhook_id, e.id,
+    select e.project_id, id_after(%(delivery_id)s::uuid, row_number() over (order by e.id)), match.webhook_id, e.id,
            e.type, e.occurred_at, e.occurred_at
-    from events e join unnest(%(webhook_id)s::uuid[], %(event)s::text[]) as wanted (webhook_id, event)
-      on wanted.event = e.type
+    from events e join unnest(%(webhook_id)s::uuid[], %(event)s::text[]) as match (webhook_id, event)
+      on match.event = e.type
     where e.project_id = %(project_id)s and e.id > %(first_id)s and e.id <= %(last_id)s
 """)
-async def insert_deliveries_of(
+async def insert_deliveries_of_range(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -120,24 +126,26 @@ async def insert_deliveries_of(
 ) -> None: ...
 
 
+# Store the results of attempts; `verdicts`, `id` and `attempt` are parallel lists. A delivery that was claimed or
+# replayed since is not changed.
 @statement("""
-    update webhook_deliveries as record set
-        status = said.status, due_at = said.due_at,
-        tried = record.tried + said.tried::int, attempts = record.attempts + said.tried::int,
-        attempted_at = case when said.tried then %(now)s else record.attempted_at end,
-        delivered_at = case when said.status = 'SUCCEEDED' then %(now)s else record.delivered_at end,
-        response_status = case when said.tried then said.response_status else record.response_status end,
-        response_body = case when said.tried then said.response_body else record.response_body end,
-        response_ms = case when said.tried then said.response_ms else record.response_ms end,
-        error_message = case when said.tried or said.status = 'FAILED' then said.error_message
-                             else record.error_message end
-    from unnest(%(id)s::uuid[], %(attempt)s::int[], %(status)s::text[], %(due_at)s::timestamptz[], %(tried)s::bool[],
-                %(response_status)s::int[], %(response_body)s::text[], %(response_ms)s::float8[],
+    update webhook_deliveries as delivery set
+        status = verdict.status, due_at = verdict.due_at,
+        tried = delivery.tried + verdict.attempted::int, attempts = delivery.attempts + verdict.attempted::int,
+        attempted_at = case when verdict.attempted then %(now)s else delivery.attempted_at end,
+        delivered_at = case when verdict.status = 'SUCCEEDED' then %(now)s else delivery.delivered_at end,
+        response_status = case when verdict.attempted then verdict.response_status else delivery.response_status end,
+        response_body = case when verdict.attempted then verdict.response_body else delivery.response_body end,
+        response_ms = case when verdict.attempted then verdict.response_ms else delivery.response_ms end,
+        error_message = case when verdict.attempted or verdict.status = 'FAILED' then verdict.error_message
+                             else delivery.error_message end
+    from unnest(%(id)s::uuid[], %(attempt)s::int[], %(status)s::text[], %(due_at)s::timestamptz[],
+                %(attempted)s::bool[], %(response_status)s::int[], %(response_body)s::text[], %(response_ms)s::float8[],
                 %(error_message)s::text[])
-        as said (id, attempt, status, due_at, tried, response_status, response_body, response_ms, error_message)
-    where record.project_id = %(project_id)s and record.id = said.id and record.attempt = said.attempt
+        as verdict (id, attempt, status, due_at, attempted, response_status, response_body, response_ms, error_message)
+    where delivery.project_id = %(project_id)s and delivery.id = verdict.id and delivery.attempt = verdict.attempt
 """)
-async def settle(
+async def record_results(
     tx: Transaction,
     verdicts: list[DeliveryVerdict],
     *,
@@ -155,6 +163,7 @@ async def settle(
 async def record_success(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
 
 
+# Add failures; returns the state after it, or None if the subscription was deleted.
 @statement("""
     update webhooks set failures = failures + %(failures)s, failing_since = coalesce(failing_since, %(now)s)
     where project_id = %(project_id)s and id = %(id)s
@@ -165,11 +174,12 @@ async def record_failures(
 ) -> FailureState | None: ...
 
 
+# Returns False if the subscription is inactive already.
 @statement("""
     update webhooks set active = false, disabled_at = %(now)s, disabled_reason = %(reason)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s and active
 """)
-async def switch_off(tx: Transaction, *, project_id: UUID, id: UUID, reason: str, now: Moment) -> bool: ...
+async def deactivate(tx: Transaction, *, project_id: UUID, id: UUID, reason: str, now: Moment) -> bool: ...
 
 
 @statement("""
@@ -199,7 +209,8 @@ async def deliveries(
 async def delivery(db: Queries, *, project_id: UUID, webhook_id: UUID, id: UUID) -> DeliveryRow | None: ...
 
 
-# The higher attempt number makes the result of an attempt that is running now be ignored.
+# Make a delivery due now with a new series of attempts; returns False if it does not exist. The attempt number
+# increases, so that the result of an attempt in progress is ignored.
 @statement("""
     update webhook_deliveries set status = 'PENDING', due_at = %(now)s, tried = 0, attempt = attempt + 1,
         delivered_at = null
@@ -208,6 +219,8 @@ async def delivery(db: Queries, *, project_id: UUID, webhook_id: UUID, id: UUID)
 async def replay(tx: Transaction, *, project_id: UUID, webhook_id: UUID, id: UUID, now: Moment) -> bool: ...
 
 
+# Make deliveries of a status and period due now with a new series of attempts, oldest first; returns how many.
+# Deliveries that are due already are not changed.
 @statement("""
     with picked as materialized (
         select id from webhook_deliveries
@@ -215,13 +228,13 @@ async def replay(tx: Transaction, *, project_id: UUID, webhook_id: UUID, id: UUI
           and created_at >= %(since)s and created_at < %(until)s
           and (due_at is null or due_at > %(now)s)
         order by id limit %(limit)s for update
-    ), begun as (
+    ), replayed as (
         update webhook_deliveries as record set status = 'PENDING', due_at = %(now)s, tried = 0,
             attempt = attempt + 1, delivered_at = null
         from picked where record.project_id = %(project_id)s and record.id = picked.id
         returning 1
     )
-    select count(*)::int from begun
+    select count(*)::int from replayed
 """)
 async def replay_many(
     tx: Transaction,
@@ -236,20 +249,22 @@ async def replay_many(
 ) -> int: ...
 
 
+# Delete those of the `limit` oldest deliveries that were created before `before`; returns how many.
 @statement("""
     with oldest as (
         select id, created_at from webhook_deliveries
         where project_id = %(project_id)s and webhook_id = %(webhook_id)s order by id limit %(limit)s
-    ), gone as (
+    ), deleted as (
         delete from webhook_deliveries as record using oldest
         where record.project_id = %(project_id)s and record.id = oldest.id and oldest.created_at < %(before)s
         returning 1
     )
-    select count(*)::int from gone
+    select count(*)::int from deleted
 """)
 async def delete_expired(tx: Queries, *, project_id: UUID, webhook_id: UUID, before: datetime, limit: int) -> int: ...
 
 
+# Empty the stored response bodies of deliveries of the events of records.
 @statement("""
     update webhook_deliveries as delivery set response_body = '' from events
     where events.project_id = %(project_id)s and events.subject_id = any (%(subject_ids)s)
@@ -258,8 +273,9 @@ async def delete_expired(tx: Queries, *, project_id: UUID, webhook_id: UUID, bef
 async def erase_responses(tx: Transaction, *, project_id: UUID, subject_ids: list[UUID]) -> None: ...
 
 
+# Schedule the next deletion of expired deliveries; returns False if another worker has claimed the row.
 @statement("""
     update webhooks set due_at = %(due_at)s
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
 """)
-async def expired_deliveries(tx: Queries, *, project_id: UUID, id: UUID, attempt: int, due_at: datetime) -> bool: ...
+async def schedule_cleanup(tx: Queries, *, project_id: UUID, id: UUID, attempt: int, due_at: datetime) -> bool: ...

@@ -231,7 +231,7 @@ async def test_an_event_recorded_while_a_wait_begins_is_found_at_the_timeout(
     clock.move(timedelta(milliseconds=1))
     made = events.make_event(UUID(project.id), "order.placed", UUID(ada), clock())
     async with world.db.transaction() as tx:
-        await store.insert_event(tx, project_id=[made.project_id], rows=Jsonb([msgspec.structs.asdict(made)]))
+        await store.insert_events(tx, project_id=[made.project_id], rows=Jsonb([msgspec.structs.asdict(made)]))
     await work_off()
     assert (await runs(automation))[0]["status"] == "WAITING"
     clock.move(3 * DAY)

@@ -65,8 +65,8 @@ async def test_events_inserted_in_bulk_reach_the_reactions_to_one_of_their_types
     calls: list[tuple[str, ...]] = []
     reactions(collecting(calls, types={"audience.joined"}), collecting(calls, types={"email.sent"}))
     async with world.db.transaction() as tx:
-        await events.record_range(tx, UUID(project.id), new_id(), ("audience.joined", "audience.left"), 2)
-        await events.record_range(tx, UUID(project.id), new_id(), ("audience.joined",), 0)
+        await events.react_to_range(tx, UUID(project.id), new_id(), ("audience.joined", "audience.left"), 2)
+        await events.react_to_range(tx, UUID(project.id), new_id(), ("audience.joined",), 0)
     assert calls == [("audience.joined", "audience.left")]
 
 
@@ -74,7 +74,7 @@ async def test_a_reaction_that_takes_no_events_in_bulk_is_not_skipped_silently(w
     reactions(collecting([], types={"customer.deleted"}, react_in_bulk=None))
     with pytest.raises(AssertionError, match="takes no events in bulk"):
         async with world.db.transaction() as tx:
-            await events.record_range(tx, UUID(project.id), new_id(), ("customer.deleted",), 1)
+            await events.react_to_range(tx, UUID(project.id), new_id(), ("customer.deleted",), 1)
 
 
 def test_a_reaction_to_an_event_that_does_not_exist_is_refused_at_the_start():

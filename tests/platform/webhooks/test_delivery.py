@@ -9,7 +9,7 @@ import svix
 
 from postern.kernel.due import claim, drain, find_due
 from postern.platform.events import operations as events
-from postern.platform.webhooks.rules import SCHEDULE
+from postern.platform.webhooks.rules import ATTEMPT_DELAYS
 from postern.platform.webhooks.work import WORK, deliver
 from tests.peers.http_receiver import Reply
 
@@ -63,7 +63,7 @@ async def test_retries_follow_the_schedule(subscribe, happen, receiver, work_off
     hook = await subscribe()
     receiver.script("/hook", Reply(status=500, body=b"no\0pe"))
     (event_id,) = await happen()
-    for number, pause in enumerate(SCHEDULE):
+    for number, pause in enumerate(ATTEMPT_DELAYS):
         if number:
             clock.move(pause * 0.79)
             await work_off()
@@ -232,7 +232,7 @@ async def test_failed_deliveries_are_replayed_after_an_outage(subscribe, happen,
     await project.client.patch(f"/webhooks/{hook.id}", {"active": True})
     receiver.script("/hook", Reply(status=500))
     await happen(count=5)
-    for pause in SCHEDULE:
+    for pause in ATTEMPT_DELAYS:
         clock.move(pause * 1.2)
         await work_off()
     assert [each["status"] for each in await hook.deliveries("?status=FAILED")] == ["FAILED"] * 5

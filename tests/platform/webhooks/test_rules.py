@@ -15,16 +15,16 @@ from postern.platform.events.model import EVENT_NAMES
 from postern.platform.events.operations import make_event
 from postern.platform.webhooks.model import PAYLOAD_BYTES
 from postern.platform.webhooks.rules import (
+    ATTEMPT_DELAYS,
     JITTER,
-    SCHEDULE,
-    is_known,
-    judge,
-    keys_of,
-    pause_before,
+    attempt_result,
+    deactivation_reason,
+    delay_before_retry,
+    is_valid_entry,
+    matches_any,
+    matching_entries,
     payload_of,
     read_retry_after,
-    reason_to_give_up,
-    wants,
 )
 
 NOW = Moment.of(datetime(2026, 1, 31, 12, tzinfo=UTC))
@@ -48,8 +48,8 @@ NOW = Moment.of(datetime(2026, 1, 31, 12, tzinfo=UTC))
     ],
 )
 def test_subscription_entries_match_events(entry, type, wanted):
-    assert is_known(entry)
-    assert wants([entry], keys_of(type)) is wanted
+    assert is_valid_entry(entry)
+    assert matches_any([entry], matching_entries(type)) is wanted
 
 
 @pytest.mark.parametrize(
@@ -68,27 +68,27 @@ def test_subscription_entries_match_events(entry, type, wanted):
     ],
 )
 def test_unknown_names_are_not_known(entry):
-    assert not is_known(entry)
+    assert not is_valid_entry(entry)
 
 
 def test_every_event_has_its_name_and_its_area():
     for name in EVENT_NAMES:
-        assert is_known(name)
-        assert is_known(name.partition(".")[0] + ".*")
+        assert is_valid_entry(name)
+        assert is_valid_entry(name.partition(".")[0] + ".*")
 
 
 def test_the_schedule_has_ten_attempts():
-    assert [pause_before(tried, 0.5) for tried in range(10)] == list(SCHEDULE)
-    assert sum(SCHEDULE, timedelta()) == timedelta(hours=75, minutes=35, seconds=5)
-    assert pause_before(10, 0.5) is None
+    assert [delay_before_retry(tried, 0.5) for tried in range(10)] == list(ATTEMPT_DELAYS)
+    assert sum(ATTEMPT_DELAYS, timedelta()) == timedelta(hours=75, minutes=35, seconds=5)
+    assert delay_before_retry(10, 0.5) is None
 
 
 @given(st.integers(0, 9), st.floats(0, 1), st.one_of(st.none(), st.timedeltas(timedelta(), timedelta(days=400))))
 def test_pauses_stay_within_bounds(tried, chance, wish):
-    pause = pause_before(tried, chance, wish)
+    pause = delay_before_retry(tried, chance, wish)
     assert pause is not None
-    most = max(2 * SCHEDULE[tried], timedelta(hours=1)) if wish else SCHEDULE[tried]
-    assert SCHEDULE[tried] * (1 - JITTER) - timedelta(microseconds=2) <= pause
+    most = max(2 * ATTEMPT_DELAYS[tried], timedelta(hours=1)) if wish else ATTEMPT_DELAYS[tried]
+    assert ATTEMPT_DELAYS[tried] * (1 - JITTER) - timedelta(microseconds=2) <= pause
     assert pause <= most * (1 + JITTER) + timedelta(microseconds=2)
 
 
@@ -143,7 +143,7 @@ def answer(status, body=b"", **headers):
     ],
 )
 def test_the_result_of_an_attempt_decides_the_retry(outcome, tried, status, pause):
-    verdict = judge(outcome, tried, NOW, 0.5)
+    verdict = attempt_result(outcome, tried, NOW, 0.5)
     assert verdict.status == status
     assert verdict.due_at == (None if pause is None else NOW + timedelta(seconds=pause))
     assert (verdict.error_message is None) == (status == "SUCCEEDED")
@@ -161,7 +161,7 @@ def test_the_result_of_an_attempt_decides_the_retry(outcome, tried, status, paus
     ],
 )
 def test_failing_subscriptions_are_deactivated(gone, failures, days, given_up):
-    reason = reason_to_give_up(
+    reason = deactivation_reason(
         gone=gone, failures=failures, failing_since=Moment.of(NOW - timedelta(days=days)), now=NOW
     )
     assert (reason is not None) is given_up
