@@ -1,4 +1,4 @@
-"""SQL of counted attempts. Rows of developers have the project_id NO_ID, which no project has."""
+"""SQL of counted sign-in attempts. Rows of developers have the project_id NO_ID, which no project has."""
 
 from datetime import datetime
 from uuid import UUID
@@ -9,32 +9,35 @@ from postern.kernel.values import Record
 
 
 class AttemptCount(Record):
-    """The counts after an attempt was added."""
+    """The counts of an identifier, including the attempt that was just counted."""
 
     failures: int
+    """Attempts from this network within the window."""
     locked_until: Moment | None
-    everywhere: int
-    """Failures of this identifier from all networks within the window."""
+    failures_all_networks: int
+    """Failures from all networks together within the window."""
 
 
-# Counting starts again at 1 when the window, or a lock, has ended.
+# The count starts again at 1 once the window or the lock has ended; it does not grow during a lock.
+# Count an attempt from `ip_address`, a network (empty: all networks), and return the new counts.
 @statement("""
-    insert into sign_in_attempts as f (project_id, id, identifier, ip_address, failures, since, due_at)
+    insert into sign_in_attempts as counted (project_id, id, identifier, ip_address, failures, since, due_at)
     values (%(project_id)s, %(id)s, %(identifier)s, %(ip_address)s, 1, %(now)s,
-            %(now)s::timestamptz + %(kept)s::interval)
+            %(now)s::timestamptz + %(retention)s::interval)
     on conflict (project_id, identifier, ip_address) do update set
-        failures = case when f.locked_until > %(now)s then f.failures
-                        when f.locked_until is not null or f.since + %(window)s::interval <= %(now)s then 1
-                        else f.failures + 1 end,
-        since = case when f.locked_until > %(now)s then f.since
-                     when f.locked_until is not null or f.since + %(window)s::interval <= %(now)s then %(now)s
-                     else f.since end,
-        locked_until = case when f.locked_until > %(now)s then f.locked_until end,
-        due_at = %(now)s::timestamptz + %(kept)s::interval
-    returning f.failures, f.locked_until, coalesce((
-        select e.failures from sign_in_attempts e
-        where e.project_id = %(project_id)s and e.identifier = %(identifier)s and e.ip_address = ''
-          and e.since + %(window)s::interval > %(now)s), 0) as everywhere
+        failures = case when counted.locked_until > %(now)s then counted.failures
+                        when counted.locked_until is not null or counted.since + %(window)s::interval <= %(now)s then 1
+                        else counted.failures + 1 end,
+        since = case when counted.locked_until > %(now)s then counted.since
+                     when counted.locked_until is not null or counted.since + %(window)s::interval <= %(now)s
+                     then %(now)s
+                     else counted.since end,
+        locked_until = case when counted.locked_until > %(now)s then counted.locked_until end,
+        due_at = %(now)s::timestamptz + %(retention)s::interval
+    returning counted.failures, counted.locked_until, coalesce((
+        select total.failures from sign_in_attempts total
+        where total.project_id = %(project_id)s and total.identifier = %(identifier)s and total.ip_address = ''
+          and total.since + %(window)s::interval > %(now)s), 0) as failures_all_networks
 """)
 async def count_attempt(
     db: Queries,
@@ -45,10 +48,11 @@ async def count_attempt(
     ip_address: str,
     now: Moment,
     window: str,
-    kept: str,
+    retention: str,
 ) -> AttemptCount: ...
 
 
+# Return the number of failures from all networks since `since`, or 0.
 @statement("""
     select coalesce(sum(failures), 0)::int from sign_in_attempts
     where project_id = %(project_id)s and identifier = %(identifier)s and ip_address = '' and since > %(since)s
@@ -56,15 +60,17 @@ async def count_attempt(
 async def count_failures(db: Queries, *, project_id: UUID, identifier: bytes, since: datetime) -> int: ...
 
 
-# Each lock lasts twice as long as the one before, up to %(most)s.
+# Each lock lasts twice as long as the previous one: the first %(first)s, and at most %(longest)s.
+# Lock an identifier for a network. Returns False if it is locked already.
 @statement("""
     update sign_in_attempts set locks = locks + 1,
-        locked_until = %(now)s::timestamptz + least(%(first)s::interval * (1 << least(locks, 10)), %(most)s::interval)
+        locked_until =
+            %(now)s::timestamptz + least(%(first)s::interval * (1 << least(locks, 10)), %(longest)s::interval)
     where project_id = %(project_id)s and identifier = %(identifier)s and ip_address = %(ip_address)s
       and (locked_until is null or locked_until <= %(now)s)
 """)
 async def lock_identifier(
-    db: Queries, *, project_id: UUID, identifier: bytes, ip_address: str, now: Moment, first: str, most: str
+    db: Queries, *, project_id: UUID, identifier: bytes, ip_address: str, now: Moment, first: str, longest: str
 ) -> bool: ...
 
 
@@ -73,7 +79,8 @@ async def lock_identifier(
     where project_id = %(project_id)s and identifier = %(identifier)s and ip_address = %(ip_address)s
       and failures > 0 and (locked_until is null or locked_until <= %(now)s)
 """)
-async def take_back(db: Queries, *, project_id: UUID, identifier: bytes, ip_address: str, now: Moment) -> None: ...
+async def uncount_attempt(db: Queries, *, project_id: UUID, identifier: bytes, ip_address: str, now: Moment) -> None:
+    """Subtract one from the count of a network, unless the identifier is locked."""
 
 
 @statement("""
@@ -81,11 +88,13 @@ async def take_back(db: Queries, *, project_id: UUID, identifier: bytes, ip_addr
     where project_id = %(project_id)s and identifier = %(identifier)s
       and (%(ip_address)s::text is null or ip_address = %(ip_address)s)
 """)
-async def clear(db: Queries, *, project_id: UUID, identifier: bytes, ip_address: str | None) -> None: ...
+async def delete_counts(db: Queries, *, project_id: UUID, identifier: bytes, ip_address: str | None) -> None:
+    """Delete the counts and locks of an identifier for one network, or for all if `ip_address` is None."""
 
 
 @statement("""
     delete from sign_in_attempts where project_id = %(project_id)s and id = any (%(ids)s)
       and (locked_until is null or locked_until <= %(now)s) and since <= %(before)s
 """)
-async def delete_expired(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment, before: datetime) -> None: ...
+async def delete_expired(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment, before: datetime) -> None:
+    """Delete those of the counts that are not locked and whose window began before `before`."""

@@ -1,9 +1,9 @@
 """Limits on attempts to prove an identity, for developers and customers alike.
 
-An attempt is counted before the password or code is checked, so that parallel guesses cannot share one count. Each
-counts twice: by identifier and network (who asks), and by identifier alone (who is asked for), with a far higher limit.
-The identifier is a keyed hash of an address or of a person's id; addresses that nobody has are counted alike. The
-counts lie in the database, so all processes count together.
+An attempt is counted before the password or code is checked, so that parallel guesses cannot exceed the limit.
+An attempt is counted by identifier and network; a failure also by identifier alone, with a far higher limit. The
+identifier is a keyed hash of an address or of a person's id; addresses without an account are counted in the same way.
+The counts are in the database, so that all processes share them.
 """
 
 import math
@@ -22,30 +22,31 @@ from postern.kernel.values import new_id
 from postern.security import attempt_store
 from postern.security.attempt_store import AttemptCount
 
-EVERYWHERE = ""
-"""In place of a network: all networks together."""
+ALL_NETWORKS = ""
+"""The network under which the failures from all networks together are counted."""
 
 RecordFailure = Callable[[Transaction, Call, UUID | None, str | None, bool], Awaitable[None]]
-"""Records a failed attempt: whose account it was (None if nobody's), the method, and whether it led to a lock."""
+"""Records a failed attempt. Arguments: transaction, call, id of the developer or customer (None if there is no
+account), method, and whether the attempt locked the identifier."""
 
 
 class AttemptPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """What differs between the attempts of developers and those of customers."""
 
     rate: RateLimit
-    """Requests of one network to one process, whether or not they fail: see `throttle`."""
-    failures: int
-    """From one network within `window`; the last of them locks the identifier for this network."""
-    everywhere: int
-    """From all networks together within `window`."""
+    """Maximum requests from one network to one process, successful or not: see `throttle`."""
+    max_failures: int
+    """Maximum failures from one network within `window`; the last one locks the identifier for this network."""
+    max_failures_all_networks: int
+    """Maximum failures from all networks together within `window`; then every attempt is refused."""
     window: timedelta
-    kept: timedelta
+    retention: timedelta
     """How long a count is kept; longer than any lock."""
-    lock: timedelta
-    """The first lock; each further one is twice as long."""
-    lock_max: timedelta
+    first_lock: timedelta
+    """Duration of the first lock; each further one is twice as long, up to `max_lock`."""
+    max_lock: timedelta
     locked: type[Problem]
-    """Raised instead of an attempt while the identifier is locked; `Retry-After` says for how long."""
+    """The problem to raise while the identifier is locked; its `Retry-After` is the remaining time."""
     record_failure: RecordFailure | None = None
 
 
@@ -62,72 +63,88 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def throttle(call: Call, policy: AttemptPolicy, challenge: str | None = None) -> None:
-    """Count a request against the network that it comes from. Raises TooManyRequests.
+    """Count a request against the rate limit of its network. Raises TooManyRequests.
 
-    Answers to a challenge count by the challenge instead: nobody else in the network can keep a right answer out.
+    With `challenge`, the id of a challenge that the request answers, it counts against the limit of this challenge
+    instead, so that others in the same network cannot use up the limit.
     """
-    counted = network_of(call.origin.ip) if challenge is None else f"challenge {challenge[:36]}"
-    call.world.limiter.take(policy.rate, f"{call.project_id}|{counted}")
+    key = network_of(call.origin.ip) if challenge is None else f"challenge {challenge[:36]}"
+    call.world.limiter.take(policy.rate, f"{call.project_id}|{key}")
 
 
 async def begin_attempt(call: Call, policy: AttemptPolicy, project_id: UUID, identifier: bytes) -> Attempt:
-    """Count an attempt before it is checked. Raises `policy.locked`."""
+    """Count an attempt before it is checked. Raises `policy.locked` if the identifier is locked or has too many
+    failures.
+
+    Pass the result to `attempt_failed` or `attempt_succeeded`.
+    """
     network = network_of(call.origin.ip)
     count = await count_event(
-        call.db, project_id, identifier, network, window=policy.window, kept=policy.kept, now=call.now
+        call.db, project_id, identifier, network, window=policy.window, retention=policy.retention, now=call.now
     )
     locked_until = count.locked_until
     if locked_until is None or locked_until <= call.now:
-        if count.failures <= policy.failures and count.everywhere < policy.everywhere:
+        if count.failures <= policy.max_failures and count.failures_all_networks < policy.max_failures_all_networks:
             return Attempt(
                 policy=policy, project_id=project_id, identifier=identifier, network=network, number=count.failures
             )
-        locked_until = call.now + policy.lock
+        locked_until = call.now + policy.first_lock
     raise policy.locked(retry_after_seconds=max(1, math.ceil((locked_until - call.now).total_seconds())))
 
 
 async def attempt_failed(
     call: Call, attempt: Attempt, *, subject_id: UUID | None = None, method: str | None = None
 ) -> None:
-    """Record that an attempt failed: too many lock the identifier for the network, each time for longer.
+    """Record that an attempt failed, in a transaction of its own. The last allowed one locks the identifier for the
+    network, for longer each time.
 
-    `subject_id` is whose account it was, and `method` how the person tried to prove it, for the policy's record.
+    `subject_id` (the owner of the account, if there is one) and `method` are passed to `policy.record_failure`.
     """
     policy, project_id, identifier = attempt.policy, attempt.project_id, attempt.identifier
     async with call.db.transaction() as tx:
-        await count_event(tx, project_id, identifier, EVERYWHERE, window=policy.window, kept=policy.kept, now=call.now)
-        locked = attempt.number >= policy.failures and await attempt_store.lock_identifier(
+        await count_event(
+            tx, project_id, identifier, ALL_NETWORKS, window=policy.window, retention=policy.retention, now=call.now
+        )
+        locked = attempt.number >= policy.max_failures and await attempt_store.lock_identifier(
             tx,
             project_id=project_id,
             identifier=identifier,
             ip_address=attempt.network,
             now=call.now,
-            first=_seconds(policy.lock),
-            most=_seconds(policy.lock_max),
+            first=_seconds(policy.first_lock),
+            longest=_seconds(policy.max_lock),
         )
         if policy.record_failure is not None:
             await policy.record_failure(tx, call, subject_id, method, locked)
 
 
-async def attempt_succeeded(tx: Transaction, attempt: Attempt, now: Moment, *, forgives: bool = True) -> None:
-    """Uncount a successful attempt; with `forgives`, also delete earlier failures from this network and any lock."""
-    if forgives:
+async def attempt_succeeded(tx: Transaction, attempt: Attempt, now: Moment, *, clear_failures: bool = True) -> None:
+    """Uncount a successful attempt; with `clear_failures`, also delete earlier failures from this network and any
+    lock."""
+    if clear_failures:
         await clear_attempts(tx, attempt.project_id, attempt.identifier, attempt.network)
     else:
-        await attempt_store.take_back(
+        await attempt_store.uncount_attempt(
             tx, project_id=attempt.project_id, identifier=attempt.identifier, ip_address=attempt.network, now=now
         )
 
 
 async def clear_attempts(tx: Transaction, project_id: UUID, identifier: bytes, network: str | None = None) -> None:
     """Delete the failures from a network (None: from all networks) and any lock."""
-    await attempt_store.clear(tx, project_id=project_id, identifier=identifier, ip_address=network)
+    await attempt_store.delete_counts(tx, project_id=project_id, identifier=identifier, ip_address=network)
 
 
 async def count_event(
-    db: Queries, project_id: UUID, identifier: bytes, network: str, *, window: timedelta, kept: timedelta, now: Moment
+    db: Queries,
+    project_id: UUID,
+    identifier: bytes,
+    network: str,
+    *,
+    window: timedelta,
+    retention: timedelta,
+    now: Moment,
 ) -> AttemptCount:
-    """Count another event that is limited by identifier and network, such as a requested mail."""
+    """Count an event that is limited by identifier and network, such as a requested mail, and return the new counts."""
     return await attempt_store.count_attempt(
         db,
         project_id=project_id,
@@ -136,7 +153,7 @@ async def count_event(
         ip_address=network,
         now=now,
         window=_seconds(window),
-        kept=_seconds(kept),
+        retention=_seconds(retention),
     )
 
 

@@ -1,8 +1,8 @@
 """Check new passwords against known data breaches (ASVS 5.0 6.2.12), with a service that the operator configures.
 
 The service implements the range API of Have I Been Pwned (k-anonymity): it receives the first five of the 40 hex digits
-of the password's SHA-1, which about a thousand breached passwords share, and returns the other digits of each. Off
-unless configured. If the service is unavailable, the password is accepted.
+of the password's SHA-1, which about a thousand breached passwords share, and returns the remaining digits of each. The
+check is off unless a service is configured. If the service is unavailable, the password is accepted.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
-PREFIX = 5
+PREFIX_LENGTH = 5
 """Number of hex digits of the hash that are sent to the service."""
 RANGE_LIMIT = 262_144
 """Maximum bytes of a response; a range has about a thousand lines of 40 bytes."""
@@ -42,7 +42,7 @@ async def require_unbreached(world: "World", password: str, *, path: str = "/pas
         return
     # The API of the service is defined on SHA-1; its strength does not matter here.
     digest = hashlib.sha1(password.encode(), usedforsecurity=False).hexdigest().upper()
-    prefix, suffix = digest[:PREFIX], digest[PREFIX:]
+    prefix, suffix = digest[:PREFIX_LENGTH], digest[PREFIX_LENGTH:]
     try:
         async with asyncio.timeout(TIMEOUT.total_seconds()):
             # Padding hides the size of the range, and so the prefix, from someone who observes the network.

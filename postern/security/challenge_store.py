@@ -1,4 +1,4 @@
-"""SQL of challenges."""
+"""SQL of challenges; see `challenges`. Rows of developers have the project_id NO_ID."""
 
 from uuid import UUID
 
@@ -40,18 +40,20 @@ async def insert(
 ) -> None: ...
 
 
-# Counts the try before the answer is compared, so that concurrent guesses cannot exceed the limit.
+# Count a try before its answer is compared, so that concurrent guesses cannot exceed the limit, and return the row.
+# None if the challenge does not exist, has expired, or has no tries left.
 @statement("""
     update challenges set tries = tries + 1
-    where project_id = %(project_id)s and id = %(id)s and purpose = %(purpose)s and tries < %(most)s
+    where project_id = %(project_id)s and id = %(id)s and purpose = %(purpose)s and tries < %(max_tries)s
       and expires_at > %(now)s
     returning *
 """)
 async def count_try(
-    db: Queries, *, project_id: UUID, id: UUID, purpose: str, most: int, now: Moment
+    db: Queries, *, project_id: UUID, id: UUID, purpose: str, max_tries: int, now: Moment
 ) -> ChallengeRow | None: ...
 
 
+# Return a challenge that has not expired, without counting a try.
 @statement("""
     select * from challenges
     where project_id = %(project_id)s and id = %(id)s and purpose = %(purpose)s and expires_at > %(now)s
@@ -59,7 +61,7 @@ async def count_try(
 async def get(db: Queries, *, project_id: UUID, id: UUID, purpose: str, now: Moment) -> ChallengeRow | None: ...
 
 
-# Deleting the row is what uses the challenge: only one transaction can succeed.
+# Delete a challenge, which uses it. Returns False if it was used already: only one transaction can succeed.
 @statement("delete from challenges where project_id = %(project_id)s and id = %(id)s")
 async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 
@@ -68,7 +70,8 @@ async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
     delete from challenges where project_id = %(project_id)s and subject_id = %(subject_id)s
       and (cardinality(%(purposes)s::text[]) = 0 or purpose = any (%(purposes)s::text[]))
 """)
-async def delete_of_subject(tx: Transaction, *, project_id: UUID, subject_id: UUID, purposes: list[str]) -> None: ...
+async def delete_of_subject(tx: Transaction, *, project_id: UUID, subject_id: UUID, purposes: list[str]) -> None:
+    """Delete the challenges of a subject with one of `purposes`, or all if `purposes` is empty."""
 
 
 @statement("delete from challenges where project_id = %(project_id)s and identifier = %(identifier)s")
@@ -78,4 +81,5 @@ async def delete_of_identifier(tx: Transaction, *, project_id: UUID, identifier:
 @statement("""
     delete from challenges where project_id = %(project_id)s and id = any (%(ids)s) and expires_at <= %(now)s
 """)
-async def delete_expired(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment) -> None: ...
+async def delete_expired(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment) -> None:
+    """Delete those of the challenges that have expired."""

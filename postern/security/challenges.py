@@ -1,4 +1,4 @@
-"""Challenges: one-time codes and tokens, which must be answered once, before they expire, in a limited number of tries.
+"""Challenges: one-time codes and tokens. Each can be used once, before it expires, with a limited number of tries.
 
 The database stores a keyed hash of the answer and the encrypted payload, a Struct whose tag is the challenge's purpose.
 Six-digit codes, tokens in links, and tokens between the steps of a sign-in are challenges.
@@ -39,15 +39,15 @@ P = TypeVar("P", bound=Payload)
 
 @dataclass(frozen=True)
 class Challenge(Generic[P]):
-    """An open challenge: one that was answered correctly, or one that `get` returned without an answer."""
+    """A challenge that is not used or expired: `answer` returns it for a correct answer, `get` without one."""
 
     project_id: UUID
     """NO_ID for challenges of developers."""
     id: UUID
     subject_id: UUID | None
-    """The developer or customer whom it concerns; None if there is none yet, as for a sign-up."""
+    """The developer or customer to whom it belongs; None before one exists, as for a sign-up."""
     identifier: bytes | None
-    """Keyed hash of the address to which it was mailed."""
+    """Keyed hash of the address to which the code or link was mailed; None if it was not mailed."""
     tries: int
     payload: P
 
@@ -62,7 +62,7 @@ async def issue(
     subject_id: UUID | None = None,
     identifier: bytes | None = None,
 ) -> tuple[UUID, Moment]:
-    """Store a challenge whose answer is `secret`. Returns its id and expiry time."""
+    """Store a challenge with the answer `secret`, valid for `life`. Returns the challenge's id and expiry time."""
     challenge_id, expires_at = new_id(), call.now + life
     await challenge_store.insert(
         db,
@@ -88,7 +88,8 @@ async def issue_token(
     subject_id: UUID | None = None,
     identifier: bytes | None = None,
 ) -> tuple[str, Moment]:
-    """Store a challenge that is answered by a token of its id and secret. Returns the token and its expiry time."""
+    """Store a challenge with a random secret, valid for `life`. Returns a token of its id and secret, and its expiry
+    time."""
     secret = new_token(32)
     challenge_id, expires_at = await issue(
         db, call, payload, life, secret, subject_id=subject_id, identifier=identifier
@@ -110,39 +111,45 @@ def split_token(token: str) -> tuple[UUID, str]:
 
 
 async def answer(
-    call: Call, kind: type[P], challenge_id: UUID, secret: str, *, most: int = CODE_TRIES
+    call: Call, kind: type[P], challenge_id: UUID, secret: str, *, max_tries: int = CODE_TRIES
 ) -> Challenge[P] | None:
-    """Return the challenge if it is of this kind and `secret` is its answer; None otherwise.
+    """Return the challenge if it has a payload of type `kind` and the answer `secret`; otherwise None.
 
-    Each call counts as one of at most `most` tries. The challenge stays open until `consume`.
+    Each call counts as one of at most `max_tries` tries. The challenge stays open until `consume`.
     """
     row = await challenge_store.count_try(
-        call.db, project_id=call.project_id, id=challenge_id, purpose=purpose_of(kind), most=most, now=call.now
+        call.db,
+        project_id=call.project_id,
+        id=challenge_id,
+        purpose=purpose_of(kind),
+        max_tries=max_tries,
+        now=call.now,
     )
     if row is None:
         return None
     expected = _hash(call.world.secrets, call.project_id, challenge_id, secret)
-    return _opened(call, kind, row) if hmac.compare_digest(row.secret_hash, expected) else None
+    return _open_row(call, kind, row) if hmac.compare_digest(row.secret_hash, expected) else None
 
 
-async def answer_token(call: Call, kind: type[P], token: str, *, most: int = CODE_TRIES) -> Challenge[P]:
-    """Return the challenge that a token answers. Counts as one of at most `most` tries. Raises CodeInvalid."""
-    challenge = await answer(call, kind, *split_token(token), most=most)
+async def answer_token(call: Call, kind: type[P], token: str, *, max_tries: int = CODE_TRIES) -> Challenge[P]:
+    """Return the challenge that a token answers. Counts as one of at most `max_tries` tries. Raises CodeInvalid."""
+    challenge = await answer(call, kind, *split_token(token), max_tries=max_tries)
     if challenge is None:
         raise CodeInvalid
     return challenge
 
 
 async def get(call: Call, kind: type[P], challenge_id: UUID) -> Challenge[P] | None:
-    """Return an open challenge of this kind without an answer. Counts no try, and authenticates nobody."""
+    """Return a challenge without an answer; None if it is used or expired. Counts no try, and does not authenticate."""
     row = await challenge_store.get(
         call.db, project_id=call.project_id, id=challenge_id, purpose=purpose_of(kind), now=call.now
     )
-    return None if row is None else _opened(call, kind, row)
+    return None if row is None else _open_row(call, kind, row)
 
 
 async def consume(tx: Transaction, challenge: Challenge[P]) -> P:
-    """Use a challenge and return its payload. Of concurrent callers only one succeeds; others raise CodeInvalid."""
+    """Delete a challenge and return its payload. Of concurrent callers one succeeds; for the others it raises
+    CodeInvalid."""
     if not await challenge_store.delete(tx, project_id=challenge.project_id, id=challenge.id):
         raise CodeInvalid
     return challenge.payload
@@ -164,7 +171,7 @@ def purpose_of(kind: type[Payload]) -> str:
     return str(kind.__struct_config__.tag)
 
 
-def _opened(call: Call, kind: type[P], row: ChallengeRow) -> Challenge[P] | None:
+def _open_row(call: Call, kind: type[P], row: ChallengeRow) -> Challenge[P] | None:
     try:
         payload = msgspec.json.decode(call.world.secrets.open(row.data, _context(row.id)), type=kind)
     except msgspec.ValidationError:  # Another release, with another payload, issued it: treat it as expired.

@@ -23,6 +23,7 @@ class PasskeyRow(Record):
     last_used_at: Moment | None
 
 
+# Insert a passkey. Returns None if its credential is registered in the project already.
 @statement("""
     insert into passkeys (project_id, id, subject_id, credential_id, user_handle, public_key, sign_count, backed_up,
                           name, created_at)
@@ -47,17 +48,20 @@ async def insert(
 ) -> PasskeyRow | None: ...
 
 
+# Return the passkey with this WebAuthn credential id.
 @statement("select * from passkeys where project_id = %(project_id)s and credential_id = %(credential_id)s")
 async def by_credential(db: Queries, *, project_id: UUID, credential_id: bytes) -> PasskeyRow | None: ...
 
 
+# Return the passkeys of a subject, newest first.
 @statement("""
     select * from passkeys where project_id = %(project_id)s and subject_id = %(subject_id)s order by id desc
 """)
 async def of_subject(db: Queries, *, project_id: UUID, subject_id: UUID) -> list[PasskeyRow]: ...
 
 
-# A signature counter that did not increase may mean a cloned authenticator (WebAuthn §7.2, step 22).
+# Record a sign-in with a passkey. Returns False, and changes nothing, if its signature counter did not increase, which
+# may mean a cloned authenticator (WebAuthn §7.2, step 22).
 @statement("""
     update passkeys set sign_count = %(sign_count)s, backed_up = %(backed_up)s, last_used_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s and (sign_count = 0 or sign_count < %(sign_count)s)
@@ -67,6 +71,7 @@ async def record_use(
 ) -> bool: ...
 
 
+# Delete the passkey `id` of a subject, or all if `id` is None. Returns whether any existed.
 @statement("""
     delete from passkeys
     where project_id = %(project_id)s and subject_id = %(subject_id)s and (%(id)s::uuid is null or id = %(id)s)
@@ -77,4 +82,5 @@ async def delete(tx: Transaction, *, project_id: UUID, subject_id: UUID, id: UUI
 @statement("""
     update passkeys set subject_id = %(survivor)s where project_id = %(project_id)s and subject_id = %(loser)s
 """)
-async def move(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...
+async def move(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None:
+    """Give the passkeys of the customer `loser`, who is merged into `survivor`, to the survivor."""

@@ -32,15 +32,15 @@ from postern.security.subjects import Subject
 PASSKEYS_LIMIT = 20
 PASSKEY_LIFE = timedelta(minutes=5)
 """How long a browser may take to respond to a challenge."""
-CREDENTIAL_LIMIT = 16_384
+CREDENTIAL_BYTES_LIMIT = 16_384
 """Maximum bytes of the browser's response as JSON."""
 PasskeyName = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
-REFUSED = (WebAuthnException, ValueError, KeyError, TypeError, AttributeError)
+VERIFICATION_ERRORS = (WebAuthnException, ValueError, KeyError, TypeError, AttributeError)
 """Exceptions that the library raises for invalid or malformed responses."""
 
-A_CHALLENGE = "01980f6e-9d3a-7c41-9d5b-0f0e5a3b2c1d"
+CHALLENGE_ID_EXAMPLE = "01980f6e-9d3a-7c41-9d5b-0f0e5a3b2c1d"
 NEW_PASSKEY_EXAMPLE = {
-    "challengeId": A_CHALLENGE,
+    "challengeId": CHALLENGE_ID_EXAMPLE,
     "credential": {
         "id": "AbCd",
         "rawId": "AbCd",
@@ -50,7 +50,7 @@ NEW_PASSKEY_EXAMPLE = {
     "name": "Laptop",
 }
 PASSKEY_SIGN_IN_EXAMPLE = {
-    "challengeId": A_CHALLENGE,
+    "challengeId": CHALLENGE_ID_EXAMPLE,
     "credential": {
         "id": "AbCd",
         "rawId": "AbCd",
@@ -143,7 +143,7 @@ class RelyingParty(Record):
 
 @dataclass(frozen=True)
 class VerifiedPasskey:
-    """A new passkey with a valid response to its challenge."""
+    """A valid response of the browser for a new passkey, which is not stored yet."""
 
     challenge: Challenge[PasskeyRegistration]
     verified: VerifiedRegistration
@@ -172,7 +172,8 @@ class VerifiedAssertion:
 async def begin_registration(
     tx: Transaction, call: Call, subject: Subject, party: RelyingParty, *, account: str, display_name: str
 ) -> PasskeyOptions:
-    """Start to add a passkey. The browser shows `account` and `display_name`. Raises TooManyPasskeys."""
+    """Issue the options to register a passkey. The browser shows `account` and `display_name`. Raises
+    TooManyPasskeys."""
     passkeys = await _require_room(tx, subject)
     challenge = new_token(43)
     options = webauthn.generate_registration_options(
@@ -195,8 +196,11 @@ async def begin_registration(
 
 
 async def verify_registration(call: Call, subject_id: UUID, party: RelyingParty, data: NewPasskey) -> VerifiedPasskey:
-    """Verify a new passkey. Raises CodeInvalid for an expired challenge or that of another subject, and Invalid."""
-    challenge = await _take_challenge(call, PasskeyRegistration, data.challenge_id, data.credential)
+    """Verify the browser's response for a new passkey. Call `add` to store the passkey.
+
+    Raises CodeInvalid if the challenge has expired or belongs to another subject, and Invalid for an invalid response.
+    """
+    challenge = await _answer_challenge(call, PasskeyRegistration, data.challenge_id, data.credential)
     if challenge.subject_id != subject_id:
         raise CodeInvalid
     try:
@@ -207,13 +211,16 @@ async def verify_registration(call: Call, subject_id: UUID, party: RelyingParty,
             expected_origin=party.origins,
             require_user_verification=party.needs_user_verification,
         )
-    except REFUSED:
+    except VERIFICATION_ERRORS:
         raise Invalid.at("/credential", "This is not a valid response to the challenge.", "passkey_invalid") from None
     return VerifiedPasskey(challenge, verified, data.name)
 
 
 async def add(tx: Transaction, call: Call, subject: Subject, passkey: VerifiedPasskey) -> Passkey:
-    """Store a new passkey and use its challenge. Raises CodeInvalid, TooManyPasskeys, and Invalid if it exists."""
+    """Store a verified passkey and use its challenge.
+
+    Raises CodeInvalid if the challenge was used already, TooManyPasskeys, and Invalid if the passkey exists.
+    """
     await challenges.consume(tx, passkey.challenge)
     await _require_room(tx, subject)
     row = await passkey_store.insert(
@@ -250,10 +257,10 @@ async def begin_sign_in(call: Call, party: RelyingParty) -> PasskeyOptions:
 async def verify_sign_in(call: Call, party: RelyingParty, data: PasskeySignIn) -> VerifiedAssertion | None:
     """Verify the response of a passkey. Returns None for an unknown passkey or an invalid response.
 
-    Raises CodeInvalid if the challenge has expired or was used. Call `use` to complete the sign-in.
+    Raises CodeInvalid if the challenge has expired or was used. Call `consume_assertion` to complete the sign-in.
     """
-    challenge = await _take_challenge(call, PasskeyAssertion, data.challenge_id, data.credential)
-    row = await _row_of(call, data.credential)
+    challenge = await _answer_challenge(call, PasskeyAssertion, data.challenge_id, data.credential)
+    row = await _find_passkey(call, data.credential)
     if row is None:
         return None
     try:
@@ -266,14 +273,17 @@ async def verify_sign_in(call: Call, party: RelyingParty, data: PasskeySignIn) -
             credential_current_sign_count=row.sign_count,
             require_user_verification=party.needs_user_verification,
         )
-    except REFUSED:
+    except VERIFICATION_ERRORS:
         return None
     return VerifiedAssertion(challenge, row, verified)
 
 
 async def consume_assertion(tx: Transaction, call: Call, assertion: VerifiedAssertion) -> bool:
-    """Use the challenge and record the use of the passkey. Returns False if its signature counter did not increase,
-    which may mean a cloned authenticator. Raises CodeInvalid if the challenge was used already."""
+    """Complete a sign-in: use the challenge and record the use of the passkey.
+
+    Returns False if the signature counter did not increase, which may mean a cloned authenticator: refuse the sign-in
+    then. Raises CodeInvalid if the challenge was used already.
+    """
     await challenges.consume(tx, assertion.challenge)
     return await passkey_store.record_use(
         tx,
@@ -292,7 +302,7 @@ async def passkeys_of(db: Queries, subject: Subject) -> list[Passkey]:
 
 
 async def remove(tx: Transaction, subject: Subject, id: UUID) -> None:
-    """Delete one passkey. Raises PasskeyMissing."""
+    """Delete one passkey. Raises PasskeyMissing if the subject has no such passkey."""
     if not await passkey_store.delete(tx, project_id=subject.project_id, subject_id=subject.id, id=id):
         raise PasskeyMissing
 
@@ -303,7 +313,7 @@ async def remove_all(tx: Transaction, subject: Subject) -> None:
 
 
 async def move(tx: Transaction, survivor: Subject, loser: Subject) -> None:
-    """Give the passkeys of a merged customer to the survivor."""
+    """Give the passkeys of the customer `loser`, who is merged into `survivor`, to the survivor."""
     await passkey_store.move(tx, project_id=survivor.project_id, survivor=survivor.id, loser=loser.id)
 
 
@@ -315,8 +325,8 @@ async def _require_room(tx: Transaction, subject: Subject) -> Sequence[PasskeyRo
     return rows
 
 
-async def _take_challenge(call: Call, kind: type[P], challenge_id: str, credential: dict[str, Any]) -> Challenge[P]:
-    if len(msgspec.json.encode(credential)) > CREDENTIAL_LIMIT:
+async def _answer_challenge(call: Call, kind: type[P], challenge_id: str, credential: dict[str, Any]) -> Challenge[P]:
+    if len(msgspec.json.encode(credential)) > CREDENTIAL_BYTES_LIMIT:
         raise Invalid.at("/credential", "`credential` is larger than 16 KiB as JSON.", "too_large")
     challenge = await challenges.answer(call, kind, as_id(challenge_id), "")
     if challenge is None:
@@ -324,8 +334,8 @@ async def _take_challenge(call: Call, kind: type[P], challenge_id: str, credenti
     return challenge
 
 
-async def _row_of(call: Call, credential: dict[str, Any]) -> PasskeyRow | None:
-    """Return the passkey with the credential id in a response, unless the response's user handle is another one."""
+async def _find_passkey(call: Call, credential: dict[str, Any]) -> PasskeyRow | None:
+    """Return the passkey with the credential id in a response, or None if there is none or its user handle differs."""
     response = credential.get("response")
     handle = response.get("userHandle") if isinstance(response, dict) else None  # pyright: ignore[reportUnknownMemberType]
     try:

@@ -25,16 +25,18 @@ if TYPE_CHECKING:
 
 PASSWORD_MIN, PASSWORD_MAX = 8, 256
 """Characters of a password (ASVS 5.0 6.2.1, 6.2.9). There are no composition rules (6.2.5)."""
-SHORTEST_WORD = 4
-REHASHES = 3
-"""How often a sign-in checks the stored hash again if a concurrent request has replaced it."""
+MIN_WORD_LETTERS = 4
+"""Shorter words may be passwords together with digits."""
+MAX_HASH_CHECKS = 3
+"""How often one sign-in checks a stored hash: again if a concurrent request has replaced it."""
 
 OWN_SCHEME = "$argon2id$v=19$m=19456,t=2,p=1"
 """Prefix of the hashes that Postern creates. The index `customers_imported_hashes` contains the others."""
 
 _hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1, type=Type.ID)
 _threads = ThreadPoolExecutor(max_workers=max(2, os.cpu_count() or 2), thread_name_prefix="password")
-_of_nobody = _hasher.hash(os.urandom(16).hex())
+# Checked where there is no account, so that the response takes as long.
+_dummy_hash = _hasher.hash(os.urandom(16).hex())
 
 
 class PasswordCommon(BadRequest):
@@ -47,11 +49,11 @@ async def hash_password(password: str) -> str:
 
 
 async def check_password(password: str, hashed: str | None) -> bool:
-    """Whether the password matches the hash. Takes as long if there is no account (`hashed` None)."""
+    """Whether the password matches the hash. Takes as long if there is no account (`hashed` is None)."""
 
     def check() -> bool:
         try:
-            return _hasher.verify(hashed or _of_nobody, password) and hashed is not None
+            return _hasher.verify(hashed or _dummy_hash, password) and hashed is not None
         except (VerificationError, InvalidHashError):
             return False
 
@@ -66,15 +68,16 @@ async def check_and_rehash(
     replace: Callable[[str, str], Awaitable[bool]],
     read: Callable[[], Awaitable[str | None]],
 ) -> str | None:
-    """Check a password; returns the stored hash, replaced by a new one if it was outdated, or None if it is wrong.
+    """Check a password against `hashed`. Returns the stored hash, or None if the password is wrong.
 
-    Before the caller acts on the result, it must lock the subject's row and compare the hash with the stored one,
-    which differs if the password was changed or reset in between. `replace(old, new)` stores a new hash if `old` is
-    still stored. If it is not, a concurrent request has rehashed or changed the password: `read` returns the hash that
-    is stored now, which is checked instead. Hashes other than argon2 are checked by
-    `check_imported`. Takes as long if there is no account (`hashed` None).
+    An outdated hash is replaced: `replace(old, new)` stores a new one and returns True if `old` is still stored. If a
+    concurrent request has replaced it, the hash that `read` returns is checked instead. `check_imported` checks hashes
+    other than argon2. If there is no account (`hashed` is None), the check takes as long.
+
+    Before the caller acts on the result, it must lock the subject's row and compare the result with the stored hash,
+    which differs if the password was changed in between.
     """
-    for _ in range(REHASHES):
+    for _ in range(MAX_HASH_CHECKS):
         if hashed is None or check_imported is None or hashed.startswith("$argon2"):
             is_right = await check_password(password, hashed)
         else:
@@ -106,20 +109,22 @@ def common_passwords() -> frozenset[str]:
 
 
 async def require_acceptable(world: "World", password: str, *words: str | None, path: str = "/password") -> None:
-    """Check a new password. Raises PasswordCommon (see `require_uncommon`) and PasswordBreached."""
+    """Check a new password. Raises PasswordCommon (see `require_uncommon`) and PasswordBreached, with `path` as
+    location."""
     require_uncommon(password, *words, path=path)
     await require_unbreached(world, password, path=path)
 
 
 def require_uncommon(password: str, *words: str | None, path: str = "/password") -> None:
-    """Raise PasswordCommon for a common password, or one of `words` (an address, the app's name) with digits or signs.
+    """Raise PasswordCommon if a password is common, or is one of `words` (an address, the app's name) plus digits or
+    signs.
 
     `path` is the JSON pointer of the password in the body.
     """
     if password.casefold() in common_passwords():
         raise PasswordCommon.of_value(path)
     letters = _alphabetic(password)
-    if len(letters) >= SHORTEST_WORD and letters in {
+    if len(letters) >= MIN_WORD_LETTERS and letters in {
         _alphabetic(part) for word in words if word for part in _parts(word)
     }:
         message = "This password is the email address or the name of this app. Choose another one."
@@ -127,7 +132,7 @@ def require_uncommon(password: str, *words: str | None, path: str = "/password")
 
 
 def _parts(word: str) -> list[str]:
-    """The parts of a name or address that are guessable as passwords: all, local part, domain, first domain label."""
+    """A name or address and its guessable parts: local part, domain, first label of the domain."""
     local, _, domain = word.partition("@")
     return [word, local, domain, domain.partition(".")[0]]
 

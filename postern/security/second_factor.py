@@ -1,7 +1,7 @@
 """The second factor of a developer or a customer: codes of an authenticator app (TOTP, RFC 6238) and recovery codes.
 
-Callers count the attempt before they call `use`, and record in their own tables when a second factor was turned on or
-off.
+Callers count the attempt before they call `consume_code`, and record in their own tables when a second factor was
+turned on or off.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ UsedFactor = Literal["totp", "recovery"]
 
 
 async def enrol(tx: Transaction, call: Call, subject: Subject) -> bytes | None:
-    """Start to set up an authenticator app. Returns its secret; None if a second factor is on already."""
+    """Start to set up an authenticator app. Returns its new secret; None if a second factor is on already."""
     secret = new_totp_secret()
     sealed = call.world.secrets.seal(secret, _context(subject))
     enrolled = await second_factor_store.enrol(
@@ -36,7 +36,7 @@ async def enrol(tx: Transaction, call: Call, subject: Subject) -> bytes | None:
 
 
 async def get(db: Queries, subject: Subject) -> SecondFactor | None:
-    """Return the second factor, which is on or being set up."""
+    """Return the second factor of a subject, on or still being set up; None if there is none."""
     return await second_factor_store.get(db, project_id=subject.project_id, subject_id=subject.id)
 
 
@@ -45,8 +45,8 @@ async def consume_code(
 ) -> UsedFactor | None:
     """Use a code of the app or a recovery code. Returns which it was; None if it is wrong or was used before.
 
-    The hashes of recovery codes contain the customer's id. `former_ids` are those of merged customers, whose codes the
-    subject has taken over.
+    The hashes of recovery codes depend on the customer's id. `former_ids` are the ids of customers who were merged into
+    the subject, whose recovery codes it has taken over.
     """
     if looks_like_recovery_code(code):
         hashes = [_recovery_hash(call.world.secrets, subject, owner_id, code) for owner_id in (subject.id, *former_ids)]
@@ -67,8 +67,7 @@ async def consume_code(
 
 
 async def confirm(tx: Transaction, call: Call, subject: Subject, enrolled: SecondFactor) -> list[str] | None:
-    """Turn the second factor on after its first code was used. Returns new recovery codes.
-
+    """Turn the second factor on after its first code was used. Returns ten new recovery codes;
     None if it is on already, or if another set-up was started since `enrolled` was read.
     """
     if not await second_factor_store.confirm(
@@ -79,9 +78,9 @@ async def confirm(tx: Transaction, call: Call, subject: Subject, enrolled: Secon
 
 
 async def turn_on(tx: Transaction, call: Call, subject: Subject, secret: bytes, step: int) -> list[str] | None:
-    """Turn on a second factor whose secret is not stored here yet. `step` is the time step of its first code.
+    """Turn on a second factor with a secret that is not stored yet. `step` is the time step of its first code.
 
-    Returns new recovery codes; None if a second factor is on already.
+    Returns ten new recovery codes; None if a second factor is on already.
     """
     sealed = call.world.secrets.seal(secret, _context(subject))
     if not await second_factor_store.insert_confirmed(
@@ -92,7 +91,7 @@ async def turn_on(tx: Transaction, call: Call, subject: Subject, secret: bytes, 
 
 
 async def renew_recovery_codes(tx: Transaction, call: Call, subject: Subject) -> list[str]:
-    """Replace the recovery codes by ten new ones."""
+    """Replace the recovery codes by ten new ones, and return these."""
     codes = new_recovery_codes()
     key = {"project_id": subject.project_id, "subject_id": subject.id}
     hashes = [_recovery_hash(call.world.secrets, subject, subject.id, code) for code in codes]
@@ -112,7 +111,7 @@ async def delete(tx: Transaction, subject: Subject) -> None:
 
 
 async def move(tx: Transaction, call: Call, survivor: Subject, loser: Subject) -> bool:
-    """Replace the second factor and recovery codes of `survivor` by those of `loser`.
+    """Replace the second factor and recovery codes of `survivor` by those of `loser`, who is merged into `survivor`.
 
     Returns False, and changes nothing, if `loser` has no second factor on.
     """
@@ -131,7 +130,7 @@ async def move(tx: Transaction, call: Call, survivor: Subject, loser: Subject) -
     return True
 
 
-# Developers and customers once had separate tables. Their different contexts stay, so that rows from then can be read.
+# Developers and customers once had separate tables. Their contexts still differ, so that older rows can be decrypted.
 
 
 def _context(subject: Subject) -> str:

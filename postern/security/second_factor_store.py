@@ -13,17 +13,19 @@ class SecondFactor(Record):
     project_id: UUID
     subject_id: UUID
     secret: bytes
+    """Encrypted."""
     confirmed_at: Moment | None
     used_step: int
     """The latest 30-second time step whose code was used (RFC 6238 §4.2); 0 if none was."""
 
 
+# Store a new encrypted secret. Returns False, and changes nothing, if a second factor is on.
 @statement("""
-    insert into second_factors as f (project_id, subject_id, secret, created_at)
+    insert into second_factors as existing (project_id, subject_id, secret, created_at)
     values (%(project_id)s, %(subject_id)s, %(secret)s, %(now)s)
     on conflict (project_id, subject_id) do update
         set secret = excluded.secret, created_at = excluded.created_at, used_step = 0
-        where f.confirmed_at is null
+        where existing.confirmed_at is null
 """)
 async def enrol(tx: Transaction, *, project_id: UUID, subject_id: UUID, secret: bytes, now: Moment) -> bool: ...
 
@@ -32,7 +34,7 @@ async def enrol(tx: Transaction, *, project_id: UUID, subject_id: UUID, secret: 
 async def get(db: Queries, *, project_id: UUID, subject_id: UUID) -> SecondFactor | None: ...
 
 
-# Updates nothing if the code of this step or a later one was used, so that a replayed code fails.
+# Record that the code of a step was used. Returns False if it or a later one was used before: a replayed code.
 @statement("""
     update second_factors set used_step = %(step)s
     where project_id = %(project_id)s and subject_id = %(subject_id)s and used_step < %(step)s
@@ -40,7 +42,7 @@ async def get(db: Queries, *, project_id: UUID, subject_id: UUID) -> SecondFacto
 async def use_step(tx: Transaction, *, project_id: UUID, subject_id: UUID, step: int) -> bool: ...
 
 
-# Confirms only the secret whose code was checked: another set-up may have replaced it in between.
+# Turn the second factor on. Returns False if it is on, or if its secret is not `secret`, the one that was checked.
 @statement("""
     update second_factors set confirmed_at = %(now)s
     where project_id = %(project_id)s and subject_id = %(subject_id)s and confirmed_at is null
@@ -49,13 +51,14 @@ async def use_step(tx: Transaction, *, project_id: UUID, subject_id: UUID, step:
 async def confirm(tx: Transaction, *, project_id: UUID, subject_id: UUID, secret: bytes, now: Moment) -> bool: ...
 
 
+# Store a second factor that is on. Returns False, and changes nothing, if one is on already.
 @statement("""
-    insert into second_factors as f (project_id, subject_id, secret, used_step, created_at, confirmed_at)
+    insert into second_factors as existing (project_id, subject_id, secret, used_step, created_at, confirmed_at)
     values (%(project_id)s, %(subject_id)s, %(secret)s, %(step)s, %(now)s, %(now)s)
     on conflict (project_id, subject_id) do update
         set secret = excluded.secret, used_step = excluded.used_step, created_at = excluded.created_at,
             confirmed_at = excluded.confirmed_at
-        where f.confirmed_at is null
+        where existing.confirmed_at is null
 """)
 async def insert_confirmed(
     tx: Transaction, *, project_id: UUID, subject_id: UUID, secret: bytes, step: int, now: Moment
@@ -68,7 +71,8 @@ async def insert_confirmed(
     )
     delete from second_factors where project_id = %(project_id)s and subject_id = %(subject_id)s
 """)
-async def delete(tx: Transaction, *, project_id: UUID, subject_id: UUID) -> None: ...
+async def delete(tx: Transaction, *, project_id: UUID, subject_id: UUID) -> None:
+    """Delete the second factor and the recovery codes of a subject."""
 
 
 @statement("delete from recovery_codes where project_id = %(project_id)s and subject_id = %(subject_id)s")
@@ -84,6 +88,7 @@ async def insert_recovery_codes(
 ) -> None: ...
 
 
+# Delete the recovery code with one of the hashes. Returns False if there is none.
 @statement("""
     delete from recovery_codes
     where project_id = %(project_id)s and subject_id = %(subject_id)s and hash = any (%(hashes)s::bytea[])
@@ -105,4 +110,5 @@ async def count_recovery_codes(db: Queries, *, project_id: UUID, subject_id: UUI
     update second_factors set subject_id = %(survivor)s, secret = %(secret)s
     where project_id = %(project_id)s and subject_id = %(loser)s
 """)
-async def move(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID, secret: bytes) -> None: ...
+async def move(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID, secret: bytes) -> None:
+    """Give the second factor, with its secret encrypted anew, and the recovery codes of `loser` to `survivor`."""

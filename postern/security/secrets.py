@@ -24,7 +24,7 @@ KEY_FILE = "master.key"
 
 
 class SealBroken(Exception):
-    """Encrypted data cannot be decrypted: another master key, another context, or altered data."""
+    """Encrypted data cannot be decrypted: the master key or the context differs, or the data was altered."""
 
 
 class WrongMasterKey(Exception):
@@ -56,7 +56,7 @@ class Secrets:
         return derived
 
     def digest(self, purpose: str, text: str) -> bytes:
-        """A keyed hash (HMAC-SHA-256), by which a secret can be looked up in the database."""
+        """A keyed hash (HMAC-SHA-256) of a token or code, to store it or look it up in the database."""
         return hmac.digest(self.key(purpose), text.encode(), "sha256")
 
     def key_check(self) -> bytes:
@@ -68,7 +68,7 @@ class Secrets:
         return _base64url(hmac.digest(self.key(purpose), data, "sha256")[:20])
 
     def verify(self, purpose: str, data: bytes, signature: str) -> bool:
-        """Whether `signature` is that of `sign`, compared in constant time."""
+        """Whether `sign` returned `signature` for the same purpose and data; compared in constant time."""
         return hmac.compare_digest(self.sign(purpose, data).encode(), signature.encode())
 
     def seal(self, plain: bytes, context: str) -> bytes:
@@ -81,7 +81,8 @@ class Secrets:
         return SEAL_VERSION + wrap_nonce + wrapped + nonce + AESGCM(data_key).encrypt(nonce, plain, context.encode())
 
     def open(self, sealed: bytes, context: str) -> bytes:
-        """Decrypt what `seal` encrypted with this `context`. Raises SealBroken."""
+        """Decrypt a result of `seal`. Raises SealBroken if the master key or `context` differs, or the data was
+        altered."""
         wrap_nonce, wrapped, nonce, rest = sealed[1:13], sealed[13:61], sealed[61:73], sealed[73:]
         try:
             if sealed[:1] != SEAL_VERSION:
@@ -104,7 +105,7 @@ def load_master_key(text: str | None, folder: Path) -> bytes:
     file = folder / KEY_FILE
     if not file.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        # Written to a temporary file and linked: API and worker start together, and must not read a partial key.
+        # Write to a temporary file and link it: API and worker start together, and must not read a partial key.
         descriptor, temporary = tempfile.mkstemp(dir=folder, prefix="master.")
         with os.fdopen(descriptor, "w") as target:
             target.write(base64.b64encode(os.urandom(MASTER_KEY_BYTES)).decode())
@@ -126,7 +127,8 @@ def load_master_key(text: str | None, folder: Path) -> bytes:
 
 
 def check_master_key_of(url: str, secrets: Secrets) -> None:
-    """Compare the master key with that of the migrated database at `url`. Raises WrongMasterKey."""
+    """Raise WrongMasterKey if the migrated database at `url` was created with another master key than that of
+    `secrets`."""
     with psycopg.connect(url, autocommit=True) as connection:
         row = connection.execute("select key_check from instance").fetchone()
     if row is not None and not hmac.compare_digest(row[0], secrets.key_check()):
@@ -154,7 +156,8 @@ def key_of(prefix: str, seed: bytes) -> str:
 
 
 def looks_like_key(key: str) -> bool:
-    """Whether the checksum of a key is correct, which rejects typing errors and guesses without a database query."""
+    """Whether the checksum of a key is correct. This rejects typing errors and most guesses without a database
+    query."""
     return len(key) > 46 and key[-6:] == _checksum(key[:-6])
 
 

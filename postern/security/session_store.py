@@ -17,8 +17,9 @@ class SessionRow(Record):
     id: UUID
     subject_id: UUID
     generation: int
-    """The number of its current refresh token, from 1."""
+    """Number of the current refresh token; the first is 1."""
     rotated_at: Moment | None
+    """When the session was last refreshed."""
     methods: list[str]
     """Authentication methods, as `amr` values (RFC 8176)."""
     authenticated_at: Moment
@@ -30,9 +31,9 @@ class SessionRow(Record):
     idle_expires_at: Moment
     revoked_at: Moment | None
     access_expires_at: Moment | None
-    """Expiry of its current access token, if access tokens are looked up by their hash."""
+    """Expiry of the current access token; None if access tokens are signed, and not stored."""
     sso_organization_id: UUID | None
-    """The organization by whose single sign-on the session was started; None for other sign-in methods."""
+    """The organization with whose single sign-on the session was started; None for other sign-in methods."""
 
     @property
     def ends_at(self) -> Moment:
@@ -40,6 +41,7 @@ class SessionRow(Record):
         return min(self.expires_at, self.idle_expires_at)
 
     def is_live(self, now: Moment) -> bool:
+        """Whether the session is neither revoked nor expired."""
         return self.revoked_at is None and self.ends_at > now
 
 
@@ -50,17 +52,17 @@ class RefreshedSession(SessionRow):
     """The result of the SQL in `SessionPolicy.subject`; None if the subject may not sign in."""
 
 
-class KnownDevice(Record):
-    """Whether the subject has had a session with this user agent (`known`), or any session."""
+class DeviceHistory(Record):
+    """Whether a subject has had a session before: with the same user agent, and with any."""
 
-    known: bool
-    any: bool
+    has_user_agent: bool
+    has_sessions: bool
 
 
-# Beyond the limit, the oldest session is revoked. The caller has locked the subject's row, so that concurrent sign-ins
-# cannot exceed the limit.
+# Insert a session. If the subject then has more than `limit` active sessions, revokes the oldest. The caller must have
+# locked the subject's row, so that concurrent sign-ins cannot exceed the limit.
 @statement("""
-    with too_many as (
+    with surplus as (
         update sessions set revoked_at = %(now)s
         where project_id = %(project_id)s and subject_id = %(subject_id)s and revoked_at is null and id in (
             select id from sessions where project_id = %(project_id)s and subject_id = %(subject_id)s
@@ -93,23 +95,25 @@ async def insert_session(
 ) -> SessionRow: ...
 
 
-# Refreshes the sessions of a batch of requests in one statement. It returns no row for a request that must be refused;
-# the caller then finds the reason. Rows are locked in the order of their keys, so that batches of two processes cannot
-# deadlock.
+# Rows are locked in the order of their keys, so that batches of two processes cannot deadlock.
+# Refresh the sessions of a batch of requests, given as parallel lists, in one statement. Returns no row for a request
+# that must be refused: its session has ended, `generation` is not the current one, or the subject may not sign in.
 @statement("""
-    with good as materialized (
-        select s.project_id, s.id, asked.access_hash, {subject} as subject
+    with refreshable as materialized (
+        select s.project_id, s.id, requested.access_hash, {subject} as subject
         from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(generation)s::int[], %(access_hash)s::bytea[])
-            as asked (project_id, id, generation, access_hash)
-        join sessions s on s.project_id = asked.project_id and s.id = asked.id and s.generation = asked.generation
+            as requested (project_id, id, generation, access_hash)
+        join sessions s
+          on s.project_id = requested.project_id and s.id = requested.id and s.generation = requested.generation
         where s.revoked_at is null and s.expires_at > %(now)s and s.idle_expires_at > %(now)s
         order by s.project_id, s.id for update of s
     )
     update sessions s set generation = s.generation + 1, rotated_at = %(now)s, last_used_at = %(now)s,
-        idle_expires_at = least(%(idle_expires_at)s, s.expires_at), access_hash = good.access_hash,
+        idle_expires_at = least(%(idle_expires_at)s, s.expires_at), access_hash = refreshable.access_hash,
         access_expires_at = %(access_expires_at)s
-    from good where s.project_id = good.project_id and s.id = good.id and good.subject is not null
-    returning s.*, good.subject
+    from refreshable where s.project_id = refreshable.project_id and s.id = refreshable.id
+      and refreshable.subject is not null
+    returning s.*, refreshable.subject
 """)
 async def renew_all(
     db: Queries,
@@ -125,6 +129,7 @@ async def renew_all(
 ) -> list[RefreshedSession]: ...
 
 
+# Return a live session whose previous refresh token has the number `generation` and was exchanged since `grace`.
 @statement("""
     select s.*, {subject} as subject from sessions s
     where s.project_id = %(project_id)s and s.id = %(id)s and s.revoked_at is null and s.expires_at > %(now)s
@@ -135,10 +140,12 @@ async def refreshed_before(
 ) -> RefreshedSession | None: ...
 
 
+# Return and lock a session (for update), also an ended one.
 @statement("select * from sessions where project_id = %(project_id)s and id = %(id)s for update")
 async def lock_session(tx: Transaction, *, project_id: UUID, id: UUID) -> SessionRow | None: ...
 
 
+# Return the sessions of the subjects that are neither revoked nor expired, newest first.
 @statement("""
     select * from sessions
     where project_id = %(project_id)s and subject_id = any (%(subject_ids)s) and revoked_at is null
@@ -150,6 +157,7 @@ async def live_sessions(
 ) -> list[SessionRow]: ...
 
 
+# Return the sessions of a subject, also ended ones, newest first; those before a time and id if they are given.
 @statement("""
     select * from sessions where project_id = %(project_id)s and subject_id = %(subject_id)s
       and (%(before)s::timestamptz is null or (created_at, id) < (%(before)s, %(before_id)s::uuid))
@@ -160,14 +168,17 @@ async def sessions_of(
 ) -> list[SessionRow]: ...
 
 
+# Return whether the subject has had a session with this user agent, and with any.
 @statement("""
     select exists (select from sessions where project_id = %(project_id)s and subject_id = %(subject_id)s
-                   and user_agent = %(user_agent)s) as known,
-           exists (select from sessions where project_id = %(project_id)s and subject_id = %(subject_id)s) as any
+                   and user_agent = %(user_agent)s) as has_user_agent,
+           exists (select from sessions where project_id = %(project_id)s
+                   and subject_id = %(subject_id)s) as has_sessions
 """)
-async def is_known_device(db: Queries, *, project_id: UUID, subject_id: UUID, user_agent: str) -> KnownDevice: ...
+async def device_history(db: Queries, *, project_id: UUID, subject_id: UUID, user_agent: str) -> DeviceHistory: ...
 
 
+# End a session. Returns False if the subject has no such session, or it was revoked already.
 @statement("""
     update sessions set revoked_at = %(now)s
     where project_id = %(project_id)s and subject_id = %(subject_id)s and id = %(id)s and revoked_at is null
@@ -175,6 +186,7 @@ async def is_known_device(db: Queries, *, project_id: UUID, subject_id: UUID, us
 async def revoke_session(db: Queries, *, project_id: UUID, subject_id: UUID, id: UUID, now: Moment) -> bool: ...
 
 
+# End all sessions of a subject except the session `but`. Returns the ids of the ended ones.
 @statement("""
     update sessions set revoked_at = %(now)s
     where project_id = %(project_id)s and subject_id = %(subject_id)s and revoked_at is null
@@ -190,10 +202,12 @@ async def revoke_all(
     update sessions set methods = array_append(methods, %(method)s::text)
     where project_id = %(project_id)s and id = %(id)s
 """)
-async def add_method(tx: Transaction, *, project_id: UUID, id: UUID, method: str) -> None: ...
+async def add_method(tx: Transaction, *, project_id: UUID, id: UUID, method: str) -> None:
+    """Add an authentication method to a session."""
 
 
 @statement("""
     delete from sessions where project_id = %(project_id)s and id = any (%(ids)s) and expires_at <= %(now)s
 """)
-async def delete_expired(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment) -> None: ...
+async def delete_expired(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment) -> None:
+    """Delete those of the sessions that have expired."""

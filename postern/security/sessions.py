@@ -1,10 +1,10 @@
 """Sessions of developers and customers, and the refresh tokens that keep them alive.
 
-A session has one valid refresh token at a time, which is exchanged for the next one. The token contains the session's
-id, its number and a signature: a forged token is rejected without a query, and the database stores nothing from which a
-token could be made. For REFRESH_GRACE, the previous token returns the same new tokens, so that a lost response or two
-tabs that refresh at once do not end the session. The use of any other old token means that it was stolen, and ends the
-session (RFC 9700 §4.14.2).
+A session has one valid refresh token at a time, which is exchanged for the next one. The token consists of the
+session's id, the token's number and a signature: a forged token is rejected without a query, and refresh tokens cannot
+be derived from the database. For REFRESH_GRACE, the previous token returns the same new tokens, so that a lost response
+or two tabs that refresh at once do not end the session. Any other old token counts as stolen if it is used, and ends
+the session (RFC 9700 §4.14.2).
 """
 
 import base64
@@ -46,26 +46,27 @@ class SessionPolicy(msgspec.Struct, frozen=True, kw_only=True):
 
     refresh_prefix: str
     refresh_purpose: str
-    """Names the key that signs refresh tokens."""
+    """Purpose of the key that signs refresh tokens; see `Secrets.key`."""
     access_prefix: str | None = None
-    """Of access tokens that are looked up by their hash; None where they are signed and name their session."""
+    """Prefix of access tokens that are looked up by their hash; None if access tokens are signed, and not stored."""
     access_purpose: str = ""
-    """Names the key of that hash."""
+    """Purpose of the key that hashes access tokens; see `Secrets.key`."""
     access_life: timedelta
     life: timedelta
-    """From the sign-in on."""
+    """How long after the sign-in a session ends at the latest."""
     idle: timedelta
-    """From the last refresh on."""
+    """How long after the last refresh a session ends."""
     limit: int
     """Maximum number of active sessions of a subject; a further sign-in ends the oldest."""
     subject: Composable
-    """SQL expression for the data of the subject of session `s` that new tokens contain; null if it may not sign in."""
+    """SQL expression for the data of the subject of session `s` that new tokens contain; null if the subject may not
+    sign in."""
     record_reuse: Callable[[Transaction, Call, SessionRow], Awaitable[None]]
-    """Records that a session was ended because a stolen refresh token was used."""
+    """Called after a session was ended because an old refresh token was used, to record this."""
 
 
 class RefreshRefused(Exception):
-    """The refresh token is forged, expired or was used before; `reused` if this use has ended its session."""
+    """The refresh token is forged or expired, or was used before: then `reused` is true, and its session was ended."""
 
     def __init__(self, *, reused: bool = False) -> None:
         super().__init__(reused)
@@ -73,7 +74,7 @@ class RefreshRefused(Exception):
 
 
 class RefreshRequest(msgspec.Struct, frozen=True):
-    """The session and number in a refresh token."""
+    """The contents of a refresh token with a valid signature: a session, and the token's number (`generation`)."""
 
     project_id: UUID
     session_id: UUID
@@ -108,8 +109,8 @@ async def begin_session(
 ) -> SessionRow:
     """Start a session of a subject whose row `tx` has locked. Beyond `policy.limit`, the oldest session ends.
 
-    The session ends at `until` at the latest, the end of the identity provider's session. `sso_organization_id` is the
-    organization whose single sign-on was used.
+    The session ends at `until` at the latest, if that is given: the end of the identity provider's session.
+    `sso_organization_id` is the organization whose single sign-on was used.
     """
     session_id, latest_end = new_id(), Moment.of(call.now + policy.life)
     return await session_store.insert_session(
@@ -133,7 +134,11 @@ async def begin_session(
 async def refresh_session(
     call: Call, project_id: UUID, token: str, policy: SessionPolicy, renew: Renew
 ) -> RefreshedSession:
-    """Exchange a refresh token for the next one. Raises RefreshRefused, and TooManyRequests."""
+    """Exchange a refresh token for the next one. Raises RefreshRefused and TooManyRequests.
+
+    `renew` calls `renew_sessions` with this policy; it is the function that requests are batched by. The use of an old
+    token ends its session and calls `policy.record_reuse`.
+    """
     request = _read_refresh_token(call.world.secrets, project_id, token, policy)
     if request is None:
         raise RefreshRefused
@@ -149,7 +154,11 @@ async def continue_session(call: Call, request: RefreshRequest, renew: Renew) ->
 async def renew_sessions(
     world: "World", requests: list[RefreshRequest], policy: SessionPolicy
 ) -> list[RefreshedSession | None]:
-    """Refresh the sessions of a batch of requests. Requests with the same token get the same session."""
+    """Refresh the sessions of a batch of requests; the results are in the order of the requests.
+
+    None for a session that has ended or a token that is not the current one. Requests with the same token get the same
+    result.
+    """
     now = world.clock()
     rows = await session_store.renew_all(
         world.db,
@@ -176,25 +185,24 @@ def refresh_token_of(secrets: Secrets, session: SessionRow, policy: SessionPolic
 
 
 def access_token_of(secrets: Secrets, session: SessionRow, policy: SessionPolicy) -> str:
-    """The newest access token of a session, where those are looked up by their hash."""
+    """The current access token of a session. Only for policies with an `access_prefix`."""
     assert policy.access_prefix
     return _access_token(secrets, policy.access_prefix, session.id, session.generation)
 
 
 def hash_access_token(secrets: Secrets, token: str, policy: SessionPolicy) -> bytes:
-    """What the database keeps of an access token that is looked up."""
+    """The keyed hash of an access token, by which the database finds its session."""
     return secrets.digest(policy.access_purpose, token)
 
 
 def own_session(row: SessionRow, current: UUID | None) -> OwnSession:
-    """A session as its owner sees it; `current` is the session that asks."""
+    """The public view of a session for its owner; `current` is the id of the session that sent the request."""
     return build_view(OwnSession, row, expires_at=row.ends_at, current=row.id == current)
 
 
 async def _refresh_again(call: Call, request: RefreshRequest, policy: SessionPolicy) -> RefreshedSession:
-    """Return the current tokens again for the previous refresh token within REFRESH_GRACE; otherwise end the session.
-
-    Raises RefreshRefused.
+    """Return the current session again for its previous refresh token within REFRESH_GRACE. Otherwise, end the session
+    of an old token, and raise RefreshRefused.
     """
     renewed = await session_store.refreshed_before(
         call.db,
@@ -231,7 +239,8 @@ def _read_refresh_token(secrets: Secrets, project_id: UUID, token: str, policy: 
 
 
 def _access_token(secrets: Secrets, prefix: str, session_id: UUID, generation: int) -> str:
-    # Derived from the session's id and number, so that it can be returned again within the grace without storing it.
+    # Derived from the session's id and generation, so that it can be returned again within REFRESH_GRACE without
+    # storing it.
     return key_of(prefix, secrets.digest("session-access-token", f"{session_id}|{generation}"))
 
 

@@ -14,12 +14,12 @@ SECRET_BYTES = 20
 """160 bits, as RFC 4226 §4 recommends."""
 STEP_SECONDS = 30
 DIGITS = 6
-STEPS_APART = 1
+ALLOWED_STEPS = 1
 """Allowed clock difference: one step back or ahead (RFC 6238 §5.2)."""
 
 RECOVERY_CODES = 10
 RECOVERY_ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
-"""Digits and letters without those that look alike."""
+"""Digits and letters, except those that look alike."""
 RECOVERY_LENGTH = 12
 """Characters of a recovery code: 59 bits of entropy, so a fast keyed hash is sufficient for storage."""
 
@@ -61,7 +61,7 @@ def code_at(secret: bytes, step: int) -> str:
 
 
 def matching_step(secret: bytes, code: str, now: datetime, *, used: int | None = None) -> int | None:
-    """Return the time step of a valid code, or None.
+    """Return the time step of a valid code; None if the code is invalid at `now`, or was used already.
 
     `used` is the last accepted step: its code and older ones are invalid (ASVS 6.5.1). Store the returned step
     atomically, only if it is greater than the stored one, so that a code that is used twice concurrently works once.
@@ -69,7 +69,7 @@ def matching_step(secret: bytes, code: str, now: datetime, *, used: int | None =
     """
     entered = "".join(code.split()).encode()
     matching = None
-    for step in range(step_of(now) - STEPS_APART, step_of(now) + STEPS_APART + 1):
+    for step in range(step_of(now) - ALLOWED_STEPS, step_of(now) + ALLOWED_STEPS + 1):
         is_right = hmac.compare_digest(code_at(secret, step).encode(), entered)
         if is_right and (used is None or step > used):
             matching = step
@@ -90,7 +90,7 @@ def plain_recovery_code(text: str) -> str:
 
 
 def looks_like_recovery_code(text: str) -> bool:
-    """Whether a text has the length of a recovery code, rather than of a code of an app."""
+    """Whether a text has as many letters and digits as a recovery code; codes of apps are shorter."""
     return len(plain_recovery_code(text)) == RECOVERY_LENGTH
 
 

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from postern.world import World
 
 DELETE_LEASE = timedelta(minutes=10)
-UNTOUCHED = timedelta(hours=1)
-"""A count that was started again within this time is not deleted, although the worker has claimed its row."""
+MIN_COUNT_AGE = timedelta(hours=1)
+"""A count that began within this time is not deleted: it was started again after the worker had claimed its row."""
 
 
 class ExpiredRow(Record):
@@ -25,25 +25,25 @@ class ExpiredRow(Record):
     attempt: int
 
 
-async def delete_expired_attempts(world: "World", share: list[ExpiredRow]) -> None:
+async def delete_expired_attempts(world: "World", rows: list[ExpiredRow]) -> None:
     """Delete counts of attempts whose retention has ended."""
     now = world.clock()
     await attempt_store.delete_expired(
-        world.db, project_id=share[0].project_id, ids=[row.id for row in share], now=now, before=now - UNTOUCHED
+        world.db, project_id=rows[0].project_id, ids=[row.id for row in rows], now=now, before=now - MIN_COUNT_AGE
     )
 
 
-async def delete_expired_sessions(world: "World", share: list[ExpiredRow]) -> None:
+async def delete_expired_sessions(world: "World", rows: list[ExpiredRow]) -> None:
     """Delete sessions that can no longer be renewed."""
     await session_store.delete_expired(
-        world.db, project_id=share[0].project_id, ids=[row.id for row in share], now=world.clock()
+        world.db, project_id=rows[0].project_id, ids=[row.id for row in rows], now=world.clock()
     )
 
 
-async def delete_expired_challenges(world: "World", share: list[ExpiredRow]) -> None:
+async def delete_expired_challenges(world: "World", rows: list[ExpiredRow]) -> None:
     """Delete challenges that have expired."""
-    ids = [row.id for row in share]
-    await challenge_store.delete_expired(world.db, project_id=share[0].project_id, ids=ids, now=world.clock())
+    ids = [row.id for row in rows]
+    await challenge_store.delete_expired(world.db, project_id=rows[0].project_id, ids=ids, now=world.clock())
 
 
 WORK: list[Work[Any]] = [

@@ -97,7 +97,7 @@ async def reset_password(call: Call, data: PasswordReset) -> None:
     throttle(call, ATTEMPTS, data.token)
     project = await project_at(call)
     rules.require_method(project, "PASSWORD")
-    challenge = await challenges.answer_token(call, PasswordResetLink, data.token, most=RESET_TRIES)
+    challenge = await challenges.answer_token(call, PasswordResetLink, data.token, max_tries=RESET_TRIES)
     await require_acceptable(call.world, data.password, challenge.payload.email, mailer.app_name(project))
     password_hash = await hash_password(data.password)
     async with call.db.transaction() as tx:

@@ -10,7 +10,7 @@ from postern.kernel.limits import TooManyRequests, network_of
 from postern.platform.events import operations as events
 from postern.security import attempt_store, attempts
 from postern.security.attempt_store import AttemptCount
-from postern.security.attempts import EVERYWHERE
+from postern.security.attempts import ALL_NETWORKS
 
 MAILS_BY_ONE, MAILS_BY_ONE_WINDOW = 10, timedelta(minutes=30)
 """Mails of one purpose that one network may request for one address."""
@@ -36,7 +36,7 @@ async def throttle_mail(call: Call, purpose: str, identifier: bytes, email_key: 
     by_one = await _count(call.db, call, requested, network, MAILS_BY_ONE_WINDOW)
     if by_one.failures > MAILS_BY_ONE:
         raise TooManyRequests(retry_after_seconds=int(MAILS_BY_ONE_WINDOW.total_seconds()))
-    by_all = await _count(call.db, call, requested, EVERYWHERE, MAILS_BY_ALL_WINDOW)
+    by_all = await _count(call.db, call, requested, ALL_NETWORKS, MAILS_BY_ALL_WINDOW)
     wrong = await attempt_store.count_failures(
         call.db,
         project_id=call.project_id,
@@ -55,7 +55,7 @@ async def code_failed(call: Call, identifier: bytes, customer_id: UUID | None) -
     wrong codes limit new ones instead (see `throttle_mail`).
     """
     async with call.db.transaction() as tx:
-        await _count(tx, call, _counter(call, "wrong codes", identifier), EVERYWHERE, WRONG_CODES_WINDOW)
+        await _count(tx, call, _counter(call, "wrong codes", identifier), ALL_NETWORKS, WRONG_CODES_WINDOW)
         await events.record(
             tx, call, "customer.sign_in_failed", customer_id, method="EMAIL_CODE", ipAddress=call.origin.ip
         )
@@ -76,7 +76,7 @@ async def _count(
     db: Database | Transaction, call: Call, identifier: bytes, network: str, window: timedelta
 ) -> AttemptCount:
     return await attempts.count_event(
-        db, call.project_id, identifier, network, window=window, kept=COUNTS_KEPT, now=call.now
+        db, call.project_id, identifier, network, window=window, retention=COUNTS_KEPT, now=call.now
     )
 
 

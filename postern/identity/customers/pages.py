@@ -282,7 +282,7 @@ async def leave_recovery_codes_by_page(call: Call, request: RawRequest) -> HttpR
     """Continue to the app after the recovery codes were shown."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        challenge = await challenges.answer_token(call, RecoveryCodesPage, form["pageToken"], most=PAGE_TRIES)
+        challenge = await challenges.answer_token(call, RecoveryCodesPage, form["pageToken"], max_tries=PAGE_TRIES)
         assert challenge.subject_id is not None
         async with call.db.transaction() as tx:
             page = await challenges.consume(tx, challenge)
@@ -521,7 +521,7 @@ async def _return_to_app(call: Call, flow: HostedFlow, customer_id: UUID, sessio
 
 async def _page_session(call: Call, form: dict[str, str]) -> tuple[Challenge[PasskeyPage], Call]:
     """The challenge of a page token, and the call with that customer as its caller. Raises CodeInvalid."""
-    challenge = await challenges.answer_token(call, PasskeyPage, form["pageToken"], most=PAGE_TRIES)
+    challenge = await challenges.answer_token(call, PasskeyPage, form["pageToken"], max_tries=PAGE_TRIES)
     caller = Caller(
         kind="customer",
         actor_type="CUSTOMER",

@@ -87,12 +87,12 @@ async def _record_failure(
 
 ATTEMPTS = AttemptPolicy(
     rate=RateLimit("sign-in", 30, timedelta(seconds=10)),
-    failures=10,
-    everywhere=100,
+    max_failures=10,
+    max_failures_all_networks=100,
     window=timedelta(hours=1),
-    kept=timedelta(days=1),
-    lock=timedelta(minutes=15),
-    lock_max=timedelta(hours=1),
+    retention=timedelta(days=1),
+    first_lock=timedelta(minutes=15),
+    max_lock=timedelta(hours=1),
     locked=SignInLocked,
     record_failure=_record_failure,
 )
@@ -148,8 +148,8 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
         locked = await store.lock_customer(tx, project_id=call.project_id, id=customer.id)
         if locked is None or locked.password_hash != password_hash:
             raise CustomerSignInFailed
-        forgives = customer.matched_verified_at is not None and locked.may_clear_attempts
-        await attempt_succeeded(tx, attempt, call.now, forgives=forgives)
+        clear_failures = customer.matched_verified_at is not None and locked.may_clear_attempts
+        await attempt_succeeded(tx, attempt, call.now, clear_failures=clear_failures)
         return await complete_sign_in(tx, call, project, locked, ["pwd"])
 
 
@@ -255,7 +255,7 @@ async def complete_sign_in(
         return CustomerSignInResult(
             mfa_required=True, mfa_enrollment_required=True, mfa_token=token, mfa_methods=["TOTP"]
         )
-    seen = await session_store.is_known_device(
+    history = await session_store.device_history(
         tx, project_id=call.project_id, subject_id=customer.id, user_agent=call.origin.user_agent
     )
     signed_in = await start_session(
@@ -275,7 +275,7 @@ async def complete_sign_in(
         **({"via": origin.via} if origin.via else {}),
     )
     await events.record_all(tx, [event])
-    if seen.any and not seen.known:
+    if history.has_sessions and not history.has_user_agent:
         await mailer.notify(
             tx, call, project, customer, "NEW_DEVICE", device=call.origin.user_agent[:200], ip=call.origin.ip
         )
@@ -309,7 +309,7 @@ async def require_password(call: Call, customer: CustomerRow, password: str) -> 
         await attempt_failed(call, attempt, subject_id=customer.id, method="PASSWORD")
         raise CustomerSignInFailed("The current password is wrong.")
     async with call.db.transaction() as tx:
-        await attempt_succeeded(tx, attempt, call.now, forgives=customer.may_clear_attempts)
+        await attempt_succeeded(tx, attempt, call.now, clear_failures=customer.may_clear_attempts)
     return password_hash
 
 

@@ -151,7 +151,7 @@ async def begin_required_totp(call: Call, data: EnrollmentToken) -> TotpEnrolmen
     """
     throttle(call, ATTEMPTS, data.mfa_token)
     project = await project_at(call)
-    challenge = await challenges.answer_token(call, PendingEnrollment, data.mfa_token, most=ENROLLMENT_TRIES)
+    challenge = await challenges.answer_token(call, PendingEnrollment, data.mfa_token, max_tries=ENROLLMENT_TRIES)
     customer = await _pending_totp(call, challenge)
     secret = base64.b32decode(challenge.payload.totp_key)
     uri = totp_uri(secret, issuer=mailer.app_name(project), account=customer.email or str(customer.id))
@@ -172,7 +172,7 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
     """
     throttle(call, ATTEMPTS, data.mfa_token)
     project = await project_at(call)
-    challenge = await challenges.answer_token(call, PendingEnrollment, data.mfa_token, most=ENROLLMENT_TRIES)
+    challenge = await challenges.answer_token(call, PendingEnrollment, data.mfa_token, max_tries=ENROLLMENT_TRIES)
     before, pending = await _pending_totp(call, challenge), challenge.payload
     secret = base64.b32decode(pending.totp_key)
     attempt = await begin_attempt(call, ATTEMPTS, call.project_id, before.second_factor_identifier)

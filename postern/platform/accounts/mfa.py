@@ -148,7 +148,7 @@ async def require_both_factors(call: Call, password: str, code: str) -> Develope
         is_on = developer.mfa_enabled_at is not None
         is_right = is_on and await second_factor.consume_code(tx, call, developer.subject, code) is not None
         if is_right or not is_on:
-            await attempt_succeeded(tx, attempt, call.now, forgives=is_right)
+            await attempt_succeeded(tx, attempt, call.now, clear_failures=is_right)
     if not is_on:
         raise MfaNotEnrolled
     if not is_right:

@@ -79,16 +79,16 @@ SIGN_UP_MAIL_RATE = RateLimit("sign-up-mail", 5, timedelta(hours=1))
 ATTEMPTS = AttemptPolicy(
     # A password costs a core some 20 ms: the rate bounds what one network can cost.
     rate=RateLimit("sign-in", 60, timedelta(minutes=5)),
-    failures=10,
-    everywhere=100,
+    max_failures=10,
+    max_failures_all_networks=100,
     window=timedelta(hours=24),
-    kept=timedelta(hours=48),
-    lock=timedelta(minutes=15),
-    lock_max=timedelta(hours=1),
+    retention=timedelta(hours=48),
+    first_lock=timedelta(minutes=15),
+    max_lock=timedelta(hours=1),
     locked=LockedOut,
 )
 """Passwords and codes of developers."""
-LINK_ATTEMPTS = replace_struct(ATTEMPTS, failures=100, everywhere=10_000)
+LINK_ATTEMPTS = replace_struct(ATTEMPTS, max_failures=100, max_failures_all_networks=10_000)
 """Attempts with tokens from links. Tokens cannot be guessed, so the limits are high: users of one network should not
 lock each other out with expired links."""
 
@@ -163,7 +163,7 @@ async def sign_in_developer(call: Call, data: DeveloperSignIn) -> DeveloperSignI
             await attempt_succeeded(tx, attempt, call.now)
             return await start_session(tx, call, developer, methods)
         if not data.code:  # Keep earlier failures: somebody who knows the password could guess codes without limit.
-            await attempt_succeeded(tx, attempt, call.now, forgives=False)
+            await attempt_succeeded(tx, attempt, call.now, clear_failures=False)
     if not data.code:
         raise MfaRequired
     await attempt_failed(call, attempt)
@@ -385,7 +385,7 @@ async def require_password(call: Call, password: str) -> DeveloperRow:
         await attempt_failed(call, attempt)
         raise PasswordWrong
     async with call.db.transaction() as tx:
-        await attempt_succeeded(tx, attempt, call.now, forgives=developer.mfa_enabled_at is None)
+        await attempt_succeeded(tx, attempt, call.now, clear_failures=developer.mfa_enabled_at is None)
     return replace_struct(developer, password_hash=password_hash)
 
 
