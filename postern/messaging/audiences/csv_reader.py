@@ -453,17 +453,17 @@ def _notice(
     return ContactImportNotice(code=code, message=message, column=column, blocking=blocking, next=next)
 
 
-def split_lines(pieces: Iterable[bytes], charset: str = "utf-8") -> Iterator[tuple[bytes, int]]:
+def split_lines(chunks: Iterable[bytes], charset: str = "utf-8") -> Iterator[tuple[bytes, int]]:
     """Yield lines including their line feed, and the number of bytes that each takes in the file.
 
     A line longer than ROW_LIMIT is truncated. UTF-16 lines are yielded as UTF-8: see `_codec_of_lines`.
     """
     if charset.startswith("utf-16"):
-        yield from _split_utf16(pieces, CODECS[charset])
+        yield from _split_utf16(chunks, CODECS[charset])
         return
     rest, dropped = b"", 0
-    for piece in pieces:
-        lines = (rest + piece).split(b"\n")
+    for chunk in chunks:
+        lines = (rest + chunk).split(b"\n")
         rest = lines.pop()
         for line in lines:
             yield (line + b"\n" if not dropped else line), len(line) + 1 + dropped
@@ -475,12 +475,12 @@ def split_lines(pieces: Iterable[bytes], charset: str = "utf-8") -> Iterator[tup
         yield rest, len(rest) + dropped
 
 
-def _split_utf16(pieces: Iterable[bytes], codec: str) -> Iterator[tuple[bytes, int]]:
+def _split_utf16(chunks: Iterable[bytes], codec: str) -> Iterator[tuple[bytes, int]]:
     """Split after decoding, because the bytes of a UTF-16 line feed also occur across other characters."""
     decoder = codecs.getincrementaldecoder(codec)("surrogatepass")
     rest, dropped = "", 0
-    for piece in pieces:
-        lines = (rest + decoder.decode(piece)).split("\n")
+    for chunk in chunks:
+        lines = (rest + decoder.decode(chunk)).split("\n")
         rest = lines.pop()
         for line in lines:
             yield _as_utf8(line if dropped else line + "\n"), _size(line) + 2 + dropped
@@ -533,13 +533,13 @@ def read_lines(
 
 
 def read_batch(
-    layout: ColumnLayout, pieces: Iterable[bytes], *, number: int, position: int, rows: int = IMPORT_BATCH
+    layout: ColumnLayout, chunks: Iterable[bytes], *, number: int, position: int, rows: int = IMPORT_BATCH
 ) -> Iterator[CsvRecord]:
     """Yield one batch of rows, invalid ones included, from byte `position` on: at most `rows` rows or BATCH_BYTES.
 
-    `pieces` are the chunks of the file from `position`, which is the start of line `number`.
+    `chunks` are the bytes of the file from `position` on, which is the start of line `number`.
     """
-    records = read_lines(layout, split_lines(pieces, layout.charset), number=number, position=position)
+    records = read_lines(layout, split_lines(chunks, layout.charset), number=number, position=position)
     for count, record in enumerate(records, start=1):
         yield record
         if count >= rows or record.next_position - position >= BATCH_BYTES:

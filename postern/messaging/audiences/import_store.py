@@ -30,7 +30,7 @@ class ImportedBatch(Record):
     """Numbers of lines whose attributes, merged with the existing ones, exceed a limit."""
 
 
-class UploadPart(Record):
+class UploadChunk(Record):
     """A chunk of an uploaded file."""
 
     starts_at: int
@@ -120,15 +120,17 @@ async def import_rows(
 async def ids_of(tx: Transaction, *, project_id: UUID, keys: list[str]) -> list[UUID]: ...
 
 
+# Insert an import whose file is going to be uploaded.
 @statement("insert into contact_imports {started}")
 async def insert_import(db: Queries, started: StartedImport) -> None: ...
 
 
+# Store a chunk of the uploaded file.
 @statement("""
     insert into contact_import_pieces (project_id, import_id, starts_at, data)
     values (%(project_id)s, %(import_id)s, %(starts_at)s, %(data)s)
 """)
-async def insert_part(db: Queries, *, project_id: UUID, import_id: UUID, starts_at: int, data: bytes) -> None: ...
+async def insert_chunk(db: Queries, *, project_id: UUID, import_id: UUID, starts_at: int, data: bytes) -> None: ...
 
 
 # Queue an import whose file was uploaded; returns None if the upload was cancelled meanwhile.
@@ -163,6 +165,7 @@ async def count_running(db: Queries, *, project_id: UUID) -> int: ...
 async def get_import(db: Queries, *, project_id: UUID, id: UUID) -> ContactImport | None: ...
 
 
+# Imports with ids below `before`, newest first.
 @statement("""
     select *, project_id as app_id from contact_imports
     where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
@@ -171,22 +174,22 @@ async def get_import(db: Queries, *, project_id: UUID, id: UUID) -> ContactImpor
 async def list_imports(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[ContactImport]: ...
 
 
-# The first chunk of the file that starts at or after the offset `starts_at`.
+# The first chunk of the file that starts at or after the offset `starts_at`; None if there is none.
 @statement("""
     select starts_at, data from contact_import_pieces
     where project_id = %(project_id)s and import_id = %(import_id)s and starts_at >= %(starts_at)s
     order by starts_at limit 1
 """)
-async def get_part(db: Queries, *, project_id: UUID, import_id: UUID, starts_at: int) -> UploadPart | None: ...
+async def get_first_chunk(db: Queries, *, project_id: UUID, import_id: UUID, starts_at: int) -> UploadChunk | None: ...
 
 
-# The chunk of the file that contains the byte at `position`, or the last one before it.
+# The chunk of the file that contains the byte at `position`; at the end of the file, the last chunk.
 @statement("""
     select starts_at, data from contact_import_pieces
     where project_id = %(project_id)s and import_id = %(import_id)s and starts_at <= %(position)s
     order by starts_at desc limit 1
 """)
-async def get_part_at(db: Queries, *, project_id: UUID, import_id: UUID, position: int) -> UploadPart | None: ...
+async def get_chunk_at(db: Queries, *, project_id: UUID, import_id: UUID, position: int) -> UploadChunk | None: ...
 
 
 # Delete chunks that are imported completely: those before the chunk at `position`, except the first one.
@@ -197,11 +200,12 @@ async def get_part_at(db: Queries, *, project_id: UUID, import_id: UUID, positio
         where project_id = %(project_id)s and import_id = %(import_id)s and starts_at <= %(position)s
     )
 """)
-async def delete_parts_before(tx: Transaction, *, project_id: UUID, import_id: UUID, position: int) -> None: ...
+async def delete_chunks_before(tx: Transaction, *, project_id: UUID, import_id: UUID, position: int) -> None: ...
 
 
+# Delete the uploaded file of an import that has ended.
 @statement("delete from contact_import_pieces where project_id = %(project_id)s and import_id = %(import_id)s")
-async def delete_all_parts(tx: Transaction, *, project_id: UUID, import_id: UUID) -> None: ...
+async def delete_all_chunks(tx: Transaction, *, project_id: UUID, import_id: UUID) -> None: ...
 
 
 # Store the progress of an import and add to its counters; returns False if another worker has claimed it since.
@@ -213,5 +217,5 @@ async def delete_all_parts(tx: Transaction, *, project_id: UUID, import_id: UUID
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s and due_at is not null
 """)
 async def advance(
-    tx: Transaction, progress: ImportAdvance, *, project_id: UUID, id: UUID, attempt: int, now: Moment
+    tx: Transaction, update: ImportAdvance, *, project_id: UUID, id: UUID, attempt: int, now: Moment
 ) -> bool: ...

@@ -190,7 +190,7 @@ async def import_contacts(
         await import_store.insert_import(tx, started)
 
     async def store_chunk(starts_at: int, data: bytes) -> None:
-        await import_store.insert_part(
+        await import_store.insert_chunk(
             call.db, project_id=call.project_id, import_id=import_id, starts_at=starts_at, data=data
         )
 
@@ -392,8 +392,8 @@ def _preview(file: ReceivedFile, known: Declarations) -> ContactImportPreview:
     """Compute how an import would read a file."""
     header, layout = file.header, file.header.layout
     importable = not any(notice.blocking for notice in header.notices)
-    pieces = [file.start[header.length :]]
-    lines = [*read_batch(layout, pieces, number=header.line + 1, position=header.length)]
+    chunks = [file.start[header.length :]]
+    lines = [*read_batch(layout, chunks, number=header.line + 1, position=header.length)]
     inferred = infer_columns(layout, lines, known)
     types = {name: DeclaredType(kind, True) for name, kind in inferred.items()} | dict(known)
     readers, first_rows = readers_of(layout, types), lines[:PREVIEW_ROWS]

@@ -308,9 +308,11 @@ class _Compiler:
         )
 
     def text(self, value: str) -> Composable:
+        """An SQL expression for a value, of type text."""
         return SQL("({} #>> '{{}}')").format(self.value(value))
 
     def moment(self, value: datetime) -> Composable:
+        """An SQL expression for a value, of type timestamptz."""
         return SQL("{}::timestamptz").format(self.text(value.isoformat()))
 
     def group(self, match: Match, clauses: Sequence[RuleCondition]) -> Composable:
@@ -359,6 +361,7 @@ class _Compiler:
         )
 
     def membership(self, operator: str, ids: list[Any]) -> Composable:
+        """A condition on whether the contact belongs to any of these audiences."""
         audience_ids = [str(as_id(id_)) for id_ in ids]
         # `offset 0` keeps the planner from reading the members of all audiences before filtering by contact.
         member = SQL("""exists (

@@ -79,8 +79,8 @@ class TypeOfAttribute(Record):
 # Transactions that change contacts take the shared lock; those that change an audience's rules or recompute its members
 # take the exclusive lock. So contacts are never evaluated by rules that are being replaced. It is the first lock of a
 # transaction. JIT is off: compiling hundreds of conditions takes longer than evaluating them for a million contacts.
-
-
+#
+# Take the project's audience lock shared, until the transaction ends.
 @statement("""
     select pg_advisory_xact_lock_shared(hashtextextended('audiences:' || %(project_id)s::text, 0))::text || '' ||
            set_config('jit', 'off', true) || set_config('work_mem', '32MB', true)
@@ -88,6 +88,7 @@ class TypeOfAttribute(Record):
 async def lock_audiences_shared(tx: Transaction, *, project_id: UUID) -> str: ...
 
 
+# Take the project's audience lock exclusively, until the transaction ends.
 @statement("""
     select pg_advisory_xact_lock(hashtextextended('audiences:' || %(project_id)s::text, 0))::text || '' ||
            set_config('jit', 'off', true) || set_config('work_mem', '64MB', true)
@@ -147,6 +148,7 @@ async def insert_contact(
 async def contact(db: Queries, *, project_id: UUID, id: UUID) -> Contact | None: ...
 
 
+# The contact with a normalised address.
 @statement("""
     select *, project_id as app_id from contacts where project_id = %(project_id)s and email_key = %(email_key)s
 """)
@@ -189,6 +191,7 @@ async def count_existing(tx: Transaction, *, project_id: UUID, keys: list[str]) 
 async def lock_new_contacts(tx: Transaction, *, project_id: UUID) -> str: ...
 
 
+# Write a changed contact. `unsubscribed_at` is kept while the contact stays unsubscribed.
 @statement(
     "with"
     + DECLARE
@@ -235,6 +238,7 @@ async def delete_contact(tx: Transaction, *, project_id: UUID, id: UUID) -> Cont
 async def remember_unsubscribed(tx: Transaction, *, project_id: UUID, email_key: str, now: Moment) -> None: ...
 
 
+# Remove an address from those that stay unsubscribed when their contact is created again.
 @statement("""
     delete from unsubscribed_addresses
     where project_id = %(project_id)s and digest = sha256(convert_to(%(email_key)s, 'UTF8'))
@@ -260,6 +264,7 @@ async def has_unsubscribed(tx: Transaction, *, project_id: UUID, email_key: str)
 async def delete_former_contacts(tx: Transaction, *, project_id: UUID, email_key: str) -> list[UUID]: ...
 
 
+# The number of contacts, filtered like `contacts`.
 @statement("""
     select count(*) from contacts
     where project_id = %(project_id)s and (%(q)s::text is null or strpos(email_key, %(q)s) > 0)
@@ -333,10 +338,12 @@ def exported(tx: Transaction, *, project_id: UUID) -> AsyncIterator[ContactExpor
 async def attributes_in_use(db: Queries, *, project_id: UUID, limit: int) -> list[AttributeInUse]: ...
 
 
+# The types of all attributes of a project.
 @statement("select name, type, inferred from contact_attributes where project_id = %(project_id)s")
 async def attribute_types(db: Queries, *, project_id: UUID) -> list[TypeOfAttribute]: ...
 
 
+# Attributes with ids below `before`, newest first.
 @statement("""
     select *, project_id as app_id from contact_attributes
     where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
@@ -420,6 +427,7 @@ async def update_contact_attribute(
 async def delete_contact_attribute(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 
 
+# Insert a STATIC audience without members.
 @statement("""
     insert into audiences (project_id, id, name, type, created_at, updated_at)
     values (%(project_id)s, %(id)s, %(name)s, 'STATIC', %(now)s, %(now)s)
@@ -446,6 +454,7 @@ async def audience(db: Queries, *, project_id: UUID, id: UUID) -> Audience | Non
 async def lock_audience(tx: Transaction, *, project_id: UUID, id: UUID) -> Audience | None: ...
 
 
+# Audiences with ids below `before`, newest first.
 @statement("""
     select *, project_id as app_id from audiences
     where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
@@ -461,6 +470,7 @@ async def audiences(db: Queries, *, project_id: UUID, before: UUID | None, limit
 async def rename_audience(tx: Transaction, *, project_id: UUID, id: UUID, name: str, now: Moment) -> Audience: ...
 
 
+# Write the rules and what depends on them. A worker that is recomputing the audience notices it by `attempt`.
 @statement("""
     update audiences set type = %(type)s, rules = %(rules)s, rules_id = %(rules_id)s, level = %(level)s,
         depends_on = %(depends_on)s, watches_engagement = %(watches_engagement)s, due_at = %(due_at)s,
@@ -488,10 +498,12 @@ async def rule_references(db: Queries, *, project_id: UUID, also_ids: list[UUID]
 async def timed_among(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[UUID]: ...
 
 
+# All audiences of a project, with the rules of dynamic ones.
 @statement("select id, name, rules from audiences where project_id = %(project_id)s")
 async def rules_of_all(db: Queries, *, project_id: UUID) -> list[AudienceRules]: ...
 
 
+# Store the level of an audience, by which audiences are evaluated in order.
 @statement("update audiences set level = %(level)s where project_id = %(project_id)s and id = %(id)s")
 async def set_level(tx: Transaction, *, project_id: UUID, id: UUID, level: int) -> None: ...
 
@@ -519,6 +531,7 @@ async def dynamic_audiences(
 ) -> list[DynamicAudience]: ...
 
 
+# The rules of those audiences, among `ids`, that have rules.
 @statement("""
     select id, rules_id, rules from audiences
     where project_id = %(project_id)s and id = any (%(ids)s::uuid[]) and rules is not null
@@ -649,6 +662,7 @@ async def add_members(
 ) -> list[UUID]: ...
 
 
+# Remove one contact from an audience; returns False if it was not a member.
 @statement("""
     delete from audience_members
     where project_id = %(project_id)s and audience_id = %(audience_id)s and contact_id = %(contact_id)s
@@ -662,6 +676,7 @@ async def remove_member(tx: Transaction, *, project_id: UUID, audience_id: UUID,
 async def count_members(db: Queries, *, project_id: UUID, audience_id: UUID) -> int: ...
 
 
+# A page of the contacts of an audience, newest contact first.
 @statement("""
     select c.*, c.project_id as app_id from (
         select contact_id from audience_members
@@ -677,6 +692,7 @@ async def members(
 ) -> list[Contact]: ...
 
 
+# The ids of the audiences to which a contact belongs, oldest first.
 @statement("""
     select audience_id from audience_members where project_id = %(project_id)s and contact_id = %(contact_id)s
     order by audience_id
@@ -720,6 +736,7 @@ async def matching(
 ) -> list[UUID]: ...
 
 
+# The contacts with these ids that exist, in no particular order.
 @statement("""
     select *, project_id as app_id from contacts where project_id = %(project_id)s and id = any (%(ids)s::uuid[])
 """)
@@ -758,6 +775,7 @@ async def merge_attributes(
 ) -> list[UUID]: ...
 
 
+# Remove contacts from an audience; returns the ids of those that were members.
 @statement("""
     delete from audience_members
     where project_id = %(project_id)s and audience_id = %(audience_id)s and contact_id = any (%(ids)s::uuid[])

@@ -59,6 +59,7 @@ class ImportBatch(msgspec.Struct):
     types: dict[str, DeclaredType]
     """Types of attributes, including those inferred from this batch."""
     inferred: dict[str, AttributeType]
+    """Types to declare with this batch, for attributes without a type."""
     read: int = 0
     """Rows of the file, invalid ones included."""
     failed: int = 0
@@ -86,9 +87,11 @@ async def run_import(world: "World", job: ImportJob) -> None:
         layout = layout_of(job.columns, job.delimiter, job.charset)
     else:
         # Imports uploaded to the previous release have no stored column layout.
-        first_part = await import_store.get_part(world.db, project_id=job.project_id, import_id=job.id, starts_at=0)
+        first_chunk = await import_store.get_first_chunk(
+            world.db, project_id=job.project_id, import_id=job.id, starts_at=0
+        )
         try:
-            header = read_header(first_part.data if first_part else b"")
+            header = read_header(first_chunk.data if first_chunk else b"")
             header.check()
         except Problem as problem:
             await _give_up(world, job, problem.detail)
@@ -133,7 +136,7 @@ async def _insert_batch(
         failed = batch.failed + len(too_large)
         existing_count = batch.read - result.created - failed
         due_at = None if batch.ended else now if last else Moment.of(now + LEASE)
-        progress = ImportAdvance(
+        update = ImportAdvance(
             status="COMPLETED" if batch.ended else "RUNNING",
             position=batch.position,
             line=batch.line,
@@ -145,15 +148,15 @@ async def _insert_batch(
             errors=errors,
             due_at=due_at,
         )
-        settled = await import_store.advance(
-            tx, progress, project_id=job.project_id, id=job.id, attempt=job.attempt, now=now
+        stored = await import_store.advance(
+            tx, update, project_id=job.project_id, id=job.id, attempt=job.attempt, now=now
         )
-        if not settled:
+        if not stored:
             raise _ImportSuperseded
         if batch.ended:
-            await import_store.delete_all_parts(tx, project_id=job.project_id, import_id=job.id)
+            await import_store.delete_all_chunks(tx, project_id=job.project_id, import_id=job.id)
         else:
-            await import_store.delete_parts_before(
+            await import_store.delete_chunks_before(
                 tx, project_id=job.project_id, import_id=job.id, position=batch.position
             )
     return errors
@@ -169,30 +172,34 @@ async def _read(
     """Read and parse the next batch, in a thread because parsing takes CPU time."""
     loop = asyncio.get_running_loop()
 
-    async def fetch(position: int) -> import_store.UploadPart | None:
-        return await import_store.get_part_at(db, project_id=job.project_id, import_id=job.id, position=position)
+    async def fetch(position: int) -> import_store.UploadChunk | None:
+        return await import_store.get_chunk_at(db, project_id=job.project_id, import_id=job.id, position=position)
 
-    def pieces() -> Iterator[bytes]:
+    def chunks() -> Iterator[bytes]:
         position = start.position
         while True:
-            piece = asyncio.run_coroutine_threadsafe(fetch(position), loop).result(LEASE.total_seconds())
-            if piece is None or piece.starts_at + len(piece.data) <= position:
+            chunk = asyncio.run_coroutine_threadsafe(fetch(position), loop).result(LEASE.total_seconds())
+            if chunk is None or chunk.starts_at + len(chunk.data) <= position:
                 return
-            yield piece.data[position - piece.starts_at :]
-            position = piece.starts_at + len(piece.data)
+            yield chunk.data[position - chunk.starts_at :]
+            position = chunk.starts_at + len(chunk.data)
 
-    return await asyncio.to_thread(_parse, layout, pieces(), job.mode, start, types)
+    return await asyncio.to_thread(_parse, layout, chunks(), job.mode, start, types)
 
 
 def _parse(
     layout: ColumnLayout,
-    pieces: Iterator[bytes],
+    chunks: Iterator[bytes],
     mode: ImportMode,
     start: ImportProgress,
     types: dict[str, DeclaredType],
 ) -> ImportBatch:
+    """Parse and merge the rows of the next batch.
+
+    Infers the types of columns whose attributes have no type, from all cells of the batch.
+    """
     batch = ImportBatch({}, [], types, {}, line=start.line, position=start.position)
-    lines: Iterable[CsvRecord] = _lines(batch, layout, pieces, start)
+    lines: Iterable[CsvRecord] = _lines(batch, layout, chunks, start)
     if any(name is not None and name not in types for name in layout.columns):
         lines = list(lines)
         batch.inferred = infer_columns(layout, lines, types)
@@ -211,10 +218,10 @@ def _parse(
 
 
 def _lines(
-    batch: ImportBatch, layout: ColumnLayout, pieces: Iterator[bytes], start: ImportProgress
+    batch: ImportBatch, layout: ColumnLayout, chunks: Iterator[bytes], start: ImportProgress
 ) -> Iterator[CsvRecord]:
     """Yield the rows of a batch, and update its counters."""
-    for line in read_batch(layout, pieces, number=start.line, position=start.position, rows=IMPORT_BATCH):
+    for line in read_batch(layout, chunks, number=start.line, position=start.position, rows=IMPORT_BATCH):
         batch.read += 1
         batch.line, batch.position = line.next_line, line.next_position
         yield line
@@ -235,6 +242,7 @@ def _add(batch: ImportBatch, row: ImportRow, mode: ImportMode) -> None:
 
 
 async def _give_up(world: "World", job: ImportJob, reason: str) -> None:
+    """Set an import to FAILED with a reason, and delete its uploaded file."""
     failed = ImportAdvance(
         status="FAILED",
         position=job.position,
@@ -245,7 +253,7 @@ async def _give_up(world: "World", job: ImportJob, reason: str) -> None:
         await import_store.advance(
             tx, failed, project_id=job.project_id, id=job.id, attempt=job.attempt, now=world.clock()
         )
-        await import_store.delete_all_parts(tx, project_id=job.project_id, import_id=job.id)
+        await import_store.delete_all_chunks(tx, project_id=job.project_id, import_id=job.id)
 
 
 async def recompute_timed_audience(world: "World", job: RefillJob) -> None:

@@ -316,6 +316,7 @@ class RunBatch:
             self._end(run, "COMPLETED")
 
     def fail(self, group: list[RunState], error: str) -> None:
+        """Set runs to FAILED at their current step, with an error."""
         for run in group:
             self._record_step(run, "FAILED", {"reason": error[:ERROR_CHARACTERS]})
             self._end(run, "FAILED", error)

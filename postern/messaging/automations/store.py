@@ -51,6 +51,7 @@ class LockedRun(Record):
 async def insert_automation(tx: Transaction, settings: AutomationSettings, *, now: Moment) -> Automation: ...
 
 
+# Insert one version of an automation's steps.
 @statement("""
     insert into automation_versions (project_id, automation_id, version, steps, created_at)
     values (%(project_id)s, %(automation_id)s, %(version)s, %(steps)s, %(now)s)
@@ -60,6 +61,7 @@ async def insert_version(
 ) -> None: ...
 
 
+# Automations with ids below `before`, newest first.
 @statement("""
     select *, project_id as app_id from automations
     where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
@@ -113,6 +115,7 @@ async def set_active(tx: Transaction, *, project_id: UUID, id: UUID, active: boo
 async def loop_candidates(tx: Transaction, *, project_id: UUID, id: UUID) -> list[LoopCandidate]: ...
 
 
+# Delete an automation and all that belongs to it.
 @statement("delete from automations where project_id = %(project_id)s and id = %(id)s")
 async def delete_automation(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 
@@ -203,6 +206,7 @@ async def wake_runs(
 ) -> int: ...
 
 
+# The steps of versions, given as parallel lists of automation ids and version numbers.
 @statement("""
     select v.automation_id, v.version, v.steps from automation_versions v
     join unnest(%(automation_id)s::uuid[], %(version)s::int[]) as wanted (automation_id, version)
@@ -415,5 +419,6 @@ async def claim_keys(
 async def known_keys(tx: Transaction, *, project_id: UUID, key: list[str], since: datetime) -> list[KnownKey]: ...
 
 
+# Delete the idempotency keys that were used before a time.
 @statement("delete from event_keys where project_id = %(project_id)s and created_at < %(before)s")
 async def delete_expired_keys(tx: Transaction, *, project_id: UUID, before: datetime) -> None: ...

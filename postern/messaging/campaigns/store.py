@@ -21,6 +21,7 @@ class VariantCount(Record):
     count: int
 
 
+# Insert a DRAFT with the editable columns of `fields`.
 @statement("""
     insert into campaigns (project_id, id, status, created_at, updated_at, name, subject, from_name, from_email,
                            preview_text, scheduled_at, template_id, domain_id, audience_id, ab_test_enabled,
@@ -74,6 +75,7 @@ async def lock_campaign(tx: Transaction, *, project_id: UUID, id: UUID) -> Campa
 async def delete_campaign(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 
 
+# How many campaigns a project has, and how many of them are SENT.
 @statement("""
     select count(*)::int as total, (count(*) filter (where status = 'SENT'))::int as sent from campaigns
     where project_id = %(project_id)s
@@ -192,6 +194,7 @@ async def set_sample_size(tx: Transaction, *, project_id: UUID, id: UUID, size: 
 async def delete_sample(db: Queries, *, project_id: UUID, campaign_id: UUID, limit: int) -> list[UUID]: ...
 
 
+# Store when the campaign was paused.
 @statement("update campaigns set paused_at = %(now)s where project_id = %(project_id)s and id = %(id)s")
 async def record_pause(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
 
@@ -297,6 +300,7 @@ async def fill_sends(
 ) -> FilledBatch: ...
 
 
+# The sends with these ids, in no particular order.
 @statement("select * from sends where project_id = %(project_id)s and id = any (%(ids)s)")
 async def sends_by_id(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> list[Send]: ...
 
@@ -305,10 +309,12 @@ async def sends_by_id(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> 
 async def insert_variant(tx: Transaction, variant: VariantRow) -> None: ...
 
 
+# Delete all variants of a campaign.
 @statement("delete from campaign_variants where project_id = %(project_id)s and campaign_id = %(campaign_id)s")
 async def delete_variants(tx: Transaction, *, project_id: UUID, campaign_id: UUID) -> None: ...
 
 
+# The variants of a campaign, in the order of the request that set them.
 @statement("""
     select * from campaign_variants where project_id = %(project_id)s and campaign_id = %(campaign_id)s
     order by position
@@ -331,6 +337,7 @@ async def set_variant_content(tx: Transaction, *, project_id: UUID, id: UUID, co
 async def mark_winner(tx: Transaction, *, project_id: UUID, campaign_id: UUID, id: UUID) -> None: ...
 
 
+# The counters of a campaign by variant: numbers of sends by status, opens, clicks and so on.
 @statement("""
     select variant_id, measure, sum(count)::bigint as count from send_counters
     where project_id = %(project_id)s and campaign_id = %(campaign_id)s group by 1, 2

@@ -28,6 +28,7 @@ async def list_messages(
 async def count(db: Queries, *, project_id: UUID, pattern: str | None) -> int: ...
 
 
+# A captured message with its content.
 @statement("""
     select id, send_id, mail_from, recipients, sender, subject, size, captured_at, message, sealed
     from captured_messages

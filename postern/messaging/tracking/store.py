@@ -7,6 +7,7 @@ from postern.kernel.database.statements import Queries, Transaction, statement
 from postern.messaging.tracking.model import RecentClick, StoredHit, TrackingHit
 
 
+# Insert hits with their classification.
 @statement("""
     insert into tracking_hits (project_id, id, send_id, kind, url, verdict, reason, ip_address, user_agent, occurred_at)
     select * from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(send_id)s::uuid[], %(kind)s::text[], %(url)s::text[],
