@@ -96,7 +96,7 @@ class CustomerRefreshTokenInvalid(Unauthenticated, code="refresh_token_invalid")
 
 
 class SignInLocked(RateLimited):
-    """Too many failed attempts; wait as long as `Retry-After` says before the next one."""
+    """Too many failed attempts; try again after the time in `Retry-After`."""
 
 
 class SignInBlocked(Forbidden):
@@ -112,7 +112,7 @@ class CustomerSignUpClosed(Forbidden, code="sign_up_closed"):
 
 
 class NotFresh(Forbidden):
-    """This needs a sign-in in the last hour: sign in again, then repeat the request."""
+    """This requires a sign-in within the last hour: sign in again, then repeat the request."""
 
 
 class MfaAlreadyOn(Conflict):

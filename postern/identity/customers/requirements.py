@@ -29,7 +29,7 @@ class SsoEntry(Record):
 
 
 class SsoRequired(Forbidden):
-    """People with this address sign in by the single sign-on of their organization, and in no other way."""
+    """People with this address can sign in only through the single sign-on of their organization."""
 
     sign_on: SsoEntry | None = None
     """The connection to sign in by, if one is active."""

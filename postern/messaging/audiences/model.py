@@ -98,7 +98,7 @@ class AudienceDynamic(Conflict):
 
 
 class AudienceInUse(Conflict):
-    """Another audience, a campaign or an automation uses this audience; change or stop that first."""
+    """Another audience, a campaign or an automation uses this audience. Change or stop those first."""
 
 
 class TooManyAudiences(Conflict):

@@ -16,7 +16,7 @@ Status = Literal["none", "active", "past_due", "cancelled"]
 
 
 class AlreadyBooked(Conflict):
-    """The account has this plan or addition already. Change or cancel it in the billing portal."""
+    """The account has this plan or add-on already. Change or cancel it in the billing portal."""
 
 
 class NothingBooked(Conflict):
@@ -28,7 +28,7 @@ class BillingUnavailable(Unavailable):
 
 
 class NotForSale(Conflict):
-    """The operator of this server has not set a price for this plan or addition and billing cycle."""
+    """The operator of this server has not set a price for this plan or add-on and billing cycle."""
 
 
 class SignatureInvalid(BadRequest):
@@ -104,7 +104,7 @@ class SubscriptionState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Purchase(msgspec.Struct, frozen=True, kw_only=True):
-    """A plan or addition to buy."""
+    """A plan or add-on to buy."""
 
     item: Literal["pro", "b2b"]
     cycle: Cycle

@@ -92,7 +92,7 @@ async def begin_checkout(call: Call, data: CheckoutRequest) -> BillingPageUrl:
     example={"billingCycle": "monthly"},
 )
 async def begin_b2b_checkout(call: Call, data: CheckoutRequest) -> BillingPageUrl:
-    """Start the checkout of the B2B addition. Open the returned URL in a browser to confirm it."""
+    """Start the checkout of the B2B add-on. Open the returned URL in a browser to confirm it."""
     account = await _account(call)
     if account.b2b_enhanced:
         raise AlreadyBooked
@@ -152,7 +152,7 @@ async def manual_page(call: Call, link: LinkText) -> HttpResponse:
         return _invalid_link_page()
     if offer.action == "portal":
         return _portal_page(account)
-    item = "the pro plan" if offer.action == "pro" else "the B2B addition"
+    item = "the pro plan" if offer.action == "pro" else "the B2B add-on"
     text = f"Book {item}, {offer.cycle}? This server does not charge money: you only need to confirm."
     return simple_page("Confirm", text, forms=[PageForm(button="Confirm")])
 
@@ -236,7 +236,7 @@ def _read_event(body: bytes) -> tuple[str, str, str | None]:
 def _portal_page(account: BillingAccount) -> HttpResponse:
     forms = [PageForm(button="Cancel everything", hidden={"cancel": "all"})]
     if account.b2b_enhanced:
-        forms.insert(0, PageForm(button="Cancel the B2B addition", hidden={"cancel": "b2b"}))
+        forms.insert(0, PageForm(button="Cancel the B2B add-on", hidden={"cancel": "b2b"}))
     cycle = f", paid {account.billing_cycle}" if account.billing_cycle else ""
     return simple_page("Your plan", f"You have the {account.plan} plan{cycle}.", forms=forms)
 

@@ -60,7 +60,7 @@ class SsoTraceStep(Record, kw_only=True):
 
 
 class SamlRejected(BadRequest):
-    """The identity provider's message was rejected; `reason` and the trace tell why."""
+    """The identity provider's message was rejected; `reason` and the trace explain why."""
 
     def __init__(self, reason: SamlRefusalReason, detail: str, trace: list[SsoTraceStep]) -> None:
         super().__init__(detail)
