@@ -343,12 +343,12 @@ def _map_columns(
             message = f"Columns {column_numbers[target]} and {number} are both `{name}`."
             if names[column_numbers[target] - 1] != name:
                 message = f"Columns {column_numbers[target]} and {number} are both mapped to `{target}`."
-            rename = (
+            next_step = (
                 "Rename one of them in the file."
                 if names[column_numbers[target] - 1] == name
                 else (f"Rename one of them in the file, or exclude one: {_example(name, None)}.")
             )
-            notices.append(_notice("column_repeated", message, number, next=rename))
+            notices.append(_notice("column_repeated", message, number, next=next_step))
         if target:
             column_numbers.setdefault(target, number)
         columns.append(ContactImportColumn(number=number, name=name, target=target, decided_by=decided_by))
@@ -418,8 +418,8 @@ def _no_email(names: Sequence[str], line: int) -> ContactImportNotice:
             "email_column_missing", message, next="Add a header line with the column names before the first contact."
         )
     example_name = next((name for name in names if name and len(name) <= NAME_LIMIT), "Name")
-    rename = f"Rename the column in the file, or map one to it, for example {_example(example_name, 'email')}."
-    return _notice("email_column_missing", message, next=rename)
+    next_step = f"Rename the column in the file, or map one to it, for example {_example(example_name, 'email')}."
+    return _notice("email_column_missing", message, next=next_step)
 
 
 def _example(name: str, target: str | None) -> str:

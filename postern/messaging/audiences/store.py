@@ -100,18 +100,18 @@ async def lock_audiences_exclusively(tx: Transaction, *, project_id: UUID) -> st
 # lookup. They never wait: an attribute that another transaction is declaring is left to that transaction.
 DECLARE: LiteralString = """
     new_attributes as materialized (
-        select given.id, given.name, given.type, row_number() over (order by given.name) as place
-        from jsonb_to_recordset(%(inferred)s::jsonb) as given (id uuid, name text, type text)
+        select inferred.id, inferred.name, inferred.type, row_number() over (order by inferred.name) as number
+        from jsonb_to_recordset(%(inferred)s::jsonb) as inferred (id uuid, name text, type text)
         where not exists (
-            select from contact_attributes known
-            where known.project_id = %(project_id)s::uuid and known.name = given.name
+            select from contact_attributes existing
+            where existing.project_id = %(project_id)s::uuid and existing.name = inferred.name
         )
     ), declared as (
         insert into contact_attributes (project_id, id, name, type, inferred, created_at, updated_at)
         select %(project_id)s::uuid, id, name, type, true, %(now)s::timestamptz, %(now)s::timestamptz
         from new_attributes
         where pg_try_advisory_xact_lock(hashtextextended('contact attribute:' || %(project_id)s::uuid || name, 0))
-          and place + (select count(*) from contact_attributes where project_id = %(project_id)s::uuid)
+          and number + (select count(*) from contact_attributes where project_id = %(project_id)s::uuid)
               <= %(attributes_per_project)s::int
         order by name
         on conflict do nothing
@@ -127,14 +127,14 @@ DECLARE: LiteralString = """
     + """
     insert into contacts (project_id, id, email, email_key, attributes, unsubscribed, unsubscribed_at,
                           created_at, updated_at)
-    select %(project_id)s, %(id)s, %(email)s, %(email_key)s, %(attributes)s, given.unsubscribed,
-           case when given.unsubscribed then %(now)s::timestamptz end, %(now)s, %(now)s
+    select %(project_id)s, %(id)s, %(email)s, %(email_key)s, %(attributes)s, state.unsubscribed,
+           case when state.unsubscribed then %(now)s::timestamptz end, %(now)s, %(now)s
     from (
         select %(unsubscribed)s or exists (
             select from unsubscribed_addresses
             where project_id = %(project_id)s and digest = sha256(convert_to(%(email_key)s, 'UTF8'))
         ) as unsubscribed
-    ) as given
+    ) as state
     on conflict (project_id, email_key) do nothing
     returning *, project_id as app_id
 """
@@ -393,14 +393,14 @@ async def lock_attribute_names(tx: Transaction, *, project_id: UUID, names: list
 
 # Declare types of attributes, and replace inferred types. Types that were declared before stay.
 @statement("""
-    insert into contact_attributes as known (project_id, id, name, type, inferred, created_at, updated_at)
-    select %(project_id)s::uuid, given.id, given.name, given.type, false, %(now)s::timestamptz, %(now)s::timestamptz
-    from jsonb_to_recordset(%(types)s::jsonb) as given (id uuid, name text, type text)
-    order by given.name
+    insert into contact_attributes as existing (project_id, id, name, type, inferred, created_at, updated_at)
+    select %(project_id)s::uuid, added.id, added.name, added.type, false, %(now)s::timestamptz, %(now)s::timestamptz
+    from jsonb_to_recordset(%(types)s::jsonb) as added (id uuid, name text, type text)
+    order by added.name
     on conflict (project_id, name) do update
         set type = excluded.type, inferred = false, updated_at = excluded.updated_at
-    where known.inferred
-    returning known.id
+    where existing.inferred
+    returning existing.id
 """)
 async def declare_attributes(tx: Transaction, *, project_id: UUID, types: Jsonb, now: Moment) -> list[UUID]: ...
 
@@ -719,8 +719,8 @@ class KnownAddress(Record):
 # Contacts for parallel lists of project ids and normalised addresses.
 @statement("""
     select c.project_id, c.email_key, c.id from contacts c
-    join unnest(%(project_id)s::uuid[], %(email_key)s::text[]) as wanted (project_id, email_key)
-         on (c.project_id, c.email_key) = (wanted.project_id, wanted.email_key)
+    join unnest(%(project_id)s::uuid[], %(email_key)s::text[]) as pair (project_id, email_key)
+         on (c.project_id, c.email_key) = (pair.project_id, pair.email_key)
 """)
 async def contact_ids(db: Queries, *, project_id: list[UUID], email_key: list[str]) -> list[KnownAddress]: ...
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 LEASE: Final = timedelta(minutes=2)
 BATCHES_PER_CLAIM: Final = 10
-"""Batches of an import per claim; then it is queued again, so that workers can stop and other imports proceed."""
+"""Batches per claim. The import is queued again after them, so that workers can stop and other imports proceed."""
 
 
 class ImportBatch(msgspec.Struct):

@@ -156,11 +156,11 @@ def _check_where(where: Rules) -> None:
     try:
         check_rules(rules_on_data(where))
     except Invalid as error:
-        moved = [
+        faults = [
             ProblemError(path=f"/trigger/where{fault.path}", code=fault.code, message=fault.message)
             for fault in error.errors
         ]
-        raise Invalid(error.detail, errors=moved) from None
+        raise Invalid(error.detail, errors=faults) from None
 
 
 def rules_on_data(where: Rules) -> Rules:
@@ -302,11 +302,11 @@ def _check_condition(step: Condition, path: str) -> None:
     try:
         check_rules(step.rules)
     except Invalid as error:
-        moved = [
+        faults = [
             ProblemError(path=f"{path}/rules{fault.path}", code=fault.code, message=fault.message)
             for fault in error.errors
         ]
-        raise Invalid(error.detail, errors=moved) from None
+        raise Invalid(error.detail, errors=faults) from None
 
 
 def _check_address(spec: str | None, name: str | None, path: str, field: str) -> None:

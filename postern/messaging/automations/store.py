@@ -209,8 +209,8 @@ async def wake_runs(
 # The steps of versions, given as parallel lists of automation ids and version numbers.
 @statement("""
     select v.automation_id, v.version, v.steps from automation_versions v
-    join unnest(%(automation_id)s::uuid[], %(version)s::int[]) as wanted (automation_id, version)
-      on (v.automation_id, v.version) = (wanted.automation_id, wanted.version)
+    join unnest(%(automation_id)s::uuid[], %(version)s::int[]) as pair (automation_id, version)
+      on (v.automation_id, v.version) = (pair.automation_id, pair.version)
     where v.project_id = %(project_id)s
 """)
 async def list_versions(
