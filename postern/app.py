@@ -85,7 +85,7 @@ from postern.platform.webhooks import operations as webhooks
 from postern.platform.webhooks import work as webhook_work
 from postern.security import work as security_work
 from postern.web import public_pages
-from postern.web.pages import answer_error_page
+from postern.web.pages import error_response_page
 from postern.world import Hooks, World
 
 OPERATIONS: list[Operation[Any, Any]] = [
@@ -175,7 +175,7 @@ class Application(HttpMiddleware):
         pages = [*public_pages.routes(), *instance.routes(OPERATIONS, WORK), *inbox_pages.routes()]
         self._routes = Litestar(
             route_handlers=[*(handler_of(operation) for operation in OPERATIONS), *pages],
-            exception_handlers={Exception: answer_error_page},  # pyright: ignore[reportArgumentType]
+            exception_handlers={Exception: error_response_page},  # pyright: ignore[reportArgumentType]
             state=State({"world": world, "readers": READERS}),
             openapi_config=None,
             debug=False,

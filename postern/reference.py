@@ -7,7 +7,7 @@ its name alone.
 from collections.abc import Mapping
 from typing import Any
 
-from postern.kernel.http.openapi import Reference
+from postern.kernel.http.openapi import FieldDocs
 from postern.kernel.http.openapi_examples import identifier
 
 FIELDS: Mapping[str, str] = {
@@ -590,4 +590,4 @@ FIELD_EXAMPLES: Mapping[str, Any] = {
 }
 """Examples of fields that no example of a response contains, keyed by `field` or `Record.field`."""
 
-REFERENCE = Reference(fields=FIELDS, examples=FIELD_EXAMPLES)
+REFERENCE = FieldDocs(fields=FIELDS, examples=FIELD_EXAMPLES)

@@ -17,7 +17,7 @@ from jsonschema_rs import Draft202012Validator
 
 from postern.app import OPERATIONS
 from postern.examples import EXAMPLES
-from postern.kernel.http.openapi import document, types_of_objects
+from postern.kernel.http.openapi import document, object_types
 from postern.kernel.http.operation import FORM
 from postern.kernel.values import to_json
 from postern.reference import REFERENCE
@@ -124,7 +124,7 @@ def test_every_field_has_a_meaningful_sample() -> None:
 def test_every_sample_belongs_to_a_field() -> None:
     fields = {
         name
-        for kind in types_of_objects(SHOWN)
+        for kind in object_types(SHOWN)
         for base in (get_origin(kind) or kind).__mro__
         if issubclass(base, msgspec.Struct) and base is not msgspec.Struct
         for field in base.__struct_encode_fields__

@@ -15,7 +15,7 @@ from minijinja import Environment
 
 from postern.kernel.http.operation import RawRequest
 from postern.kernel.http.problems import BadRequest, Forbidden, Invalid
-from postern.kernel.http.responses import HttpResponse, answer_error
+from postern.kernel.http.responses import HttpResponse, error_response
 from postern.kernel.values import Record, timestamp
 
 FOLDER = Path(__file__).parent / "templates"
@@ -130,9 +130,9 @@ def wants_page(request: RawRequest) -> bool:
     return "text/html" in request.headers.get("accept", "")
 
 
-def answer_error_page(request: RawRequest, error: Exception) -> Response[bytes]:
+def error_response_page(request: RawRequest, error: Exception) -> Response[bytes]:
     """The response to an error: a problem document, or a page if a browser requested a page or an unknown URL."""
-    response = answer_error(request, error)
+    response = error_response(request, error)
     if not wants_page(request) or _is_api_request(request):
         return response
     problem = msgspec.json.decode(response.content)

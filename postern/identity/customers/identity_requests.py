@@ -61,7 +61,7 @@ async def list_identity_requests(
         raise Invalid.at("query/status", f"Status is one of {', '.join(STATUSES)}.", "unknown_status")
     scope = f"identity_requests|{status_filter or ''}"
     page = await newest_first(call, scope, cursor, limit, store.identity_requests, status=status_filter)
-    return page.shown_by(_request_view)
+    return page.convert_items(_request_view)
 
 
 @post(

@@ -315,7 +315,7 @@ async def list_customer_audit_log(
     needs="customers:write",
     problems=[CustomerMissing],
     example={"reason": "Card fraud", "expiresAt": "2030-01-01T00:00:00Z"},
-    shows={
+    response_example={
         "bannedAt": "2026-01-31T12:00:00.000Z",
         "banReason": "Card fraud",
         "banExpiresAt": "2030-01-01T00:00:00.000Z",

@@ -103,7 +103,7 @@ FIELDS = {
 def page_form(
     path: str, problems: Sequence[type[Problem]], **more: Any
 ) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
-    """Declare an operation that takes the form of a page; `or_else=(303,)` if it may redirect."""
+    """Declare an operation that takes the form of a page; `other_statuses=(303,)` if it may redirect."""
     return post(
         f"/projects/{{project_id}}/auth/pages/{path}",
         public=True,
@@ -131,7 +131,7 @@ async def sign_in_page(call: Call, request: RawRequest) -> HttpResponse:
     return await _form_page(call, "sign-in.html", request.query_params)
 
 
-@page_form("sign-in", sign_in.sign_in_customer.problems, or_else=(303,))
+@page_form("sign-in", sign_in.sign_in_customer.problems, other_statuses=(303,))
 async def sign_in_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Sign in with e-mail address and password."""
 
@@ -150,7 +150,7 @@ async def sign_up_page(call: Call, request: RawRequest) -> HttpResponse:
     return await _form_page(call, "sign-up.html", request.query_params)
 
 
-@page_form("sign-up", sign_up.sign_up_customer.problems, or_else=(303,))
+@page_form("sign-up", sign_up.sign_up_customer.problems, other_statuses=(303,))
 async def sign_up_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Sign up; the next page asks for the code that was mailed."""
 
@@ -183,7 +183,7 @@ async def resend_sign_up_code_by_page(call: Call, request: RawRequest) -> HttpRe
     return await _process_form(call, request, "verify.html", act, action="sign-up/verify")
 
 
-@page_form("sign-up/verify", sign_up.verify_sign_up.problems, or_else=(303,))
+@page_form("sign-up/verify", sign_up.verify_sign_up.problems, other_statuses=(303,))
 async def verify_sign_up_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Finish a sign-up with the code that was mailed."""
 
@@ -193,7 +193,7 @@ async def verify_sign_up_by_page(call: Call, request: RawRequest) -> HttpRespons
     return await _process_form(call, request, "verify.html", act, action="sign-up/verify")
 
 
-@page_form("code", sign_in.request_sign_in_code.problems, or_else=(303,))
+@page_form("code", sign_in.request_sign_in_code.problems, other_statuses=(303,))
 async def ask_for_code_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Mail a sign-in code; the next page asks for it."""
 
@@ -227,7 +227,7 @@ async def sign_on_by_page(call: Call, request: RawRequest) -> HttpResponse:
     return await _process_form(call, request, "sign-in.html", act)
 
 
-@page_form("code/verify", sign_in.sign_in_with_code.problems, or_else=(303,))
+@page_form("code/verify", sign_in.sign_in_with_code.problems, other_statuses=(303,))
 async def sign_in_with_code_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Sign in with the code that was mailed."""
 
@@ -237,7 +237,7 @@ async def sign_in_with_code_by_page(call: Call, request: RawRequest) -> HttpResp
     return await _process_form(call, request, "verify.html", act, action="code/verify")
 
 
-@page_form("mfa", totp.verify_second_factor.problems, or_else=(303,))
+@page_form("mfa", totp.verify_second_factor.problems, other_statuses=(303,))
 async def second_factor_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Finish a sign-in with a code of the authenticator app or a recovery code."""
 
@@ -250,7 +250,7 @@ async def second_factor_by_page(call: Call, request: RawRequest) -> HttpResponse
     return await _process_form(call, request, "mfa.html", act)
 
 
-@page_form("mfa/enroll", totp.confirm_required_totp.problems, or_else=(303,))
+@page_form("mfa/enroll", totp.confirm_required_totp.problems, other_statuses=(303,))
 async def set_up_second_factor_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Turn on a required second factor with its first code; the next page shows the recovery codes."""
 
@@ -277,7 +277,7 @@ async def set_up_second_factor_by_page(call: Call, request: RawRequest) -> HttpR
     return await _process_form(call, request, "mfa-enroll.html", act)
 
 
-@page_form("mfa/enroll/done", [CodeInvalid], or_else=(303,))
+@page_form("mfa/enroll/done", [CodeInvalid], other_statuses=(303,))
 async def leave_recovery_codes_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Continue to the app after the recovery codes were shown."""
 
@@ -311,7 +311,7 @@ async def second_factor_page(call: Call, request: RawRequest) -> HttpResponse:
     any_query=True,
     media_types=HTML,
     problems=[Invalid, CodeInvalid, SignInBlocked],
-    or_else=(303,),
+    other_statuses=(303,),
 )
 async def continue_on_page(call: Call, request: RawRequest) -> HttpResponse:
     """Continue a sign-in at a provider that began on a hosted page: to the second factor, or to the app."""
@@ -340,7 +340,7 @@ async def passkey_options_for_page(call: Call, request: RawRequest) -> PasskeyOp
     return await passkeys.begin_passkey_registration(signed_in)
 
 
-@page_form("passkey", passkeys.sign_in_with_passkey.problems, or_else=(303,))
+@page_form("passkey", passkeys.sign_in_with_passkey.problems, other_statuses=(303,))
 async def sign_in_with_passkey_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Sign in with a passkey."""
 
@@ -351,7 +351,7 @@ async def sign_in_with_passkey_by_page(call: Call, request: RawRequest) -> HttpR
     return await _process_form(call, request, "sign-in.html", act)
 
 
-@page_form("passkey/add", passkeys.add_passkey.problems, or_else=(303,))
+@page_form("passkey/add", passkeys.add_passkey.problems, other_statuses=(303,))
 async def add_passkey_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Add a passkey to the customer who signed in on the previous page, and continue to the app."""
 
@@ -365,7 +365,7 @@ async def add_passkey_by_page(call: Call, request: RawRequest) -> HttpResponse:
     return await _process_form(call, request, "passkey.html", act)
 
 
-@page_form("passkey/skip", [CodeInvalid], or_else=(303,))
+@page_form("passkey/skip", [CodeInvalid], other_statuses=(303,))
 async def skip_passkey_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Continue to the app without adding a passkey."""
 

@@ -152,7 +152,7 @@ class CustomerClaims(Record):
     accepts=SIGN_IN_CALLERS,
     problems=[CustomerRefreshTokenInvalid],
     example={"refreshToken": "cr_AZqfN2n0cYiN0Hq6m0Yb4QAAAAE.Vb0x3yq0Z7c9m5p1r8s2t6w4u0a"},
-    shows={"refreshToken": "cr_AZqfN2n0cYiN0Hq6m0Yb4QAAAAI.…"},
+    response_example={"refreshToken": "cr_AZqfN2n0cYiN0Hq6m0Yb4QAAAAI.…"},
 )
 async def refresh_customer_tokens(call: Call, data: CustomerTokenRefresh) -> CustomerTokens:
     """Exchange a refresh token for new tokens.
@@ -172,8 +172,8 @@ async def refresh_customer_tokens(call: Call, data: CustomerTokenRefresh) -> Cus
     "/projects/{project_id}/.well-known/jwks.json",
     public=True,
     any_query=True,
-    answers=dict[str, Any],
-    shows={
+    response_type=dict[str, Any],
+    response_example={
         "keys": [
             {
                 "kty": "EC",

@@ -163,7 +163,7 @@ async def begin_required_totp(call: Call, data: EnrollmentToken) -> TotpEnrolmen
     accepts=SIGN_IN_CALLERS,
     problems=[CodeInvalid, MfaAlreadyOn, SignInLocked, SignInBlocked, SsoRequired],
     example={"mfaToken": "0199…", "code": "123456"},
-    shows={"mfaToken": None},
+    response_example={"mfaToken": None},
 )
 async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSignIn:
     """Turn the second factor on with a first code, and complete the sign-in. Also returns ten recovery codes.
@@ -239,7 +239,7 @@ async def renew_recovery_codes(call: Call, data: TotpCode) -> CustomerRecoveryCo
     accepts=SIGN_IN_CALLERS,
     problems=[CodeInvalid, SignInLocked, SignInBlocked, SsoRequired],
     example={"mfaToken": "0199…", "code": "123456"},
-    shows={"mfaToken": None},
+    response_example={"mfaToken": None},
 )
 async def verify_second_factor(call: Call, data: SecondFactorSignIn) -> CustomerSignInResult:
     """Complete a sign-in with the second factor, in at most five tries. A code works once, even within 30 seconds."""

@@ -123,7 +123,7 @@ async def list_entitlements(call: Call, organization_id: UUID) -> list[Entitleme
     needs="entitlements:write",
     problems=(OrganizationMissing, FeatureMissing, LimitNotTaken),
     example={"enabled": True, "limit": 25, "reason": "Trial, ticket 4711", "expiresAt": "2027-01-01T00:00:00Z"},
-    shows={"source": "OVERRIDE"},
+    response_example={"source": "OVERRIDE"},
 )
 async def set_entitlement_override(
     call: Call, organization_id: UUID, feature_key: str, data: EntitlementOverride

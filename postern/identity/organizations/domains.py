@@ -54,7 +54,7 @@ async def list_organization_domains(
     await require_organization(call.db, call, organization_id)
     scope = f"organization_domains|{organization_id}"
     page = await newest_first(call, scope, cursor, limit, domain_store.list_domains, organization_id=organization_id)
-    return page.shown_by(_shown)
+    return page.convert_items(_shown)
 
 
 @post(
@@ -63,7 +63,7 @@ async def list_organization_domains(
     status=201,
     problems=(OrganizationMissing, DomainListed, DomainTaken, TooManyOrganizationDomains),
     example={"domain": "acme.example"},
-    shows={"status": "PENDING", "verifiedAt": None, "autoJoinEnabled": False, "lastCheckedAt": None},
+    response_example={"status": "PENDING", "verifiedAt": None, "autoJoinEnabled": False, "lastCheckedAt": None},
 )
 async def add_organization_domain(call: Call, organization_id: UUID, data: NewOrganizationDomain) -> OrganizationDomain:
     """Add a domain that the organization owns.

@@ -161,7 +161,7 @@ async def resend_organization_invitation(call: Call, id: UUID, invitation_id: UU
     f"{INVITATIONS}/{{invitation_id}}",
     needs="organizations:write",
     problems=(OrganizationInvitationMissing, InvitationClosed),
-    shows={"status": "REVOKED", "revokedAt": "2026-01-31T12:00:00.000Z"},
+    response_example={"status": "REVOKED", "revokedAt": "2026-01-31T12:00:00.000Z"},
 )
 async def revoke_organization_invitation(call: Call, id: UUID, invitation_id: UUID) -> OrganizationInvitation:
     """Revoke an invitation; its token becomes invalid. Returns 409 if it was accepted or revoked already."""
@@ -203,7 +203,10 @@ async def preview_invitation(call: Call, data: InvitationToken) -> InvitationPre
         OrganizationSuspended,
     ),
     example={"token": "019b1f3a5f0e7cc0a2f40c2f6a1f9d11.Zm9yIGV4YW1wbGU"},
-    shows={"invitation": {"status": "ACCEPTED", "acceptedAt": "2026-01-31T12:00:00.000Z"}, "roles": ["ADMIN"]},
+    response_example={
+        "invitation": {"status": "ACCEPTED", "acceptedAt": "2026-01-31T12:00:00.000Z"},
+        "roles": ["ADMIN"],
+    },
 )
 async def accept_invitation(call: Call, data: InvitationToken) -> AcceptedInvitation:
     """Accept an invitation as the signed-in customer, whose verified address must be the invited one.

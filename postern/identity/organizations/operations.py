@@ -43,7 +43,7 @@ async def list_organizations(
     page = await newest_first(
         call, scope, cursor, limit, store.list_organizations, external_id=external_id or None, now=call.now
     )
-    return page.shown_by(_shown)
+    return page.convert_items(_shown)
 
 
 @post(

@@ -102,7 +102,7 @@ async def list_sso_connections(
         "domain": "acme.example",
         "idpMetadataUrl": "https://acme.okta.com/app/abc/sso/saml/metadata",
     },
-    shows={"status": "DRAFT", "testedAt": None},
+    response_example={"status": "DRAFT", "testedAt": None},
 )
 async def create_sso_connection(call: Call, id: UUID, data: NewSsoConnection) -> SsoConnection:
     """Create a connection as DRAFT. Set the identity provider's metadata now or later: as XML, by URL, or field by
@@ -218,7 +218,7 @@ async def activate_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoCon
     f"{CONNECTION}/deactivate",
     needs="sso:write",
     problems=(*MISSING, SsoConnectionDraft, SsoStillRequired),
-    shows={"status": "INACTIVE"},
+    response_example={"status": "INACTIVE"},
 )
 async def deactivate_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoConnection:
     """Deactivate a connection. Existing sessions continue.

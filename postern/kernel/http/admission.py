@@ -1,6 +1,6 @@
 """Handles a request to an operation: checks its credential and rate limit, binds its arguments, and calls the function.
 
-Admission turns the credential into a Call; the function's value becomes the response.
+`admit` turns the credential into a Call; the function's return value becomes the response.
 """
 
 import re
@@ -40,24 +40,24 @@ AGENT_LIMIT = 512
 PROJECT_RATE_WINDOW = timedelta(seconds=1)
 
 
-def handler_of(each: Operation[Any, Any]) -> HTTPRouteHandler:
+def handler_of(operation: Operation[Any, Any]) -> HTTPRouteHandler:
     """The Litestar route of an operation."""
-    bind = bind_arguments(each)
+    bind = bind_arguments(operation)
 
     async def handle(request: RawRequest) -> Response[Any]:
         call: Call = request.scope["postern_call"]  # type: ignore[typeddict-item]
-        value = await each.function(**await bind(request, call))
-        return respond(each, call, value)
+        value = await operation.function(**await bind(request, call))
+        return respond(operation, call, value)
 
-    handle.__name__ = each.name
+    handle.__name__ = operation.name
     return GuardedHandler(
-        re.sub(r"{(\w+)}", r"{\1:str}", each.path),
-        http_method=each.method,  # pyright: ignore[reportArgumentType] - one of the methods above
-        opt={"operation": each, "needs": each.needs},
-        request_max_body_size=each.body_limit,
+        re.sub(r"{(\w+)}", r"{\1:str}", operation.path),
+        http_method=operation.method,  # pyright: ignore[reportArgumentType] - one of the methods above
+        opt={"operation": operation, "needs": operation.needs},
+        request_max_body_size=operation.body_limit,
         guards=[admit],
         status_code=200,
-        name=f"{each.method} {each.path}",
+        name=f"{operation.method} {operation.path}",
     )(handle)
 
 
@@ -70,8 +70,9 @@ class GuardedHandler(HTTPRouteHandler):
 
 
 async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
-    """The guard of all routes: checks the credential in a fixed order, and stores a Call for the operation."""
-    each: Operation[Any, Any] = handler.opt["operation"]
+    """The guard of all routes: checks credential, verification, permission and rate limit, and stores a Call in the
+    scope."""
+    operation: Operation[Any, Any] = handler.opt["operation"]
     state, scope = connection.app.state, connection.scope
     world = state.world
     path = connection.path_params
@@ -82,17 +83,17 @@ async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
     origin = Origin(ip=client[0][:ADDRESS_LIMIT] if client else "", user_agent=agent[:AGENT_LIMIT])
     caller = NOBODY
     headers: dict[str, str] = {}
-    if each.accepts:
+    if operation.accepts:
         caller = await _read_caller(state.readers, connection, world, project_id, origin)
-        if caller.kind not in each.accepts:
+        if caller.kind not in operation.accepts:
             raise CredentialMissing if caller.kind == "nobody" else CredentialNotAccepted
-        if caller.kind == "secret_key" and "nobody" in each.accepts:
+        if caller.kind == "secret_key" and "nobody" in operation.accepts:
             origin = _visitor_origin(connection.headers, origin)
-        if not caller.is_verified and not (caller.may(each.needs) if each.needs else each.unverified):
+        if not caller.is_verified and not (caller.may(operation.needs) if operation.needs else operation.unverified):
             raise EmailUnverified
         # Operations that accept customers' tokens act only on that customer, so they need no permission.
-        if each.needs and caller.kind != "customer" and not caller.may(each.needs):
-            raise PermissionMissing(f"This operation needs the permission `{each.needs}`.")
+        if operation.needs and caller.kind != "customer" and not caller.may(operation.needs):
+            raise PermissionMissing(f"This operation needs the permission `{operation.needs}`.")
     if project_id is not None or caller.account_id is not None:
         rate = _rate_of(world, caller)
         headers["RateLimit-Policy"] = rate.policy
@@ -111,7 +112,10 @@ async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
 
 
 def _visitor_origin(headers: Mapping[str, str], origin: Origin) -> Origin:
-    """The visitor's address and user agent, if the project's server sends them. Otherwise all visitors count as one."""
+    """The visitor's address and user agent, if the project's server sends them. Raises Invalid for a malformed address.
+
+    Without the headers, all visitors share the limits of the server's address.
+    """
     address, agent = headers.get(VISITOR_ADDRESS), headers.get(VISITOR_AGENT)
     if address is not None:
         try:

@@ -23,7 +23,7 @@ EMPTY_BODY = 2
 
 NESTED = f"The body is nested too deeply: at most {JSON_DEPTH_LIMIT} levels of arrays and objects are allowed."
 UNSTORABLE_MARKS = (b"\\u", b"\0", b"9999-12-31", b"0001-01-01")
-"""Byte sequences without which a body cannot contain values that PostgreSQL cannot store."""
+"""Byte sequences in every body with values that PostgreSQL cannot store; only bodies with one of them are searched."""
 
 
 class UnsupportedMediaType(BadRequest):
@@ -36,18 +36,19 @@ class BodyInvalid(BadRequest):
     """The body is not valid JSON."""
 
 
-def bind_arguments(each: Operation[Any, Any]) -> Callable[[RawRequest, Call], Awaitable[dict[str, Any]]]:
-    """A function that returns the arguments of an operation for a request."""
-    declared = inspect.signature(each.function).parameters
-    parameters = [parameter for parameter in each.parameters if parameter.name in declared]
+def bind_arguments(operation: Operation[Any, Any]) -> Callable[[RawRequest, Call], Awaitable[dict[str, Any]]]:
+    """Return a function that reads the arguments of an operation from a request. It raises Invalid, BodyInvalid and
+    UnsupportedMediaType."""
+    declared = inspect.signature(operation.function).parameters
+    parameters = [parameter for parameter in operation.parameters if parameter.name in declared]
     wants_call, wants_request = "call" in declared, "request" in declared
-    decoder = _Decoder(each.body) if each.body is not None else None
+    decoder = _Decoder(operation.body) if operation.body is not None else None
     in_query = frozenset(parameter.wire for parameter in parameters if parameter.place == "query")
-    has_no_body = decoder is None and not wants_request and each.method != "GET"
+    has_no_body = decoder is None and not wants_request and operation.method != "GET"
 
     async def bind(request: RawRequest, call: Call) -> dict[str, Any]:
         arguments: dict[str, Any] = {}
-        if not each.any_query and request.scope["query_string"]:
+        if not operation.any_query and request.scope["query_string"]:
             _reject_unknown(request, in_query)
         if has_no_body and _has_body(request.headers):
             _reject_body(await request.body(), request.headers.get("content-type", ""))
@@ -59,7 +60,7 @@ def bind_arguments(each: Operation[Any, Any]) -> Callable[[RawRequest, Call], Aw
             try:
                 arguments[parameter.name] = _read_parameter(parameter, request)
             except Invalid:
-                if not parameter.or_nothing:
+                if not parameter.ignores_invalid:
                     raise
                 arguments[parameter.name] = parameter.default
         if decoder:
@@ -144,7 +145,7 @@ def _read_parameter(parameter: Parameter, request: RawRequest) -> Any:
 
 
 class _Decoder:
-    """Decodes a JSON body into its type; errors have the location."""
+    """Decodes a JSON body into its type. Its errors contain the location of the invalid value."""
 
     def __init__(self, hint: Any) -> None:
         self._optional = get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint)

@@ -26,7 +26,7 @@ ActorType = Literal["CUSTOMER", "DEVELOPER", "API_KEY", "SYSTEM", "SSO", "STAFF"
 
 
 NAMED_ONLY_VERBS = frozenset(("impersonate",))
-"""Verbs of permissions that wildcards do not grant; they must be assigned by name."""
+"""Verbs of permissions that wildcards do not grant; the permission itself must be assigned."""
 
 
 class CredentialInvalid(Unauthenticated):
@@ -83,7 +83,7 @@ class Caller:
     def may(self, permission: str) -> bool:
         """Whether `permission` (`area:verb`) is granted; `*` grants all permissions, `area:*` all of an area.
 
-        Permissions with a verb in NAMED_ONLY_VERBS are granted only by name.
+        Wildcards do not grant permissions with a verb in NAMED_ONLY_VERBS.
         """
         area, _, verb = permission.partition(":")
         if verb in NAMED_ONLY_VERBS:
@@ -94,7 +94,7 @@ class Caller:
 NOBODY = Caller(kind="nobody")
 
 ReadCredential = Callable[["World", str, UUID | None, "Origin"], Awaitable[Caller | None]]
-"""Reads (world, token, requested project, origin) and returns the caller; None if it is another kind of token.
+"""Returns the caller for (world, token, requested project, origin); None if the token is of another kind.
 
 Raises ProjectMissing if the token is valid but has no access to the project.
 """
@@ -126,7 +126,7 @@ class Call:
 
     @property
     def account_id(self) -> UUID:
-        """The developer account of the caller."""
+        """The developer account of the caller; NO_ID if it has none."""
         return self.caller.account_id or NO_ID
 
     @property
@@ -139,7 +139,7 @@ class Call:
             raise PermissionMissing(f"This credential lacks the permission `{permission}`.")
 
     def require_match(self, updated_at: Moment) -> None:
-        """Check the `If-Match` header: raises RecordChanged if the record has another version.
+        """Raise RecordChanged if the `If-Match` header is sent and does not match the record's version.
 
         Only the record itself is compared, not what it includes from other records (sessions, counts).
         """

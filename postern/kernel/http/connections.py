@@ -1,6 +1,6 @@
 """Limits of connections: their number, the size of heads and bodies, and how slow a client may be.
 
-They protect a server without a proxy in front from clients that send endless heads, or nothing. One periodic sweep over
+They protect a server without a reverse proxy from clients that send endless heads, or nothing. One periodic sweep over
 all connections checks the timeouts, so that no request needs its own timer.
 """
 
@@ -20,12 +20,12 @@ from postern.kernel.http.responses import problem_document
 from postern.kernel.limits import network_of
 from postern.kernel.values import new_id, to_json
 
-LEAST_PROGRESS = 4_096
+MIN_BODY_PROGRESS = 4_096
 """Bytes of a body that must arrive within `body_wait`, unless the body ends before."""
 DISCARDED_LIMIT = 1_048_576
 """Bytes of a body that are still read after the response is complete."""
 HEADER_FIELDS = 200
-FRAMING = 8
+MAX_FRAMING_OVERHEAD = 8
 """Bytes of chunked framing per byte of a body in the worst case."""
 CLOSE_WAIT = timedelta(seconds=5)
 """How long a client may take to read the rest of a response when the connection is closed."""
@@ -69,8 +69,8 @@ class ConnectionLimits:
     header_bytes: int
     header_seconds: float
     body_seconds: float
-    connections: int
-    per_address: int
+    max_connections: int
+    max_per_address: int
     exempt: tuple[IPv4Network | IPv6Network, ...]
     """Trusted proxies, whose connections are not limited by address."""
     by_address: Counter[str] = field(default_factory=Counter[str])
@@ -83,27 +83,30 @@ class ConnectionLimits:
             header_bytes=settings.header_limit,
             header_seconds=settings.header_wait.total_seconds(),
             body_seconds=settings.body_wait.total_seconds(),
-            connections=settings.connections,
-            per_address=settings.connections_per_address,
+            max_connections=settings.connections,
+            max_per_address=settings.connections_per_address,
             exempt=settings.trusted_proxies,
         )
 
     def admit(self, protocol: "LimitedProtocol", address: str) -> str | None:
-        """Count a new connection. Returns the key that it is counted by, or None. Raises TooManyConnections."""
-        if len(self.protocols) >= self.connections:
+        """Count a new connection. Raises TooManyConnections.
+
+        Returns the key to pass to `remove`: the network of the address, or None if it is not limited by address.
+        """
+        if len(self.protocols) >= self.max_connections:
             raise TooManyConnections
         key = None if self._is_exempt(address) else network_of(address)
         if key is not None:
-            if self.by_address[key] >= self.per_address:
+            if self.by_address[key] >= self.max_per_address:
                 raise TooManyConnections("There are too many connections from this address; close some of them.")
             self.by_address[key] += 1
         self.protocols.add(protocol)
         if not self._sweeping:
             self._sweeping = True
-            self._sweep_later(protocol.loop)
+            self._schedule_sweep(protocol.loop)
         return key
 
-    def leave(self, protocol: "LimitedProtocol", key: str | None) -> None:
+    def remove(self, protocol: "LimitedProtocol", key: str | None) -> None:
         """Remove a closed connection from the count."""
         self.protocols.discard(protocol)
         if key is not None:
@@ -118,7 +121,7 @@ class ConnectionLimits:
             return True  # A Unix socket, which only a local proxy uses.
         return any(ip in network for network in self.exempt)
 
-    def _sweep_later(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _schedule_sweep(self, loop: asyncio.AbstractEventLoop) -> None:
         loop.call_later(min(1.0, self.header_seconds / 4, self.body_seconds / 4), self._sweep, loop)
 
     def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -127,7 +130,7 @@ class ConnectionLimits:
             protocol.end_if_late(now)
         self._sweeping = bool(self.protocols)
         if self._sweeping:
-            self._sweep_later(loop)
+            self._schedule_sweep(loop)
 
 
 class LimitedProtocol(HttpToolsProtocol):
@@ -140,14 +143,14 @@ class LimitedProtocol(HttpToolsProtocol):
         self._count_key: str | None = None
         self._admitted = False
         self._phase = Phase.HEADER
-        self._since = self.loop.time()
+        self._phase_began_at = self.loop.time()
         self._header_bytes = 0
         """Bytes since the head began; those of the last read may belong to the body."""
         self._head_size = 0
         """Bytes of the head's fields."""
         self._is_too_large = False
         self._body_bytes = 0
-        self._other_bytes = 0
+        self._bytes_after_head = 0
         self._body_bytes_before = 0
         self._discarded = 0
         self._paused_since: float | None = None
@@ -165,7 +168,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
         if self._admitted:
             self._admitted = False
-            self.limits.leave(self, self._count_key)
+            self.limits.remove(self, self._count_key)
 
     def data_received(self, data: bytes) -> None:
         if self.transport.is_closing():
@@ -175,13 +178,16 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._phase is Phase.HEADER:
             self._header_bytes += len(data)
         else:
-            self._other_bytes += len(data)
+            self._bytes_after_head += len(data)
         super().data_received(data)
         if self.transport.is_closing():
             return
         if self._is_too_large or (self._phase is Phase.HEADER and self._header_bytes > self.limits.header_bytes):
             self.refuse(HeaderTooLarge())
-        elif self._other_bytes > self.limits.header_bytes + FRAMING * self._body_bytes and self._phase is Phase.BODY:
+        elif (
+            self._bytes_after_head > self.limits.header_bytes + MAX_FRAMING_OVERHEAD * self._body_bytes
+            and self._phase is Phase.BODY
+        ):
             # Too many bytes of chunk framing, chunk extensions and trailers, which no operation reads.
             self.refuse(HeaderTooLarge())
 
@@ -256,20 +262,20 @@ class LimitedProtocol(HttpToolsProtocol):
         elif self._paused_since is not None and now - self._paused_since > self.limits.body_seconds:
             # The client does not read the response, so an error response is useless.
             self.transport.abort()
-        elif self._phase is Phase.HEADER and now - self._since > self.limits.header_seconds:
+        elif self._phase is Phase.HEADER and now - self._phase_began_at > self.limits.header_seconds:
             if self._header_bytes:
                 self.refuse(RequestTooSlow())
             else:
                 self.transport.close()
-        elif self._phase is Phase.BODY and now - self._since > self.limits.body_seconds:
+        elif self._phase is Phase.BODY and now - self._phase_began_at > self.limits.body_seconds:
             # While the application does not read, the client cannot send.
-            if self._body_bytes - self._body_bytes_before < LEAST_PROGRESS and not self.flow.read_paused:
+            if self._body_bytes - self._body_bytes_before < MIN_BODY_PROGRESS and not self.flow.read_paused:
                 self.refuse(RequestTooSlow())
-            self._since, self._body_bytes_before = now, self._body_bytes
+            self._phase_began_at, self._body_bytes_before = now, self._body_bytes
 
     def _begin(self, phase: Phase) -> None:
-        self._phase, self._since = phase, self.loop.time()
-        self._header_bytes = self._head_size = self._body_bytes = self._other_bytes = self._body_bytes_before = (
+        self._phase, self._phase_began_at = phase, self.loop.time()
+        self._header_bytes = self._head_size = self._body_bytes = self._bytes_after_head = self._body_bytes_before = (
             self._discarded
         ) = 0
 

@@ -9,7 +9,7 @@ def cookie_name(settings: Settings, name: str) -> str:
 
 
 def cookie(settings: Settings, name: str, value: str, *, path: str, seconds: int, same_site: str | None = "Lax") -> str:
-    """The `Set-Cookie` header. With TLS the path is `/`, which the prefix requires, whatever `path` is."""
+    """The value of a `Set-Cookie` header. With TLS, `path` is ignored: the prefix `__Host-` requires the path `/`."""
     secure = "; Secure" if settings.has_tls else ""
     site = f"; SameSite={same_site}" if same_site else ""
     where = "/" if settings.has_tls else path

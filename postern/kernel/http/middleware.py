@@ -17,7 +17,7 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 REQUESTS = Counter("postern_http_requests_total", "Responses sent.", ["operation", "status"])
 SECONDS = Histogram("postern_http_request_seconds", "Response time.", ["operation"])
 CACHE_HEADERS = (b"cache-control", b"last-modified")
-"""Response headers that determine caching; responses without them get `no-store`. Files have the second one."""
+"""Response headers that determine caching; responses without either get `no-store`. Files have `last-modified`."""
 
 STRICT_TRANSPORT = (b"strict-transport-security", b"max-age=63072000")
 """HSTS for two years (RFC 6797), if the base URL is https."""
@@ -69,7 +69,7 @@ class HttpMiddleware:
             scope = {**scope, "path": scope["path"].replace("\0", "%00")}  # type: ignore[typeddict-item]
         has_body = True
 
-        async def received() -> Any:
+        async def receive_complete() -> Any:
             nonlocal has_body
             message = await receive()
             if message["type"] == "http.disconnect" and has_body:
@@ -77,7 +77,7 @@ class HttpMiddleware:
             has_body = has_body and bool(message.get("more_body"))
             return message
 
-        async def stamped(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -93,16 +93,16 @@ class HttpMiddleware:
             await send(message)
 
         try:
-            if _names_one_host(scope):
-                is_from_a_page = any(name == b"origin" for name, _ in scope["headers"])
-                await (self._cross_origin if is_from_a_page else self._app)(scope, received, stamped)
+            if _has_one_host(scope):
+                has_origin = any(name == b"origin" for name, _ in scope["headers"])
+                await (self._cross_origin if has_origin else self._app)(scope, receive_complete, send_with_headers)
             else:
                 # RFC 9112 §3.2: a proxy may have used another one of several Host headers.
-                await _refuse(HostInvalid(), request_id, stamped)
+                await _refuse(HostInvalid(), request_id, send_with_headers)
         finally:
             handler: Any = scope.get("route_handler")
-            each = handler.opt.get("operation") if handler is not None else None
-            name = each.name if each is not None else "unknown"
+            operation = handler.opt.get("operation") if handler is not None else None
+            name = operation.name if operation is not None else "unknown"
             REQUESTS.labels(name, status).inc()
             SECONDS.labels(name).observe(time.perf_counter() - started)
             log.debug("request", operation=name, status=status, ms=round((time.perf_counter() - started) * 1000, 1))
@@ -125,6 +125,6 @@ async def _refuse(problem: Problem, request_id: str, send: Send) -> None:
     await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
-def _names_one_host(scope: Scope) -> bool:
+def _has_one_host(scope: Scope) -> bool:
     hosts = [value for name, value in scope["headers"] if name == b"host"]
     return len(hosts) == 1 or (not hosts and scope.get("http_version") == "1.0")

@@ -34,13 +34,14 @@ METHODS = {"GET": "get", "POST": "post", "PATCH": "patch", "PUT": "put", "DELETE
 
 
 @dataclass(frozen=True)
-class Reference:
-    """Descriptions and examples that are not in the types."""
+class FieldDocs:
+    """Descriptions and examples of fields that cannot be read from the types."""
 
     fields: Mapping[str, str] = field(default_factory=dict[str, str])
     """Descriptions by `field` or `Record.field`."""
     examples: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Examples by `field` or `Record.field`, for fields without a value in the response's example."""
+    """Examples by `field` or `Record.field`, used where the generated example of a record has no value for the
+    field."""
 
 
 HEADERS: dict[str, tuple[str, str]] = {
@@ -81,31 +82,34 @@ class ProblemDocument(Record):
 
 
 def document(
-    operations: Sequence[Operation[Any, Any]], examples: Examples, reference: Reference | None = None
+    operations: Sequence[Operation[Any, Any]], examples: Examples, field_docs: FieldDocs | None = None
 ) -> dict[str, Any]:
-    """The complete document; `examples` generates the examples of responses, `reference` has more descriptions."""
-    reference = reference or Reference()
-    shown = [each for each in operations if not each.hidden]
-    kinds = [each.body for each in shown if each.body is not None]
-    kinds += [_answer_type(each) for each in shown if _answer_type(each) is not None]
-    kinds += [parameter.type for each in shown for parameter in each.parameters_taken]
+    """The complete document, without hidden operations. `field_docs` has descriptions and examples of fields.
+
+    `examples` generates the examples of responses; the request bodies of the operations are added to it.
+    """
+    field_docs = field_docs or FieldDocs()
+    visible = [operation for operation in operations if not operation.hidden]
+    kinds = [operation.body for operation in visible if operation.body is not None]
+    kinds += [_response_type(operation) for operation in visible if _response_type(operation) is not None]
+    kinds += [parameter.type for operation in visible for parameter in operation.parameters_taken]
     schemas, components = msgspec.json.schema_components(
         [*kinds, ProblemDocument], ref_template="#/components/schemas/{name}", schema_hook=_schema
     )
     schema_of = {repr(kind): schema for kind, schema in zip([*kinds, ProblemDocument], schemas, strict=True)}
-    for each in shown:
-        if each.status == 201 or each.method == "PUT":
-            examples.from_type(_answer_type(each), each.example)
-    problems = {kind for each in shown for kinds in _problems(each).values() for kind in kinds}
+    for operation in visible:
+        if operation.status == 201 or operation.method == "PUT":
+            examples.from_type(_response_type(operation), operation.example)
+    problems = {kind for operation in visible for kinds in _problems(operation).values() for kind in kinds}
     paths: dict[str, Any] = {}
-    for each in shown:
-        entry = {"operationId": _operation_id(each), **_entry(each, schema_of, examples)}
-        paths.setdefault(each.wire_path, {})[METHODS[each.method]] = entry
-    areas = {each.area: each.function.__module__.rpartition(".")[0] for each in shown}
-    for each in shown:
-        examples.from_type(each.body, each.example)
-    describe_fields(components, types_of_objects(shown), _request_types(shown), examples, reference)
-    whole = {
+    for operation in visible:
+        entry = {"operationId": _operation_id(operation), **_entry(operation, schema_of, examples)}
+        paths.setdefault(operation.wire_path, {})[METHODS[operation.method]] = entry
+    areas = {operation.area: operation.function.__module__.rpartition(".")[0] for operation in visible}
+    for operation in visible:
+        examples.from_type(operation.body, operation.example)
+    describe_fields(components, object_types(visible), _request_types(visible), examples, field_docs)
+    content = {
         "openapi": "3.1.0",
         "info": {
             "title": "Postern",
@@ -121,7 +125,7 @@ def document(
         ],
         "paths": paths,
         "components": {
-            "schemas": {name: _tidy(schema) for name, schema in components.items()},
+            "schemas": {name: _copy(schema) for name, schema in components.items()},
             "headers": {
                 name: {"description": text, "schema": {"type": "string"}, "example": example}
                 for name, (text, example) in HEADERS.items()
@@ -136,34 +140,34 @@ def document(
             },
         },
     }
-    return _renamed(whole, _public_names(components))
+    return _renamed(content, _public_names(components))
 
 
-def types_of_objects(shown: Sequence[Operation[Any, Any]]) -> list[Any]:
-    """All object types of the document; generic ones with their parameters."""
-    kinds = [kind for each in shown for kind in (each.body, _answer_type(each)) if kind is not None]
+def object_types(visible: Sequence[Operation[Any, Any]]) -> list[Any]:
+    """All classes of objects in requests and responses; generic ones with their type arguments."""
+    kinds = [kind for operation in visible for kind in (operation.body, _response_type(operation)) if kind is not None]
     return _structs([*kinds, ProblemDocument])
 
 
-def _request_types(shown: Sequence[Operation[Any, Any]]) -> set[Any]:
-    """The types of objects that callers send."""
-    return set(_structs([each.body for each in shown if each.body is not None]))
+def _request_types(visible: Sequence[Operation[Any, Any]]) -> set[Any]:
+    """The object types in request bodies."""
+    return set(_structs([operation.body for operation in visible if operation.body is not None]))
 
 
 def _structs(kinds: Iterable[Any]) -> list[Any]:
-    found: dict[Any, None] = {}
-    waiting: list[Any] = list(msgspec.inspect.multi_type_info(kinds))
-    while waiting:
-        info = waiting.pop()
+    classes: dict[Any, None] = {}
+    to_visit: list[Any] = list(msgspec.inspect.multi_type_info(kinds))
+    while to_visit:
+        info = to_visit.pop()
         if isinstance(info, msgspec.inspect.StructType):
-            if info.cls in found:
+            if info.cls in classes:
                 continue
-            found[info.cls] = None
-            waiting += [each.type for each in info.fields]
-        waiting += getattr(info, "types", ())
-        waiting += [inner for name in ("type", "item_type", "value_type") if (inner := getattr(info, name, None))]
-        waiting += getattr(info, "item_types", ())
-    return list(found)
+            classes[info.cls] = None
+            to_visit += [each.type for each in info.fields]
+        to_visit += getattr(info, "types", ())
+        to_visit += [inner for name in ("type", "item_type", "value_type") if (inner := getattr(info, name, None))]
+        to_visit += getattr(info, "item_types", ())
+    return list(classes)
 
 
 def _public_names(components: Iterable[str]) -> dict[str, str]:
@@ -177,25 +181,25 @@ def _renamed(part: Any, names: Mapping[str, str]) -> Any:
         return [_renamed(each, names) for each in part]  # pyright: ignore[reportUnknownVariableType]
     if not isinstance(part, dict):
         return part
-    made: dict[str, Any] = {}
+    renamed: dict[str, Any] = {}
     for key, value in part.items():  # pyright: ignore[reportUnknownVariableType]
         if key == "$ref" and isinstance(value, str) and value.startswith(SCHEMAS):
-            made[key] = SCHEMAS + names[value.removeprefix(SCHEMAS)]
+            renamed[key] = SCHEMAS + names[value.removeprefix(SCHEMAS)]
         elif key == "mapping" and isinstance(value, dict):
-            made[key] = {tag: SCHEMAS + names[at.removeprefix(SCHEMAS)] for tag, at in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+            renamed[key] = {tag: SCHEMAS + names[at.removeprefix(SCHEMAS)] for tag, at in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
         elif key == "schemas" and isinstance(value, dict) and value.keys() == names.keys():
-            made[key] = {
+            renamed[key] = {
                 names[name]: {**_renamed(schema, names), "title": names[name]}
                 for name, schema in value.items()  # pyright: ignore[reportUnknownVariableType]
             }
         else:
-            made[key] = _renamed(value, names)
-    return made
+            renamed[key] = _renamed(value, names)
+    return renamed
 
 
-def _operation_id(each: Operation[Any, Any]) -> str:
+def _operation_id(operation: Operation[Any, Any]) -> str:
     """The function's name, with `OfApp` for operations that also exist under `/apps`."""
-    return camel(each.name if "{app_id}" not in each.path else f"{each.name}_of_app")
+    return camel(operation.name if "{app_id}" not in operation.path else f"{operation.name}_of_app")
 
 
 def _schema(kind: Any) -> dict[str, Any]:
@@ -206,8 +210,8 @@ def _schema(kind: Any) -> dict[str, Any]:
     raise NotImplementedError(str(kind))
 
 
-def _answer_type(each: Operation[Any, Any]) -> Any:
-    hint = each.returns
+def _response_type(operation: Operation[Any, Any]) -> Any:
+    hint = operation.returns
     if hint in (None, NoneType) or hint is HttpResponse:
         return None
     if get_origin(hint) is LinkedList:
@@ -215,53 +219,53 @@ def _answer_type(each: Operation[Any, Any]) -> Any:
     return hint
 
 
-def _entry(each: Operation[Any, Any], schema_of: dict[str, Any], examples: Examples) -> dict[str, Any]:
-    summary, description = _description(each)
-    if each.needs:
-        description += f"\n\nPermission: `{each.needs}`."
-    if each.accepts:
-        description += f"\n\nCredentials: {', '.join(sorted(kind.replace('_', ' ') for kind in each.accepts))}."
+def _entry(operation: Operation[Any, Any], schema_of: dict[str, Any], examples: Examples) -> dict[str, Any]:
+    summary, description = _description(operation)
+    if operation.needs:
+        description += f"\n\nPermission: `{operation.needs}`."
+    if operation.accepts:
+        description += f"\n\nCredentials: {', '.join(sorted(kind.replace('_', ' ') for kind in operation.accepts))}."
     entry: dict[str, Any] = {
         "summary": summary,
         "description": description.strip() or summary,
-        "tags": [each.area],
-        "parameters": [_parameter(parameter, schema_of) for parameter in each.parameters_taken],
-        "responses": _responses(each, schema_of, examples),
-        "security": [{"bearer": []}] if each.accepts and "nobody" not in each.accepts else [],
+        "tags": [operation.area],
+        "parameters": [_parameter(parameter, schema_of) for parameter in operation.parameters_taken],
+        "responses": _responses(operation, schema_of, examples),
+        "security": [{"bearer": []}] if operation.accepts and "nobody" not in operation.accepts else [],
     }
-    if each.needs:
-        entry["x-permission"] = each.needs
-    if each.body is not None:
-        media: dict[str, Any] = {"schema": _tidy(schema_of[repr(each.body)])}
-        if each.example is not None:
-            media["examples"] = {"example": {"value": to_plain(each.example)}}
-        optional = NoneType in get_args(each.body)
-        entry["requestBody"] = {"required": not optional, "content": {each.takes: media}}
-    elif _has_input(each):
+    if operation.needs:
+        entry["x-permission"] = operation.needs
+    if operation.body is not None:
+        media: dict[str, Any] = {"schema": _copy(schema_of[repr(operation.body)])}
+        if operation.example is not None:
+            media["examples"] = {"example": {"value": to_plain(operation.example)}}
+        optional = NoneType in get_args(operation.body)
+        entry["requestBody"] = {"required": not optional, "content": {operation.takes: media}}
+    elif _reads_raw_body(operation):
         # Files are also accepted as application/octet-stream, because some clients send no other type.
-        taken = [each.takes] if each.takes == FORM else [each.takes, "application/octet-stream"]
+        taken = [operation.takes] if operation.takes == FORM else [operation.takes, "application/octet-stream"]
         entry["requestBody"] = {
             "required": False,
-            "content": {media_type: {"schema": _form_schema(each)} for media_type in taken},
+            "content": {media_type: {"schema": _form_schema(operation)} for media_type in taken},
         }
     return entry
 
 
-def _form_schema(each: Operation[Any, Any]) -> dict[str, Any]:
+def _form_schema(operation: Operation[Any, Any]) -> dict[str, Any]:
     """The schema of a body that is not JSON."""
-    if each.takes != FORM:
+    if operation.takes != FORM:
         return {"type": "string", "format": "binary", "description": "The file."}
-    fields = {name: {"type": "string", "description": text} for name, text in each.fields.items()}
+    fields = {name: {"type": "string", "description": text} for name, text in operation.fields.items()}
     return {"type": "object", "properties": fields, "additionalProperties": {"type": "string"}}
 
 
-def _has_input(each: Operation[Any, Any]) -> bool:
-    """Whether the operation reads a body that is not JSON from the request itself."""
-    return each.body is None and each.takes != "application/json"
+def _reads_raw_body(operation: Operation[Any, Any]) -> bool:
+    """Whether the function reads a body that is not JSON, such as a form or file, from the raw request."""
+    return operation.body is None and operation.takes != "application/json"
 
 
-def _description(each: Operation[Any, Any]) -> tuple[str, str]:
-    text = re.sub(r"[ \t]*\n[ \t]+", "\n", (each.function.__doc__ or each.name).strip())
+def _description(operation: Operation[Any, Any]) -> tuple[str, str]:
+    text = re.sub(r"[ \t]*\n[ \t]+", "\n", (operation.function.__doc__ or operation.name).strip())
     first, _, rest = text.partition("\n\n")
     summary, _, more = first.replace("\n", " ").partition(". ")
     paragraphs = [more.strip(), *(part.replace("\n", " ") for part in rest.split("\n\n"))]
@@ -269,7 +273,7 @@ def _description(each: Operation[Any, Any]) -> tuple[str, str]:
 
 
 def _parameter(parameter: Parameter, schema_of: dict[str, Any]) -> dict[str, Any]:
-    schema: dict[str, Any] = _tidy(schema_of[repr(parameter.type)])
+    schema: dict[str, Any] = _copy(schema_of[repr(parameter.type)])
     if parameter.place == "path" and schema.get("format") == "uuid":
         schema = {"type": "string"}  # Ids are opaque; a malformed one gets the same response as an unknown one.
     choices: list[dict[str, Any]] = schema.get("anyOf", [])
@@ -301,34 +305,34 @@ def _about_parameter(parameter: Parameter) -> str:
     return f"The {words}." if parameter.place == "path" else words.capitalize() + "."
 
 
-def _responses(each: Operation[Any, Any], schema_of: dict[str, Any], examples: Examples) -> dict[str, Any]:
-    answer = _answer_type(each)
-    good: dict[str, Any] = {"description": "Done."}
-    if each.returns is HttpResponse:
-        good["content"] = {media_type: {"schema": _content(media_type)} for media_type in each.media_types}
-    elif answer is not None:
-        example = examples.of(answer, each.example, each.shows)
-        schema = _tidy(schema_of[repr(answer)])
-        good["content"] = {"application/json": {"schema": schema, "examples": {"example": {"value": example}}}}
+def _responses(operation: Operation[Any, Any], schema_of: dict[str, Any], examples: Examples) -> dict[str, Any]:
+    response_type = _response_type(operation)
+    success: dict[str, Any] = {"description": "Done."}
+    if operation.returns is HttpResponse:
+        success["content"] = {media_type: {"schema": _content(media_type)} for media_type in operation.media_types}
+    elif response_type is not None:
+        example = examples.of(response_type, operation.example, operation.response_example)
+        schema = _copy(schema_of[repr(response_type)])
+        success["content"] = {"application/json": {"schema": schema, "examples": {"example": {"value": example}}}}
     responses: dict[str, Any] = {}
-    for status in (each.status, *each.or_else):
-        named = [*_headers_of(each), *(["Location"] if 300 <= status < 400 else [])]
-        responses[str(status)] = {**good, "headers": _header_refs(named)}
-    for status, kinds in sorted(_problems(each).items()):
+    for status in (operation.status, *operation.other_statuses):
+        headers = [*_headers_of(operation), *(["Location"] if 300 <= status < 400 else [])]
+        responses[str(status)] = {**success, "headers": _header_refs(headers)}
+    for status, kinds in sorted(_problems(operation).items()):
         content: dict[str, Any] = {
             "application/problem+json": {
                 "schema": {"$ref": "#/components/schemas/ProblemDocument"},
                 "examples": {kind.code(): {"$ref": f"#/components/examples/{_name_of(kind)}"} for kind in kinds},
             }
         }
-        if "text/html" in each.media_types:
+        if "text/html" in operation.media_types:
             content["text/html"] = {"schema": {"type": "string"}}
-        named = ["X-Request-Id"]
-        named += ["Retry-After"] if any(kind.retry_after_seconds is not None for kind in kinds) else []
-        named += ["WWW-Authenticate"] if status == 401 else []
+        headers = ["X-Request-Id"]
+        headers += ["Retry-After"] if any(kind.retry_after_seconds is not None for kind in kinds) else []
+        headers += ["WWW-Authenticate"] if status == 401 else []
         responses[str(status)] = {
             "description": " ".join(kind.message() for kind in kinds),
-            "headers": _header_refs(named),
+            "headers": _header_refs(headers),
             "content": content,
         }
     return responses
@@ -338,22 +342,22 @@ def _header_refs(names: Sequence[str]) -> dict[str, Any]:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
-def _headers_of(each: Operation[Any, Any]) -> list[str]:
+def _headers_of(operation: Operation[Any, Any]) -> list[str]:
     """The headers of a successful response."""
-    named = ["X-Request-Id"]
-    if each.accepts or re.search(r"{(project|app)_id}", each.path):
-        named += ["RateLimit-Policy", "RateLimit"]
-    kind: Any = get_origin(each.returns) or each.returns
+    headers = ["X-Request-Id"]
+    if operation.accepts or re.search(r"{(project|app)_id}", operation.path):
+        headers += ["RateLimit-Policy", "RateLimit"]
+    kind: Any = get_origin(operation.returns) or operation.returns
     if kind in (Page, Feed, LinkedList):
-        named.append("Link")
+        headers.append("Link")
     elif isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         hints = {one.name: one.type for one in msgspec.structs.fields(kind)}
-        named += ["ETag"] if Moment in (hints.get("updated_at"), *get_args(hints.get("updated_at"))) else []
-    if any(parameter.wire == "Idempotency-Key" for parameter in each.parameters):
-        named.append("Idempotent-Replayed")
-    if each.returns is HttpResponse and set(each.media_types) & FILES:
-        named.append("Content-Disposition")
-    return named
+        headers += ["ETag"] if Moment in (hints.get("updated_at"), *get_args(hints.get("updated_at"))) else []
+    if any(parameter.wire == "Idempotency-Key" for parameter in operation.parameters):
+        headers.append("Idempotent-Replayed")
+    if operation.returns is HttpResponse and set(operation.media_types) & FILES:
+        headers.append("Content-Disposition")
+    return headers
 
 
 FILES = {"text/csv", "message/rfc822", "application/octet-stream"}
@@ -375,30 +379,30 @@ def _problem(kind: type[Problem]) -> dict[str, Any]:
     return {"value": to_plain(problem_document(kind(), "0199f1a2-7c00-7000-8000-000000000000"))}
 
 
-def _problems(each: Operation[Any, Any]) -> dict[int, list[type[Problem]]]:
-    found: list[type[Problem]] = [*each.problems, DatabaseUnavailable]
-    if each.accepts:
-        if "nobody" not in each.accepts:
-            found.append(CredentialMissing)
-        found += [CredentialInvalid, CredentialNotAccepted, TooManyRequests]
-        if each.needs:
-            found.append(PermissionMissing)
-    if "{project_id}" in each.path or "{app_id}" in each.path:
-        found += [ProjectMissing, TooManyRequests]
-    if "{" in each.path:
-        found.append(NotFound)
-    if each.body is not None:
-        found += [BodyInvalid, UnsupportedMediaType, BodyTooLarge]
-    if _has_input(each):
-        found += [Invalid, BodyTooLarge]
-    if each.body is not None or any(
-        parameter.place in ("query", "header") and not parameter.or_nothing for parameter in each.parameters
+def _problems(operation: Operation[Any, Any]) -> dict[int, list[type[Problem]]]:
+    problems: list[type[Problem]] = [*operation.problems, DatabaseUnavailable]
+    if operation.accepts:
+        if "nobody" not in operation.accepts:
+            problems.append(CredentialMissing)
+        problems += [CredentialInvalid, CredentialNotAccepted, TooManyRequests]
+        if operation.needs:
+            problems.append(PermissionMissing)
+    if "{project_id}" in operation.path or "{app_id}" in operation.path:
+        problems += [ProjectMissing, TooManyRequests]
+    if "{" in operation.path:
+        problems.append(NotFound)
+    if operation.body is not None:
+        problems += [BodyInvalid, UnsupportedMediaType, BodyTooLarge]
+    if _reads_raw_body(operation):
+        problems += [Invalid, BodyTooLarge]
+    if operation.body is not None or any(
+        parameter.place in ("query", "header") and not parameter.ignores_invalid for parameter in operation.parameters
     ):
-        found.append(Invalid)
-    elif not each.any_query:
-        found.append(Invalid)  # For an unknown query parameter.
+        problems.append(Invalid)
+    elif not operation.any_query:
+        problems.append(Invalid)  # For an unknown query parameter.
     by_status: dict[int, list[type[Problem]]] = {}
-    for kind in dict.fromkeys(found):
+    for kind in dict.fromkeys(problems):
         by_status.setdefault(kind.status, []).append(kind)
     return by_status
 
@@ -407,5 +411,5 @@ def _tag_description(area: str, package: str) -> str:
     return (importlib.import_module(package).__doc__ or area).strip()
 
 
-def _tidy(schema: Any) -> Any:
+def _copy(schema: Any) -> Any:
     return dict(schema) if isinstance(schema, dict) else schema

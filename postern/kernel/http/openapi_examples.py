@@ -1,7 +1,7 @@
 """Examples of responses, generated from their types, so that the reference has exactly the existing fields.
 
-The value of a field comes from the first of: the operation (`shows`), a sample for the field of this record, the
-example of a request body that creates such a record, a sample for the field's name, the default. The id of the same
+The value of a field comes from the first of: the operation (`response_example`), a sample for the field of this record,
+the example of a request body that creates such a record, a sample for the field's name, the default. The id of the same
 kind of record is the same in all examples.
 """
 
@@ -23,7 +23,7 @@ MOMENT = "2026-01-31T12:00:00.000Z"
 
 LATER = "2026-03-02T12:00:00.000Z"
 
-NOTHING: Any = object()
+MISSING: Any = object()
 
 
 @dataclass
@@ -33,79 +33,87 @@ class Examples:
     samples: Mapping[str, Any]
     """Values by `field` or `Record.field`, with JSON names."""
     things: Mapping[str, str]
-    """For ids: the kind of record by the name of the record or of the field without `Id`, if that differs."""
+    """Kinds of records for the examples of ids, by class name or by field name without `Id`, where the kind differs
+    from it."""
     bodies: dict[type, dict[str, Any]] = field(default_factory=dict[type, dict[str, Any]])
     """By record: the fields of the example of a request body that creates it."""
     unnamed: set[str] = field(default_factory=set[str])
-    """Fields without a sample, which got a value by their type."""
+    """Fields without a sample, whose example depends only on their type."""
 
     def from_type(self, kind: Any, body: Any) -> None:
-        """Register the body that creates such a record; examples of the record get the same values."""
+        """Register the example body that creates records of type `kind`; examples of the record get the same values."""
         self.bodies.setdefault(get_origin(kind) or kind, _fields(body))
 
-    def of(self, kind: Any, body: Any = None, shows: Mapping[str, Any] | None = None) -> Any:
+    def of(self, kind: Any, body: Any = None, response_example: Mapping[str, Any] | None = None) -> Any:
         """The example of a response of this type to a request with this body.
 
-        `shows` are values of fields; a mapping applies to the fields of nested records.
+        `response_example` has values of fields, which take precedence; a mapping has those of a nested record.
         """
         if get_origin(kind) is dict:
-            return dict(shows or {})
+            return dict(response_example or {})
         given = {name: value for name, value in _fields(body).items() if not isinstance(value, dict)}
-        return self._value(kind, "", "", given | dict(shows or {}))
+        return self._value(kind, "", "", given | dict(response_example or {}))
 
-    def _value(self, kind: Any, owner: str, name: str, first: Mapping[str, Any]) -> Any:
+    def _value(self, kind: Any, owner: str, name: str, preferred: Mapping[str, Any]) -> Any:
         origin, choices = get_origin(kind), get_args(kind)
         if origin is Annotated:
-            return self._value(choices[0], owner, name, first)
+            return self._value(choices[0], owner, name, preferred)
         if origin in (Union, UnionType):
             is_record = isinstance(choices[0], type) and issubclass(choices[0], msgspec.Struct)
             may_lack = NoneType in choices and not is_record
-            return None if may_lack else self._value(choices[0], owner, name, first)
+            return None if may_lack else self._value(choices[0], owner, name, preferred)
         if origin is Literal:
             return choices[0]
         if origin is list or origin is tuple:
-            return [self._value(choices[0], owner, name, first)]
+            return [self._value(choices[0], owner, name, preferred)]
         if isinstance(origin or kind, type) and issubclass(origin or kind, msgspec.Struct):
-            return self._record(kind, first)
+            return self._record(kind, preferred)
         return self._plain(kind, owner, name)
 
-    def _record(self, kind: Any, first: Mapping[str, Any]) -> dict[str, Any]:
-        whole: Any = get_origin(kind) or kind
-        hints = get_type_hints(whole, include_extras=True)
-        made: dict[str, Any] = {}
-        for each in msgspec.structs.fields(whole):
+    def _record(self, kind: Any, preferred: Mapping[str, Any]) -> dict[str, Any]:
+        record_type: Any = get_origin(kind) or kind
+        hints = get_type_hints(record_type, include_extras=True)
+        values: dict[str, Any] = {}
+        for each in msgspec.structs.fields(record_type):
             hint = hints[each.name]
             hint = hint[get_args(kind)] if getattr(hint, "__parameters__", ()) else hint
-            inner = first if get_args(kind) else first.get(each.encode_name)  # `first` applies to the rows of a page.
-            made[each.encode_name] = self._field(whole, each, hint, first, inner)
-        return made
+            # In a page, `preferred` applies to the records.
+            inner = preferred if get_args(kind) else preferred.get(each.encode_name)
+            values[each.encode_name] = self._field(record_type, each, hint, preferred, inner)
+        return values
 
-    def _field(self, whole: Any, each: Any, hint: Any, first: Mapping[str, Any], inner: Any) -> Any:
+    def _field(self, record_type: Any, each: Any, hint: Any, preferred: Mapping[str, Any], inner: Any) -> Any:
         name: str = each.encode_name
-        told = (
-            first.get(name, NOTHING),
+        candidates = (
+            preferred.get(name, MISSING),
             next(
-                (self.samples[key] for kind in whole.__mro__ if (key := f"{kind.__name__}.{name}") in self.samples),
-                NOTHING,
+                (
+                    self.samples[key]
+                    for kind in record_type.__mro__
+                    if (key := f"{kind.__name__}.{name}") in self.samples
+                ),
+                MISSING,
             ),
-            next((self.bodies[kind][name] for kind in whole.__mro__ if name in self.bodies.get(kind, {})), NOTHING),
-            self._identifier(whole, name, hint),
-            self.samples.get(name, NOTHING),
+            next(
+                (self.bodies[kind][name] for kind in record_type.__mro__ if name in self.bodies.get(kind, {})), MISSING
+            ),
+            self._identifier(record_type, name, hint),
+            self.samples.get(name, MISSING),
         )
-        for value in told:
-            fitting = NOTHING if value is NOTHING else _as(hint, value)
-            if fitting is not NOTHING:
+        for value in candidates:
+            fitting = MISSING if value is MISSING else _converted(hint, value)
+            if fitting is not MISSING:
                 return fitting
         if each.default not in (msgspec.NODEFAULT, None):
             return to_plain(each.default)
         if each.default_factory is not msgspec.NODEFAULT:
             return to_plain(each.default_factory())
-        return self._value(hint, whole.__name__, name, inner if isinstance(inner, Mapping) else {})
+        return self._value(hint, record_type.__name__, name, inner if isinstance(inner, Mapping) else {})
 
-    def _identifier(self, whole: Any, name: str, hint: Any) -> Any:
+    def _identifier(self, record_type: Any, name: str, hint: Any) -> Any:
         if hint is not UUID:
-            return NOTHING
-        thing = whole.__name__ if name == "id" else name.removesuffix("Id")
+            return MISSING
+        thing = record_type.__name__ if name == "id" else name.removesuffix("Id")
         return identifier(self.things.get(thing, thing[0].lower() + thing[1:]))
 
     def _plain(self, kind: Any, owner: str, name: str) -> Any:
@@ -130,12 +138,12 @@ def _fields(body: Any) -> dict[str, Any]:
     return plain if isinstance(plain, dict) else {}
 
 
-def _as(kind: Any, value: Any) -> Any:
-    """The value in the JSON form of this type; NOTHING if it does not fit."""
+def _converted(kind: Any, value: Any) -> Any:
+    """The value in the JSON form of this type; MISSING if it is not valid for the type."""
     try:
         return to_plain(msgspec.convert(value, kind, dec_hook=_moment))
     except msgspec.ValidationError:
-        return NOTHING
+        return MISSING
 
 
 def _moment(kind: Any, value: Any) -> Any:

@@ -1,7 +1,7 @@
 """Descriptions and examples of fields, for the API reference.
 
-The description of a field is the string below it in the source, else that of its type, else a glossary entry, else
-the string below a field with the same name in another class.
+The description of a field is the first of: the string below the field in the source, the description of its type, an
+entry of FieldDocs, the string below a field with the same name in another class.
 """
 
 import ast
@@ -20,41 +20,43 @@ from postern.kernel.http.openapi_examples import Examples
 from postern.kernel.values import to_plain
 
 if TYPE_CHECKING:
-    from postern.kernel.http.openapi import Reference
+    from postern.kernel.http.openapi import FieldDocs
 
 
 def describe_fields(
-    components: dict[str, Any], classes: Iterable[Any], sent: set[Any], examples: Examples, reference: "Reference"
+    components: dict[str, Any], classes: Iterable[Any], sent: set[Any], examples: Examples, field_docs: "FieldDocs"
 ) -> None:
-    """Give every property of the schemas a description and an example.
+    """Give every property of the schemas in `components` a description and an example; modifies the schemas.
 
-    Defaults are part of the description, because generators treat a property with `default` as always present. Types
-    that are only in responses always have all fields, so all are required.
+    `classes` are all object types, `sent` those in request bodies.
+
+    Defaults are part of the description, because generators treat a property with `default` as always present.
+    Responses always have all fields, so these are required in types that are not in `sent`.
     """
     examples, kinds = replace(examples, unnamed=set()), [*classes]
     shared: dict[str, str] = {}
     for kind in kinds:
         for each in (get_origin(kind) or kind).__mro__:
             shared = {**_docstrings(each), **shared}
-    reference = replace(reference, fields={**shared, **reference.fields})
+    field_docs = replace(field_docs, fields={**shared, **field_docs.fields})
     for kind in kinds:
         schema = components.get(_key_of(kind, components))
         if not schema or "properties" not in schema:
             continue
         if kind not in sent:
             schema["required"] = [*schema["properties"]]
-        shown = _example_of(kind, examples, is_sent=kind in sent)
-        for name, told in schema["properties"].items():
-            _describe(kind, name, told, shown.get(name), examples, reference)
+        example = _example_of(kind, examples, is_sent=kind in sent)
+        for name, property_schema in schema["properties"].items():
+            _describe(kind, name, property_schema, example.get(name), examples, field_docs)
 
 
 def _describe(
-    kind: Any, name: str, schema: dict[str, Any], value: Any, examples: Examples, reference: "Reference"
+    kind: Any, name: str, schema: dict[str, Any], value: Any, examples: Examples, field_docs: "FieldDocs"
 ) -> None:
     owner: Any = get_origin(kind) or kind
     own = next((text for each in owner.__mro__ if (text := _docstrings(each).get(name))), None)
     keys = [f"{each.__name__}.{name}" for each in owner.__mro__] + [name]
-    glossary = [reference.fields[key] for key in keys if key in reference.fields]
+    glossary = [field_docs.fields[key] for key in keys if key in field_docs.fields]
     text = own or schema.get("description") or (glossary[0] if glossary else None)
     default = schema.pop("default", None)
     if text is None:
@@ -64,9 +66,9 @@ def _describe(
     schema["description"] = text
     if _is_record(schema):
         return
-    told = [reference.examples[key] for key in keys if key in reference.examples]
+    fallbacks = [field_docs.examples[key] for key in keys if key in field_docs.examples]
     if value in (None, name, [], {}):
-        value = told[0] if told else value
+        value = fallbacks[0] if fallbacks else value
     if value is None or _choices(schema):
         value = value if value in _choices(schema) else _of_schema(schema)
     if value is not None:
@@ -74,7 +76,7 @@ def _describe(
 
 
 def _choices(schema: Mapping[str, Any]) -> list[Any]:
-    return [value for each in (schema, *schema.get("anyOf", [])) for value in each.get("enum", [])]
+    return [value for choice in (schema, *schema.get("anyOf", [])) for value in choice.get("enum", [])]
 
 
 def _is_record(schema: Mapping[str, Any]) -> bool:

@@ -43,7 +43,8 @@ class HeaderParameter:
 
 @dataclass(frozen=True)
 class Lenient:
-    """Marks a query parameter with ignored invalid values, as the person who follows a link did not write them."""
+    """Marks a query parameter whose invalid values are ignored, because the person who follows a link did not write
+    it."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,8 @@ class Parameter:
     type: Any
     default: Any
     required: bool
-    or_nothing: bool = False
-    """Whether an invalid value counts as absent."""
+    ignores_invalid: bool = False
+    """Whether an invalid value is treated like an absent one, instead of raising Invalid."""
 
     @cached_property
     def given_type(self) -> Any:
@@ -66,7 +67,7 @@ class Parameter:
 
     @cached_property
     def is_list(self) -> bool:
-        """Whether it accepts several values, separated by commas."""
+        """Whether the parameter accepts several values, separated by commas."""
         return get_origin(self._bare_type) is list
 
     @cached_property
@@ -96,7 +97,7 @@ class Operation(Generic[P, R]):
     needs: str | None
     accepts: frozenset[Kind]
     status: int
-    or_else: tuple[int, ...]
+    other_statuses: tuple[int, ...]
     body_limit: int
     problems: tuple[type[Problem], ...]
     parameters: tuple[Parameter, ...]
@@ -105,11 +106,11 @@ class Operation(Generic[P, R]):
     media_types: tuple[str, ...]
     takes: str
     example: Any
-    shows: Mapping[str, Any]
+    response_example: Mapping[str, Any]
     hidden: bool
     unverified: bool
     fields: Mapping[str, str]
-    """The form fields that it accepts, with their descriptions."""
+    """The accepted form fields, with their descriptions."""
     any_query: bool
     """Whether undeclared query parameters are ignored, because mail programs and others add them to links."""
 
@@ -130,13 +131,13 @@ class Operation(Generic[P, R]):
         return re.sub(r"{(\w+)}", lambda match: "{" + camel(match[1]) + "}", self.path)
 
     def at(self, path: str) -> "Operation[P, R]":
-        """The same operation at another path."""
+        """A copy of the operation at another path."""
         return replace(self, path=path)
 
     def as_view(self, path: str, view: Callable[[Any], Any], returns: Any) -> "Operation[P, Any]":
-        """The same operation at another path, with each record in the response converted by `view`.
+        """A copy of the operation at another path, with each record in the response converted by `view`.
 
-        `returns` is the resulting type.
+        `returns` is the type of the converted response.
         """
 
         @wraps(self.function)
@@ -165,27 +166,30 @@ def operation(
     accepts: Iterable[Kind] = SERVER_KINDS,
     public: bool = False,
     status: int | None = None,
-    or_else: Sequence[int] = (),
+    other_statuses: Sequence[int] = (),
     body_limit: int = BODY_LIMIT,
     problems: Sequence[type[Problem]] = (),
     media_types: Sequence[str] = ("application/json",),
     takes: str = "application/json",
     example: Any = None,
-    answers: Any = None,
-    shows: Mapping[str, Any] | None = None,
+    response_type: Any = None,
+    response_example: Mapping[str, Any] | None = None,
     hidden: bool = False,
     unverified: bool = False,
     fields: Mapping[str, str] | None = None,
     any_query: bool = False,
 ) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
-    """Declare an operation.
+    """Declare an operation of the API: return a decorator that turns a function into an Operation.
 
     `needs` is the required permission (`area:verb`). Without it, any credential of a kind in `accepts` is sufficient;
     with `public`, no credential is read. `problems` are the specific problems that the function raises; `example` is a
-    body for the documentation; `or_else` are other success statuses. `answers` is the JSON type of an HttpResponse;
-    `shows` are values for the example of the response, where types and body do not determine them. `unverified` allows
+    body for the documentation; `other_statuses` are further success statuses.
+    `response_type` is the JSON type of the response if the function returns an HttpResponse;
+    `response_example` has values of fields for the example of the response, which is generated from the types and
+    `example`. `unverified` allows
     developers without a verified e-mail address to call an operation without `needs`. `fields` are the fields of a form
-    with their descriptions, if `takes` is a form. `any_query` is for pages and callbacks: they ignore undeclared query
+    with their descriptions, if `takes`, the media type of the request, is FORM. `hidden` omits the operation from the
+    OpenAPI document. `any_query` is for pages and callbacks: they ignore undeclared query
     parameters, which other operations reject, because mail programs, identity providers and campaign tools add their
     own (`utm_source`, `fbclid`).
     """
@@ -201,16 +205,16 @@ def operation(
             needs=needs,
             accepts=frozenset() if public else frozenset(accepts),
             status=status or (204 if returns in (None, NoneType) else 200),
-            or_else=tuple(or_else),
+            other_statuses=tuple(other_statuses),
             body_limit=body_limit,
             problems=tuple(problems),
             parameters=parameters,
             body=hints.get("data"),
-            returns=returns if answers is None else answers,
+            returns=returns if response_type is None else response_type,
             media_types=tuple(media_types),
             takes=takes,
             example=example,
-            shows=shows or {},
+            response_example=response_example or {},
             hidden=hidden,
             unverified=unverified,
             fields=fields or {},
@@ -275,8 +279,8 @@ def _parameters(function: Any, hints: dict[str, Any], path: str) -> Iterable[Par
         elif header:
             yield Parameter(name, header.name, "header", hint, default, required)
         else:
-            or_nothing = any(isinstance(each, Lenient) for each in get_args(hint)[1:])
-            yield Parameter(name, camel(name), "query", hint, default, required, or_nothing)
+            ignores_invalid = any(isinstance(each, Lenient) for each in get_args(hint)[1:])
+            yield Parameter(name, camel(name), "query", hint, default, required, ignores_invalid)
     for name in sorted(in_path & {"project_id", "app_id"} - set(inspect.signature(function).parameters)):
         yield Parameter(name, camel(name), "path", UUID, None, True)
 

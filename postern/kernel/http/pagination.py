@@ -22,7 +22,7 @@ from postern.kernel.http.problems import BadRequest, ProblemError
 from postern.kernel.values import NO_ID, Record, as_id, timestamp
 
 Item = TypeVar("Item")
-Shown = TypeVar("Shown")
+Converted = TypeVar("Converted")
 
 LIST_LIMIT = 1_000
 PAGE_LIMIT = 100
@@ -83,20 +83,20 @@ class LinkedList(msgspec.Struct, Generic[Item], frozen=True):
     items: list[Item]
     next_cursor: str | None = None
 
-    def shown_by(self, show: Callable[[Item], Shown]) -> "LinkedList[Shown]":
-        """The list with each item converted by `show`."""
-        return LinkedList([show(item) for item in self.items], self.next_cursor)
+    def convert_items(self, convert: Callable[[Item], Converted]) -> "LinkedList[Converted]":
+        """The list with each item converted by `convert`."""
+        return LinkedList([convert(item) for item in self.items], self.next_cursor)
 
 
 def offset_of(page: int, limit: int) -> int:
-    """The number of rows before a page. Raises PageTooDeep."""
+    """The number of rows before a page. Raises PageTooDeep beyond PAGE_DEPTH rows."""
     if page * limit > PAGE_DEPTH:
         raise PageTooDeep(errors=[ProblemError(path="query/page", code="too_deep", message=PageTooDeep.message())])
     return (page - 1) * limit
 
 
 def page_of(items: list[Item], total: int, page: int, limit: int) -> Page[Item]:
-    """The page envelope."""
+    """The response for a page without a cursor; `total` is the number of all records."""
     return Page(data=items, total=total, page=page, pages=-(-total // limit))
 
 
@@ -129,11 +129,14 @@ def page_at(
     limit: int,
     key: Callable[[Any], UUID] = lambda row: row.id,
 ) -> Page[Item]:
-    """The page envelope of `rows`, sorted by `key`; one row more than `limit` was fetched to see if more follow."""
+    """The response for the page at `position`. Pass up to `limit + 1` rows: the last one only shows that more follow.
+
+    The rows are sorted by `key`, which the cursor of the next page contains.
+    """
     items = list(rows[:limit])
-    more = len(rows) > limit
-    following = write_cursor(call, scope, [position.page + 1, str(key(items[-1]))]) if more else None
-    return Page(data=items, total=total, page=position.page, pages=-(-total // limit), next_cursor=following)
+    has_more = len(rows) > limit
+    next_cursor = write_cursor(call, scope, [position.page + 1, str(key(items[-1]))]) if has_more else None
+    return Page(data=items, total=total, page=position.page, pages=-(-total // limit), next_cursor=next_cursor)
 
 
 def before_id(call: Call, scope: str, cursor: str | None) -> UUID | None:
@@ -149,9 +152,10 @@ def before_id(call: Call, scope: str, cursor: str | None) -> UUID | None:
 async def newest_first(
     call: Call, scope: str, cursor: str | None, limit: int, rows: Callable[..., Awaitable[list[Item]]], **filters: Any
 ) -> LinkedList[Item]:
-    """A page of a newest-first list of the project. Raises CursorInvalid.
+    """Read a part of a newest-first list of the project. Raises CursorInvalid.
 
-    `rows` is a statement with the parameters `project_id`, `before`, `limit` and those of `filters`.
+    `rows` is a statement with the parameters `project_id`, `before`, `limit` and those in `filters`, which it is called
+    with. `scope` names the list and its filters.
     """
     before = before_id(call, scope, cursor)
     fetched = await rows(call.db, project_id=call.project_id, before=before, limit=limit + 1, **filters)
@@ -159,21 +163,21 @@ async def newest_first(
 
 
 def linked_list(call: Call, scope: str, rows: Sequence[Item], limit: int) -> LinkedList[Item]:
-    """The first `limit` rows, newest first. One row more than `limit` was fetched to see whether more follow."""
-    more = len(rows) > limit
-    last: Any = rows[limit - 1] if more else None
-    return LinkedList(list(rows[:limit]), write_cursor(call, scope, [str(last.id)]) if more else None)
+    """The first `limit` rows, newest first. Pass up to `limit + 1` rows: the last one only shows that more follow."""
+    has_more = len(rows) > limit
+    last: Any = rows[limit - 1] if has_more else None
+    return LinkedList(list(rows[:limit]), write_cursor(call, scope, [str(last.id)]) if has_more else None)
 
 
 def write_cursor(call: Call, scope: str, values: list[Any]) -> str:
-    """An opaque cursor for a position in the list `scope` (name and filters)."""
+    """An opaque, signed cursor with `values`, the position in the list `scope` (name and filters)."""
     payload = msgspec.json.encode(values)
     signature = call.world.secrets.sign("cursor", _bound(call, scope, payload))
     return f"{base64.urlsafe_b64encode(payload).rstrip(b'=').decode()}.{signature}"
 
 
 def read_cursor(call: Call, scope: str, cursor: str) -> list[Any]:
-    """The values of a cursor of this list. Raises CursorInvalid."""
+    """The values of a cursor that `write_cursor` created for the same project and `scope`. Raises CursorInvalid."""
     body, _, signature = cursor.partition(".")
     try:
         payload = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
@@ -198,16 +202,16 @@ _FORMULA = re.compile("'*[=+\\-@\t\r\0]")
 _GUARDED_FORMULA = re.compile("'+[=+\\-@\t\r\0]")
 
 
-def guarded(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Prefix a text with an apostrophe if a spreadsheet would evaluate it as a formula.
 
-    Texts that already look prefixed get one more apostrophe, so that `unguarded` restores every text exactly.
+    Texts that already look prefixed get one more apostrophe, so that `unescape_formula` restores every text exactly.
     """
     return "'" + text if _FORMULA.match(text) else text
 
 
-def unguarded(text: str) -> str:
-    """Undo `guarded`."""
+def unescape_formula(text: str) -> str:
+    """Undo `escape_formula`."""
     return text[1:] if text.startswith("'") and _GUARDED_FORMULA.match(text) else text
 
 
@@ -220,7 +224,7 @@ def _cell(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, dict | list):
         return msgspec.json.encode(value).decode()
-    return guarded(value) if isinstance(value, str) else str(value)
+    return escape_formula(value) if isinstance(value, str) else str(value)
 
 
 async def csv_stream(header: Sequence[str], rows: AsyncIterator[Sequence[Any]]) -> AsyncIterator[bytes]:

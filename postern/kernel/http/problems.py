@@ -35,8 +35,9 @@ class Problem(Exception):
 
     status: ClassVar[int] = 500
     retry_after_seconds: int | None = None
+    """Sent as `Retry-After`."""
     next: str | None = None
-    """What the caller can do about it, if that is specific: a request to make, or a page to open."""
+    """A specific next step for the caller: a request to make, or a page to open."""
     _code: ClassVar[str] = "problem"
 
     def __init_subclass__(cls, code: str | None = None) -> None:

@@ -23,7 +23,7 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class HttpResponse:
-    """A response that is not a record as JSON, or has its own status or headers."""
+    """A response with content that is not JSON, or with a status or headers of its own."""
 
     content: bytes | str | AsyncIterator[bytes] = b""
     media_type: str = "application/json"
@@ -61,38 +61,42 @@ class InternalError(Problem):
     """An internal error occurred; the server's log has details under the request id."""
 
 
-def respond(each: Operation[Any, Any], call: Call, value: Any) -> Response[Any]:
+def respond(operation: Operation[Any, Any], call: Call, value: Any) -> Response[Any]:
+    """The response for the value that an operation returned, with the headers of `call`.
+
+    Adds `Link` for lists with more records, and `ETag` for records with `updated_at`.
+    """
     headers = call.headers
     if isinstance(value, HttpResponse):
         headers.update(value.headers or {})
         kind = Response if isinstance(value.content, bytes | str) else Stream
         return kind(value.content, status_code=value.status, media_type=value.media_type, headers=headers)  # type: ignore[arg-type]
     if value is None:
-        return Response(b"", status_code=each.status, media_type="application/json", headers=headers)
+        return Response(b"", status_code=operation.status, media_type="application/json", headers=headers)
     if isinstance(value, LinkedList):
         if value.next_cursor:
-            headers["Link"] = f'<{_next_link(each, call, value.next_cursor)}>; rel="next"'
+            headers["Link"] = f'<{_next_link(operation, call, value.next_cursor)}>; rel="next"'
         value = value.items
     elif isinstance(value, Page | Feed):
         if value.next_cursor:
-            headers["Link"] = f'<{_next_link(each, call, value.next_cursor)}>; rel="next"'
+            headers["Link"] = f'<{_next_link(operation, call, value.next_cursor)}>; rel="next"'
     elif isinstance(updated_at := getattr(value, "updated_at", None), Moment):
         content = to_json(value)
         headers["ETag"] = etag(updated_at, content)
-        return Response(content, status_code=each.status, media_type="application/json", headers=headers)
-    return Response(to_json(value), status_code=each.status, media_type="application/json", headers=headers)
+        return Response(content, status_code=operation.status, media_type="application/json", headers=headers)
+    return Response(to_json(value), status_code=operation.status, media_type="application/json", headers=headers)
 
 
-def _next_link(each: Operation[Any, Any], call: Call, cursor: str) -> str:
-    path = each.path.replace("{project_id}", str(call.project_id)).replace("{app_id}", str(call.project_id))
+def _next_link(operation: Operation[Any, Any], call: Call, cursor: str) -> str:
+    path = operation.path.replace("{project_id}", str(call.project_id)).replace("{app_id}", str(call.project_id))
     context = structlog.contextvars.get_contextvars()
     path = context.get("path", path)
     query = [part for part in context.get("query", "").split("&") if part and not part.startswith(("cursor=", "page="))]
     return f"{call.world.settings.public_url}{path}?{'&'.join([*query, f'cursor={cursor}'])}"
 
 
-def answer_error(request: RawRequest, error: Exception) -> Response[bytes]:
-    """The problem document for an exception that an operation raised."""
+def error_response(request: RawRequest, error: Exception) -> Response[bytes]:
+    """The response with the problem document for an exception that an operation raised; logs unexpected errors."""
     request_id: str = request.scope.get("postern_request_id", "")  # type: ignore[assignment]
     problem = _as_problem(error)
     if isinstance(problem, RequestIncomplete):
@@ -104,7 +108,7 @@ def answer_error(request: RawRequest, error: Exception) -> Response[bytes]:
     response = problem_response(problem, request_id)
     if isinstance(problem, MethodNotAllowed) and isinstance(error, HTTPException) and error.headers:
         # RFC 9110 §15.5.6.
-        methods = {each.strip() for each in error.headers.get("allow", "").split(",")}
+        methods = {method.strip() for method in error.headers.get("allow", "").split(",")}
         response.headers["Allow"] = ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
     return response
 

@@ -37,7 +37,7 @@ SENTENCES = {
     "Integer value out of range": "This number is out of range.",
 }
 
-FAULTS_LIMIT = 20
+UNKNOWN_PARAMETERS_LIMIT = 20
 """Maximum number of unknown parameters in one response."""
 
 
@@ -66,8 +66,8 @@ def unknown_parameters(unknown: Sequence[str], allowed: Iterable[str]) -> Invali
     """The problem for unknown query parameters; the message lists the known ones."""
     names = sorted(allowed)
     accepted = f"it accepts {_and(names)}" if names else "it accepts none"
-    shown = [name[:100] for name in unknown[:FAULTS_LIMIT]]
-    faults = [
+    shown = [name[:100] for name in unknown[:UNKNOWN_PARAMETERS_LIMIT]]
+    errors = [
         ProblemError(
             path=f"query/{name}",
             code="unknown_parameter",
@@ -76,7 +76,7 @@ def unknown_parameters(unknown: Sequence[str], allowed: Iterable[str]) -> Invali
         for name in shown
     ]
     detail = f"This operation has no query parameter {_and(shown)}; {accepted}."
-    return Invalid(faults[0].message if len(faults) == 1 else detail, errors=faults)
+    return Invalid(errors[0].message if len(errors) == 1 else detail, errors=errors)
 
 
 def _sentence(text: str, kind: Any, steps: list[str], *, is_parameter: bool) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from postern.kernel.http.pagination import unguarded
+from postern.kernel.http.pagination import unescape_formula
 from postern.kernel.values import is_too_deep
 from postern.messaging.audiences.model import AttributeType
 from postern.messaging.audiences.rules import read_moment
@@ -125,7 +125,7 @@ def reader_of(declared: DeclaredType | None) -> Reader:
         value = strict(cell)
         if value is not None:
             return value
-        text = unguarded(cell)
+        text = unescape_formula(cell)
         stripped = text.strip()
         if not stripped:
             return None
@@ -138,12 +138,12 @@ def reader_of(declared: DeclaredType | None) -> Reader:
 
 
 def _text(cell: str) -> str:
-    return unguarded(cell) if cell[0] == "'" else cell
+    return unescape_formula(cell) if cell[0] == "'" else cell
 
 
 def _object_or_text(cell: str) -> Any:
     value = _json(cell) if cell[0] == "{" else None
-    return value if isinstance(value, dict) else unguarded(cell)  # pyright: ignore[reportUnknownVariableType]
+    return value if isinstance(value, dict) else unescape_formula(cell)  # pyright: ignore[reportUnknownVariableType]
 
 
 def _json(text: str) -> Any:
@@ -183,7 +183,7 @@ def _inferred_date(cell: str) -> str | None:
     """Parse a cell of an inferred date attribute. Non-dates are kept as strings, so most cells need no parsing."""
     if cell[0] in "0123456789" and not cell[-1].isspace():
         return cell
-    text = unguarded(cell)
+    text = unescape_formula(cell)
     stripped = text.strip()
     return stripped if read_moment(stripped) else text if stripped else None
 

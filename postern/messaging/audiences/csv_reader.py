@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from postern.kernel.http.pagination import unguarded
+from postern.kernel.http.pagination import unescape_formula
 from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.values import JSON_DEPTH_LIMIT, is_too_deep, to_json
 from postern.messaging.audiences.charsets import BY_HEADER, CODECS, FALLBACK, charset_of_mark
@@ -392,7 +392,7 @@ def _target(
             return field, decided_by
     if not name or name.casefold() in EXPORT_COLUMNS:
         return None, "IGNORED"
-    name = unguarded(name)
+    name = unescape_formula(name)
     return f"attributes.{name.removeprefix('attributes.').strip()}", "ATTRIBUTE"
 
 
@@ -643,7 +643,7 @@ def row_of(layout: ColumnLayout, record: CsvRecord, readers: Sequence[tuple[int,
     cells = record.cells
     if len(cells) > len(layout.columns):
         raise RowFault(f"The row has {len(cells)} cells, the header {len(layout.columns)}.")
-    email, key = read_email(unguarded(cells[layout.email].strip()) if layout.email < len(cells) else "")
+    email, key = read_email(unescape_formula(cells[layout.email].strip()) if layout.email < len(cells) else "")
     attributes: dict[str, Any] = {}
     if layout.attributes is not None and layout.attributes < len(cells) and cells[layout.attributes].strip():
         attributes = _object(cells[layout.attributes])

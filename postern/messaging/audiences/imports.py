@@ -136,7 +136,7 @@ ids_of = import_store.ids_of
         UploadBroken,
         UnsupportedMediaType,
     ],
-    shows={
+    response_example={
         "status": "PENDING",
         "position": 16,
         "rows": 0,

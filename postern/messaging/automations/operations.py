@@ -313,7 +313,7 @@ async def get_automation_run(call: Call, id: UUID, run_id: UUID) -> AutomationRu
     "/projects/{project_id}/automations/{id}/runs/{run_id}/cancel",
     needs="automations:write",
     problems=[RunMissing, RunFinished],
-    shows={"status": "CANCELLED", "nextAt": None, "finishedAt": "2026-01-31T12:00:00.000Z"},
+    response_example={"status": "CANCELLED", "nextAt": None, "finishedAt": "2026-01-31T12:00:00.000Z"},
 )
 async def cancel_automation_run(call: Call, id: UUID, run_id: UUID) -> AutomationRun:
     """Cancel a run at its current step. Steps that were executed are not undone."""
@@ -331,7 +331,7 @@ async def cancel_automation_run(call: Call, id: UUID, run_id: UUID) -> Automatio
     "/projects/{project_id}/automations/{id}/runs/{run_id}/retry",
     needs="automations:write",
     problems=[RunMissing, RunNotFailed],
-    shows={"status": "RUNNING", "error": None, "finishedAt": None},
+    response_example={"status": "RUNNING", "error": None, "finishedAt": None},
 )
 async def retry_automation_run(call: Call, id: UUID, run_id: UUID) -> AutomationRun:
     """Resume a FAILED run from the step that failed, with the version with which it started.
@@ -352,7 +352,7 @@ async def retry_automation_run(call: Call, id: UUID, run_id: UUID) -> Automation
     "/projects/{project_id}/automations/{id}/runs/retry",
     needs="automations:write",
     problems=[AutomationMissing],
-    shows={"retried": 12, "more": False},
+    response_example={"retried": 12, "more": False},
 )
 async def retry_automation_runs(call: Call, id: UUID) -> RunsRetried:
     """Resume the failed runs of an automation from the steps that failed, up to 1,000 per request.

@@ -78,7 +78,7 @@ EXAMPLE = {"name": "Spring", "subject": "Hello {{name}}", "fromEmail": "hello@ac
 async def list_campaigns(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Campaign]:
     """The project's campaigns, newest first."""
     page = await newest_first(call, "campaigns", cursor, limit, store.list_campaigns)
-    return page.shown_by(to_campaign)
+    return page.convert_items(to_campaign)
 
 
 @post(
@@ -86,7 +86,7 @@ async def list_campaigns(call: Call, limit: ListLimit = 1_000, cursor: Cursor | 
     needs="campaigns:write",
     status=201,
     example=EXAMPLE,
-    shows={"status": "DRAFT", "sentAt": None},
+    response_example={"status": "DRAFT", "sentAt": None},
 )
 async def create_campaign(call: Call, data: NewCampaign) -> Campaign:
     """Create a campaign as a DRAFT. Only the name is required; everything else can be set before it is sent.
@@ -117,7 +117,7 @@ async def get_campaign(call: Call, id: UUID) -> CampaignDetail:
     needs="campaigns:write",
     problems=[*CHANGE_PROBLEMS, CampaignIncomplete],
     example={"name": "Summer"},
-    shows={"status": "DRAFT", "sentAt": None},
+    response_example={"status": "DRAFT", "sentAt": None},
 )
 async def change_campaign(call: Call, id: UUID, data: CampaignChange) -> Campaign:
     """Change a campaign that is DRAFT or SCHEDULED. Fields that are left out stay; `variants` replaces all variants.
@@ -197,7 +197,7 @@ async def send_campaign(call: Call, id: UUID) -> CampaignSendResult:
     "/projects/{project_id}/campaigns/{id}/cancel",
     needs="campaigns:send",
     problems=CHANGE_PROBLEMS,
-    shows={"status": "CANCELLED", "sentAt": None},
+    response_example={"status": "CANCELLED", "sentAt": None},
 )
 async def cancel_campaign(call: Call, id: UUID) -> Campaign:
     """Stop a campaign for good. Messages that no server has accepted yet are not sent.
@@ -226,7 +226,7 @@ async def cancel_campaign(call: Call, id: UUID) -> Campaign:
     "/projects/{project_id}/campaigns/{id}/pause",
     needs="campaigns:send",
     problems=CHANGE_PROBLEMS,
-    shows={"status": "PAUSED", "sentAt": None},
+    response_example={"status": "PAUSED", "sentAt": None},
 )
 async def pause_campaign(call: Call, id: UUID) -> Campaign:
     """Pause a campaign: no message is sent until it is resumed. No contact is skipped or gets the message twice.
@@ -247,7 +247,7 @@ async def pause_campaign(call: Call, id: UUID) -> Campaign:
     "/projects/{project_id}/campaigns/{id}/resume",
     needs="campaigns:send",
     problems=CHANGE_PROBLEMS,
-    shows={"status": "SENDING", "sentAt": None},
+    response_example={"status": "SENDING", "sentAt": None},
 )
 async def resume_campaign(call: Call, id: UUID) -> Campaign:
     """Resume a paused campaign where it stopped."""
@@ -264,7 +264,7 @@ async def resume_campaign(call: Call, id: UUID) -> Campaign:
     "/projects/{project_id}/campaigns/{id}/ab-test/cancel",
     needs="campaigns:send",
     problems=CHANGE_PROBLEMS,
-    shows={"status": "SENDING", "sentAt": None, "abTestEnabled": True},
+    response_example={"status": "SENDING", "sentAt": None, "abTestEnabled": True},
 )
 async def cancel_ab_test(call: Call, id: UUID) -> Campaign:
     """End an A/B test without choosing by its results: the rest of the audience gets the first variant."""
@@ -284,7 +284,7 @@ async def cancel_ab_test(call: Call, id: UUID) -> Campaign:
     needs="campaigns:send",
     problems=[*CHANGE_PROBLEMS, VariantMissing],
     example={"variantId": "0199f1a2-7c00-7000-8000-000000000000"},
-    shows={"status": "SENDING", "sentAt": None, "abTestEnabled": True},
+    response_example={"status": "SENDING", "sentAt": None, "abTestEnabled": True},
 )
 async def select_ab_test_winner(call: Call, id: UUID, data: WinnerChoice) -> Campaign:
     """End an A/B test with the given winner: the rest of the audience gets this variant."""
@@ -335,7 +335,7 @@ async def test_campaign_with_seed_list(call: Call, id: UUID) -> CampaignTestResu
     needs="campaigns:write",
     status=201,
     problems=NOT_FOUND,
-    shows={"name": "Copy of Spring", "status": "DRAFT", "sentAt": None},
+    response_example={"name": "Copy of Spring", "status": "DRAFT", "sentAt": None},
 )
 async def duplicate_campaign(call: Call, id: UUID) -> Campaign:
     """Create a new DRAFT with the same content, audience and variants."""

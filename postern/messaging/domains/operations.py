@@ -119,7 +119,7 @@ async def get_domain(call: Call, id: UUID) -> Domain:
 @post(
     "/projects/{project_id}/domains/{id}/verify",
     needs="domains:write",
-    shows={
+    response_example={
         "status": "VERIFIED",
         "spfVerified": True,
         "dkimVerified": True,

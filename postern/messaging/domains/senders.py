@@ -72,7 +72,7 @@ async def list_senders(call: Call) -> list[Sender]:
     status=201,
     problems=(SenderExists, SenderNotNeeded, TooManySenders, TooManyRequests),
     example={"email": "ada@example.com"},
-    shows={"status": "PENDING", "verifiedAt": None},
+    response_example={"status": "PENDING", "verifiedAt": None},
 )
 async def create_sender(call: Call, data: NewSender) -> Sender:
     """Add a single sender, to test sending before a domain is verified.
@@ -125,7 +125,7 @@ async def get_sender(call: Call, id: UUID) -> Sender:
     "/projects/{project_id}/senders/{id}/resend",
     needs="domains:write",
     problems=(SenderMissing, SenderVerified, TooManyRequests),
-    shows={"status": "PENDING", "verifiedAt": None},
+    response_example={"status": "PENDING", "verifiedAt": None},
 )
 async def resend_sender_verification(call: Call, id: UUID) -> Sender:
     """Send the confirmation mail again, with a new link that works for 24 hours. The previous link stops working."""

@@ -125,7 +125,7 @@ EXAMPLE = {
     body_limit=SINGLE_BYTES,
     problems=SEND_PROBLEMS,
     example=EXAMPLE,
-    answers=SendResult,
+    response_type=SendResult,
 )
 async def send_email(
     call: Call, data: Email, idempotency_key: IdempotencyHeader = None, prefer: PreferHeader = None
@@ -177,7 +177,7 @@ async def send_email(
     body_limit=BATCH_BYTES,
     problems=SEND_PROBLEMS,
     example={"emails": [EXAMPLE]},
-    answers=EmailBatchResult,
+    response_type=EmailBatchResult,
 )
 async def send_email_batch(call: Call, data: EmailBatch, idempotency_key: IdempotencyHeader = None) -> HttpResponse:
     """Send up to 500 e-mails in one request.
@@ -266,7 +266,7 @@ async def list_email_attempts(call: Call, send_id: UUID) -> list[SendAttempt]:
     needs="emails:write",
     problems=[EmailMissing, NotScheduled],
     example={"scheduledAt": "2030-01-31T12:00:00Z"},
-    shows={"status": "SCHEDULED", "sentAt": None, "deliveredAt": None},
+    response_example={"status": "SCHEDULED", "sentAt": None, "deliveredAt": None},
 )
 async def reschedule_email(call: Call, send_id: UUID, data: EmailReschedule) -> EmailLogEntry:
     """Reschedule a SCHEDULED send to a time at most 30 days in the future; a time in the past means now."""
@@ -295,7 +295,7 @@ async def reschedule_email(call: Call, send_id: UUID, data: EmailReschedule) -> 
     "/projects/{project_id}/emails/{send_id}/cancel",
     needs="emails:write",
     problems=[EmailMissing, NotCancellable],
-    shows={"status": "CANCELLED", "sentAt": None, "deliveredAt": None},
+    response_example={"status": "CANCELLED", "sentAt": None, "deliveredAt": None},
 )
 async def cancel_email(call: Call, send_id: UUID) -> EmailLogEntry:
     """Cancel a waiting send. The response is 409 if the message is being transmitted right now."""
@@ -314,7 +314,7 @@ async def cancel_email(call: Call, send_id: UUID) -> EmailLogEntry:
     "/projects/{project_id}/emails/{send_id}/retry",
     needs="emails:write",
     problems=[EmailMissing, NotRetriable],
-    shows={"status": "QUEUED", "sentAt": None, "deliveredAt": None},
+    response_example={"status": "QUEUED", "sentAt": None, "deliveredAt": None},
 )
 async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
     """Retry a send.

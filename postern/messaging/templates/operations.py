@@ -184,7 +184,7 @@ async def delete_template(call: Call, id: UUID) -> Deleted:
     needs="templates:write",
     status=201,
     problems=[TemplateMissing, TooManyTemplates],
-    shows={"name": "Welcome (copy)"},
+    response_example={"name": "Welcome (copy)"},
 )
 async def duplicate_template(call: Call, id: UUID) -> Template:
     """Copy a template. The copy is named `… (copy)`; versions are not copied."""

@@ -78,8 +78,8 @@ async def list_account_audit_log(
     needs="account:export",
     accepts=DEVELOPER_ONLY,
     problems=[TooManyRequests],
-    answers=dict[str, Any],
-    shows={
+    response_type=dict[str, Any],
+    response_example={
         "exportedAt": "2026-01-31T12:00:00.000Z",
         "account": {"id": "019c13f9-5a00-79af-8211-329b2fc82e5e", "name": "Acme"},
         "members": [{"email": "ada@example.com", "role": "OWNER"}],

@@ -175,7 +175,7 @@ async def sign_in_developer(call: Call, data: DeveloperSignIn) -> DeveloperSignI
     public=True,
     problems=[DeveloperRefreshTokenInvalid, TooManyRequests],
     example={"refreshToken": "dr_AZqfN2n0cYiN0Hq6m0Yb4QAAAAE.Vb0x3yq0Z7c9m5p1r8s2t6w4u0a"},
-    shows={"refreshToken": "dr_AZqfN2n0cYiN0Hq6m0Yb4QAAAAI.…"},
+    response_example={"refreshToken": "dr_AZqfN2n0cYiN0Hq6m0Yb4QAAAAI.…"},
 )
 async def refresh_developer_tokens(call: Call, data: DeveloperTokenRefresh) -> DeveloperSignInResult:
     """Exchange a refresh token for new tokens.

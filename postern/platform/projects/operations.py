@@ -204,7 +204,7 @@ async def list_api_keys(call: Call, limit: ListLimit = 1_000, cursor: Cursor | N
     status=201,
     problems=[TooManyKeys],
     example={"name": "Server", "type": "SECRET"},
-    shows={"key": "sk_live_0a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r8x7Qp"},
+    response_example={"key": "sk_live_0a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r8x7Qp"},
 )
 async def create_api_key(call: Call, data: NewApiKey) -> ApiKey:
     """Create an API key. Only this response contains the whole `key`.
