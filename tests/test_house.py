@@ -54,7 +54,7 @@ BEFORE_ANY_PROJECT_IS_KNOWN = re.compile(
     r"|^postern\.messaging\.domains\.store\.all_keys$"
     r"|^postern\.messaging\.analytics\.store\.merge_sums$"
     r"|^postern\.identity\.sso\.store\.project_of_connection$"
-    r"|^postern\.messaging\.emails\.store\.(delete_expired_keys|delete_expired_bodies|delete_expired_captured|erase_settled|touched_sends)$"
+    r"|^postern\.messaging\.emails\.store\.(delete_expired_keys|delete_expired_bodies|delete_expired_captured|erase_settled_secrets|tracked_sends)$"
 )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from postern.kernel.config import SettingInvalid, Settings
 from postern.kernel.values import is_loopback
-from postern.messaging.emails.transports import instance_relays
+from postern.messaging.emails.transports import parse_relays
 from postern.platform.billing.rules import parse_limits
 from postern.protocols.mail.address import AddressInvalid, parse_address
 from postern.protocols.mail.blocklists import parse_zones
@@ -14,7 +14,7 @@ from postern.protocols.mail.dns import parse_nameservers
 def check_settings(settings: Settings) -> None:
     """Report invalid settings at start-up instead of at their first use. Raises SettingInvalid."""
     if settings.transport == "relay" or settings.relay:
-        instance_relays(settings.relay)
+        parse_relays(settings.relay)
     _check_base_url(settings)
     parse_limits(settings.plan_limits)
     if settings.billing == "stripe" and not settings.stripe_secret_key:
@@ -38,7 +38,7 @@ def _check_base_url(settings: Settings) -> None:
     """
     if settings.transport != "relay" or not settings.is_local:
         return
-    if settings.base_url and all(is_loopback(relay.host) for relay in instance_relays(settings.relay)):
+    if settings.base_url and all(is_loopback(relay.host) for relay in parse_relays(settings.relay)):
         return
     raise SettingInvalid(
         f"With POSTERN_TRANSPORT=relay, mail leaves this machine, but its links would lead to {settings.public_url}, "
@@ -50,7 +50,7 @@ def _check_base_url(settings: Settings) -> None:
 def describe_mail_transport(settings: Settings) -> str:
     """Describe the transport, the relays (without passwords) and the base URL in one line, for the start-up log."""
     if settings.transport == "relay":
-        relays = ", ".join(f"{relay.host}:{relay.port} ({relay.tls})" for relay in instance_relays(settings.relay))
+        relays = ", ".join(f"{relay.host}:{relay.port} ({relay.tls})" for relay in parse_relays(settings.relay))
         return f"Mail is sent through {relays} (transport relay); links in it lead to {settings.public_url}."
     return (
         "Mail is not sent but captured (transport capture): read it in the inbox; "

@@ -80,7 +80,7 @@ async def _print_results(settings: Settings, sender: str | None, recipient: str 
 
 async def diagnose(settings: Settings, sender: str | None, recipient: str | None) -> AsyncIterator[CheckResult]:
     """Yield the results of all checks, in the order of sending. Raises SettingInvalid if POSTERN_RELAY is invalid."""
-    from postern.messaging.emails.transports import instance_relays
+    from postern.messaging.emails.transports import parse_relays
     from postern.protocols.mail.dns import Resolver, parse_nameservers
 
     if settings.transport != "relay":
@@ -91,7 +91,7 @@ async def diagnose(settings: Settings, sender: str | None, recipient: str | None
             "set POSTERN_TRANSPORT=relay and POSTERN_RELAY=smtp://user:password@host:port",
         )
     resolver = Resolver(parse_nameservers(" ".join(settings.dns)))
-    for relay in instance_relays(settings.relay) if settings.relay else []:
+    for relay in parse_relays(settings.relay) if settings.relay else []:
         async for result in _check_relay_connection(relay, settings, sender, recipient):
             yield result
     yield _check_base_url(settings)
@@ -115,7 +115,7 @@ async def _check_relay_connection(
     peer = smtp.Peer(
         host=relay.host,
         port=relay.port,
-        hello=urlsplit(settings.public_url).hostname or "localhost",
+        ehlo_host=urlsplit(settings.public_url).hostname or "localhost",
         tls=relay.tls,
         verify=relay.verify,
         user=relay.user,
@@ -194,7 +194,7 @@ async def _check_envelope(
         yield CheckResult("note", "Sender", "not checked", "give --from, and --to for a recipient")
         return
     mail_reply, rcpt_reply = await connection.probe(sender, recipient or sender)
-    if not mail_reply.good:
+    if not mail_reply.is_success:
         advice = (
             "register the sender with the relay's operator: many relays require its domain or address to be verified"
         )
@@ -202,7 +202,7 @@ async def _check_envelope(
         return
     yield CheckResult("ok", "Sender", f"the relay accepts mail from {sender}")
     if recipient and rcpt_reply is not None:
-        if rcpt_reply.good:
+        if rcpt_reply.is_success:
             yield CheckResult("ok", "Recipient", f"the relay accepts mail to {recipient}; nothing was sent")
         else:
             advice = (
@@ -257,9 +257,9 @@ async def _check_reverse_dns(resolver: "Resolver", addresses: Sequence[str]) -> 
 async def _check_spf(resolver: "Resolver", settings: Settings, domain: str) -> CheckResult:
     from postern.messaging.domains.dns_check import check_records
     from postern.messaging.domains.rules import spf_terms
-    from postern.messaging.domains.verification import published_by
+    from postern.messaging.domains.verification import published_records
 
-    published = published_by(settings)._replace(zone=None)
+    published = published_records(settings)._replace(zone=None)
     dns_check = await check_records(resolver, domain, [], published)
     check = next(record for record in dns_check.checks if record.purpose == "SPF")
     if check.status == "VERIFIED":
@@ -278,7 +278,7 @@ async def _check_dkim(resolver: "Resolver", settings: Settings, domain: str) -> 
     from postern.cli.data_folder import connect_database, has_schema
     from postern.kernel.database.embedded import EmbeddedError
     from postern.messaging.domains.dns_check import check_records
-    from postern.messaging.domains.verification import published_by
+    from postern.messaging.domains.verification import published_records
 
     add_domain = (
         f'add it to your project: POST /projects/{{id}}/domains {{"domain": "{domain}"}}, and publish its records'
@@ -292,7 +292,7 @@ async def _check_dkim(resolver: "Resolver", settings: Settings, domain: str) -> 
         return CheckResult("problem", "DKIM", f"no project has the sending domain {domain}", add_domain)
     checks: list[RecordCheck] = []
     for project_keys in keys:
-        dns_check = await check_records(resolver, domain, project_keys, published_by(settings))
+        dns_check = await check_records(resolver, domain, project_keys, published_records(settings))
         if dns_check.verdict("DKIM"):
             return CheckResult("ok", "DKIM", f"the key of {domain} is published")
         checks = [check for check in dns_check.checks if check.purpose == "DKIM"]

@@ -33,7 +33,7 @@ from postern.kernel.http.connections import limited_protocol
 from postern.kernel.log import set_up_logs
 from postern.kernel.values import new_id
 from postern.messaging.analytics.retention import merge_sums
-from postern.messaging.emails.retention import TIDY_EVERY, delete_expired
+from postern.messaging.emails.retention import RETENTION_EVERY, delete_expired
 from postern.platform.accounts.deletion import delete_stale_sign_ups
 from postern.world import World, open_world
 
@@ -189,7 +189,7 @@ async def _run_retention(world: World) -> None:
             await delete_stale_sign_ups(world)
         except (OperationalError, PoolTimeout) as error:
             log.warning("tidying_missed", error=str(error).strip())
-        await asyncio.sleep(TIDY_EVERY.total_seconds())
+        await asyncio.sleep(RETENTION_EVERY.total_seconds())
 
 
 def _stop_on_signals(stop: Callable[[], None], parent: ParentPipe | None) -> None:

@@ -12,7 +12,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import NO_ID, as_id
 from postern.platform.projects.model import Project, SignInMethod
-from postern.protocols.mail.address import AddressInvalid, lookup_key, parse_address, piece_of_address
+from postern.protocols.mail.address import AddressInvalid, lookup_key, parse_address, normalize_part
 from postern.security.secrets import Secrets
 
 PROVIDER = re.compile(r"^[A-Z][A-Z0-9_]{1,39}$")
@@ -90,7 +90,7 @@ def _matches(q: str) -> Composable:
         return SQL("c.id = {}").format(Literal(customer_id))
     text = q.strip()
     if len(text) < TRIGRAM:
-        return SQL("c.email_key like {}").format(_pattern(piece_of_address(text), anywhere=False))
+        return SQL("c.email_key like {}").format(_pattern(normalize_part(text), anywhere=False))
     # PostgreSQL lower-cases the search text as it did the column: Python's lower() differs for some languages.
     indexed_part = _rarest_part(text)
     matches = SQL("c.search like lower({})").format(_pattern(indexed_part))

@@ -20,7 +20,7 @@ from postern.identity.organizations.model import (
 )
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import NO_ID, as_id
-from postern.messaging.domains.rules import as_domain
+from postern.messaging.domains.rules import parse_domain
 from postern.security.secrets import Secrets, new_token
 
 RECORD_LABEL = "_postern-verification"
@@ -76,7 +76,7 @@ def is_public_mailbox(domain: str) -> bool:
 def as_organization_domain(text: str) -> str:
     """The domain in lower-case A-labels. Raises Invalid if it is malformed or too long, a public suffix, or belongs to
     a public mailbox provider."""
-    domain = as_domain(text)
+    domain = parse_domain(text)
     if len(domain) > MAX_DOMAIN_LENGTH:
         raise Invalid.at(
             "/domain",

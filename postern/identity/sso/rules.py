@@ -7,7 +7,7 @@ from postern.identity.sso.model import SUBJECT_CHARS, WARNING_TIMES, AttributeMa
 from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.values import Record
-from postern.messaging.domains.rules import as_domain
+from postern.messaging.domains.rules import parse_domain
 from postern.protocols.saml.certificates import Certificate, CertificateRefused, read_certificate
 from postern.protocols.saml.connection import EMAIL_NAME_ID
 from postern.protocols.saml.metadata import SamlMetadataRefused, require_browser_url
@@ -210,7 +210,7 @@ def expiry_times(row: ConnectionRow, sp_not_after: datetime) -> list[datetime]:
 
 def as_connection_domain(text: str) -> str:
     """The domain in lower-case A-labels. Raises Invalid if it is malformed."""
-    return as_domain(text)
+    return parse_domain(text)
 
 
 def require_web_url(url: str, path: str, *, allow_http: bool) -> str:

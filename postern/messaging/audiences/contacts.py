@@ -30,7 +30,7 @@ from postern.messaging.audiences.model import (
     check_attributes,
 )
 from postern.platform.events import operations as events
-from postern.protocols.mail.address import AddressInvalid, normalise, parse_address, piece_of_address
+from postern.protocols.mail.address import AddressInvalid, normalise, parse_address, normalize_part
 
 Unset = msgspec.UnsetType
 UNSET = msgspec.UNSET
@@ -65,7 +65,7 @@ async def list_contacts(
     """List the project's contacts, newest first. `q` filters by part of the address, `unsubscribed` by that field."""
     scope = f"contacts|{q or ''}|{unsubscribed}"
     position = position_of(call, scope, page, limit, cursor)
-    query = piece_of_address(q.strip()) or None if q else None
+    query = normalize_part(q.strip()) or None if q else None
     total = await store.count_contacts(call.db, project_id=call.project_id, q=query, unsubscribed=unsubscribed)
     rows = await store.contacts(
         call.db,

@@ -42,7 +42,7 @@ from postern.messaging.audiences.model import (
     ImportFileInvalid,
     attribute_fault,
 )
-from postern.protocols.mail.address import AddressInvalid, domain_of, normalise, parse_address
+from postern.protocols.mail.address import AddressInvalid, parse_domain_name, normalise, parse_address
 
 ROW_LIMIT: Final = 131_072
 """Maximum bytes of one row, including line breaks within quotes."""
@@ -731,6 +731,6 @@ def _domain(domain: str) -> str | None:
     if domain.endswith(".") or domain != domain.strip():
         return None
     try:
-        return domain_of(domain)
+        return parse_domain_name(domain)
     except AddressInvalid:
         return None

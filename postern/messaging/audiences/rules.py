@@ -22,7 +22,7 @@ from postern.kernel.http.problems import Invalid
 from postern.kernel.values import NO_ID, Body, as_id
 from postern.messaging.audiences.model import ATTRIBUTE_NAME_LIMIT
 from postern.platform.events.model import is_custom_name
-from postern.protocols.mail.address import piece_of_address
+from postern.protocols.mail.address import normalize_part
 
 DEPTH_LIMIT: Final = 4
 """Maximum nesting of groups, including the outermost."""
@@ -512,7 +512,7 @@ def _casefold(value: Any) -> Any:
     """Case-fold a value to compare with an address. Dates are not folded; they match no address anyway."""
     if isinstance(value, list):
         return [_casefold(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
-    return piece_of_address(value) if isinstance(value, str) and read_moment(value) is None else value
+    return normalize_part(value) if isinstance(value, str) and read_moment(value) is None else value
 
 
 def _json_type(value: Any) -> str:

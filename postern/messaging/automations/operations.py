@@ -55,7 +55,7 @@ from postern.messaging.automations.model import (
     TriggerRow,
 )
 from postern.messaging.automations.steps import sender_of
-from postern.messaging.emails.enqueue import domain_to_send_from
+from postern.messaging.emails.enqueue import require_sending_domain_id
 from postern.messaging.templates import operations as templates
 from postern.messaging.templates.rules import check_content
 from postern.platform.audit import operations as audit
@@ -670,13 +670,13 @@ async def _audience_faults(tx: Transaction, call: Call, id: UUID, path: str, *, 
 
 async def _check_templates(call: Call, steps: list[Step]) -> None:
     """Raises Invalid if a subject or sender name of a step is not a valid template."""
-    without_engine = await templates.without_engine(call.db, call.project_id, rules.templates_of(steps))
+    without_engine = await templates.ids_without_engine(call.db, call.project_id, rules.templates_of(steps))
     await check_content(call.world.rendering, call.project_id, rules.subjects_of(steps, without_engine))
 
 
 async def _email_faults(tx: Transaction, call: Call, step: SendEmail, path: str) -> list[ProblemError]:
     faults: list[ProblemError] = []
-    template = await templates.content_of(tx, call.project_id, as_id(step.template_id))
+    template = await templates.get_content(tx, call.project_id, as_id(step.template_id))
     if template is None:
         faults.append(
             ProblemError(path=f"{path}/templateId", code="template_missing", message="There is no such template.")
@@ -689,7 +689,7 @@ async def _email_faults(tx: Transaction, call: Call, step: SendEmail, path: str)
             ProblemError(path=f"{path}/subject", code="required", message="Neither step nor template has a subject.")
         )
     try:
-        domain_id = await domain_to_send_from(call.world, tx, call.project_id, sender_of(step))
+        domain_id = await require_sending_domain_id(call.world, tx, call.project_id, sender_of(step))
     except (LookupError, AddressInvalid) as error:
         faults.append(ProblemError(path=f"{path}/fromEmail", code="domain_not_verified", message=str(error)))
     else:

@@ -30,7 +30,7 @@ from postern.messaging.automations.model import (
     UpdateContact,
     WaitForEvent,
 )
-from postern.messaging.emails.rules import name_template
+from postern.messaging.emails.rules import from_name_template
 from postern.platform.events.model import ALIASES, EVENT_NAMES, Event, is_custom_name
 from postern.protocols.mail.address import AddressInvalid, parse_address
 from postern.protocols.mail.templates.content import Part
@@ -252,7 +252,7 @@ def subjects_of(steps: Sequence[Step], without_engine: set[UUID]) -> list[tuple[
     subjects: list[tuple[str, Part, str | None]] = [
         (f"{path}/subject", "subject", step.subject) for path, step in sends
     ]
-    return subjects + [(f"{path}/fromName", "subject", name_template(step.from_name)) for path, step in sends]
+    return subjects + [(f"{path}/fromName", "subject", from_name_template(step.from_name)) for path, step in sends]
 
 
 def _depth(steps: Sequence[Step]) -> int:
@@ -317,7 +317,7 @@ def _check_address(spec: str | None, name: str | None, path: str, field: str) ->
     except AddressInvalid as error:
         where = "fromEmail" if field == "from" else field
         raise Invalid.at(f"{path}/{where}", error.detail, "address_invalid") from None
-    if name_template(name) is not None:
+    if from_name_template(name) is not None:
         return  # A template; checked with the subjects.
     try:
         parse_address(str(msgspec.structs.replace(address, name=name or address.name)))

@@ -39,9 +39,9 @@ from postern.messaging.automations.model import (
     WaitForEvent,
 )
 from postern.messaging.automations.rules import StepPosition
-from postern.messaging.emails.enqueue import MailRequest, domain_to_send_from, enqueue_all
+from postern.messaging.emails.enqueue import MailRequest, require_sending_domain_id, enqueue_all
 from postern.messaging.emails.model import SendBody
-from postern.messaging.emails.rules import name_template
+from postern.messaging.emails.rules import from_name_template
 from postern.messaging.templates import operations as templates
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
@@ -141,7 +141,7 @@ class RunBatch:
                 self._end(run, "EXITED")
 
     async def _send(self, group: list[RunState], step: SendEmail) -> None:
-        template = await templates.content_of(self.tx, self.project_id, as_id(step.template_id))
+        template = await templates.get_content(self.tx, self.project_id, as_id(step.template_id))
         if template is None:
             self.fail(group, "The template has been deleted.")
             return
@@ -154,7 +154,7 @@ class RunBatch:
             return
         try:
             sender = sender_of(step)
-            domain_id = await domain_to_send_from(self.world, self.tx, self.project_id, sender)
+            domain_id = await require_sending_domain_id(self.world, self.tx, self.project_id, sender)
         except (LookupError, AddressInvalid) as error:
             self.fail(group, str(error))
             return
@@ -186,7 +186,7 @@ class RunBatch:
                 track_opens=settings.track_opens,
                 track_clicks=settings.track_clicks,
                 unsubscribable=True,
-                from_name=name_template(step.from_name),
+                from_name=from_name_template(step.from_name),
             )
             requests[run.row.id] = MailRequest(
                 once_key=f"automation:{run.row.id}:{run.step_index}",
@@ -390,7 +390,7 @@ def sender_of(step: SendEmail) -> str:
     A name with template tags is left out: it is rendered with each message.
     """
     address = parse_address(step.from_email)
-    if step.from_name is None or name_template(step.from_name) is not None:
+    if step.from_name is None or from_name_template(step.from_name) is not None:
         return str(address)
     address_with_name = msgspec.structs.replace(address, name=step.from_name)
     return str(parse_address(str(address_with_name)))

@@ -10,7 +10,7 @@ from postern.kernel.http.problems import ProblemError
 from postern.kernel.values import as_id
 from postern.messaging.campaigns.model import CampaignIncomplete, CampaignRow, VariantRow
 from postern.messaging.emails.model import SendBody
-from postern.messaging.emails.rules import name_template
+from postern.messaging.emails.rules import from_name_template
 from postern.messaging.templates import operations as templates
 from postern.platform.projects.model import ProjectSettings
 from postern.protocols.mail.address import parse_address
@@ -58,7 +58,7 @@ async def template_parts(
         for template_id in (own_content.template_id, *(template_id for _, template_id in own_content.variants))
         if template_id is not None
     ]
-    without_engine = await templates.without_engine(db, project_id, template_ids)
+    without_engine = await templates.ids_without_engine(db, project_id, template_ids)
 
     def is_rendered(template_id: UUID | str | None) -> bool:
         parsed = as_id(template_id) if isinstance(template_id, str) else template_id
@@ -70,7 +70,7 @@ async def template_parts(
         parts.append(("/subject", "subject", own_content.subject))
         if own_content.preview_text:
             parts.append(("/previewText", "html", with_preview("<p></p>", own_content.preview_text)))
-        parts.append(("/fromName", "subject", name_template(own_content.from_name)))
+        parts.append(("/fromName", "subject", from_name_template(own_content.from_name)))
     for index, (subject, template_id) in enumerate(own_content.variants):
         if is_rendered(template_id or own_content.template_id):
             parts.append((f"/variants/{index}/subject", "subject", subject))
@@ -84,7 +84,7 @@ async def current_content(db: Queries, row: CampaignRow, variant: VariantRow | N
     template or subject, or if the template is blank.
     """
     template_id = variant.template_id if variant and variant.template_id else row.template_id
-    template = await templates.content_of(db, row.project_id, template_id) if template_id else None
+    template = await templates.get_content(db, row.project_id, template_id) if template_id else None
     subject = (variant.subject if variant else None) or row.subject or (template.subject if template else None)
     if template is None or subject is None:
         raise CampaignIncomplete("The campaign needs a template and a subject.")
@@ -134,7 +134,7 @@ def snapshot(row: CampaignRow, message: CampaignContent, settings: ProjectSettin
         track_clicks=settings.track_clicks,
         unsubscribable=True,
         list_id=f"<{row.audience_id}.{domain}>",
-        from_name=name_template(row.from_name),
+        from_name=from_name_template(row.from_name),
         feedback_id=f"{str(row.id)[:8]}:{str(row.project_id)[:8]}:campaign:postern",
     )
 
@@ -145,7 +145,7 @@ def sender_of(row: CampaignRow) -> str:
     A name with template tags is left out: it is rendered with each message (`name_template`).
     """
     address = parse_address(row.from_email or "")
-    if name_template(row.from_name) is not None:
+    if from_name_template(row.from_name) is not None:
         return str(address)
     address_with_name = msgspec.structs.replace(address, name=(row.from_name or "").strip())
     return str(parse_address(str(address_with_name)))

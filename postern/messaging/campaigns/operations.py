@@ -60,7 +60,7 @@ from postern.messaging.domains import operations as domains
 from postern.messaging.emails import operations as emails
 from postern.messaging.emails.enqueue import contact_variables
 from postern.messaging.emails.model import TEST_COPY_TAG, EmailLogEntry, SendStatus
-from postern.messaging.emails.rules import name_template, rate
+from postern.messaging.emails.rules import from_name_template, rate
 from postern.messaging.templates import operations as templates
 from postern.messaging.templates.rules import check_content
 from postern.platform.audit import operations as audit
@@ -487,7 +487,7 @@ async def _check_content(call: Call, data: NewCampaign | CampaignChange, stored:
             variants=[(variant.subject, variant.template_id) for variant in variants or []],
         ),
     )
-    if from_name and not (shared_parts_rendered and name_template(from_name) is not None):
+    if from_name and not (shared_parts_rendered and from_name_template(from_name) is not None):
         try:
             parse_address(str(Address(name=from_name.strip(), local="a", domain="b", spec="a@b")))
         except AddressInvalid as error:
@@ -525,7 +525,7 @@ async def _check_references(tx: Transaction, call: Call, data: Any, fields: dict
 
 
 async def _require_template(tx: Transaction, call: Call, path: str, id: UUID) -> None:
-    if await templates.content_of(tx, call.project_id, id) is None:
+    if await templates.get_content(tx, call.project_id, id) is None:
         raise Invalid.at(path, "There is no such template in this project.", "template_missing")
 
 
@@ -638,7 +638,7 @@ async def _send_tests(call: Call, row: CampaignRow, recipients: list[tuple[str, 
             text=message.text,
             variables=variables,
             tags=[TEST_COPY_TAG],
-            from_name=name_template(row.from_name),
+            from_name=from_name_template(row.from_name),
             engine=message.engine,
         )
     return len(recipients)

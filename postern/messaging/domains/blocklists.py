@@ -52,7 +52,7 @@ async def check_listings(world: "World", watch: BlocklistWatch) -> None:
     names = queried_domains(domain.domain)
     findings = await world.blocklists.check(addresses=world.settings.sending_addresses, domains=names)
     now = world.clock()
-    unknown = any(finding.standing is blocklists.ListingStatus.UNKNOWN for finding in findings)
+    unknown = any(finding.status is blocklists.ListingStatus.UNKNOWN for finding in findings)
     due_at = now + (BLOCKLIST_RETRY_DELAY if unknown else BLOCKLIST_CHECK_INTERVAL)
     async with world.db.transaction() as tx:
         if not await store.reschedule_watch(
@@ -65,12 +65,12 @@ async def check_listings(world: "World", watch: BlocklistWatch) -> None:
         ids = [new_id() for _ in findings]
         await store.delete_other_entries(tx, list_name=lists, subject_value=subjects, **key)
         await store.insert_entries(tx, id=ids, list_name=lists, subject_value=subjects, **key)
-        before = await store.entries(tx, **key)
+        before = await store.list_entries(tx, **key)
         await store.update_entries(
             tx,
             list_name=lists,
             subject_value=subjects,
-            status=[ENTRY_STATUSES[finding.standing] for finding in findings],
+            status=[ENTRY_STATUSES[finding.status] for finding in findings],
             codes=[" ".join(finding.codes) for finding in findings],
             reason=[finding.reason for finding in findings],
             now=now,
@@ -92,7 +92,7 @@ def _changes(
     for finding in findings:
         was_listed = listed_before.get((finding.list_name, finding.subject_value), False)
         is_listed = {blocklists.ListingStatus.LISTED: True, blocklists.ListingStatus.CLEAR: False}.get(
-            finding.standing, was_listed
+            finding.status, was_listed
         )
         if is_listed != was_listed:
             events.append(

@@ -13,7 +13,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.messaging.domains import store
 from postern.messaging.domains.model import Algorithm, PublicKey, Role, SealedKey, SendingDomain
-from postern.protocols.mail.dkim import Signer, generate_ed25519, generate_rsa, public_txt
+from postern.protocols.mail.dkim import Signer, generate_ed25519, generate_rsa, key_record
 from postern.security.secrets import Secrets
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ async def next_key(selector: str, now: Moment) -> GeneratedKey:
 def _new_key(algorithm: Algorithm, role: Role, now: Moment) -> GeneratedKey:
     pem = generate_rsa() if algorithm == "rsa-sha256" else generate_ed25519()
     selector = "".join(secrets.choice(SELECTOR_LETTERS) for _ in range(SELECTOR_LENGTH))
-    _, _, public_key = public_txt(pem).partition("p=")
+    _, _, public_key = key_record(pem).partition("p=")
     return GeneratedKey(
         PublicKey(selector=selector, algorithm=algorithm, role=role, public_key=public_key, since=now), pem
     )

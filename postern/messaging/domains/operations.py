@@ -29,8 +29,8 @@ from postern.messaging.domains.model import (
     StoredDomain,
     TooManyDomains,
 )
-from postern.messaging.domains.rules import PublishedRecords, as_domain, may_rotate, records_of, rotate
-from postern.messaging.domains.verification import check_domain, published_by, record_check
+from postern.messaging.domains.rules import PublishedRecords, parse_domain, may_rotate, records_of, rotate
+from postern.messaging.domains.verification import check_domain, published_records, record_check
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
@@ -69,8 +69,8 @@ async def create_domain(call: Call, data: NewDomain) -> Domain:
     ten minutes for three hours, then hourly for 30 days; `verify` checks them at once. The domain becomes VERIFIED when
     its required record, the DKIM key, is published.
     """
-    name = as_domain(data.domain)
-    if await store.sending(call.db, project_id=call.project_id, domain=name):
+    name = parse_domain(data.domain)
+    if await store.get_sending_domain(call.db, project_id=call.project_id, domain=name):
         raise DomainExists
     keys = await new_keys(call.now)
     async with call.db.transaction() as tx:
@@ -224,23 +224,23 @@ async def get_domain_blocklist_status(call: Call, id: UUID) -> list[BlocklistEnt
     """
     if await store.get_domain(call.db, project_id=call.project_id, id=id) is None:
         raise DomainMissing
-    return await store.entries(call.db, project_id=call.project_id, domain_id=id)
+    return await store.list_entries(call.db, project_id=call.project_id, domain_id=id)
 
 
 async def sending_domain(db: Queries, project_id: UUID, name: str) -> SendingDomain | None:
     """The sending domain with this name (A-labels, case-insensitive), whatever its status."""
-    return await store.sending(db, project_id=project_id, domain=name.rstrip(".").lower())
+    return await store.get_sending_domain(db, project_id=project_id, domain=name.rstrip(".").lower())
 
 
 async def domains_of_project(db: Queries, project_id: UUID) -> list[SendingDomain]:
     """All sending domains of a project, newest first."""
-    return await store.sending_of_project(db, project_id=project_id)
+    return await store.list_sending_domains(db, project_id=project_id)
 
 
 async def sending_domains_all(world: "World", pairs: list[tuple[UUID, str]]) -> list[SendingDomain | None]:
     """The sending domains of many (project, name) pairs by one query, for lookups that are batched."""
     names = sorted({(project_id, name.rstrip(".").lower()) for project_id, name in pairs})
-    rows = await store.sending_all(
+    rows = await store.sending_domains_by_name(
         world.db, project_id=[project_id for project_id, _ in names], domain=[name for _, name in names]
     )
     by_name = {(row.project_id, row.domain): row for row in rows}
@@ -249,14 +249,14 @@ async def sending_domains_all(world: "World", pairs: list[tuple[UUID, str]]) -> 
 
 async def sending_domains(db: Queries, project_id: UUID, ids: Sequence[UUID]) -> list[SendingDomain]:
     """The sending domains with these ids; unknown ids are left out."""
-    return await store.sending_by_id(db, project_id=project_id, ids=list(ids))
+    return await store.sending_domains_by_id(db, project_id=project_id, ids=list(ids))
 
 
 async def _published(call: Call) -> PublishedRecords:
     """The values that the DNS records of this project's domains must have."""
     loaded = getattr(call.caller.project, "settings", None)
     settings = loaded or (await projects.require_project(call.db, call.project_id)).settings
-    return published_by(call.world.settings, settings.relays)
+    return published_records(call.world.settings, settings.relays)
 
 
 def _to_domain(row: StoredDomain, published: PublishedRecords) -> Domain:

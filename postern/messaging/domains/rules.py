@@ -70,7 +70,7 @@ class PublishedRecords(NamedTuple):
     """The host of tracking links, used if there is no zone."""
 
 
-def as_domain(text: str) -> str:
+def parse_domain(text: str) -> str:
     """The domain name in lower-case A-labels (`bücher.example` becomes `xn--bcher-kva.example`). Raises Invalid."""
     name = text.strip().rstrip(".")
     try:
@@ -210,13 +210,13 @@ def _ip_term(address: str) -> str:
     return f"ip{6 if ':' in address else 4}:{address}"
 
 
-def outcome_of(
-    status: Status, *, seen: bool | None, watched_since: datetime, failing_since: datetime | None, now: datetime
+def dns_outcome(
+    status: Status, *, is_published: bool | None, watched_since: datetime, failing_since: datetime | None, now: datetime
 ) -> DnsOutcome:
     """What a check means for the state of a domain. `seen` is None if the lookup failed, which is not a miss."""
-    if seen is None:
+    if is_published is None:
         return "UNSURE"
-    if seen:
+    if is_published:
         return "SEEN"
     since, at_most = {
         "PENDING": (watched_since, PENDING_AT_MOST),

@@ -88,7 +88,7 @@ async def create_sender(call: Call, data: NewSender) -> Sender:
         raise Invalid.at("/email", error.detail, "address_invalid") from None
     if address.name:
         raise Invalid.at("/email", "Give only the e-mail address, without a name.", "address_invalid")
-    domain = await store.sending(call.db, project_id=call.project_id, domain=address.domain)
+    domain = await store.get_sending_domain(call.db, project_id=call.project_id, domain=address.domain)
     if domain is not None and domain.may_send:
         raise SenderNotNeeded
     _check_rates(call, address.spec)

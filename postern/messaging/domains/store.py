@@ -86,7 +86,7 @@ async def delete_domain(tx: Transaction, *, project_id: UUID, id: UUID) -> Store
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
-async def record_check(tx: Transaction, domain: StoredDomain) -> StoredDomain: ...
+async def update_domain(tx: Transaction, domain: StoredDomain) -> StoredDomain: ...
 
 
 @statement("""
@@ -101,7 +101,7 @@ async def set_keys(tx: Transaction, *, project_id: UUID, id: UUID, keys: Jsonb, 
            tracking_verified, updated_at
     from domains where project_id = %(project_id)s and domain = %(domain)s
 """)
-async def sending(db: Queries, *, project_id: UUID, domain: str) -> SendingDomain | None: ...
+async def get_sending_domain(db: Queries, *, project_id: UUID, domain: str) -> SendingDomain | None: ...
 
 
 @statement("""
@@ -109,7 +109,7 @@ async def sending(db: Queries, *, project_id: UUID, domain: str) -> SendingDomai
            tracking_verified, updated_at
     from domains where project_id = %(project_id)s order by id desc limit 1000
 """)
-async def sending_of_project(db: Queries, *, project_id: UUID) -> list[SendingDomain]: ...
+async def list_sending_domains(db: Queries, *, project_id: UUID) -> list[SendingDomain]: ...
 
 
 @statement("""
@@ -118,7 +118,7 @@ async def sending_of_project(db: Queries, *, project_id: UUID) -> list[SendingDo
     from domains d join unnest(%(project_id)s::uuid[], %(domain)s::text[]) as wanted (project_id, domain)
          on (d.project_id, d.domain) = (wanted.project_id, wanted.domain)
 """)
-async def sending_all(db: Queries, *, project_id: list[UUID], domain: list[str]) -> list[SendingDomain]: ...
+async def sending_domains_by_name(db: Queries, *, project_id: list[UUID], domain: list[str]) -> list[SendingDomain]: ...
 
 
 @statement("""
@@ -126,7 +126,7 @@ async def sending_all(db: Queries, *, project_id: list[UUID], domain: list[str])
            tracking_verified, updated_at
     from domains where project_id = %(project_id)s and id = any (%(ids)s)
 """)
-async def sending_by_id(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[SendingDomain]: ...
+async def sending_domains_by_id(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[SendingDomain]: ...
 
 
 @statement("""
@@ -144,7 +144,7 @@ def all_keys(tx: Transaction) -> AsyncIterator[KeysOfDomain]: ...
     select * from blocklist_entries where project_id = %(project_id)s and domain_id = %(domain_id)s
     order by list_name, subject_value
 """)
-async def entries(db: Queries, *, project_id: UUID, domain_id: UUID) -> list[BlocklistEntry]: ...
+async def list_entries(db: Queries, *, project_id: UUID, domain_id: UUID) -> list[BlocklistEntry]: ...
 
 
 @statement("""

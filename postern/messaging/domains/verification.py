@@ -12,14 +12,14 @@ from postern.kernel.database.statements import Transaction
 from postern.messaging.domains import store
 from postern.messaging.domains.dns_check import DnsCheckResult, check_records
 from postern.messaging.domains.model import NEXT_STATUS, StoredDomain
-from postern.messaging.domains.rules import PublishedRecords, next_check_in, outcome_of
+from postern.messaging.domains.rules import PublishedRecords, next_check_in, dns_outcome
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectRelay
 
 if TYPE_CHECKING:
     from postern.world import World
 
-VISIBLE = (
+VERSIONED_COLUMNS = (
     "status",
     "checks",
     "spf_verified",
@@ -32,7 +32,7 @@ VISIBLE = (
 """Columns whose change updates `updated_at`, and with it the ETag."""
 
 
-def published_by(settings: Settings, relays: Sequence[ProjectRelay] | None = None) -> PublishedRecords:
+def published_records(settings: Settings, relays: Sequence[ProjectRelay] | None = None) -> PublishedRecords:
     """The values that owners of domains must publish; `relays` are the project's own SMTP relays, if it has any."""
     host = urlsplit(settings.public_url).hostname or ""
     has_domain_name = "." in host and not host.rpartition(".")[2].isdigit() and ":" not in host
@@ -52,7 +52,7 @@ async def check_domain(world: "World", domain: StoredDomain, *, fresh: bool = Fa
         # If the operator configured DNS servers, only those are queried.
         resolver = await resolver.authoritative(domain.domain)
     project = await projects.require_project(world.db, domain.project_id)
-    published = published_by(world.settings, project.settings.relays)
+    published = published_records(world.settings, project.settings.relays)
     return await check_records(resolver, domain.domain, domain.keys, published)
 
 
@@ -70,7 +70,7 @@ async def record_check(
     failing_since = domain.failing_since
     if dkim is not None:
         failing_since = None if dkim or status == "PENDING" else failing_since or now
-    outcome = outcome_of(status, seen=dkim, watched_since=watched_since, failing_since=failing_since, now=now)
+    outcome = dns_outcome(status, is_published=dkim, watched_since=watched_since, failing_since=failing_since, now=now)
     status = NEXT_STATUS[status, outcome]
     delay = next_check_in(status, watched_since=watched_since, failing_since=failing_since, now=now)
     new = msgspec.structs.replace(
@@ -89,9 +89,9 @@ async def record_check(
         last_checked_at=now,
         due_at=now + delay if delay else None,
     )
-    if any(getattr(new, name) != getattr(domain, name) for name in VISIBLE):
+    if any(getattr(new, name) != getattr(domain, name) for name in VERSIONED_COLUMNS):
         new = msgspec.structs.replace(new, updated_at=now)
-    row = await store.record_check(tx, new)
+    row = await store.update_domain(tx, new)
     return row, EVENTS.get(status) if status != domain.status else None
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from postern.messaging.domains import store
 from postern.messaging.domains.rules import BOUNCE_LABEL, TRACKING_LABEL, dkim_target, dkim_value, spf_value
-from postern.messaging.domains.verification import published_by
+from postern.messaging.domains.verification import published_records
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -21,7 +21,7 @@ async def zone_lines(world: "World") -> AsyncIterator[str]:
     They are the DKIM keys of all domains of all projects, the SPF record of the return path, and the CNAME of tracking
     links. The operator adds the MX records for bounces.
     """
-    published = published_by(world.settings)
+    published = published_records(world.settings)
     if published.zone is None:
         return
     bounce = f"{BOUNCE_LABEL}.{published.zone}"

@@ -25,7 +25,7 @@ from postern.messaging.domains import operations as domains
 from postern.messaging.domains import senders
 from postern.messaging.domains.keys import signers
 from postern.messaging.emails import rules, store
-from postern.messaging.emails.model import MARKETING, SEND_BODY_GONE, AsSent, CapturedMail, Send, SendBody
+from postern.messaging.emails.model import MARKETING, SEND_BODY_GONE, TransmittedParts, CapturedMail, Send, SendBody
 from postern.messaging.emails.outcomes import FinishedAttempt, settle_all
 from postern.messaging.emails.pre_send_check import ContentChanged, LeaseLost, SendQueue, SendTurn, queues
 from postern.messaging.emails.redaction import redact_outcome, redacted_body, seal_captured
@@ -52,9 +52,9 @@ from postern.protocols.mail.transports.transport import (
     FixedOutcome,
     Result,
     Transport,
-    answer,
-    outcome_of,
-    postpone,
+    fixed_result,
+    fixed_outcome,
+    defer_all,
 )
 
 if TYPE_CHECKING:
@@ -64,12 +64,12 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 SETTLE_TRIES, SETTLE_PAUSE = 20, timedelta(seconds=0.5)
 """How often and how soon storing an outcome is retried."""
-PREPARED_TOGETHER = 250
+PREPARE_BATCH = 250
 """Maximum messages that are rendered, composed and signed in one batch, which takes about 0.1 s."""
 GATHER_SECONDS = 0.05
 """How long outcomes are collected before they are stored together, if no request waits for them."""
 LINKS_PURPOSE = "links"
-CHANGES_FOLLOWED = 3
+COMPOSE_TRIES = 3
 """How often a message is composed again within one attempt if something changed while it waited for a connection."""
 
 
@@ -88,9 +88,9 @@ class RecipientDecision(msgspec.Struct, frozen=True, kw_only=True):
     """Which recipients get a message, and what it is composed from."""
 
     envelope: Envelope
-    order: ComposeRequest
+    request: ComposeRequest
     settings: ProjectSettings
-    decided: tuple[Result, ...] = ()
+    fixed_results: tuple[Result, ...] = ()
     """Results of test addresses, which no transport is asked for."""
     complained: bool = False
     links_base: str = ""
@@ -106,18 +106,18 @@ class CampaignPaused(msgspec.Struct, frozen=True):
 class PreparedMessage(msgspec.Struct, frozen=True, kw_only=True):
     """A composed and signed message."""
 
-    plan: RecipientDecision
+    decision: RecipientDecision
     message: bytes
     subject: str
 
 
 async def deliver_claimed(world: "World", job: DeliveryJob) -> str:
     """Try once to deliver a claimed send, settle the attempt, and return its status after that."""
-    with lease_keeper(world).keeping(job.send):
-        return await deliver_kept(world, job, gather_seconds=0)
+    with lease_keeper(world).renewing(job.send):
+        return await deliver_leased(world, job, gather_seconds=0)
 
 
-async def deliver_kept(world: "World", job: DeliveryJob, *, gather_seconds: float = GATHER_SECONDS) -> str:
+async def deliver_leased(world: "World", job: DeliveryJob, *, gather_seconds: float = GATHER_SECONDS) -> str:
     """The same for a send whose lease is renewed already. The outcome is collected with others for `gather_seconds`."""
     try:
         attempted = await _attempt(world, job)
@@ -130,7 +130,7 @@ async def deliver_kept(world: "World", job: DeliveryJob, *, gather_seconds: floa
 
 async def _attempt(world: "World", job: DeliveryJob) -> FinishedAttempt | None:
     needs_mark = not job.is_marked
-    for _ in range(CHANGES_FOLLOWED):
+    for _ in range(COMPOSE_TRIES):
         try:
             return await _attempt_once(world, job, needs_mark=needs_mark)
         except LeaseLost:
@@ -140,7 +140,7 @@ async def _attempt(world: "World", job: DeliveryJob) -> FinishedAttempt | None:
             needs_mark = True
         except (RenderingUnavailable, RenderingBusy) as trouble:
             return FinishedAttempt(send=job.send, verdict=rules.not_rendered(job.send, trouble.detail, world.clock()))
-    return FinishedAttempt(send=job.send, verdict=rules.undecided(job.send, world.clock()))
+    return FinishedAttempt(send=job.send, verdict=rules.content_kept_changing(job.send, world.clock()))
 
 
 async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -> FinishedAttempt | None:
@@ -150,7 +150,7 @@ async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -
     prepare = prepare_marketing if job.send.lane == MARKETING else prepare_all
     prepared: PreparedMessage | SendOutcome | CampaignPaused
     try:
-        prepared = await world.batcher(prepare, max_concurrent=2, max_batch_size=PREPARED_TOGETHER)(job)
+        prepared = await world.batcher(prepare, max_concurrent=2, max_batch_size=PREPARE_BATCH)(job)
     except NeedsOwnProcess:
         prepared = await _prepare_alone(world, job)
     if isinstance(prepared, CampaignPaused):
@@ -158,9 +158,9 @@ async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -
         return None
     if isinstance(prepared, SendOutcome):
         return FinishedAttempt(send=job.send, verdict=prepared, has_secrets=bool(secrets))
-    turn = _turn(job.send, job.body, prepared.plan, needs_mark=needs_mark)
+    turn = _turn(job.send, job.body, prepared.decision, needs_mark=needs_mark)
     if not needs_mark:  # The decision of a moment ago counts as a look.
-        turn.answer, turn.looked_at = "GO", looked_at
+        turn.result, turn.checked_at = "GO", looked_at
     outcome = await _deliver(world, job, prepared, turn)
     if secrets:
         outcome = redact_outcome(outcome, secrets)
@@ -169,35 +169,35 @@ async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -
         job.send,
         outcome,
         world.clock(),
-        on_ambiguous=prepared.plan.settings.on_ambiguous,
+        on_ambiguous=prepared.decision.settings.on_ambiguous,
         chance=world.random.random,
     )
-    if prepared.plan.complained and verdict.delivered:
-        verdict = rules.then_complained(verdict)
-    suppressed = prepared.plan.suppressed
+    if prepared.decision.complained and verdict.delivered:
+        verdict = rules.with_complaint(verdict)
+    suppressed = prepared.decision.suppressed
     return FinishedAttempt(
         send=job.send,
-        verdict=rules.without_recipients(verdict, suppressed),
+        verdict=rules.with_suppressed_recipients(verdict, suppressed),
         outcome=outcome,
-        spent=spent,
+        duration=spent,
         subject=prepared.subject,
         dated_at=turn.dated_at,
         # A signature has a hash of the body: the few possible codes could be tried against it.
-        as_sent=None if secrets else _as_sent(job.send, prepared),
+        transmitted=None if secrets else _as_sent(job.send, prepared),
         has_secrets=bool(secrets),
         suppressed=suppressed,
     )
 
 
-def _as_sent(send: Send, prepared: PreparedMessage) -> AsSent | None:
+def _as_sent(send: Send, prepared: PreparedMessage) -> TransmittedParts | None:
     """What `get_email_message` needs besides the send; None for messages of campaigns, which are not stored."""
     if send.content_id is not None:
         return None
     # The message that is signed begins with `From`; the signatures stand before it.
     signatures, found, _ = prepared.message.partition(b"\r\nFrom: ")
-    return AsSent(
+    return TransmittedParts(
         signatures=f"{signatures.decode()}\r\n" if found and not prepared.message.startswith(b"From: ") else "",
-        links_base=prepared.plan.links_base,
+        links_base=prepared.decision.links_base,
     )
 
 
@@ -218,9 +218,9 @@ async def _settle(world: "World", attempted: FinishedAttempt, gather_seconds: fl
 
 async def _deliver(world: "World", job: DeliveryJob, prepared: PreparedMessage, turn: SendTurn) -> DeliveryOutcome:
     """Deliver a message. Raises LeaseLost or ContentChanged if it must not be sent as it was composed."""
-    plan, send = prepared.plan, job.send
+    plan, send = prepared.decision, job.send
     if not plan.envelope.recipients:
-        return DeliveryOutcome(results=plan.decided, host="postern.test", duration=NO_TIME)
+        return DeliveryOutcome(results=plan.fixed_results, host="postern.test", duration=NO_TIME)
     if is_captured(world, plan.settings, test=send.test):
         message, sealed = prepared.message, None
         if job.body and job.body.secrets:
@@ -245,13 +245,13 @@ async def _deliver(world: "World", job: DeliveryJob, prepared: PreparedMessage, 
         try:
             transport = transport_of(world, send.project_id, plan.settings)
         except NoSmartHost as gone:
-            pause = rules.untried_pause(send.attempt)
-            return postpone(plan.envelope, gone.detail, "", untried=True, retry_after=pause)
+            pause = rules.no_server_delay(send.attempt)
+            return defer_all(plan.envelope, gone.detail, "", no_server_contacted=True, retry_after=pause)
         queue = queues(world).of(transport, send.lane)
         with queue.holding(turn):
             outcome = await _deliver_by(transport, prepared, turn, queue)
-    if plan.decided:
-        outcome = msgspec.structs.replace(outcome, results=(*plan.decided, *outcome.results))
+    if plan.fixed_results:
+        outcome = msgspec.structs.replace(outcome, results=(*plan.fixed_results, *outcome.results))
     return outcome
 
 
@@ -262,8 +262,8 @@ async def _deliver_by(
 
     With `onAmbiguous: hold` it is committed right before the final dot, so that fewer attempts are ambiguous.
     """
-    envelope, message = prepared.plan.envelope, prepared.message
-    if not turn.needs_mark or prepared.plan.settings.on_ambiguous != "hold":
+    envelope, message = prepared.decision.envelope, prepared.message
+    if not turn.needs_mark or prepared.decision.settings.on_ambiguous != "hold":
         return await transport.deliver(envelope, message, admit=lambda: queue.admit(turn))
     turn.needs_mark = False
 
@@ -276,17 +276,19 @@ async def _deliver_by(
 
 def _turn(send: Send, body: SendBody | None, plan: RecipientDecision, *, needs_mark: bool) -> SendTurn:
     addresses = [recipient.lower() for recipient in plan.envelope.recipients]
-    date = Moment.fromtimestamp(plan.order.draft.date, UTC)
-    return SendTurn(send, addresses, leavable=_may_leave_out(send, body), needs_mark=needs_mark, dated_at=date)
+    date = Moment.fromtimestamp(plan.request.draft.date, UTC)
+    return SendTurn(
+        send, addresses, skip_unsubscribed=_skips_unsubscribed(send, body), needs_mark=needs_mark, dated_at=date
+    )
 
 
 async def _hold(world: "World", send: Send) -> None:
     """Let a send of a paused campaign wait without a `due_at` until it is released."""
     lease_keeper(world).release(send)  # A lease renewal must not delay a send that is released in the meantime.
-    await world.batcher(keep_leases)(send)
+    await world.batcher(hold_all)(send)
 
 
-async def keep_leases(world: "World", sends: list[Send]) -> list[None]:
+async def hold_all(world: "World", sends: list[Send]) -> list[None]:
     """Remove `due_at` from these sends if their campaigns are still paused."""
     await store.hold_sends(
         world.db,
@@ -308,8 +310,8 @@ async def prepare_all(
     """
     concerned = {job.send.project_id for job in jobs}
     contexts = {project_id: await _context_or_failure(world, project_id, jobs) for project_id in concerned}
-    plans = [_plan(job, contexts[job.send.project_id]) for job in jobs]
-    orders = [plan.order for plan in plans if isinstance(plan, RecipientDecision)]
+    plans = [_decide_or_fail(job, contexts[job.send.project_id]) for job in jobs]
+    orders = [plan.request for plan in plans if isinstance(plan, RecipientDecision)]
     made = iter(await world.rendering.compose_all(orders, now=int(world.clock().timestamp())))
     return [_prepared_of(plan, next(made)) if isinstance(plan, RecipientDecision) else plan for plan in plans]
 
@@ -323,15 +325,15 @@ async def prepare_marketing(
 
 async def _prepare_alone(world: "World", job: DeliveryJob) -> PreparedMessage | SendOutcome | CampaignPaused:
     """The same for one message of a project with expensive templates, which have their own render process."""
-    plan = _plan(job, await _context_or_failure(world, job.send.project_id, [job]))
+    plan = _decide_or_fail(job, await _context_or_failure(world, job.send.project_id, [job]))
     if isinstance(plan, BaseException):
         raise plan
     if not isinstance(plan, RecipientDecision):
         return plan
-    return _prepared(plan, await world.rendering.compose_alone(plan.order, now=int(world.clock().timestamp())))
+    return _prepared(plan, await world.rendering.compose_alone(plan.request, now=int(world.clock().timestamp())))
 
 
-def _plan(
+def _decide_or_fail(
     job: DeliveryJob, context: "DeliveryContext | Exception"
 ) -> RecipientDecision | SendOutcome | CampaignPaused | BaseException:
     if isinstance(context, Exception):
@@ -353,9 +355,9 @@ def _prepared_of(
 
 def _prepared(plan: RecipientDecision, made: ComposeResult) -> PreparedMessage | SendOutcome:
     if made.reason is None:
-        return PreparedMessage(plan=plan, message=made.message, subject=made.subject)
+        return PreparedMessage(decision=plan, message=made.message, subject=made.subject)
     if made.trace is not None:
-        log.error("composing_failed", send=plan.order.draft.send_id, trace=made.trace)
+        log.error("composing_failed", send=plan.request.draft.send_id, trace=made.trace)
     return rules.failed(made.reason)
 
 
@@ -464,23 +466,23 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
     signed_by = context.signers.get(name or "", ())
     if not (send.test or context.captures or name in context.may_send):
         if send.domain_id is not None or name is None:
-            return rules.domain_lapsed(name or send.sender)
+            return rules.domain_not_verified(name or send.sender)
         if send.lane == MARKETING or address_of(send.sender).spec.lower() not in context.single_senders:
-            return rules.sender_lapsed(address_of(send.sender).spec)
+            return rules.sender_not_verified(address_of(send.sender).spec)
         signed_by = ()  # The keys of a domain that is not verified are not published.
     waiting: list[str] = list(send.pending) if send.pending else recipients_of(send)
     blocked = [
         (recipient, why) for recipient in waiting if (why := _suppression(recipient, send, body, context)) is not None
     ]
     blocked += [
-        (recipient, "TEST ADDRESS") for recipient in waiting if outcome_of(recipient) is FixedOutcome.SUPPRESSED
+        (recipient, "TEST ADDRESS") for recipient in waiting if fixed_outcome(recipient) is FixedOutcome.SUPPRESSED
     ]
     gone = {address for address, _ in blocked}
     left = [recipient for recipient in waiting if recipient not in gone]
     if not left:
         return rules.suppressed(send, blocked)
     words, draft = draft_of(send, body, job.values, context.tracking_base, context.tracking_key, now=context.clock)
-    fixed = {recipient: result for recipient in left if (result := outcome_of(recipient)) is not None}
+    fixed = {recipient: result for recipient in left if (result := fixed_outcome(recipient)) is not None}
     envelope = Envelope(
         mail_from=return_path(send, context),
         recipients=tuple(recipient for recipient in left if recipient not in fixed),
@@ -490,9 +492,9 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
     )
     return RecipientDecision(
         envelope=envelope,
-        order=ComposeRequest(words, draft, signed_by, str(send.project_id)),
+        request=ComposeRequest(words, draft, signed_by, str(send.project_id)),
         settings=context.settings,
-        decided=tuple(answer(result, recipient) for recipient, result in fixed.items()),
+        fixed_results=tuple(fixed_result(result, recipient) for recipient, result in fixed.items()),
         complained=FixedOutcome.COMPLAINED in fixed.values(),
         links_base=context.tracking_base,
         suppressed=tuple(blocked),
@@ -502,10 +504,10 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
 def _suppression(address: str, send: Send, body: SendBody, context: DeliveryContext) -> str | None:
     """The reason if an address is suppressed for this send. UNSUBSCRIBE does not suppress mail like password resets."""
     why = context.suppressed.get(address.lower())
-    return None if why == "UNSUBSCRIBE" and not _may_leave_out(send, body) else why
+    return None if why == "UNSUBSCRIBE" and not _skips_unsubscribed(send, body) else why
 
 
-def _may_leave_out(send: Send, body: SendBody | None) -> bool:
+def _skips_unsubscribed(send: Send, body: SendBody | None) -> bool:
     return send.lane == MARKETING or (body is not None and body.unsubscribable)
 
 
@@ -562,7 +564,7 @@ def draft_of(
         date=int((send.dated_at or now).timestamp()),
         message_id=send.message_id,
         tracking=tracking if is_tracked else None,
-        leave=tracking if body.unsubscribable else None,
+        unsubscribe=tracking if body.unsubscribable else None,
         list_id=body.list_id,
         feedback_id=body.feedback_id,
         from_name=body.from_name,
@@ -596,7 +598,7 @@ class LeaseKeeper:
         return len(self._sends)
 
     @contextmanager
-    def keeping(self, *sends: Send) -> Iterator[None]:
+    def renewing(self, *sends: Send) -> Iterator[None]:
         """Renew the leases of these attempts while the block runs, or until each is released."""
         for send in sends:
             self._sends[send.id, send.attempt] = send

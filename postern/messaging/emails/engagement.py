@@ -6,13 +6,13 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.values import Record, new_id
 from postern.messaging.emails import store
-from postern.messaging.emails.model import SUPPRESSION_STRENGTH, SuppressionEntry, TouchedSend
+from postern.messaging.emails.model import SUPPRESSION_STRENGTH, SuppressionEntry, TrackedSend
 
 
 class EngagementMark(Record):
     """An open or click of a send."""
 
-    send: TouchedSend
+    send: TrackedSend
     clicked: bool
     """Whether it is a click; otherwise it is an open."""
     by_person: bool
@@ -20,12 +20,12 @@ class EngagementMark(Record):
     at: Moment
 
 
-async def touched_sends(db: Queries, ids: list[UUID]) -> list[TouchedSend]:
+async def tracked_sends(db: Queries, ids: list[UUID]) -> list[TrackedSend]:
     """Sends by id. The project is not given, because tracking URLs do not contain it."""
-    return await store.touched_sends(db, ids=sorted(set(ids)))
+    return await store.tracked_sends(db, ids=sorted(set(ids)))
 
 
-async def mark(tx: Transaction, marks: list[EngagementMark]) -> None:
+async def store_engagement(tx: Transaction, marks: list[EngagementMark]) -> None:
     """Store the times of first opens and clicks; later ones change nothing. A click counts as an open too."""
     first: dict[UUID, dict[str, Moment | None]] = {}
     for mark in sorted(marks, key=lambda mark: (mark.send.id, mark.at)):
@@ -51,7 +51,7 @@ async def mark(tx: Transaction, marks: list[EngagementMark]) -> None:
     )
 
 
-def _is_first(send: TouchedSend, row: dict[str, Moment | None]) -> bool:
+def _is_first(send: TrackedSend, row: dict[str, Moment | None]) -> bool:
     stored = {
         "opened": send.opened_at,
         "clicked": send.clicked_at,
@@ -61,7 +61,7 @@ def _is_first(send: TouchedSend, row: dict[str, Moment | None]) -> bool:
     return any(at is not None and stored[name] is None for name, at in row.items())
 
 
-async def unsubscribe_recipient(tx: Transaction, send: TouchedSend, *, source: str, at: Moment) -> bool:
+async def unsubscribe_recipient(tx: Transaction, send: TrackedSend, *, source: str, at: Moment) -> bool:
     """Suppress the recipient of a send with the reason UNSUBSCRIBE; False if the address was suppressed already.
 
     Unsubscribing in a message that a TEST key sent has no effect, so that tests do not affect live mail.

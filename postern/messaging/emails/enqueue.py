@@ -33,7 +33,7 @@ from postern.protocols.mail.templates.composing import address_of
 if TYPE_CHECKING:
     from postern.world import World
 
-SUBJECTS_WITHIN = timedelta(seconds=1)
+SUBJECTS_TIMEOUT = timedelta(seconds=1)
 """How long rendered subjects are waited for."""
 CAP_PERIOD: Final = timedelta(hours=24)
 """The time in which the messages of a contact are counted."""
@@ -52,7 +52,7 @@ class MailRequest(msgspec.Struct, frozen=True, kw_only=True):
     body: SendBody
 
 
-async def domain_to_send_from(world: "World", db: Queries, project_id: UUID, sender: str) -> UUID | None:
+async def require_sending_domain_id(world: "World", db: Queries, project_id: UUID, sender: str) -> UUID | None:
     """The verified domain that an address belongs to; None where the message is captured and needs none.
 
     Raises LookupError, with a message for people, if the domain must be verified and is not. Raises AddressInvalid.
@@ -80,7 +80,7 @@ async def enqueue_all(
     A key that was used before is left out: its message has been accepted then. What is beyond the project's frequency
     cap (`cap` messages to a contact) is stored as SUPPRESSED with that reason.
     """
-    beyond = await beyond_cap(tx, project_id, [request.contact_id for request in requests], cap, now)
+    beyond = await exceeds_cap(tx, project_id, [request.contact_id for request in requests], cap, now)
     reasons = [cap_reason(cap) if exceeds else None for exceeds in beyond]
     subjects = await _subjects(world, project_id, requests)
     sends = [
@@ -134,7 +134,7 @@ async def _subjects(world: "World", project_id: UUID, requests: list[MailRequest
     if to_render and not world.rendering.has_own_process(tenant):
         values = [(written[at], requests[at].body.variables) for at in to_render]
         with suppress(Problem, TimeoutError):
-            async with asyncio.timeout(SUBJECTS_WITHIN.total_seconds()):
+            async with asyncio.timeout(SUBJECTS_TIMEOUT.total_seconds()):
                 rendered = await world.rendering.call(tenant, "render_subjects", values)
                 for at, subject in zip(to_render, rendered, strict=True):
                     written[at] = subject or written[at]
@@ -173,15 +173,15 @@ def contact_variables(email: str, attributes: dict[str, Any]) -> dict[str, Any]:
 
 async def lock_frequency_cap(tx: Transaction, project_id: UUID) -> None:
     """Lock the frequency cap: no other transaction can enqueue marketing mail of this project until this one ends."""
-    await store.hold_frequency_cap(tx, project_id=project_id)
+    await store.lock_frequency_cap(tx, project_id=project_id)
 
 
-async def beyond_cap(
+async def exceeds_cap(
     tx: Transaction, project_id: UUID, contact_ids: Sequence[UUID], cap: int, now: Moment
 ) -> list[bool]:
     """Whether each message to a contact, in this order, exceeds the frequency cap. Locks the cap."""
     await lock_frequency_cap(tx, project_id)
-    rows = await store.recent_marketing(
+    rows = await store.count_recent_marketing(
         tx, project_id=project_id, contact_ids=sorted(set(contact_ids)), since=now - CAP_PERIOD
     )
     counts = {row.id: row.count for row in rows}

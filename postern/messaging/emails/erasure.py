@@ -20,7 +20,7 @@ async def erase_address(
     Waiting sends are cancelled. The suppression of the address is deleted too, because it contains the address.
     Returns the ids of the sends.
     """
-    ids = await store.sends_naming(
+    ids = await store.sends_to_erase(
         tx,
         project_id=project_id,
         address=address.lower(),
@@ -33,7 +33,7 @@ async def erase_address(
         await store.erase_search(tx, project_id=project_id, ids=ids)
         await store.erase_attempts(tx, project_id=project_id, ids=ids)
         await store.erase_captured(tx, project_id=project_id, ids=ids)
-        await store.erase_answers(tx, project_id=project_id, ids=ids, erased=ERASED)
+        await store.erase_idempotency_responses(tx, project_id=project_id, ids=ids, erased=ERASED)
         await webhooks.erase_events(tx, project_id, ids, now)
         await store.erase_sends(tx, project_id=project_id, ids=ids, waiting=list(WAITING), erased=ERASED)
     await store.erase_suppression(tx, project_id=project_id, address=address)

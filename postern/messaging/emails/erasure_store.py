@@ -20,7 +20,7 @@ from postern.kernel.database.statements import Queries, Transaction, statement
           where lower(named) = %(address)s or right(lower(named), length(%(address)s) + 2) = '<' || %(address)s || '>'
       ))
 """)
-async def sends_naming(
+async def sends_to_erase(
     db: Queries, *, project_id: UUID, address: str, pattern: str, mention: str, contact_ids: list[UUID]
 ) -> list[UUID]: ...
 
@@ -56,7 +56,7 @@ async def delete_captured(tx: Transaction, *, project_id: UUID, id: UUID) -> boo
         ))
     where project_id = %(project_id)s and send_ids && %(ids)s::uuid[] and jsonb_typeof(response -> 'data') = 'array'
 """)
-async def erase_answers(tx: Transaction, *, project_id: UUID, ids: list[UUID], erased: str) -> None: ...
+async def erase_idempotency_responses(tx: Transaction, *, project_id: UUID, ids: list[UUID], erased: str) -> None: ...
 
 
 @statement("""

@@ -18,7 +18,7 @@ from postern.kernel.values import NO_ID, Timestamp, as_id
 from postern.messaging.emails import store
 from postern.messaging.emails.model import EmailLogEntry, SendStatus
 from postern.messaging.emails.operations import count_sends, entry_of
-from postern.protocols.mail.address import piece_of_address
+from postern.protocols.mail.address import normalize_part
 
 ID_TOLERANCE = timedelta(days=1)
 """The time in a send's id (UUIDv7) may differ from its `createdAt` by this much, because host clocks are adjusted."""
@@ -72,7 +72,7 @@ class LogFilter(msgspec.Struct, frozen=True, omit_defaults=True):
         if self.domain_id:
             parts.append(SQL("s.domain_id = {}").format(Literal(as_id(self.domain_id))))
         if self.recipient:
-            parts.append(_is_to(project_id, piece_of_address(self.recipient.strip())))
+            parts.append(_is_to(project_id, normalize_part(self.recipient.strip())))
         if self.q and self.q.strip():
             parts.append(_matches(project_id, self.q))
         return SQL(" and ").join(parts)

@@ -50,7 +50,9 @@ WAITING: tuple[str, ...] = tuple(state for state, following in TRANSITIONS.items
 """Statuses of a send that waits for its delivery."""
 RETRIABLE: tuple[str, ...] = tuple(state for state, following in TRANSITIONS.items() if "QUEUED" in following)
 """Statuses of a settled send that can be retried."""
-SETTLED: list[str] = [f"{state} {following}" for state in WAITING for following in sorted(TRANSITIONS[state])]
+SETTLING_TRANSITIONS: list[str] = [
+    f"{state} {following}" for state in WAITING for following in sorted(TRANSITIONS[state])
+]
 """The transitions that an attempt can cause, as `FROM TO`. Any other send keeps its status."""
 DEFERRED: tuple[str, ...] = ("QUEUED", "DELAYED")
 """Statuses of a send that is retried automatically and can be retried sooner on request."""
@@ -362,7 +364,7 @@ class Send(Record):
     """The `Date` header of the message: the time of the first attempt."""
 
 
-class AsSent(Record):
+class TransmittedParts(Record):
     """The parts of a transmitted message that cannot be composed again from the send."""
 
     signatures: str
@@ -387,7 +389,7 @@ class CapturedMail(msgspec.Struct, frozen=True, kw_only=True):
     captured_at: Moment
 
 
-class TouchedSend(Record):
+class TrackedSend(Record):
     """The fields of a send that open and click tracking needs."""
 
     project_id: UUID
@@ -411,7 +413,7 @@ class TouchedSend(Record):
     human_clicked_at: Moment | None
 
 
-class KeptAttachment(msgspec.Struct, frozen=True, omit_defaults=True):
+class StoredAttachment(msgspec.Struct, frozen=True, omit_defaults=True):
     """A stored attachment; `content` is base64."""
 
     filename: str
@@ -435,7 +437,7 @@ class SendBody(msgspec.Struct, frozen=True, omit_defaults=True):
     variables: dict[str, Any] = {}
     reply_to: list[str] = []
     headers: list[tuple[str, str]] = []
-    attachments: list[KeptAttachment] = []
+    attachments: list[StoredAttachment] = []
     track_opens: bool = True
     track_clicks: bool = True
     unsubscribable: bool = False

@@ -30,7 +30,7 @@ from postern.messaging.emails.model import (
     TRANSITIONS,
     WAIT_LIMIT,
     WAITING,
-    AsSent,
+    TransmittedParts,
     ContactRef,
     DomainNotVerified,
     Email,
@@ -62,10 +62,10 @@ from postern.messaging.emails.submission import (
     SubmissionContext,
     SubmissionRequest,
     check_email,
-    finish_all,
-    known_answer,
-    one_for_each,
-    read_key,
+    store_responses,
+    stored_response,
+    split_by_recipient,
+    parse_key,
     render_check,
     settings_of,
     submit,
@@ -87,7 +87,7 @@ if TYPE_CHECKING:
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
-HANDOVERS_AT_ONCE = 400
+MAX_OWN_DELIVERIES = 400
 """An API process delivers at most this many messages itself at a time; it leaves further ones to the workers."""
 
 RENDER_PROBLEMS: list[type[Problem]] = [TemplateTooExpensive, TemplateCrashed, RenderingBusy, RenderingUnavailable]
@@ -140,33 +140,33 @@ async def send_email(
     first response again and sends nothing.
     """
     wait = _wait(call, prefer)
-    key = read_key(call.project_id, "emails", idempotency_key, data)
+    key = parse_key(call.project_id, "emails", idempotency_key, data)
     settings = await settings_of(call)
     try:
         require_transport(call.world, settings, test=call.environment == "TEST")
-        new = await check_email(call, data, settings, at_once=bool(wait) and _has_room(call, settings))
-        sends = one_for_each(new)
-        counted = await _require_allowance(call, len(sends))
+        new = await check_email(call, data, settings, deliver_now=bool(wait) and _has_room(call, settings))
+        sends = split_by_recipient(new)
+        counted = await _require_quota(call, len(sends))
     except Problem:
         # A repeated request gets its first response, even if its template or domain was deleted since.
-        if known := key and await known_answer(call, key):
-            return await _again(call, known.status, known.response, known.send_ids)
+        if known := key and await stored_response(call, key):
+            return await _replayed(call, known.status, known.response, known.send_ids)
         raise
     first = _result([new_send.send for new_send in sends])
-    final = None if new.at_once else (201, first)
+    final = None if new.deliver_now else (201, first)
     known = await submit(
-        call, SubmissionRequest(project_id=call.project_id, sends=sends, key=key, response=final, counted=counted)
+        call, SubmissionRequest(project_id=call.project_id, sends=sends, key=key, response=final, near_quota=counted)
     )
     if known is not None:
-        return await _again(call, known.status, known.response, known.send_ids)
-    if not new.at_once:
+        return await _replayed(call, known.status, known.response, known.send_ids)
+    if not new.deliver_now:
         return _created(first)
-    tasks = [call.world.run_in_background(_hand_over(call.world, new_send)) for new_send in sends]
+    tasks = [call.world.run_in_background(_deliver_now(call.world, new_send)) for new_send in sends]
     done, _ = await asyncio.wait(tasks, timeout=wait.total_seconds())
     statuses = [task.result() if task in done else new.send.status for task in tasks]
     result = _result([new_send.send for new_send in sends], statuses)
     if key is not None:
-        await call.world.batcher(finish_all)(msgspec.structs.replace(key, status=201, response=result))
+        await call.world.batcher(store_responses)(msgspec.structs.replace(key, status=201, response=result))
     return _created(result)
 
 
@@ -185,30 +185,30 @@ async def send_email_batch(call: Call, data: EmailBatch, idempotency_key: Idempo
     The e-mails are independent, and the results are in the order of the request. An e-mail that is not accepted has an
     `error` and the status `FAILED`; the others are sent. Accepted e-mails are `QUEUED`, and the workers transmit them.
     """
-    key = read_key(call.project_id, "emails/batch", idempotency_key, data)
+    key = parse_key(call.project_id, "emails/batch", idempotency_key, data)
     settings = await settings_of(call)
     items: list[EmailBatchItem] = []
     shared = SubmissionContext()
     sends: list[NewSend] = []
     checked = [await _checked_item(call, raw, settings, shared) for raw in data.emails]
     for item, new in await asyncio.gather(*(_rendered_item(call, item, new) for item, new in checked)):
-        item, accepted = _item_for_each(item, new)
+        item, accepted = _split_item(item, new)
         items.append(item)
         sends += accepted
     try:
         require_transport(call.world, settings, test=call.environment == "TEST")
-        counted = await _require_allowance(call, len(sends))
+        counted = await _require_quota(call, len(sends))
     except Problem:
-        if known := key and await known_answer(call, key):
-            return await _again(call, known.status, known.response, known.send_ids)
+        if known := key and await stored_response(call, key):
+            return await _replayed(call, known.status, known.response, known.send_ids)
         raise
     result = EmailBatchResult(data=items)
     request = SubmissionRequest(
-        project_id=call.project_id, sends=sends, key=key, response=(201, result), counted=counted
+        project_id=call.project_id, sends=sends, key=key, response=(201, result), near_quota=counted
     )
     known = await submit(call, request)
     if known is not None:
-        return await _again(call, known.status, known.response, known.send_ids)
+        return await _replayed(call, known.status, known.response, known.send_ids)
     return _created(result)
 
 
@@ -305,7 +305,7 @@ async def cancel_email(call: Call, send_id: UUID) -> EmailLogEntry:
             raise NotCancellable
         changed = msgspec.structs.replace(send, status="CANCELLED", due_at=None, reason="Cancelled.")
         moved = await store.change_schedule(tx, changed, now=call.now)
-        await store.erase_sealed(tx, project_id=[call.project_id], ids=[send_id])
+        await store.erase_secrets(tx, project_id=[call.project_id], ids=[send_id])
         await events.record_all(tx, [event_of(moved, "email.cancelled", call.now)])
     return entry_of(moved)
 
@@ -388,11 +388,11 @@ async def send_system_mail(
         track_clicks=False,
         engine="none",
     )
-    new = await check_email(call, data, project.settings, at_once=_has_room(call, project.settings))
+    new = await check_email(call, data, project.settings, deliver_now=_has_room(call, project.settings))
     new = with_secrets(world, new, secrets or [])
     await submit(call, SubmissionRequest(project_id=project_id, sends=[new], key=None, response=None))
-    if new.at_once:
-        world.run_in_background(_hand_over(world, new))
+    if new.deliver_now:
+        world.run_in_background(_deliver_now(world, new))
     return new.send.id
 
 
@@ -427,12 +427,12 @@ async def send_copy(
         unsubscribable=True,
         engine=engine,
     )
-    new = await check_email(call, data, settings, at_once=_has_room(call, settings))
+    new = await check_email(call, data, settings, deliver_now=_has_room(call, settings))
     if from_name is not None:
         new = msgspec.structs.replace(new, body=msgspec.structs.replace(new.body, from_name=from_name))
     await submit(call, SubmissionRequest(project_id=call.project_id, sends=[new], key=None, response=None))
-    if new.at_once:
-        await call.world.run_in_background(_hand_over(call.world, new))
+    if new.deliver_now:
+        await call.world.run_in_background(_deliver_now(call.world, new))
     return new.send.id
 
 
@@ -513,14 +513,14 @@ def _spec(text: str) -> str:
 
 def _has_room(call: Call, settings: ProjectSettings) -> bool:
     """Whether this process can deliver another message itself: it has capacity, and no relay is known to be down."""
-    if len(lease_keeper(call.world)) >= HANDOVERS_AT_ONCE:
+    if len(lease_keeper(call.world)) >= MAX_OWN_DELIVERIES:
         return False
     if is_captured(call.world, settings, test=call.environment == "TEST"):
         return True
-    return not transport_of(call.world, call.project_id, settings).open
+    return not transport_of(call.world, call.project_id, settings).circuit_open
 
 
-async def _hand_over(world: "World", new: NewSend) -> str:
+async def _deliver_now(world: "World", new: NewSend) -> str:
     try:
         # The commit that accepted it has claimed and marked it.
         return await deliver_claimed(world, DeliveryJob(send=new.send, body=new.body, is_marked=True))
@@ -555,7 +555,7 @@ def _created(result: Any) -> HttpResponse:
     return HttpResponse(to_json(result), status=201)
 
 
-async def _require_allowance(call: Call, more: int) -> bool:
+async def _require_quota(call: Call, more: int) -> bool:
     """Raises PlanLimitReached. True if the quota is nearly used up, so that it must be checked again at the commit."""
     if call.environment == "TEST":
         return False
@@ -563,7 +563,7 @@ async def _require_allowance(call: Call, more: int) -> bool:
     return left is not None and left.number - more < max_concurrent("emails")
 
 
-async def _again(call: Call, status: int | None, response: Any, send_ids: list[UUID]) -> HttpResponse:
+async def _replayed(call: Call, status: int | None, response: Any, send_ids: list[UUID]) -> HttpResponse:
     """The first response again. If it was not stored because its process died, it is rebuilt from the sends."""
     if status is None:
         sends = {send.id: send for send in await store.sends_by_id(call.db, project_id=call.project_id, ids=send_ids)}
@@ -576,18 +576,18 @@ async def _checked_item(
 ) -> tuple[EmailBatchItem, NewSend | None]:
     try:
         data = read_json(ITEM, raw)
-        new = await check_email(call, data, settings, at_once=False, shared=shared, rendered=False)
+        new = await check_email(call, data, settings, deliver_now=False, context=shared, render=False)
     except Problem as problem:
         return _refused_item(problem), None
     item = EmailBatchItem(id=new.send.id, message_id=new.send.message_id, status=new.send.status, error=None)
     return item, new
 
 
-def _item_for_each(item: EmailBatchItem, new: NewSend | None) -> tuple[EmailBatchItem, list[NewSend]]:
+def _split_item(item: EmailBatchItem, new: NewSend | None) -> tuple[EmailBatchItem, list[NewSend]]:
     if new is None:
         return item, []
     try:
-        sends = one_for_each(new)
+        sends = split_by_recipient(new)
     except Problem as problem:
         return _refused_item(problem), []
     result = _result([new_send.send for new_send in sends])
@@ -627,11 +627,11 @@ async def _composed(call: Call, send: Send) -> bytes:
     bodies = await store.bodies(call.db, project_id=call.project_id, ids=[send.id])
     if not bodies:
         raise MessageGone
-    as_sent = await store.as_sent(call.db, project_id=call.project_id, send_id=send.id)
+    as_sent = await store.transmitted_parts(call.db, project_id=call.project_id, send_id=send.id)
     if as_sent is None:
         settings = await settings_of(call)
         base = f"https://{settings.tracking_domain}" if settings.tracking_domain else call.world.settings.public_url
-        as_sent = AsSent(signatures="", links_base=base)
+        as_sent = TransmittedParts(signatures="", links_base=base)
     key = call.world.secrets.key(LINKS_PURPOSE)
     words, draft = draft_of(send, bodies[0].body, {}, as_sent.links_base, key, now=send.created_at)
     made = await call.world.rendering.compose(ComposeRequest(words, draft, (), str(call.project_id)), now=0)

@@ -10,8 +10,15 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.values import new_id
 from postern.messaging.emails import rules, store
-from postern.messaging.emails.model import SETTLED, SUPPRESSION_STRENGTH, AsSent, Send, SuppressionEntry, TouchedSend
-from postern.messaging.emails.pre_send_check import LOST
+from postern.messaging.emails.model import (
+    SETTLING_TRANSITIONS,
+    SUPPRESSION_STRENGTH,
+    TransmittedParts,
+    Send,
+    SuppressionEntry,
+    TrackedSend,
+)
+from postern.messaging.emails.pre_send_check import REPLY_LOST
 from postern.messaging.emails.rules import SendOutcome, storable
 from postern.platform.events import operations as events
 from postern.platform.events.model import Event
@@ -29,11 +36,11 @@ class FinishedAttempt(msgspec.Struct, frozen=True, kw_only=True):
     verdict: SendOutcome
     outcome: DeliveryOutcome | None = None
     """None if no transport was used."""
-    spent: timedelta = timedelta()
+    duration: timedelta = timedelta()
     subject: str | None = None
     dated_at: Moment | None = None
     """The `Date` header of the transmitted message."""
-    as_sent: AsSent | None = None
+    transmitted: TransmittedParts | None = None
     """What `get_email_message` needs besides the send; None if that is not stored."""
     has_secrets: bool = False
     """Whether its one-time secrets are stored, encrypted, until this settles it."""
@@ -73,7 +80,7 @@ async def _settle(tx: Transaction, attempts: list[FinishedAttempt], now: Moment)
             "attempt": finished.send.attempt,
             "status": finished.verdict.status,
             "due_at": finished.verdict.due_at and Moment.of(finished.verdict.due_at),
-            "tries": finished.send.tries + finished.verdict.tried,
+            "tries": finished.send.tries + finished.verdict.counts_as_try,
             "pending": finished.verdict.pending,
             "outcomes": _outcomes(finished, now),
             "reason": finished.verdict.reason,
@@ -90,7 +97,7 @@ async def _settle(tx: Transaction, attempts: list[FinishedAttempt], now: Moment)
     ]
     known = [{name: value for name, value in row.items() if value is not None} for row in rows]
     project_id = sorted({finished.send.project_id for finished in attempts})
-    return await store.settle(tx, project_id=project_id, rows=Jsonb(known), allowed=SETTLED, now=now)
+    return await store.settle(tx, project_id=project_id, rows=Jsonb(known), allowed=SETTLING_TRANSITIONS, now=now)
 
 
 async def _erase_secrets(tx: Transaction, attempts: list[FinishedAttempt]) -> None:
@@ -98,12 +105,12 @@ async def _erase_secrets(tx: Transaction, attempts: list[FinishedAttempt]) -> No
     over = [finished.send for finished in attempts if finished.has_secrets and finished.verdict.due_at is None]
     if over:
         project_ids = sorted({send.project_id for send in over})
-        await store.erase_sealed(tx, project_id=project_ids, ids=[send.id for send in over])
+        await store.erase_secrets(tx, project_id=project_ids, ids=[send.id for send in over])
 
 
 def _outcomes(finished: FinishedAttempt, now: Moment) -> dict[str, Any] | None:
     """The status of each recipient after this attempt; None if the send has only one."""
-    if not finished.verdict.tried or not has_several_recipients(finished.send):
+    if not finished.verdict.counts_as_try or not has_several_recipients(finished.send):
         return None
     return {
         address: {"status": status, "reason": reason, "at": now}
@@ -124,7 +131,7 @@ def _was_ambiguous(finished: FinishedAttempt) -> bool:
 async def _write_attempts(tx: Transaction, attempts: list[FinishedAttempt], now: Moment) -> None:
     rows: dict[tuple[Any, int], dict[str, Any]] = {}
     for finished in attempts:
-        if finished.outcome is not None and finished.verdict.tried:
+        if finished.outcome is not None and finished.verdict.counts_as_try:
             rows[finished.send.id, finished.send.attempt] = _attempt_row(finished, finished.outcome)
         if _was_ambiguous(finished):
             lost = finished.send.handed_over or 0
@@ -162,12 +169,12 @@ def _attempt_row(finished: FinishedAttempt, outcome: DeliveryOutcome) -> dict[st
         "host": outcome.host,
         "results": results,
         "dialogue": _storable_lines(outcome.dialogue),
-        "duration_ms": round(finished.spent / timedelta(milliseconds=1)),
-        **(_as_sent(finished.as_sent) if finished.as_sent else {}),
+        "duration_ms": round(finished.duration / timedelta(milliseconds=1)),
+        **(_as_sent(finished.transmitted) if finished.transmitted else {}),
     }
 
 
-def _as_sent(parts: AsSent) -> dict[str, str]:
+def _as_sent(parts: TransmittedParts) -> dict[str, str]:
     return {"signatures": parts.signatures, "links_base": parts.links_base}
 
 
@@ -183,7 +190,7 @@ def _unsettled_row(finished: FinishedAttempt, attempt: int) -> dict[str, Any]:
         "outcome": "AMBIGUOUS",
         "host": "",
         "results": [],
-        "dialogue": [LOST],
+        "dialogue": [REPLY_LOST],
         "duration_ms": 0,
     }
 
@@ -221,7 +228,7 @@ async def _suppress(tx: Transaction, attempts: list[FinishedAttempt], now: Momen
         await store.suppress(tx, added, strength=SUPPRESSION_STRENGTH)
     recovered = [finished for finished in attempts if finished.verdict.sent and finished.send.tries > 0]
     if recovered:
-        await store.forget_soft_bounces(
+        await store.delete_soft_bounces(
             tx,
             project_id=sorted({finished.send.project_id for finished in recovered}),
             addresses=[finished.send.recipient.lower() for finished in recovered],
@@ -257,7 +264,7 @@ def _rendered_subject(finished: FinishedAttempt) -> dict[str, Any]:
     return {"subject": None} if finished.send.content_id is not None and finished.send.tries == 0 else {}
 
 
-def event_of(send: Send | TouchedSend, type_: str, now: Moment, **data: Any) -> Event:
+def event_of(send: Send | TrackedSend, type_: str, now: Moment, **data: Any) -> Event:
     """An event of a send, with the data that reactions and webhooks need."""
     known: dict[str, Any] = {
         "emailId": send.id,

@@ -29,13 +29,13 @@ from postern.protocols.mail.transports.transport import Transport
 if TYPE_CHECKING:
     from postern.world import World
 
-LOST = "The process that transmitted the message ended before it stored the server's reply."
+REPLY_LOST = "The process that transmitted the message ended before it stored the server's reply."
 
 FRESH_SECONDS = 0.25
 """How old an answer may be when the message is sent."""
 FRESH_SECONDS_AT_MOST = 0.5
 """On a busy machine a check takes longer, and its answer is valid for longer in proportion, but never for more."""
-LOOKS_PER_ANSWER = 4
+FRESH_CHECK_RATIO = 4
 """An answer is valid for at least so many times as long as the check took."""
 AHEAD_AT_LEAST, AHEAD_AT_MOST = 4, 500
 """How many messages behind the current one are checked with it."""
@@ -48,7 +48,7 @@ PACE_SECONDS = 0.1
 STOP_CHECK_SECONDS = 0.05
 """How often `until_stopped` checks whether sends are still being transmitted."""
 
-Answer = Literal["GO", "CHANGED", "OVERTAKEN"]
+PreSendResult = Literal["GO", "CHANGED", "OVERTAKEN"]
 
 
 class LeaseLost(Exception):
@@ -63,19 +63,25 @@ class SendTurn:
     """One attempt that waits for a connection, and the answer of its last check."""
 
     def __init__(
-        self, send: Send, addresses: list[str], *, leavable: bool, needs_mark: bool, dated_at: Moment | None = None
+        self,
+        send: Send,
+        addresses: list[str],
+        *,
+        skip_unsubscribed: bool,
+        needs_mark: bool,
+        dated_at: Moment | None = None,
     ) -> None:
         """`addresses` in lower case; `leavable`: an unsubscribed recipient gets nothing; `dated_at`: the `Date`."""
         self.send = send
         self.dated_at = dated_at
         self.addresses = addresses
-        self.leavable = leavable
+        self.leavable = skip_unsubscribed
         self.needs_mark = needs_mark
         """Whether the mark "transmitted, reply unknown" has yet to be committed."""
-        self.answer: Answer | None = None
-        self.looked_at = 0.0
+        self.result: PreSendResult | None = None
+        self.checked_at = 0.0
         """When the check that gave the answer began, by the event loop's clock."""
-        self.look: asyncio.Task[None] | None = None
+        self.check: asyncio.Task[None] | None = None
         """The check that is running for it."""
 
     def row(self) -> dict[str, object]:
@@ -104,8 +110,8 @@ class SendQueue:
         self._turns = 0
         self._counted_from = 0.0
         self._pace = 0.0
-        self._look_seconds = 0.0
-        self._looked_at = 0.0
+        self._check_seconds = 0.0
+        self._checked_at = 0.0
         self._background: asyncio.Task[None] | None = None
 
     def __len__(self) -> int:
@@ -126,53 +132,53 @@ class SendQueue:
         """Return when the message may be sent now. Raises LeaseLost, ContentChanged, and what the database raises."""
         loop = asyncio.get_running_loop()
         came = loop.time()
-        while not self._is_known(turn, came):
+        while not self._is_decided(turn, came):
             await self._wait_for_check(turn)
         self._waiting.pop(turn, None)
         self._turns += 1
-        if turn.answer == "OVERTAKEN":
+        if turn.result == "OVERTAKEN":
             raise LeaseLost
-        if turn.answer == "CHANGED":
-            turn.answer = None
+        if turn.result == "CHANGED":
+            turn.result = None
             raise ContentChanged
-        self._look_ahead()
+        self._check_ahead()
 
     @property
     def _fresh_seconds(self) -> float:
-        return min(FRESH_SECONDS_AT_MOST, max(FRESH_SECONDS, LOOKS_PER_ANSWER * self._look_seconds))
+        return min(FRESH_SECONDS_AT_MOST, max(FRESH_SECONDS, FRESH_CHECK_RATIO * self._check_seconds))
 
-    def _is_known(self, turn: SendTurn, came: float) -> bool:
-        if turn.answer != "GO" or turn.needs_mark:
-            return turn.answer in {"CHANGED", "OVERTAKEN"}
+    def _is_decided(self, turn: SendTurn, came: float) -> bool:
+        if turn.result != "GO" or turn.needs_mark:
+            return turn.result in {"CHANGED", "OVERTAKEN"}
         # A check that began after the connection was free is fresh, however long it took.
-        return turn.looked_at >= came or self._is_fresh(turn)
+        return turn.checked_at >= came or self._is_fresh(turn)
 
     def _is_fresh(self, turn: SendTurn) -> bool:
-        return asyncio.get_running_loop().time() - turn.looked_at <= self._fresh_seconds
+        return asyncio.get_running_loop().time() - turn.checked_at <= self._fresh_seconds
 
     async def _wait_for_check(self, turn: SendTurn) -> None:
         """Wait for the check that is running for this message, or begin one for it and those behind it."""
-        if turn.look is None:
+        if turn.check is None:
             # Messages are prepared in batches: when the first one has its connection, the others are about to arrive.
             await asyncio.sleep(0)
-        look = turn.look or self._begin([turn, *self._next(besides=turn)])
+        look = turn.check or self._begin_check([turn, *self._next_to_check(besides=turn)])
         # A caller that is cancelled does not cancel the check for the others.
         await asyncio.shield(look)
 
-    def _begin(self, group: list[SendTurn]) -> asyncio.Task[None]:
+    def _begin_check(self, group: list[SendTurn]) -> asyncio.Task[None]:
         task = asyncio.create_task(self._check_group(group))
         for turn in group:
-            turn.look = task
+            turn.check = task
         return task
 
-    def _look_ahead(self) -> None:
+    def _check_ahead(self) -> None:
         """Begin the next check if the answers of the last one are half used up and connections would wait for it."""
         if self._background is not None:
             return
-        if asyncio.get_running_loop().time() - self._looked_at < BACKGROUND_AFTER * self._fresh_seconds:
+        if asyncio.get_running_loop().time() - self._checked_at < BACKGROUND_AFTER * self._fresh_seconds:
             return
-        if self._ahead() >= AHEAD_IN_BACKGROUND and (group := self._next()):
-            self._background = self._begin(group)
+        if self._ahead_count() >= AHEAD_IN_BACKGROUND and (group := self._next_to_check()):
+            self._background = self._begin_check(group)
             self._background.add_done_callback(self._background_done)
 
     def _background_done(self, task: asyncio.Task[None]) -> None:
@@ -181,20 +187,21 @@ class SendQueue:
             # Its messages are checked again when they have a connection, and get the error if it persists.
             task.exception()
 
-    def _ahead(self) -> int:
+    def _ahead_count(self) -> int:
         """How many messages will probably get a connection while an answer of now is fresh."""
         return min(AHEAD_AT_MOST, max(AHEAD_AT_LEAST, round(self._measured_pace() * self._fresh_seconds)))
 
-    def _next(self, besides: SendTurn | None = None) -> list[SendTurn]:
+    def _next_to_check(self, besides: SendTurn | None = None) -> list[SendTurn]:
         """The next messages without an answer, or with one that will be too old when they get a connection."""
         oldest = asyncio.get_running_loop().time() - BACKGROUND_AFTER * self._fresh_seconds
         soon = islice(
-            (waiting for waiting in self._waiting if waiting.look is None and waiting is not besides), self._ahead()
+            (waiting for waiting in self._waiting if waiting.check is None and waiting is not besides),
+            self._ahead_count(),
         )
         return [
             waiting
             for waiting in soon
-            if waiting.answer is None or (waiting.answer == "GO" and waiting.looked_at < oldest)
+            if waiting.result is None or (waiting.result == "GO" and waiting.checked_at < oldest)
         ]
 
     def _measured_pace(self) -> float:
@@ -208,17 +215,17 @@ class SendQueue:
 
     async def _check_group(self, group: list[SendTurn]) -> None:
         loop = asyncio.get_running_loop()
-        self._looked_at = began = loop.time()
+        self._checked_at = began = loop.time()
         try:
             cleared = await check_sends(self._world, group)
         finally:
             for turn in group:
-                turn.look = None
-        self._look_seconds = loop.time() - began
+                turn.check = None
+        self._check_seconds = loop.time() - began
         for turn in group:
             may_go = cleared.get(turn.send.id)
-            turn.answer = "OVERTAKEN" if may_go is None else "GO" if may_go else "CHANGED"
-            turn.looked_at = began
+            turn.result = "OVERTAKEN" if may_go is None else "GO" if may_go else "CHANGED"
+            turn.checked_at = began
             if may_go:
                 turn.needs_mark = False
 
@@ -228,17 +235,17 @@ async def check_sends(world: "World", turns: list[SendTurn]) -> dict[UUID, bool]
 
     Commits "transmitted, reply unknown" for those that may be sent and need it.
     """
-    rows = await store.look_before_sending(
+    rows = await store.check_before_sending(
         world.db,
         project_id=sorted({turn.send.project_id for turn in turns}),
         rows=Jsonb([turn.row() for turn in turns]),
-        why=LOST,
+        why=REPLY_LOST,
         now=world.clock(),
     )
     return {row.id: row.may_go for row in rows}
 
 
-async def until_stopped(world: "World", project_id: UUID, content_ids: list[UUID], now: Moment) -> None:
+async def wait_until_stopped(world: "World", project_id: UUID, content_ids: list[UUID], now: Moment) -> None:
     """Return when no send of these contents is sent any more, after a change of their state was committed.
 
     The answers that workers on any host got before the change are used up or too old by then; messages may still be in
@@ -247,7 +254,7 @@ async def until_stopped(world: "World", project_id: UUID, content_ids: list[UUID
     ends = asyncio.get_running_loop().time() + FRESH_SECONDS_AT_MOST
     leases_end = now + 2 * world.settings.lease  # Those that are renewed meanwhile, too.
     while (left := ends - asyncio.get_running_loop().time()) > 0:
-        if not await store.has_marked(
+        if not await store.has_unsettled_transmissions(
             world.db, project_id=project_id, content_ids=content_ids, now=now, until=leases_end
         ):
             return

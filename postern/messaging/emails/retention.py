@@ -12,7 +12,7 @@ from postern.messaging.emails.model import IDEMPOTENCY_WINDOW
 if TYPE_CHECKING:
     from postern.world import World
 
-TIDY_EVERY = timedelta(minutes=10)
+RETENTION_EVERY = timedelta(minutes=10)
 RETENTION_DAYS = 30
 """Default number of days for which content and captured messages are kept."""
 BATCH = 2_000
@@ -25,7 +25,7 @@ async def delete_expired(world: "World") -> int:
     removed = 0
     while removed < MAX_BATCHES and await store.delete_expired_keys(world.db, window=IDEMPOTENCY_WINDOW):
         removed += 1
-    while removed < MAX_BATCHES and await store.erase_settled(world.db, limit=BATCH):
+    while removed < MAX_BATCHES and await store.erase_settled_secrets(world.db, limit=BATCH):
         removed += 1
     for delete_batch in (store.delete_expired_bodies, store.delete_expired_captured):
         batches = 0

@@ -24,9 +24,9 @@ from postern.protocols.mail.transports.transport import (
 Chance = Callable[[], float]
 Skipped = Literal["unsubscribed", "suppressed", "deleted"]
 
-UNTRIED_PAUSE = timedelta(seconds=15)
+NO_SERVER_DELAY = timedelta(seconds=15)
 """The delay of a retry if no server could be contacted."""
-UNTRIED_DOUBLINGS = 6
+MAX_DELAY_DOUBLINGS = 6
 """How often that pause doubles while there is no server to ask: up to a quarter of an hour."""
 
 CAMPAIGN_CANCELLED = "The campaign was cancelled."
@@ -37,7 +37,7 @@ class SendOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
     status: SendStatus
     due_at: datetime | None = None
-    tried: bool = True
+    counts_as_try: bool = True
     pending: list[str] | None = None
     reason: str | None = None
     ambiguous: bool = False
@@ -81,15 +81,17 @@ def message_id_of(send_id: UUID, sender: Address) -> str:
 
 def judge(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: str, chance: Chance) -> SendOutcome:
     """The state of a send after the outcome of one attempt. `chance` returns 0 ≤ x < 1 and spreads retries."""
-    if outcome.untried:
-        pause = outcome.retry_after or UNTRIED_PAUSE
-        if _is_over(send, now + pause):
-            pause = min(pause, UNTRIED_PAUSE)  # Shortly before it expires it is tried more often.
-        if _is_over(send, now + pause):
-            return _given_up(send, "No peer could be asked in time.", [], [])
+    if outcome.no_server_contacted:
+        pause = outcome.retry_after or NO_SERVER_DELAY
+        if _is_expired(send, now + pause):
+            pause = min(pause, NO_SERVER_DELAY)  # Shortly before it expires it is tried more often.
+        if _is_expired(send, now + pause):
+            return _give_up(send, "No peer could be asked in time.", [], [])
         reason = _first_text(outcome.results)
-        return SendOutcome(status=send.status, due_at=now + pause, tried=False, pending=send.pending, reason=reason)
-    verdict = _judged(send, outcome, now, on_ambiguous=on_ambiguous, chance=chance)
+        return SendOutcome(
+            status=send.status, due_at=now + pause, counts_as_try=False, pending=send.pending, reason=reason
+        )
+    verdict = _judge_replies(send, outcome, now, on_ambiguous=on_ambiguous, chance=chance)
     return msgspec.structs.replace(
         verdict, recipients={result.recipient: _state_after(result, verdict) for result in outcome.results}
     )
@@ -106,7 +108,9 @@ def _state_after(result: Result, verdict: SendOutcome) -> tuple[SendStatus, str 
     return ("EXPIRED" if verdict.status == "EXPIRED" else "FAILED"), _reply_text(result)
 
 
-def _judged(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: str, chance: Chance) -> SendOutcome:
+def _judge_replies(
+    send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: str, chance: Chance
+) -> SendOutcome:
     accepted = [result for result in outcome.results if isinstance(result, Accepted)]
     deferred = [result for result in outcome.results if isinstance(result, Deferred)]
     rejected = [result for result in outcome.results if isinstance(result, Rejected)]
@@ -118,9 +122,9 @@ def _judged(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: 
             status="FAILED", reason=reason, ambiguous=True, events=[("email.failed", {"reason": reason})]
         )
     if deferred:
-        return _deferred(send, outcome, deferred, bool(accepted), now, chance, hard, soft)
+        return _judge_deferred(send, outcome, deferred, bool(accepted), now, chance, hard, soft)
     if accepted or send.sent_at is not None:
-        return _sent(send, accepted, rejected, hard, soft)
+        return _judge_accepted(send, accepted, rejected, hard, soft)
     reason = _reply_text(rejected[0]) if rejected else "No recipients."
     return SendOutcome(
         status="BOUNCED",
@@ -132,12 +136,12 @@ def _judged(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: 
     )
 
 
-def untried_pause(attempt: int) -> timedelta:
+def no_server_delay(attempt: int) -> timedelta:
     """The delay of a retry if no server could be contacted; it doubles with each attempt."""
-    return UNTRIED_PAUSE * 2 ** min(attempt - 1, UNTRIED_DOUBLINGS)
+    return NO_SERVER_DELAY * 2 ** min(attempt - 1, MAX_DELAY_DOUBLINGS)
 
 
-def _deferred(
+def _judge_deferred(
     send: Send,
     outcome: DeliveryOutcome,
     deferred: list[Deferred],
@@ -163,7 +167,7 @@ def _deferred(
     if retry_at is None:
         if some_accepted or send.sent_at is not None:
             return SendOutcome(status="SENT", reason=f"Gave up on some recipients: {reason}", sent=True)
-        return _given_up(send, f"Gave up: {reason}", hard, soft, ambiguous=outcome.ambiguous)
+        return _give_up(send, f"Gave up: {reason}", hard, soft, ambiguous=outcome.ambiguous)
     events: list[tuple[str, dict[str, Any]]] = []
     if send.delayed_at is None and not outcome.ambiguous:
         events.append(("email.delayed", {"reason": reason, "nextAttemptAt": Moment.of(retry_at)}))
@@ -180,7 +184,7 @@ def _deferred(
     )
 
 
-def _sent(
+def _judge_accepted(
     send: Send, accepted: list[Accepted], rejected: list[Rejected], hard: list[tuple[str, str]], soft: list[str]
 ) -> SendOutcome:
     delivered = bool(accepted) and all(result.delivered for result in accepted)
@@ -201,7 +205,7 @@ def _sent(
     )
 
 
-def _given_up(
+def _give_up(
     send: Send, reason: str, hard: list[tuple[str, str]], soft: list[str], *, ambiguous: bool = False
 ) -> SendOutcome:
     expired = send.expires_at is not None
@@ -215,7 +219,7 @@ def _given_up(
     )
 
 
-def name_template(name: str | None) -> str | None:
+def from_name_template(name: str | None) -> str | None:
     """A sender's display name, if it has template syntax and so is rendered for each recipient."""
     return name.strip() if name and ("{{" in name or "{%" in name) else None
 
@@ -234,7 +238,7 @@ def expired() -> SendOutcome:
 def cancelled(send: Send) -> SendOutcome:
     """The campaign was cancelled before the send was delivered."""
     may_have_arrived = " An earlier attempt may have arrived." if send.handed_over is not None else ""
-    return SendOutcome(status="CANCELLED", tried=False, reason=CAMPAIGN_CANCELLED + may_have_arrived)
+    return SendOutcome(status="CANCELLED", counts_as_try=False, reason=CAMPAIGN_CANCELLED + may_have_arrived)
 
 
 def contact_deleted() -> SendOutcome:
@@ -245,13 +249,13 @@ def contact_deleted() -> SendOutcome:
     )
 
 
-def domain_lapsed(name: str) -> SendOutcome:
+def domain_not_verified(name: str) -> SendOutcome:
     """The sending domain was deleted, or its DNS record is gone, since the message was accepted."""
     reason = f"{name} is no longer a verified sending domain of this project. Verify it, then retry this send."
     return SendOutcome(status="FAILED", reason=reason, events=[("email.failed", {"reason": reason})])
 
 
-def sender_lapsed(address: str) -> SendOutcome:
+def sender_not_verified(address: str) -> SendOutcome:
     """The single sender was deleted since the message was accepted, or was never confirmed."""
     domain = address.rpartition("@")[2]
     reason = (
@@ -261,20 +265,20 @@ def sender_lapsed(address: str) -> SendOutcome:
     return SendOutcome(status="FAILED", reason=reason, events=[("email.failed", {"reason": reason})])
 
 
-def undecided(send: Send, now: datetime) -> SendOutcome:
+def content_kept_changing(send: Send, now: datetime) -> SendOutcome:
     """What the message is composed from changed several times while it waited for a connection: tried again soon."""
-    due_at = now + UNTRIED_PAUSE
-    return SendOutcome(status=send.status, due_at=due_at, tried=False, pending=send.pending, reason=send.reason)
+    due_at = now + NO_SERVER_DELAY
+    return SendOutcome(status=send.status, due_at=due_at, counts_as_try=False, pending=send.pending, reason=send.reason)
 
 
 def not_rendered(send: Send, reason: str, now: datetime) -> SendOutcome:
     """No render process was available: tried again, with growing pauses."""
-    pause = untried_pause(send.attempt)
-    if _is_over(send, now + pause):
-        pause = UNTRIED_PAUSE
-    if _is_over(send, now + pause):
-        return _given_up(send, reason, [], [])
-    return SendOutcome(status=send.status, due_at=now + pause, tried=False, pending=send.pending, reason=reason)
+    pause = no_server_delay(send.attempt)
+    if _is_expired(send, now + pause):
+        pause = NO_SERVER_DELAY
+    if _is_expired(send, now + pause):
+        return _give_up(send, reason, [], [])
+    return SendOutcome(status=send.status, due_at=now + pause, counts_as_try=False, pending=send.pending, reason=reason)
 
 
 def suppressed(send: Send, addresses: Sequence[tuple[str, str]]) -> SendOutcome:
@@ -286,12 +290,12 @@ def suppressed(send: Send, addresses: Sequence[tuple[str, str]]) -> SendOutcome:
         reason=reason,
         skipped="unsubscribed" if why == "UNSUBSCRIBE" else "suppressed",
     )
-    return without_recipients(left_out, addresses)
+    return with_suppressed_recipients(left_out, addresses)
 
 
-def without_recipients(verdict: SendOutcome, addresses: Sequence[tuple[str, str]]) -> SendOutcome:
+def with_suppressed_recipients(verdict: SendOutcome, addresses: Sequence[tuple[str, str]]) -> SendOutcome:
     """The outcome of a message, with the recipients that did not get it because they are suppressed."""
-    if not addresses or not verdict.tried:
+    if not addresses or not verdict.counts_as_try:
         return verdict
     named = "; ".join(f"{address} is {why_suppressed(why)}" for address, why in addresses[:5])
     more = f" and {len(addresses) - 5} more" if len(addresses) > 5 else ""
@@ -318,14 +322,14 @@ def why_suppressed(why: str) -> str:
     return f"suppressed ({why.lower()})"
 
 
-def then_complained(verdict: SendOutcome) -> SendOutcome:
+def with_complaint(verdict: SendOutcome) -> SendOutcome:
     """Delivered and then reported as spam, as the test address for complaints is."""
     return msgspec.structs.replace(
         verdict, status="COMPLAINED", complained=True, events=[*verdict.events, ("email.complained", {})]
     )
 
 
-def _is_over(send: Send, moment: datetime) -> bool:
+def _is_expired(send: Send, moment: datetime) -> bool:
     return send.expires_at is not None and moment >= send.expires_at
 
 

@@ -10,7 +10,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement, streamed_statement
 from postern.kernel.values import Record
 from postern.messaging.emails.model import (
-    AsSent,
+    TransmittedParts,
     CapturedMail,
     ContentState,
     IdempotencyKey,
@@ -20,7 +20,7 @@ from postern.messaging.emails.model import (
     SendBody,
     Suppression,
     SuppressionEntry,
-    TouchedSend,
+    TrackedSend,
 )
 
 
@@ -77,7 +77,7 @@ class PreSendState(Record):
     may_go: bool
 
 
-class NamedState(Record):
+class StateById(Record):
     """The state of shared content (`GOING`, `HELD`, `STOPPED`), or of a contact (`SUBSCRIBED`, `UNSUBSCRIBED`)."""
 
     id: UUID
@@ -104,7 +104,7 @@ class SendCounter(Record):
     count: int
 
 
-INSERTED = (
+INSERTED_FIELDS = (
     *("project_id", "id", "status", "test", "message_id", "subject", "sender", "recipient", "to_addresses"),
     *("cc_addresses", "bcc_addresses", "domain_id", "contact_id", "tags", "due_at", "attempt", "scheduled_at"),
     *("expires_at", "created_at"),
@@ -177,7 +177,7 @@ async def claim_keys(
     where project_id = %(project_id)s and route = %(route)s and key = %(key)s
       and created_at > now() - %(window)s::interval
 """)
-async def known_key(
+async def get_key(
     db: Queries, *, project_id: UUID, route: str, key: str, window: timedelta
 ) -> IdempotencyRow | None: ...
 
@@ -247,7 +247,7 @@ async def bodies(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Stor
     update send_bodies set sealed = null
     where project_id = any (%(project_id)s) and send_id = any (%(ids)s) and sealed is not null
 """)
-async def erase_sealed(tx: Transaction, *, project_id: list[UUID], ids: list[UUID]) -> None: ...
+async def erase_secrets(tx: Transaction, *, project_id: list[UUID], ids: list[UUID]) -> None: ...
 
 
 # Whatever settles a send erases its secrets itself; this catches what a signal from outside settled.
@@ -260,7 +260,7 @@ async def erase_sealed(tx: Transaction, *, project_id: list[UUID], ids: list[UUI
     update send_bodies b set sealed = null from settled
     where (b.project_id, b.send_id) = (settled.project_id, settled.send_id)
 """)
-async def erase_settled(db: Queries, *, limit: int) -> bool: ...
+async def erase_settled_secrets(db: Queries, *, limit: int) -> bool: ...
 
 
 # pg_column_size of a compressed value is its compressed size. Concatenating `{}` decompresses it, which is cheaper
@@ -308,7 +308,9 @@ async def set_content_state(tx: Transaction, *, project_id: UUID, ids: list[UUID
         select from sends where project_id = %(project_id)s and lane = 1 and due_at between %(now)s and %(until)s
                             and content_id = any (%(content_ids)s) and handed_over = attempt)
 """)
-async def has_marked(db: Queries, *, project_id: UUID, content_ids: list[UUID], now: Moment, until: Moment) -> bool: ...
+async def has_unsettled_transmissions(
+    db: Queries, *, project_id: UUID, content_ids: list[UUID], now: Moment, until: Moment
+) -> bool: ...
 
 
 # The shared lock on the content excludes its release: a send that is held here is held before the release, which then
@@ -374,7 +376,7 @@ async def hold_sends(
     join sends s on (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
     where not (v.mark and v.may_go)
 """)
-async def look_before_sending(
+async def check_before_sending(
     db: Queries, *, project_id: list[UUID], rows: Jsonb, why: str, now: Moment
 ) -> list[PreSendState]: ...
 
@@ -387,7 +389,7 @@ async def look_before_sending(
 """)
 async def states_of(
     db: Queries, *, project_id: UUID, content_ids: list[UUID], contact_ids: list[UUID]
-) -> list[NamedState]: ...
+) -> list[StateById]: ...
 
 
 @statement("""
@@ -461,7 +463,7 @@ async def attempts(db: Queries, *, project_id: UUID, send_id: UUID) -> list[Send
     where project_id = %(project_id)s and send_id = %(send_id)s and signatures is not null and links_base is not null
     order by outcome = 'ACCEPTED' desc, attempt desc limit 1
 """)
-async def as_sent(db: Queries, *, project_id: UUID, send_id: UUID) -> AsSent | None: ...
+async def transmitted_parts(db: Queries, *, project_id: UUID, send_id: UUID) -> TransmittedParts | None: ...
 
 
 # A send that a worker has claimed but not transmitted is taken over by the next attempt; a transmitted send is not
@@ -540,14 +542,14 @@ async def suppress(tx: Transaction, added: list[SuppressionEntry], *, strength: 
     returning id, address, reason, source, detail, send_id, history, created_at,
               coalesce(updated_at, created_at) as updated_at
 """)
-async def unsuppress(tx: Transaction, *, project_id: UUID, address: str) -> Suppression | None: ...
+async def delete_suppression(tx: Transaction, *, project_id: UUID, address: str) -> Suppression | None: ...
 
 
 @statement("""
     delete from suppressions
     where project_id = %(project_id)s and address = any (%(addresses)s::text[]) and reason = 'UNSUBSCRIBE'
 """)
-async def subscribe_again(tx: Transaction, *, project_id: UUID, addresses: list[str]) -> None: ...
+async def delete_unsubscribe_suppressions(tx: Transaction, *, project_id: UUID, addresses: list[str]) -> None: ...
 
 
 @statement("""
@@ -612,7 +614,7 @@ async def count_soft_bounce(
 
 
 @statement("delete from soft_bounces where project_id = any (%(project_id)s) and address = any (%(addresses)s)")
-async def forget_soft_bounces(tx: Transaction, *, project_id: list[UUID], addresses: list[str]) -> None: ...
+async def delete_soft_bounces(tx: Transaction, *, project_id: list[UUID], addresses: list[str]) -> None: ...
 
 
 @statement("""
@@ -641,7 +643,7 @@ async def captured_message(db: Queries, *, project_id: UUID, send_id: UUID) -> b
            variant_id, domain_id, delivered_at, sent_at, opened_at, clicked_at, human_opened_at, human_clicked_at
     from sends where id = any (%(ids)s)
 """)
-async def touched_sends(db: Queries, *, ids: list[UUID]) -> list[TouchedSend]: ...
+async def tracked_sends(db: Queries, *, ids: list[UUID]) -> list[TrackedSend]: ...
 
 
 @statement("""
@@ -690,7 +692,7 @@ async def insert_once(tx: Transaction, sends: list[Send]) -> list[UUID]: ...
 @statement("""
     select pg_advisory_xact_lock(hashtextextended('frequency-cap:' || %(project_id)s::text, 0))::text
 """)
-async def hold_frequency_cap(tx: Transaction, *, project_id: UUID) -> str: ...
+async def lock_frequency_cap(tx: Transaction, *, project_id: UUID) -> str: ...
 
 
 @statement("""
@@ -701,7 +703,7 @@ async def hold_frequency_cap(tx: Transaction, *, project_id: UUID) -> str: ...
           and s.lane = 1 and not s.test and s.status not in ('SUPPRESSED', 'FAILED', 'CANCELLED', 'EXPIRED')
     ) as recent
 """)
-async def recent_marketing(
+async def count_recent_marketing(
     tx: Transaction, *, project_id: UUID, contact_ids: list[UUID], since: datetime
 ) -> list[ContactCount]: ...
 

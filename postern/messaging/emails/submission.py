@@ -40,7 +40,7 @@ from postern.messaging.emails.model import (
     IdempotencyKeyInProgress,
     IdempotencyKeyReused,
     IdempotencyRow,
-    KeptAttachment,
+    StoredAttachment,
     Send,
     SendBody,
 )
@@ -73,7 +73,7 @@ class NewSend(msgspec.Struct, frozen=True, kw_only=True):
 
     send: Send
     body: SendBody
-    at_once: bool
+    deliver_now: bool
     """Whether the accepting process delivers it itself right after the commit."""
     sealed: bytes | None = None
     """The encrypted body if it has one-time secrets; then only the redacted body is stored in clear."""
@@ -96,7 +96,7 @@ class SubmissionRequest(msgspec.Struct, frozen=True, kw_only=True):
     key: IdempotencyKey | None
     response: tuple[int, Any] | None
     """Status and body of the response if it does not depend on the delivery."""
-    counted: bool = False
+    near_quota: bool = False
     """Whether the quota is nearly used up, so that it must be checked again in the transaction."""
 
 
@@ -111,15 +111,15 @@ async def check_email(
     data: Email,
     settings: ProjectSettings,
     *,
-    at_once: bool,
-    shared: SubmissionContext | None = None,
-    rendered: bool = True,
+    deliver_now: bool,
+    context: SubmissionContext | None = None,
+    render: bool = True,
 ) -> NewSend:
     """Validate an e-mail completely before anything is stored. Raises a Problem with the path.
 
     With `rendered=False` the caller must call `render_check`.
     """
-    shared = SubmissionContext() if shared is None else shared
+    context = SubmissionContext() if context is None else context
     sender = _address("/from", data.from_)
     to = [_address(f"/to/{index}", text) for index, text in enumerate(data.to)]
     cc = [_address(f"/cc/{index}", text) for index, text in enumerate(data.cc or [])]
@@ -127,8 +127,8 @@ async def check_email(
     if len(to) + len(cc) + len(bcc) > RECIPIENTS_LIMIT:
         message = f"`to`, `cc` and `bcc` together can have at most {RECIPIENTS_LIMIT} recipients."
         raise Invalid.at("/to", message, "too_many")
-    body = _body(await _with_template(call, data, shared), data, settings)
-    domain_id = await _domain(call, sender, settings, shared)
+    body = _body(await _with_template(call, data, context), data, settings)
+    domain_id = await _domain(call, sender, settings, context)
     scheduled_at = _schedule(call, data)
     send = msgspec.structs.replace(
         new_send(call.project_id, sender, to[0].spec, call.now),
@@ -142,16 +142,16 @@ async def check_email(
         expires_at=Moment.of(data.expires_at) if data.expires_at else None,
     )
     if scheduled_at is not None:
-        at_once = False
+        deliver_now = False
         send = msgspec.structs.replace(send, status="SCHEDULED", due_at=scheduled_at, scheduled_at=scheduled_at)
-    elif at_once:
+    elif deliver_now:
         due_at = call.now + call.world.settings.lease
         send = msgspec.structs.replace(send, due_at=due_at, attempt=1, dated_at=call.now)
-    new = NewSend(send=send, body=body, at_once=at_once)
-    return await render_check(call, new) if rendered else new
+    new = NewSend(send=send, body=body, deliver_now=deliver_now)
+    return await render_check(call, new) if render else new
 
 
-def one_for_each(new: NewSend) -> list[NewSend]:
+def split_by_recipient(new: NewSend) -> list[NewSend]:
     """The messages of an e-mail: one, or one for each recipient if it is unsubscribable.
 
     An unsubscribe link belongs to one recipient, so recipients cannot share a message with one.
@@ -202,7 +202,7 @@ async def _with_template(call: Call, data: Email, shared: SubmissionContext) -> 
     if data.template_id is not None:
         template_id = as_id(data.template_id)
         if template_id not in shared.templates:
-            shared.templates[template_id] = await templates.content_of(call.db, call.project_id, template_id)
+            shared.templates[template_id] = await templates.get_content(call.db, call.project_id, template_id)
         template = shared.templates[template_id]
         if template is None:
             raise Invalid.at("/templateId", "There is no such template in this project.", "template_missing")
@@ -270,7 +270,7 @@ def _body(words: MessageTemplates, data: Email, settings: ProjectSettings) -> Se
     )
 
 
-def _require_room(attachments: list[KeptAttachment], words: MessageTemplates) -> None:
+def _require_room(attachments: list[StoredAttachment], words: MessageTemplates) -> None:
     """Raises MessageTooLarge if the message is too large already without its template parts."""
     files = sum(len(attachment.content) for attachment in attachments)
     line_ends = files // 76 * 2
@@ -282,7 +282,7 @@ def _require_room(attachments: list[KeptAttachment], words: MessageTemplates) ->
         )
 
 
-def _attachment(index: int, data: EmailAttachment) -> KeptAttachment:
+def _attachment(index: int, data: EmailAttachment) -> StoredAttachment:
     # RFC 2045 §6.8: base64 may be broken into lines.
     encoded = data.content.translate(_NO_LINE_BREAKS) if "\n" in data.content or "\r" in data.content else data.content
     try:
@@ -303,7 +303,7 @@ def _attachment(index: int, data: EmailAttachment) -> KeptAttachment:
             for fault in error.errors
         ]
         raise Invalid(error.detail, errors=faults) from None
-    return KeptAttachment(data.filename, encoded, attachment.content_type, data.content_id)
+    return StoredAttachment(data.filename, encoded, attachment.content_type, data.content_id)
 
 
 _NO_LINE_BREAKS = str.maketrans("", "", "\r\n\t ")
@@ -400,7 +400,7 @@ def _schedule(call: Call, data: Email) -> Moment | None:
     return Moment.of(begins) if begins > call.now else None
 
 
-def read_key(project_id: UUID, route: str, text: str | None, data: Any) -> IdempotencyKey | None:
+def parse_key(project_id: UUID, route: str, text: str | None, data: Any) -> IdempotencyKey | None:
     """Parse an `Idempotency-Key`, with or without quotes (RFC 8941 string). Raises Invalid."""
     if text is None:
         return None
@@ -429,18 +429,18 @@ async def submit(call: Call, request: SubmissionRequest) -> IdempotencyRow | Non
     is_new: bool = await call.world.batcher(commit_all)(request)
     if is_new or request.key is None:
         return None
-    known = await known_answer(call, request.key)
+    known = await stored_response(call, request.key)
     if known is None:
         raise IdempotencyKeyInProgress  # The key expired between two statements; the next request can claim it.
     return known
 
 
-async def known_answer(call: Call, key: IdempotencyKey) -> IdempotencyRow | None:
+async def stored_response(call: Call, key: IdempotencyKey) -> IdempotencyRow | None:
     """The stored response of a key; None if the key is unknown.
 
     Raises IdempotencyKeyInProgress or IdempotencyKeyReused.
     """
-    known = await store.known_key(
+    known = await store.get_key(
         call.db, project_id=call.project_id, route=key.route, key=key.key, window=IDEMPOTENCY_WINDOW
     )
     if known is None:
@@ -457,10 +457,10 @@ async def commit_all(world: "World", requests: list[SubmissionRequest]) -> list[
 
     Requests that are `counted` are committed one by one, because each locks its account.
     """
-    if any(request.counted for request in requests):
-        together = [request for request in requests if not request.counted]
+    if any(request.near_quota for request in requests):
+        together = [request for request in requests if not request.near_quota]
         done = iter(await commit_all(world, together) if together else [])
-        return [await _commit_counted(world, request) if request.counted else next(done) for request in requests]
+        return [await _commit_near_quota(world, request) if request.near_quota else next(done) for request in requests]
     try:
         return list(await _commit(world, requests))
     except (psycopg.DataError, psycopg.IntegrityError) as error:
@@ -469,14 +469,14 @@ async def commit_all(world: "World", requests: list[SubmissionRequest]) -> list[
         return [(await commit_all(world, [request]))[0] for request in requests]
 
 
-async def _commit_counted(world: "World", request: SubmissionRequest) -> bool | BaseException:
+async def _commit_near_quota(world: "World", request: SubmissionRequest) -> bool | BaseException:
     try:
         return (await _commit(world, [request]))[0]
     except (psycopg.DataError, psycopg.IntegrityError, PlanLimitReached) as error:
         return error
 
 
-async def _require_allowance(tx: Transaction, world: "World", request: SubmissionRequest, new: list[NewSend]) -> None:
+async def _require_quota(tx: Transaction, world: "World", request: SubmissionRequest, new: list[NewSend]) -> None:
     """Raises PlanLimitReached. Locks the account until the end of the transaction, so that the count stays right."""
     more = sum(not accepted.send.test for accepted in new)
     if not more:
@@ -491,8 +491,8 @@ async def _commit(world: "World", requests: list[SubmissionRequest]) -> list[boo
     async with world.db.transaction() as tx:
         won = await _claim_keys(tx, requests)
         for request, is_new in zip(requests, won, strict=True):
-            if request.counted and is_new:
-                await _require_allowance(tx, world, request, request.sends)
+            if request.near_quota and is_new:
+                await _require_quota(tx, world, request, request.sends)
         new = [send for request, is_new in zip(requests, won, strict=True) if is_new for send in request.sends]
         if new:
             new = await _with_contacts(tx, new)
@@ -504,7 +504,7 @@ async def _commit(world: "World", requests: list[SubmissionRequest]) -> list[boo
                     for accepted in new
                 ],
             )
-            if any(not accepted.at_once for accepted in new):
+            if any(not accepted.deliver_now for accepted in new):
                 tx.mark_due("sends")
     return won
 
@@ -553,7 +553,7 @@ async def _claim_keys(tx: Transaction, requests: list[SubmissionRequest]) -> lis
 
 async def _insert(tx: Transaction, new: list[NewSend]) -> None:
     rows = [
-        {name: getattr(send, name) for name in store.INSERTED}
+        {name: getattr(send, name) for name in store.INSERTED_FIELDS}
         | {
             "body": body if sealed is None else redacted_body(body),
             "sealed": sealed and b64encode(sealed).decode(),
@@ -587,7 +587,7 @@ def search_text(send: Send) -> str:
     return f"{recipients} {send.message_id} {send.subject[:SEARCHED_SUBJECT]}".lower()
 
 
-async def finish_all(world: "World", finished: list[IdempotencyKey]) -> list[None]:
+async def store_responses(world: "World", finished: list[IdempotencyKey]) -> list[None]:
     """Store the responses for repeated requests."""
     await store.finish_keys(world.db, finished)
     return [None] * len(finished)

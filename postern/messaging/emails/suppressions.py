@@ -160,10 +160,10 @@ async def get_suppression(call: Call, address: str) -> Suppression:
 async def remove_suppression(call: Call, address: str) -> Suppression:
     """Remove an address from the suppression list. Returns the removed suppression."""
     async with call.db.transaction() as tx:
-        removed = await store.unsuppress(tx, project_id=call.project_id, address=address.lower())
+        removed = await store.delete_suppression(tx, project_id=call.project_id, address=address.lower())
         if removed is None:
             raise SuppressionMissing
-        await store.forget_soft_bounces(tx, project_id=[call.project_id], addresses=[address.lower()])
+        await store.delete_soft_bounces(tx, project_id=[call.project_id], addresses=[address.lower()])
         await audit.record(tx, call, "suppression.deleted", "Suppression", removed.id, reason=removed.reason)
     return removed
 
@@ -173,7 +173,7 @@ async def follow_contacts(tx: Transaction, recorded: list[Event]) -> None:
     for event in recorded:
         if event.data.get("unsubscribed") is False:
             address = str(event.data["email"]).lower()
-            await store.subscribe_again(tx, project_id=event.project_id, addresses=[address])
+            await store.delete_unsubscribe_suppressions(tx, project_id=event.project_id, addresses=[address])
 
 
 async def follow_contacts_in_bulk(tx: Transaction, written: EventRange) -> None:

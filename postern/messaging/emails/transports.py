@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from postern.world import World
 
 
-LEASED_AHEAD = timedelta(seconds=5)
+MAX_LEASE_AHEAD = timedelta(seconds=5)
 """How far ahead the times of a relay's rate are leased."""
 
 
@@ -54,10 +54,10 @@ def transport_of(world: "World", project_id: UUID, settings: ProjectSettings) ->
     name = f"relay:{project_id}:{msgspec.json.encode(own).decode()}" if own else "relay"
     transport: Transport | None = world.transports.get(name)
     if transport is None:
-        relays = [_relay(world, project_id, relay) for relay in own] if own else instance_relays(world.settings.relay)
+        relays = [_relay(world, project_id, relay) for relay in own] if own else parse_relays(world.settings.relay)
         transport = world.transports[name] = RelayTransport(
             relays,
-            hello=_own_name(world),
+            ehlo_host=_own_name(world),
             # The operator's relay may have a private address; a project's relay must have a public one.
             resolve=world.outbound.resolve if own else None,
             lease=partial(_lease, world, project_id if own else NO_ID),
@@ -70,7 +70,7 @@ def transport_of(world: "World", project_id: UUID, settings: ProjectSettings) ->
 async def _lease(world: "World", project_id: UUID, name: str, seconds: float) -> float | None:
     """Lease a span of the rate of a relay, which all processes share. See `Lease`."""
     leased = await store.lease_times(
-        world.db, project_id=project_id, name=name, span=timedelta(seconds=seconds), ahead=LEASED_AHEAD
+        world.db, project_id=project_id, name=name, span=timedelta(seconds=seconds), ahead=MAX_LEASE_AHEAD
     )
     return None if leased is None else leased.begin_seconds
 
@@ -98,7 +98,7 @@ def _relay(world: "World", project_id: UUID, relay: projects.ProjectRelay) -> Re
     )
 
 
-def instance_relays(text: str | None) -> list[RelayServer]:
+def parse_relays(text: str | None) -> list[RelayServer]:
     """Parse the relays in POSTERN_RELAY. Raises SettingInvalid."""
     if not text:
         raise SettingInvalid("The transport is `relay`, but POSTERN_RELAY is not set.")

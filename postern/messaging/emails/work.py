@@ -13,7 +13,7 @@ from postern.kernel.config import Settings
 from postern.kernel.due import Work
 from postern.messaging.audiences.contacts import contacts_with_ids
 from postern.messaging.emails import store
-from postern.messaging.emails.delivery import DeliveryJob, deliver_kept, lease_keeper
+from postern.messaging.emails.delivery import DeliveryJob, deliver_leased, lease_keeper
 from postern.messaging.emails.enqueue import contact_variables
 from postern.messaging.emails.model import Send, SendBody
 from postern.messaging.emails.redaction import open_body
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
-TOGETHER_OCTETS = 4 * 1024 * 1024
+GROUP_OCTETS = 4 * 1024 * 1024
 """Octets of content and attachments of one share that are in memory at a time. A worker processes a dozen shares at a
 time and holds each message in up to three forms, so this bounds its memory when every recipient gets an own file."""
 
 
 async def deliver_share(world: "World", sends: list[Send]) -> None:
     """Deliver a claimed share. A send that fails unexpectedly is claimed again when its lease ends."""
-    with lease_keeper(world).keeping(*sends):
-        for together in packed(sends, await _sizes(world, sends)):
+    with lease_keeper(world).renewing(*sends):
+        for together in group_by_size(sends, await _sizes(world, sends)):
             await _deliver_together(world, together)
 
 
-def packed(sends: Sequence[Send], sizes: Mapping[UUID, int]) -> Iterator[list[Send]]:
+def group_by_size(sends: Sequence[Send], sizes: Mapping[UUID, int]) -> Iterator[list[Send]]:
     """The sends in their order, in groups of at most `TOGETHER_OCTETS`; a larger send is a group of its own."""
     group: list[Send] = []
     octets = 0
     for send in sends:
         size = sizes.get(send.content_id or send.id, 0)
-        if group and octets + size > TOGETHER_OCTETS:
+        if group and octets + size > GROUP_OCTETS:
             yield group
             group, octets = [], 0
         group.append(send)
@@ -62,8 +62,8 @@ async def _sizes(world: "World", sends: Sequence[Send]) -> dict[UUID, int]:
 
 
 async def _deliver_together(world: "World", sends: Sequence[Send]) -> None:
-    jobs = await load(world, sends)
-    done = await asyncio.gather(*(deliver_kept(world, job) for job in jobs), return_exceptions=True)
+    jobs = await load_jobs(world, sends)
+    done = await asyncio.gather(*(deliver_leased(world, job) for job in jobs), return_exceptions=True)
     for job, result in zip(jobs, done, strict=True):
         if isinstance(result, OperationalError | PoolTimeout):
             log.warning("database_away", send=str(job.send.id), error=str(result).strip()[:200])
@@ -71,7 +71,7 @@ async def _deliver_together(world: "World", sends: Sequence[Send]) -> None:
             log.error("hand_over_failed", send=str(job.send.id), exc_info=result)
 
 
-async def load(world: "World", sends: Sequence[Send]) -> list[DeliveryJob]:
+async def load_jobs(world: "World", sends: Sequence[Send]) -> list[DeliveryJob]:
     """The jobs for claimed sends of one project, with their content."""
     project_id = sends[0].project_id
     own = [send.id for send in sends if send.content_id is None]

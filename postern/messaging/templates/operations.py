@@ -226,15 +226,15 @@ async def list_template_versions(call: Call, id: UUID) -> list[TemplateVersion]:
     return await store.list_versions(call.db, project_id=call.project_id, id=id, limit=VERSIONS_KEPT)
 
 
-async def content_of(db: Queries, project_id: UUID, id: UUID) -> TemplateContent | None:
+async def get_content(db: Queries, project_id: UUID, id: UUID) -> TemplateContent | None:
     """The content of a template; None if the project has no such template."""
     return await store.get_content(db, project_id=project_id, id=id)
 
 
-async def without_engine(db: Queries, project_id: UUID, ids: Iterable[str | UUID | None]) -> set[UUID]:
+async def ids_without_engine(db: Queries, project_id: UUID, ids: Iterable[str | UUID | None]) -> set[UUID]:
     """The ids among `ids` of templates that are not rendered (`"engine": "none"`). Unknown ids are left out."""
     template_ids = sorted({as_id(id_) if isinstance(id_, str) else id_ for id_ in ids if id_ is not None})
-    return set(await store.without_engine(db, project_id=project_id, ids=template_ids)) if template_ids else set()
+    return set(await store.ids_without_engine(db, project_id=project_id, ids=template_ids)) if template_ids else set()
 
 
 async def require_template(db: Queries, project_id: UUID, id: UUID) -> StoredTemplate:

@@ -30,7 +30,7 @@ async def compile_content(
         size += len(builder_bytes)
         _require_shallow(builder_bytes, builder_json)
     html, is_rendered, names = await rendering.call(
-        str(project_id), "preview_template", subject, builder_bytes, html, text, engine, size=size
+        str(project_id), "check_template", subject, builder_bytes, html, text, engine, size=size
     )
     return CompiledContent(
         subject=subject,

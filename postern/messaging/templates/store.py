@@ -98,7 +98,7 @@ async def list_versions(db: Queries, *, project_id: UUID, id: UUID, limit: int) 
 
 
 @statement("select id from templates where project_id = %(project_id)s and id = any (%(ids)s) and engine = 'none'")
-async def without_engine(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[UUID]: ...
+async def ids_without_engine(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[UUID]: ...
 
 
 @statement("delete from templates where project_id = %(project_id)s and id = %(id)s")

@@ -15,7 +15,7 @@ from postern.messaging.audiences import contacts
 from postern.messaging.emails import engagement
 from postern.messaging.emails import operations as emails
 from postern.messaging.emails.delivery import LINKS_PURPOSE
-from postern.messaging.emails.model import TEST_COPY_TAG, TouchedSend
+from postern.messaging.emails.model import TEST_COPY_TAG, TrackedSend
 from postern.messaging.emails.outcomes import event_of
 from postern.messaging.tracking import store
 from postern.messaging.tracking.model import URL_LIMIT, USER_AGENT_LIMIT, HitKind, HitRequest, TrackingHit
@@ -84,7 +84,7 @@ async def show_unsubscribe(call: Call, send_id: UUID, s: Signature = None) -> Ht
     """The page of an unsubscribe link. Opening it changes nothing; its button unsubscribes."""
     if not s or not _is_signed(call, UNSUBSCRIBE, send_id, s):
         return _link_invalid()
-    sends = await engagement.touched_sends(call.db, [send_id])
+    sends = await engagement.tracked_sends(call.db, [send_id])
     sender, recipient = _masked(sends[0]) if sends else ("", "")
     values: dict[str, Any] = {"send_id": str(send_id), "signature": s, "sender": sender, "recipient": recipient}
     return page("unsubscribe.html", "Unsubscribe", site="", **values)
@@ -100,7 +100,7 @@ async def unsubscribe(call: Call, send_id: UUID, request: RawRequest, s: Signatu
     if not signature or not _is_signed(call, UNSUBSCRIBE, send_id, signature):
         return _link_invalid()
     async with call.db.transaction() as tx:
-        for send in await engagement.touched_sends(tx, [send_id]):
+        for send in await engagement.tracked_sends(tx, [send_id]):
             if TEST_COPY_TAG in (send.tags or []):
                 return _simple_page("Unsubscribed", "This was a test copy. The link works, but nothing was changed.")
             contact = await contacts.contact_of(tx, send.project_id, send.recipient)
@@ -172,7 +172,7 @@ def _multipart_signature_in(body: bytes, content_type: str) -> str | None:
     return None
 
 
-def _masked(send: TouchedSend) -> tuple[str, str]:
+def _masked(send: TrackedSend) -> tuple[str, str]:
     """The sender, and the masked recipient address, for the unsubscribe page."""
     sender = parse_address(send.sender)
     local, _, domain = send.recipient.rpartition("@")

@@ -9,7 +9,7 @@ from postern.kernel.values import new_id
 from postern.messaging.audiences import membership
 from postern.messaging.audiences.contacts import lock_contacts, touch_engagement
 from postern.messaging.emails import engagement
-from postern.messaging.emails.model import TouchedSend
+from postern.messaging.emails.model import TrackedSend
 from postern.messaging.emails.outcomes import event_of
 from postern.messaging.tracking import store
 from postern.messaging.tracking.model import HitClassification, HitRequest, StoredHit
@@ -19,7 +19,7 @@ from postern.platform.events import operations as events
 if TYPE_CHECKING:
     from postern.world import World
 
-ClassifiedHit = tuple[HitRequest, TouchedSend, HitClassification]
+ClassifiedHit = tuple[HitRequest, TrackedSend, HitClassification]
 
 
 async def record_hits(world: "World", hits: list[HitRequest]) -> list[bool]:
@@ -28,13 +28,13 @@ async def record_hits(world: "World", hits: list[HitRequest]) -> list[bool]:
     Returns whether the send of each hit exists.
     """
     async with world.db.transaction() as tx:
-        sends = {send.id: send for send in await engagement.touched_sends(tx, [hit.send_id for hit in hits])}
+        sends = {send.id: send for send in await engagement.tracked_sends(tx, [hit.send_id for hit in hits])}
         hits_of_sends = [hit for hit in hits if hit.send_id in sends]
         if hits_of_sends:
             classified = await _classify_hits(tx, hits_of_sends, sends)
             await _lock_contacts(tx, classified)
             await store.insert_hits(tx, [_row(*hit) for hit in classified])
-            await engagement.mark(tx, [_mark(hit) for hit in classified])
+            await engagement.store_engagement(tx, [_mark(hit) for hit in classified])
             await _update_engagement(tx, classified)
             await events.record_all(tx, _events(classified))
     return [hit.send_id in sends for hit in hits]
@@ -47,7 +47,7 @@ async def erase_hits(tx: Transaction, project_id: UUID, send_ids: list[UUID]) ->
 
 
 async def _classify_hits(
-    tx: Transaction, hits: list[HitRequest], sends: dict[UUID, TouchedSend]
+    tx: Transaction, hits: list[HitRequest], sends: dict[UUID, TrackedSend]
 ) -> list[ClassifiedHit]:
     clicks = [hit for hit in hits if hit.kind == "CLICK"]
     recent: list[Any] = []
@@ -96,7 +96,7 @@ async def _update_engagement(tx: Transaction, classified: list[ClassifiedHit]) -
         )
 
 
-def _row(hit: HitRequest, send: TouchedSend, classification: HitClassification) -> StoredHit:
+def _row(hit: HitRequest, send: TrackedSend, classification: HitClassification) -> StoredHit:
     return StoredHit(
         project_id=send.project_id,
         id=new_id(),

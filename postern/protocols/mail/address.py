@@ -76,7 +76,7 @@ def fold(name: str, value: str) -> str:
     return "\r\n".join(lines) + "\r\n"
 
 
-def unstructured(name: str, value: str) -> str:
+def unstructured_field(name: str, value: str) -> str:
     """An unstructured field (Subject etc.): encoded if necessary, folded, with CRLF. Raises HeaderInvalid."""
     value = check_value(name, value)
     # A value that looks like an encoded-word would be decoded by the mail client, so it is encoded itself.
@@ -202,16 +202,16 @@ def _lower(local: str) -> str:
     return local.lower()
 
 
-def piece_of_address(text: str) -> str:
+def normalize_part(text: str) -> str:
     """Normalize a part of an address for substring search: `@Bücher.example` becomes A-labels."""
     local, at, domain = _lower(text).rpartition("@")
     try:
-        return f"{local}@{domain_of(domain)}" if at and not domain.isascii() else f"{local}{at}{domain}"
+        return f"{local}@{parse_domain_name(domain)}" if at and not domain.isascii() else f"{local}{at}{domain}"
     except AddressInvalid:  # An incomplete domain stays as it is.
         return f"{local}@{domain}"
 
 
-def domain_of(text: str) -> str:
+def parse_domain_name(text: str) -> str:
     """The domain name in lower-case A-labels. Raises AddressInvalid."""
     if CONTROL.search(text):
         raise AddressInvalid("A domain must not contain line breaks or control characters.")

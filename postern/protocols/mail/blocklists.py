@@ -15,7 +15,7 @@ from typing import NamedTuple
 from postern.kernel.values import Record
 from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord, Resolver
 
-HEALTH_KEPT = timedelta(minutes=30)
+HEALTH_CACHED_FOR = timedelta(minutes=30)
 """How long the result of a health check is cached."""
 LISTED_PROBE = "2.0.0.127"
 """127.0.0.2, which every list must contain (RFC 5782 §5)."""
@@ -71,7 +71,7 @@ class BlocklistFinding(Record):
 
     list_name: str
     subject_value: str
-    standing: ListingStatus
+    status: ListingStatus
     codes: tuple[str, ...] = ()
     reason: str = ""
 
@@ -121,7 +121,7 @@ class Blocklists:
         fault = await self._fault(zone)
         if fault:
             return BlocklistFinding(
-                list_name=zone.name, subject_value=subject, standing=ListingStatus.UNKNOWN, reason=fault
+                list_name=zone.name, subject_value=subject, status=ListingStatus.UNKNOWN, reason=fault
             )
         prefix = reversed_address(subject) if zone.subject is BlocklistSubject.ADDRESS else subject
         return await _look_up(self._resolver, zone, prefix, subject)
@@ -130,19 +130,19 @@ class Blocklists:
         """Why the zone's responses cannot be used at present; None if it works."""
         async with self._checking.setdefault(zone, asyncio.Lock()):
             checked_at, fault = self._health.get(zone, (None, None))
-            if checked_at is None or self._clock() - checked_at >= HEALTH_KEPT.total_seconds():
-                fault = await fault_of(self._resolver, zone)
+            if checked_at is None or self._clock() - checked_at >= HEALTH_CACHED_FOR.total_seconds():
+                fault = await zone_problem(self._resolver, zone)
                 self._health[zone] = (self._clock(), fault)
             return fault
 
 
-async def fault_of(resolver: Resolver, zone: Zone) -> str | None:
+async def zone_problem(resolver: Resolver, zone: Zone) -> str | None:
     """Test a zone (RFC 5782 §5): None if it works, else what is wrong."""
     listed = await _look_up(resolver, zone, zone.listed_probe, zone.listed_probe)
-    if listed.standing is not ListingStatus.LISTED:
+    if listed.status is not ListingStatus.LISTED:
         return f"{zone.name} does not list its test entry: {listed.reason}"
     clear = await _look_up(resolver, zone, zone.clear_probe, zone.clear_probe)
-    if clear.standing is not ListingStatus.CLEAR:
+    if clear.status is not ListingStatus.CLEAR:
         return f"{zone.name} lists an address that no list may contain: {clear.reason}"
     return None
 
@@ -155,11 +155,11 @@ async def _look_up(resolver: Resolver, zone: Zone, prefix: str, subject: str) ->
     except DnsUnavailable as error:
         standing, codes, reason = ListingStatus.UNKNOWN, (), str(error)
     else:
-        standing, reason = meaning(zone, codes)
-    return BlocklistFinding(list_name=zone.name, subject_value=subject, standing=standing, codes=codes, reason=reason)
+        standing, reason = interpret_codes(zone, codes)
+    return BlocklistFinding(list_name=zone.name, subject_value=subject, status=standing, codes=codes, reason=reason)
 
 
-def meaning(zone: Zone, codes: Sequence[str]) -> tuple[ListingStatus, str]:
+def interpret_codes(zone: Zone, codes: Sequence[str]) -> tuple[ListingStatus, str]:
     """Interpret the addresses that a list returned. One error code among them makes the result unknown."""
     errors = [code for code in codes if _is_error(zone, code)]
     if errors:

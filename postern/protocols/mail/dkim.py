@@ -81,7 +81,7 @@ def load_key(pem: bytes) -> PrivateKey:
     raise KeyUnusable
 
 
-def public_txt(key: PrivateKey | bytes) -> str:
+def key_record(key: PrivateKey | bytes) -> str:
     """The value of the TXT record that publishes a private key (RFC 6376 §3.6.1, RFC 8463 §4.2)."""
     key = load_key(key) if isinstance(key, bytes) else key
     if isinstance(key, Ed25519PrivateKey):

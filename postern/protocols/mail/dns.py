@@ -24,8 +24,8 @@ TRY_TIMEOUT = timedelta(seconds=2)
 LOOKUP_TIMEOUT = timedelta(seconds=6)
 """How long one lookup may take in total."""
 CONCURRENT_LOOKUPS = 64
-CACHED_ANSWERS = 10_000
-AUTHORITIES_ASKED = 4
+CACHED_RESPONSES = 10_000
+MAX_AUTHORITIES = 4
 
 
 class NoSuchRecord(Exception):
@@ -101,23 +101,23 @@ class Resolver:
             self._resolver.nameservers = [_do53(server) for server in nameservers]
         self._resolver.timeout = try_timeout.total_seconds()
         self._resolver.lifetime = lookup_timeout.total_seconds()
-        self._resolver.cache = dns.resolver.LRUCache(CACHED_ANSWERS) if cache else None
+        self._resolver.cache = dns.resolver.LRUCache(CACHED_RESPONSES) if cache else None
         self._slots = asyncio.Semaphore(concurrency)
         self._authority_port = authority_port
         self._private_authorities = private_authorities
 
     async def txt(self, name: str) -> list[str]:
         """The TXT records, the strings of each joined (RFC 7208 §3.3), invalid UTF-8 replaced."""
-        records = await self._ask(name, "TXT")
+        records = await self._query(name, "TXT")
         return [b"".join(record.strings).decode("utf-8", "replace") for record in records]
 
     async def a(self, name: str) -> list[str]:
         """The IPv4 addresses."""
-        return [record.address for record in await self._ask(name, "A")]
+        return [record.address for record in await self._query(name, "A")]
 
     async def aaaa(self, name: str) -> list[str]:
         """The IPv6 addresses."""
-        return [record.address for record in await self._ask(name, "AAAA")]
+        return [record.address for record in await self._query(name, "AAAA")]
 
     async def addresses(self, name: str) -> list[str]:
         """All addresses, IPv6 first. Raises NoSuchRecord only if there are none of either family."""
@@ -130,21 +130,21 @@ class Resolver:
 
     async def mx(self, name: str) -> list[MailExchanger]:
         """The mail exchangers, smallest preference first."""
-        records = await self._ask(name, "MX")
+        records = await self._query(name, "MX")
         return sorted(MailExchanger(record.preference, _host(record.exchange)) for record in records)
 
     async def cname(self, name: str) -> str:
         """The target of the name's CNAME record."""
-        return _host((await self._ask(name, "CNAME"))[0].target)
+        return _host((await self._query(name, "CNAME"))[0].target)
 
     async def ns(self, name: str) -> list[str]:
         """The name servers of a zone."""
-        return sorted(_host(record.target) for record in await self._ask(name, "NS"))
+        return sorted(_host(record.target) for record in await self._query(name, "NS"))
 
     async def ptr(self, address: str) -> list[str]:
         """The host names of an IP address, by reverse lookup."""
         reverse = dns.reversename.from_address(address).to_text()
-        return [_host(record.target) for record in await self._ask(reverse, "PTR")]
+        return [_host(record.target) for record in await self._query(reverse, "PTR")]
 
     async def authoritative(self, name: str) -> "Resolver":
         """A resolver that queries the authoritative servers of the zone of `name`, bypassing caches.
@@ -156,7 +156,7 @@ class Resolver:
         for start in range(len(labels) - 1):
             try:
                 hosts = await self.ns(".".join(labels[start:]))
-                servers = await self._servers(hosts[:AUTHORITIES_ASKED])
+                servers = await self._servers(hosts[:MAX_AUTHORITIES])
             except NoSuchRecord:
                 continue
             except DnsUnavailable:
@@ -175,7 +175,7 @@ class Resolver:
             server for server in found if self._private_authorities or ipaddress.ip_address(server.address).is_global
         ]
 
-    async def _ask(self, name: str, kind: str) -> list[Any]:
+    async def _query(self, name: str, kind: str) -> list[Any]:
         try:
             dns_name = as_dns_name(name)
         except ValueError:
@@ -198,7 +198,7 @@ class Resolver:
                 return list(answer)
         if canonical_name != dns_name and self._fallback:
             # The authoritative servers of one zone cannot resolve an alias into another zone.
-            return await self._fallback._ask(_host(canonical_name), kind)
+            return await self._fallback._query(_host(canonical_name), kind)
         raise NoSuchRecord(name, kind, nxdomain=nxdomain)
 
 
@@ -213,11 +213,11 @@ class _Authority(Resolver):
         )
         self._ordinary = self._fallback = ordinary
 
-    async def _ask(self, name: str, kind: str) -> list[Any]:
+    async def _query(self, name: str, kind: str) -> list[Any]:
         try:
-            return await super()._ask(name, kind)
+            return await super()._query(name, kind)
         except DnsUnavailable:
-            return await self._ordinary._ask(name, kind)
+            return await self._ordinary._query(name, kind)
 
 
 def as_dns_name(text: str) -> dns.name.Name:

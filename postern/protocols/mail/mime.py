@@ -25,7 +25,7 @@ from postern.protocols.mail.address import (
     HeaderInvalid,
     check_value,
     fold,
-    unstructured,
+    unstructured_field,
 )
 
 LINE_OCTETS: Final = 76
@@ -96,7 +96,7 @@ def compose(message: Message) -> bytes:
     check_headers(message.headers)
     head = (
         f"{fold('From', message.from_.header())}{_addresses('To', message.to)}{_subject(message.subject)}"
-        f"Date: {wire_date(message.date)}\r\nMessage-ID: {message.message_id}\r\n"
+        f"Date: {rfc5322_date(message.date)}\r\nMessage-ID: {message.message_id}\r\n"
         f"{''.join([_own_field(name, value) for name, value in message.own_headers])}"
         f"{_addresses('Cc', message.cc)}{_addresses('Reply-To', message.reply_to)}"
         f"{''.join([_caller_field(name, value) for name, value in message.headers])}MIME-Version: 1.0\r\n"
@@ -178,7 +178,7 @@ def _caller_field(name: str, value: str) -> str:
         raise HeaderInvalid.at(name, "this field is written by the service and cannot be set.")
     if lower.startswith(_NEVER_ENCODED):
         return _own_field(name, value)
-    return unstructured(name, value)
+    return unstructured_field(name, value)
 
 
 def _own_field(name: str, value: str) -> str:
@@ -197,13 +197,13 @@ def _addresses(field: str, mailboxes: Sequence[Address]) -> str:
 
 
 def _subject(subject: str) -> str:
-    field = unstructured("Subject", subject)
+    field = unstructured_field("Subject", subject)
     if len(field) > LINE_LIMIT + len("Subject: \r\n"):
         raise HeaderInvalid.at("subject", f"longer than {LINE_LIMIT} octets after encoding.")
     return field
 
 
-def wire_date(moment: datetime) -> str:
+def rfc5322_date(moment: datetime) -> str:
     """`Sat, 31 Jan 2026 12:00:00 +0000` (RFC 5322 §3.3), independent of the locale."""
     utc = moment.astimezone(UTC)
     return (

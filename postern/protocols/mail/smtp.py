@@ -27,9 +27,9 @@ from postern.protocols.mail.transports.transport import (
     Envelope,
     Rejected,
     Result,
-    postpone,
-    refuse,
-    unfit,
+    defer_all,
+    reject_all,
+    message_problem,
 )
 
 LONGEST_LINE = 2_048
@@ -58,7 +58,7 @@ class SmtpReply(msgspec.Struct, frozen=True, gc=False):
     text: str
 
     @property
-    def good(self) -> bool:
+    def is_success(self) -> bool:
         """Whether it is a 2xx."""
         return 200 <= self.code < 300
 
@@ -104,7 +104,7 @@ def _reply(lines: list[bytes]) -> SmtpReply:
     return SmtpReply(code, enhanced, "\n".join(text.removeprefix(enhanced).lstrip() for text in texts))
 
 
-def spelled(address: str, *, smtputf8: bool) -> bytes | None:
+def encode_address(address: str, *, smtputf8: bool) -> bytes | None:
     """An address as written between `<` and `>`; None if it needs SMTPUTF8, which the server does not support.
 
     If the local part is ASCII, the domain is written as A-labels (RFC 5891 §4.4), which any server accepts.
@@ -170,7 +170,7 @@ class Peer(msgspec.Struct, frozen=True, kw_only=True):
     """Its IP address, if it was looked up already."""
     source: str | None = None
     """The local IP address to connect from."""
-    hello: str = "localhost"
+    ehlo_host: str = "localhost"
     """The client's host name for EHLO."""
     tls: Tls = Tls.STARTTLS
     verify: bool = True
@@ -227,13 +227,13 @@ class AuthenticationFailed(ConnectionFailed):
 
 
 @functools.cache
-def checked_context() -> ssl.SSLContext:
+def verifying_context() -> ssl.SSLContext:
     """A TLS context with the system's certificate authorities. Loading them takes 20 ms, so it is cached."""
     return ssl.create_default_context()
 
 
 @functools.cache
-def unchecked_context() -> ssl.SSLContext:
+def non_verifying_context() -> ssl.SSLContext:
     """A TLS context that accepts any certificate, for opportunistic encryption (RFC 7435)."""
     context = ssl.create_default_context()
     context.check_hostname = False
@@ -247,7 +247,7 @@ async def connect(peer: Peer) -> "SmtpConnection":
     try:
         await connection.greet()
     except ConnectionFailed as failure:
-        failure.opening = connection.said
+        failure.opening = connection.dialogue
         connection.abort()
         raise
     except BaseException:
@@ -279,7 +279,7 @@ async def _dial(peer: Peer) -> "SmtpConnection":
 
 
 def _context(peer: Peer) -> ssl.SSLContext:
-    return peer.context or (checked_context() if peer.verify else unchecked_context())
+    return peer.context or (verifying_context() if peer.verify else non_verifying_context())
 
 
 class SmtpConnection(asyncio.Protocol):
@@ -352,7 +352,7 @@ class SmtpConnection(asyncio.Protocol):
     def pause_writing(self) -> None:
         """The server does not receive more data at the moment."""
         self._unsent = True
-        self._backlog = self._left()
+        self._backlog = self._unsent_octets()
         self._moved = self._loop.time()
 
     def resume_writing(self) -> None:
@@ -370,7 +370,7 @@ class SmtpConnection(asyncio.Protocol):
         """Receive the greeting, then EHLO, STARTTLS and AUTH. Raises ConnectionFailed."""
         peer = self.peer
         self.encrypted = peer.tls is Tls.IMPLICIT
-        greeting = (await self._await(1, peer.timeouts.greeting.total_seconds()))[0]
+        greeting = (await self._receive(1, peer.timeouts.greeting.total_seconds()))[0]
         if greeting.code != 220:
             raise GreetingRefused(f"{peer.label} greeted with {greeting.code} {greeting.text[:500]}", greeting)
         await self._hello()
@@ -378,15 +378,15 @@ class SmtpConnection(asyncio.Protocol):
             await self._encrypt()
         if peer.user is not None:
             await self._authenticate(peer.user, peer.password)
-        self._opening = self.said
-        self._rest()
+        self._opening = self.dialogue
+        self._mark_idle()
 
     async def _hello(self) -> None:
-        reply = await self._ask(f"EHLO {greeting_name(self.peer.hello)}")
-        lines = reply.text.split("\n")[1:] if reply.good else []
-        if not reply.good:
-            reply = await self._ask(f"HELO {greeting_name(self.peer.hello)}")
-        if not reply.good:
+        reply = await self._send_command(f"EHLO {ehlo_name(self.peer.ehlo_host)}")
+        lines = reply.text.split("\n")[1:] if reply.is_success else []
+        if not reply.is_success:
+            reply = await self._send_command(f"HELO {ehlo_name(self.peer.ehlo_host)}")
+        if not reply.is_success:
             raise GreetingRefused(f"{self.peer.label} rejected EHLO: {reply.code} {reply.text[:500]}", reply)
         # Some old servers write `AUTH=PLAIN LOGIN`.
         pairs = [line.strip().replace("AUTH=", "AUTH ", 1).partition(" ") for line in lines]
@@ -400,7 +400,7 @@ class SmtpConnection(asyncio.Protocol):
 
     async def _encrypt(self) -> None:
         peer = self.peer
-        reply = await self._ask("STARTTLS") if "STARTTLS" in self.features else None
+        reply = await self._send_command("STARTTLS") if "STARTTLS" in self.features else None
         if reply is None or reply.code != 220:
             if peer.tls is Tls.STARTTLS_REQUIRED:
                 raise TlsRequired(f"{peer.label} does not offer STARTTLS.", reply, "4.7.4")
@@ -432,12 +432,12 @@ class SmtpConnection(asyncio.Protocol):
             )
         if "PLAIN" in mechanisms:
             secret = base64.b64encode(f"\0{user}\0{password}".encode()).decode()
-            reply = await self._ask(f"AUTH PLAIN {secret}", shown="AUTH PLAIN ****")
+            reply = await self._send_command(f"AUTH PLAIN {secret}", shown="AUTH PLAIN ****")
         elif "LOGIN" in mechanisms:
-            reply = await self._ask("AUTH LOGIN")
+            reply = await self._send_command("AUTH LOGIN")
             for secret in (user, password):
                 if reply.code == 334:
-                    reply = await self._ask(base64.b64encode(secret.encode()).decode(), shown="****")
+                    reply = await self._send_command(base64.b64encode(secret.encode()).decode(), shown="****")
         else:
             raise AuthenticationFailed(f"{self.peer.label} offers neither AUTH PLAIN nor LOGIN.", None, "4.7.0")
         if reply.code != 235:
@@ -454,7 +454,7 @@ class SmtpConnection(asyncio.Protocol):
         return not (self._failure or self._leaving or transport is None or transport.is_closing())
 
     @property
-    def said(self) -> tuple[tuple[str, bytes], ...]:
+    def dialogue(self) -> tuple[tuple[str, bytes], ...]:
         """The dialogue of the current message, or of the start of the connection."""
         return tuple(self._exchange)
 
@@ -462,7 +462,7 @@ class SmtpConnection(asyncio.Protocol):
         """Send one message; see `Transport.deliver`. Raises StaleConnection if a new connection may work."""
         refusal = self._refusal(envelope, message)
         if refusal:
-            return refuse(envelope, refusal.code, refusal.enhanced, refusal.text, self.peer.label)
+            return reject_all(envelope, refusal.code, refusal.enhanced, refusal.text, self.peer.label)
         if not self.usable or self._replies:
             self.abort()
             raise StaleConnection("The server closed the idle connection.")
@@ -471,18 +471,18 @@ class SmtpConnection(asyncio.Protocol):
         self._busy = True
         self.messages += 1
         started = self._loop.time()
-        routes = [self._route(recipient) for recipient in envelope.recipients]
+        routes = [self._encode_recipient(recipient) for recipient in envelope.recipients]
         try:
             verdicts, ambiguous = await self._transact(envelope, routes, message, before_dot)
         except BaseException:
             self.abort()
             raise
-        self._rest()
+        self._mark_idle()
         return self._outcome(envelope, verdicts, ambiguous, started)
 
     def _refusal(self, envelope: Envelope, message: bytes) -> SmtpReply | None:
         """The rejection of a message that this server is certain to reject; None otherwise."""
-        fault = unfit(message)
+        fault = message_problem(message)
         if fault:
             return SmtpReply(554, "5.6.0", fault)
         if self._size_limit and len(message) > self._size_limit:
@@ -495,9 +495,9 @@ class SmtpConnection(asyncio.Protocol):
             return SmtpReply(553, "5.6.7", "The server does not support non-ASCII headers or senders (SMTPUTF8).")
         return None
 
-    def _route(self, recipient: str) -> bytes | SmtpReply:
+    def _encode_recipient(self, recipient: str) -> bytes | SmtpReply:
         try:
-            return spelled(recipient, smtputf8=self._smtputf8) or NO_SMTPUTF8
+            return encode_address(recipient, smtputf8=self._smtputf8) or NO_SMTPUTF8
         except ValueError:
             return NO_ADDRESS
 
@@ -511,21 +511,21 @@ class SmtpConnection(asyncio.Protocol):
         """One reply per recipient, and whether the outcome is ambiguous."""
         paths = [route for route in routes if isinstance(route, bytes)]
         try:
-            sender = spelled(envelope.mail_from, smtputf8=self._smtputf8) if envelope.mail_from else b""
+            sender = encode_address(envelope.mail_from, smtputf8=self._smtputf8) if envelope.mail_from else b""
         except ValueError:
             return [NO_ADDRESS] * len(routes), False
         if not paths or sender is None:
             return [cast("SmtpReply", route) for route in routes], False
         mail, taken, data = await self._send_envelope(self._mail(envelope, sender, message), paths)
-        accepted = mail.good and any(reply.good for reply in taken)
+        accepted = mail.is_success and any(reply.is_success for reply in taken)
         ambiguous = False
         if data.code == 354 and not accepted:
-            await self._reset(any(reply.good for reply in taken))
+            await self._reset(any(reply.is_success for reply in taken))
         elif data.code == 354:
             data, ambiguous = await self._send_data(message, before_dot)
         elif self.usable:
             self._needs_reset = True
-        replies = iter(mail if not mail.good else data if reply.good else reply for reply in taken)
+        replies = iter(mail if not mail.is_success else data if reply.is_success else reply for reply in taken)
         return [route if isinstance(route, SmtpReply) else next(replies) for route in routes], ambiguous
 
     def _mail(self, envelope: Envelope, sender: bytes, message: bytes) -> bytes:
@@ -551,9 +551,9 @@ class SmtpConnection(asyncio.Protocol):
         try:
             if self._pipelining:
                 self._write(b"".join(commands))
-                replies += await self._await(len(commands), self._command)
+                replies += await self._receive(len(commands), self._command)
             else:
-                await self._step(commands, len(commands) - len(paths) - 2, replies)
+                await self._send_one_by_one(commands, len(commands) - len(paths) - 2, replies)
         except ConnectionDropped as dropped:
             replies += self._replies
             self._replies.clear()
@@ -571,16 +571,16 @@ class SmtpConnection(asyncio.Protocol):
             del replies[0]
         return replies[0], replies[1:-1], replies[-1]
 
-    async def _step(self, commands: list[bytes], mail: int, replies: list[SmtpReply]) -> None:
+    async def _send_one_by_one(self, commands: list[bytes], mail: int, replies: list[SmtpReply]) -> None:
         """Send one command at a time: no RCPT after a rejected MAIL, and no DATA without an accepted recipient."""
         for at, command in enumerate(commands):
-            mail_rejected = at > mail and not replies[mail].good
-            no_recipients = at == len(commands) - 1 and not any(reply.good for reply in replies[mail + 1 :])
+            mail_rejected = at > mail and not replies[mail].is_success
+            no_recipients = at == len(commands) - 1 and not any(reply.is_success for reply in replies[mail + 1 :])
             if self._leaving or mail_rejected or no_recipients:
                 replies.append(replies[-1])
                 continue
             self._write(command)
-            replies += await self._await(1, self._command)
+            replies += await self._receive(1, self._command)
 
     async def _reset(self, has_recipients: bool) -> None:
         """End a DATA that the server accepted without a valid transaction by a single dot (RFC 2920 §3.1)."""
@@ -590,7 +590,7 @@ class SmtpConnection(asyncio.Protocol):
             return
         self._write(b".\r\n")
         try:
-            await self._await(1, self._dot)
+            await self._receive(1, self._dot)
         except ConnectionDropped:
             self.abort()
 
@@ -610,7 +610,7 @@ class SmtpConnection(asyncio.Protocol):
                     return self._replies.pop(), False
                 self._write(b".\r\n")
             dot_written = True
-            return (await self._await(1, self._dot))[0], False
+            return (await self._receive(1, self._dot))[0], False
         except ConnectionDropped as dropped:
             # If octets are left in the write buffer, the final dot is among them, so it was not transmitted.
             return SmtpReply(0, dropped.enhanced, dropped.text), dot_written and not self._unsent
@@ -623,7 +623,7 @@ class SmtpConnection(asyncio.Protocol):
         return DeliveryOutcome(
             results=tuple(
                 [
-                    result(recipient, reply, label, duration)
+                    result_of_reply(recipient, reply, label, duration)
                     for recipient, reply in zip(envelope.recipients, verdicts, strict=True)
                 ]
             ),
@@ -631,7 +631,7 @@ class SmtpConnection(asyncio.Protocol):
             duration=duration,
             ambiguous=ambiguous,
             opening=self._opening,
-            exchange=self.said,
+            exchange=self.dialogue,
         )
 
     # Between messages.
@@ -640,10 +640,10 @@ class SmtpConnection(asyncio.Protocol):
         """The replies to MAIL and, if that is accepted, to RCPT; sends no message. Raises ConnectionFailed."""
         self._busy = True
         self._exchange.clear()
-        mail = await self._ask(f"MAIL FROM:<{sender}>")
-        rcpt = await self._ask(f"RCPT TO:<{recipient}>") if mail.good else None
-        await self._ask("RSET")
-        self._rest()
+        mail = await self._send_command(f"MAIL FROM:<{sender}>")
+        rcpt = await self._send_command(f"RCPT TO:<{recipient}>") if mail.is_success else None
+        await self._send_command("RSET")
+        self._mark_idle()
         return mail, rcpt
 
     async def noop(self) -> bool:
@@ -653,10 +653,10 @@ class SmtpConnection(asyncio.Protocol):
         self._busy = True
         self._exchange.clear()
         try:
-            alive = (await self._ask("NOOP")).good
+            alive = (await self._send_command("NOOP")).is_success
         except ConnectionFailed:
             return False
-        self._rest()
+        self._mark_idle()
         return alive
 
     async def quit(self) -> None:
@@ -665,7 +665,7 @@ class SmtpConnection(asyncio.Protocol):
             if self.usable:
                 self._busy = True
                 self._write(b"QUIT\r\n")
-                await self._await(1, self.peer.timeouts.goodbye.total_seconds())
+                await self._receive(1, self.peer.timeouts.goodbye.total_seconds())
         except ConnectionFailed:
             pass
         finally:
@@ -677,10 +677,10 @@ class SmtpConnection(asyncio.Protocol):
 
     # Reading and writing.
 
-    async def _ask(self, command: str, *, shown: str | None = None) -> SmtpReply:
+    async def _send_command(self, command: str, *, shown: str | None = None) -> SmtpReply:
         """Send a command and return the reply."""
         self._write(f"{command}\r\n".encode(), shown=f"{shown}\r\n".encode() if shown else None)
-        return (await self._await(1, self._command))[0]
+        return (await self._receive(1, self._command))[0]
 
     def _write(self, data: bytes, *, shown: bytes | None = None) -> None:
         transport = self._transport
@@ -690,12 +690,12 @@ class SmtpConnection(asyncio.Protocol):
         transport.write(data)
         self._exchange.append(("C", shown or data))
 
-    async def _await(self, wanted: int, pace: float) -> list[SmtpReply]:
+    async def _receive(self, wanted: int, pace: float) -> list[SmtpReply]:
         """The next `wanted` replies, or fewer if one is a 421. If this raises, the replies so far are kept."""
         if len(self._replies) < wanted and not (self._leaving and self._replies):
             if self._failure or self._leaving:
                 raise self._failure or ConnectionDropped(f"{self.peer.label} is closing the connection.")
-            self._watch(wanted, pace)
+            self._start_timeout(wanted, pace)
             self._waiter = self._loop.create_future()
             try:
                 await self._waiter
@@ -705,7 +705,7 @@ class SmtpConnection(asyncio.Protocol):
         del self._replies[:wanted]
         return replies
 
-    def _watch(self, wanted: int, pace: float) -> None:
+    def _start_timeout(self, wanted: int, pace: float) -> None:
         """Set the deadline. To save calls, the timer is only set again when it fires before the deadline."""
         now = self._loop.time()
         self._wanted = wanted
@@ -725,7 +725,7 @@ class SmtpConnection(asyncio.Protocol):
         if self._waiter is None or self._waiter.done():
             return
         now = self._loop.time()
-        if self._unsent and (left := self._left()) < self._backlog:
+        if self._unsent and (left := self._unsent_octets()) < self._backlog:
             # The server is slow but receives data.
             self._backlog, self._moved = left, now
         if now < (self._moved + self._block if self._unsent else self._deadline):
@@ -733,10 +733,10 @@ class SmtpConnection(asyncio.Protocol):
         else:
             self._fail(PeerTimeout(f"{self.peer.label} timed out."))
 
-    def _left(self) -> int:
+    def _unsent_octets(self) -> int:
         return self._transport.get_write_buffer_size() if self._transport else 0
 
-    def _rest(self) -> None:
+    def _mark_idle(self) -> None:
         self._busy = False
         self.idle_since = self._loop.time()
 
@@ -756,10 +756,10 @@ class SmtpConnection(asyncio.Protocol):
             self._waiter.set_exception(self._failure)
 
 
-def result(recipient: str, reply: SmtpReply, host: str, duration: timedelta) -> Result:
+def result_of_reply(recipient: str, reply: SmtpReply, host: str, duration: timedelta) -> Result:
     """The result of a recipient from the server's reply."""
     kind: type[Result] = Rejected
-    if reply.good:
+    if reply.is_success:
         kind = Accepted
     elif reply.code < 500 or (reply.code == 552 and reply.enhanced in {"", "5.5.3"}):
         # RFC 5321 §4.5.3.1.10: some servers reply 552 to too many recipients and mean 452.
@@ -774,10 +774,12 @@ def result(recipient: str, reply: SmtpReply, host: str, duration: timedelta) -> 
     )
 
 
-def deferred(envelope: Envelope, failure: ConnectionFailed, host: str, spent: timedelta = NO_TIME) -> DeliveryOutcome:
+def defer_after_failure(
+    envelope: Envelope, failure: ConnectionFailed, host: str, spent: timedelta = NO_TIME
+) -> DeliveryOutcome:
     """The outcome of a message whose connection failed: all recipients are deferred."""
     reply = failure.reply
-    return postpone(
+    return defer_all(
         envelope,
         failure.text,
         host,
@@ -788,7 +790,7 @@ def deferred(envelope: Envelope, failure: ConnectionFailed, host: str, spent: ti
     )
 
 
-def greeting_name(host: str) -> str:
+def ehlo_name(host: str) -> str:
     """The host name for EHLO: a domain, or an address literal such as `[127.0.0.1]` (RFC 5321 §4.1.3)."""
     try:
         address = ip_address(host)

@@ -366,13 +366,13 @@ class MailLane(StrEnum):
     MARKETING = "marketing"
 
 
-HORIZONS = {MailLane.TRANSACTIONAL: timedelta(hours=24), MailLane.MARKETING: timedelta(hours=72)}
+RETRY_PERIODS = {MailLane.TRANSACTIONAL: timedelta(hours=24), MailLane.MARKETING: timedelta(hours=72)}
 """How long after its submission a message is retried."""
-WAITS = tuple(timedelta(minutes=minutes) for minutes in (5, 15, 30, 60, 120, 240, 480, 720, 1440))
+RETRY_DELAYS = tuple(timedelta(minutes=minutes) for minutes in (5, 15, 30, 60, 120, 240, 480, 720, 1440))
 """The delay after the first, second, … attempt; the last one repeats."""
 JITTER = 0.2
 """Delays vary by this share in both directions, so that messages deferred together are not retried together."""
-LAST_CHANCE = 0.9
+LAST_RETRY_SHARE = 0.9
 """If the next delay would exceed the horizon, the last attempt is after this share of the remaining time."""
 
 
@@ -389,11 +389,11 @@ def next_retry(
 
     `chance` returns a random number 0 ≤ x < 1. There is no retry after the lane's horizon or after `expires_at`.
     """
-    horizon = accepted_at + HORIZONS[lane]
+    horizon = accepted_at + RETRY_PERIODS[lane]
     if expires_at is not None:
         horizon = min(horizon, expires_at)
-    wait = WAITS[min(max(attempt, 1), len(WAITS)) - 1] * (1 + JITTER * (2 * chance() - 1))
+    wait = RETRY_DELAYS[min(max(attempt, 1), len(RETRY_DELAYS)) - 1] * (1 + JITTER * (2 * chance() - 1))
     left = horizon - now
     if wait < left:
         return now + wait
-    return now + left * LAST_CHANCE if left > WAITS[0] and left > wait / 4 else None
+    return now + left * LAST_RETRY_SHARE if left > RETRY_DELAYS[0] and left > wait / 4 else None

@@ -14,9 +14,9 @@ from urllib.parse import quote
 from postern.kernel.values import Record
 from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord, Resolver
 
-MOST_LOOKUPS = 10
+MAX_LOOKUPS = 10
 """Terms that cause DNS queries, across all included records (RFC 7208 §4.6.4)."""
-MOST_VOID_LOOKUPS = 2
+MAX_VOID_LOOKUPS = 2
 """Lookups without a result (RFC 7208 §4.6.4)."""
 MOST_EXCHANGERS = 10
 MOST_NAMES_OF_AN_ADDRESS = 10
@@ -240,8 +240,8 @@ class _Evaluation:
             return await lookup
         except NoSuchRecord:
             self.voids += 1
-            if self.voids > MOST_VOID_LOOKUPS:
-                raise SpfRecordBroken(f"More than {MOST_VOID_LOOKUPS} lookups of the record have no result.") from None
+            if self.voids > MAX_VOID_LOOKUPS:
+                raise SpfRecordBroken(f"More than {MAX_VOID_LOOKUPS} lookups of the record have no result.") from None
             return []
 
     def in_network(self, addresses: list[str], term: SpfTerm) -> bool:
@@ -250,8 +250,8 @@ class _Evaluation:
 
     def count_lookup(self) -> None:
         self.lookups += 1
-        if self.lookups > MOST_LOOKUPS:
-            raise SpfRecordBroken(f"The record needs more than {MOST_LOOKUPS} lookups.")
+        if self.lookups > MAX_LOOKUPS:
+            raise SpfRecordBroken(f"The record needs more than {MAX_LOOKUPS} lookups.")
 
     async def expand(self, spec: str, domain: str) -> str:
         """Expand the macros of a domain-spec (RFC 7208 §7)."""

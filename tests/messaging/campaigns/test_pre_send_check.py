@@ -107,7 +107,7 @@ async def test_a_committed_pause_succeeds_even_if_the_database_fails_afterwards(
     async def away(*_, **__):
         raise OperationalError("the connection is lost")
 
-    monkeypatch.setattr(pre_send_check.store, "has_marked", away)
+    monkeypatch.setattr(pre_send_check.store, "has_unsettled_transmissions", away)
     answer = await act(sender, campaign, "pause")
     assert (answer.status_code, answer.json()["status"]) == (200, "PAUSED")
 

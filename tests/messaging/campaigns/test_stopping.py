@@ -10,7 +10,7 @@ from postern.messaging.campaigns import running
 from postern.messaging.campaigns.work import WORK as CAMPAIGNS
 from postern.messaging.emails.delivery import deliver_claimed
 from postern.messaging.emails.pre_send_check import SendTurn, check_sends
-from postern.messaging.emails.work import SENDS, deliver_share, load
+from postern.messaging.emails.work import SENDS, deliver_share, load_jobs
 from tests.messaging.campaigns.test_campaigns import act, detail, prepared
 from tests.messaging.emails.test_relay import sender, sink
 
@@ -58,7 +58,7 @@ async def test_pausing_does_not_update_the_sends(sender, world):
 async def test_sends_that_are_ready_after_a_pause_are_not_transmitted(sender, sink, world, clock, work_off):
     campaign, emails = await outward(sender, 4)
     await filled(world, sender)
-    jobs = await load(world, await claimed(world, sender, MARKETING))
+    jobs = await load_jobs(world, await claimed(world, sender, MARKETING))
     assert len(jobs) == 4
     await act(sender, campaign, "pause")
     for job in jobs:  # The worker has read them as going, and comes to the wire only now.
@@ -152,7 +152,7 @@ async def test_cancelling_covers_retries_and_sends_of_a_dead_worker(sender, sink
     await deliver_share(world, [first])
     sink.behaviour.replies.clear()
     await check_sends(
-        world, [SendTurn(second, [second.recipient], leavable=True, needs_mark=True)]
+        world, [SendTurn(second, [second.recipient], skip_unsubscribed=True, needs_mark=True)]
     )  # … and the worker dies with it on the wire, and with the third in hand.
     assert await statuses(sender, campaign) == ["DELAYED", "QUEUED", "QUEUED"]
     assert (await act(sender, campaign, "cancel")).json()["status"] == "CANCELLED"

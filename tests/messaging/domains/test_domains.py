@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
 from postern.messaging.domains.operations import sending_domain, sending_domains, signers
 from postern.protocols.mail.blocklists import ZONES
-from postern.protocols.mail.dkim import key_record_problem, public_txt, sign
+from postern.protocols.mail.dkim import key_record_problem, key_record, sign
 
 DAY, HOUR, MINUTE = timedelta(days=1), timedelta(hours=1), timedelta(minutes=1)
 ADDRESS = "192.0.2.10"
@@ -363,7 +363,7 @@ async def test_keys_rotate_only_to_a_published_key(project, zone, clock, work_of
     again = (await project.client.post(f"/domains/{domain['id']}/rotate-keys")).json()
     assert again["dkimTokens"] == domain["dkimTokens"]
     signer = (await signers(world, await sending_domain(world.db, as_uuid(project.id), "keys.example.org")))[0]
-    assert public_txt(signer.private_key) == fresh["value"]
+    assert key_record(signer.private_key) == fresh["value"]
 
 
 # Blocklists

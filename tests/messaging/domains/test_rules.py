@@ -11,9 +11,9 @@ from postern.kernel.http.problems import Invalid
 from postern.messaging.domains.model import NEXT_STATUS, DnsOutcome, Status
 from postern.messaging.domains.rules import (
     PublishedRecords,
-    as_domain,
+    parse_domain,
     next_check_in,
-    outcome_of,
+    dns_outcome,
     registered_domain,
     spf_value,
 )
@@ -39,21 +39,21 @@ REFUSED = [
 
 @pytest.mark.parametrize(("text", "name"), NAMES)
 def test_names_are_normalised(text, name):
-    assert as_domain(text) == name
-    assert as_domain(name) == name
+    assert parse_domain(text) == name
+    assert parse_domain(name) == name
 
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_invalid_domains_are_refused_with_the_path(text):
     with pytest.raises(Invalid) as refused:
-        as_domain(text)
+        parse_domain(text)
     assert [fault.path for fault in refused.value.errors] == ["/domain"]
 
 
 @given(st.text(max_size=80))
 def test_any_text_is_a_domain_name_or_refused(text):
     try:
-        name = as_domain(text)
+        name = parse_domain(text)
     except Invalid:
         return
     assert name.isascii()
@@ -101,7 +101,10 @@ SIGNS = [
 @pytest.mark.parametrize(("status", "seen", "watched", "failing", "sign"), SIGNS)
 def test_the_outcome_of_a_check(status, seen, watched, failing, sign):
     failing_since = None if failing is None else NOW - failing
-    assert outcome_of(status, seen=seen, watched_since=NOW - watched, failing_since=failing_since, now=NOW) == sign
+    assert (
+        dns_outcome(status, is_published=seen, watched_since=NOW - watched, failing_since=failing_since, now=NOW)
+        == sign
+    )
 
 
 def test_a_pending_domain_is_checked_often_at_first():

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from postern.protocols.mail.smtp import greeting_name
+from postern.protocols.mail.smtp import ehlo_name
 from tests.protocols.mail.test_html_tokens import ours
 
 MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject": "Hello", "html": "<p>x</p>"}
@@ -178,4 +178,4 @@ def test_ehlo_sends_an_ip_address_as_a_literal(host, name):
     """
     Defects: M17
     """
-    assert greeting_name(host) == name
+    assert ehlo_name(host) == name

@@ -71,8 +71,8 @@ async def test_a_running_request_is_409_and_after_a_crash_the_stored_sends_are_r
     async def die(*_):
         raise Died
 
-    monkeypatch.setattr(operations, "_hand_over", lambda *_: asyncio.sleep(0, "QUEUED"))
-    monkeypatch.setattr(operations, "finish_all", die)
+    monkeypatch.setattr(operations, "_deliver_now", lambda *_: asyncio.sleep(0, "QUEUED"))
+    monkeypatch.setattr(operations, "store_responses", die)
     with pytest.raises(BaseException):  # noqa: B017 - the process ends here
         await project.client.post("/emails", MAIL, headers=KEY)
     running = await project.client.post("/emails", MAIL, headers=KEY)

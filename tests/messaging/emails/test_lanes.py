@@ -9,9 +9,9 @@ from uuid import UUID, uuid4
 
 from postern.kernel.http.call import ProjectMissing
 from postern.messaging.emails import delivery, enqueue, store, work
-from postern.messaging.emails.delivery import deliver_claimed, keep_leases, lease_keeper
+from postern.messaging.emails.delivery import deliver_claimed, hold_all, lease_keeper
 from postern.messaging.emails.model import SendBody
-from postern.messaging.emails.work import SENDS, deliver_share, load
+from postern.messaging.emails.work import SENDS, deliver_share, load_jobs
 from tests.workers import at_work
 
 TRANSACTIONAL, MARKETING = SENDS
@@ -95,7 +95,7 @@ async def test_a_long_queue_gets_several_but_never_all_workers(project, new_proj
 
 
 async def test_large_messages_are_sent_in_groups_that_fit_into_memory(project, world, work_off, monkeypatch):
-    monkeypatch.setattr(work, "TOGETHER_OCTETS", 100_000)
+    monkeypatch.setattr(work, "GROUP_OCTETS", 100_000)
     invoice = base64.b64encode(random.Random(1).randbytes(30_000)).decode()  # Not to be compressed: 40,000 octets.
     large = {**MAIL, "attachments": [{"filename": "invoice.pdf", "content": invoice}]}
     for mails in ([large] * 5, [MAIL] * 20):
@@ -143,8 +143,8 @@ async def due_of(world, send):
 async def test_a_deleted_project_does_not_affect_sends_of_others(project, new_project, world):
     other = await new_project()
     jobs = [
-        *await load(world, await queued_sends(world, other, 1)),
-        *await load(world, await queued_sends(world, project, 2)),
+        *await load_jobs(world, await queued_sends(world, other, 1)),
+        *await load_jobs(world, await queued_sends(world, project, 2)),
     ]
     assert (await other.developer.delete("")).status_code == 200
     gone, *statuses = await asyncio.gather(*(deliver_claimed(world, job) for job in jobs), return_exceptions=True)
@@ -179,9 +179,9 @@ async def test_held_sends_are_no_longer_leased(project, world, monkeypatch):
 
     async def note(there, sends):
         seen.append({send.id for send in lease_keeper(there)._sends.values()})
-        return await keep_leases(there, sends)
+        return await hold_all(there, sends)
 
-    monkeypatch.setattr(delivery, "keep_leases", note)
+    monkeypatch.setattr(delivery, "hold_all", note)
     await deliver_share(world, sends)
     assert held.id not in seen[0]
     assert await due_of(world, held) is None
@@ -196,7 +196,7 @@ def test_sends_are_grouped_in_order_without_omission():
 
     mega = 1024 * 1024
     sends = [One(size * mega) for size in (2, 2, 1, 20, 0, 4, 1, 3)]
-    lots = list(work.packed(sends, {each.id: each.size for each in sends}))
+    lots = list(work.group_by_size(sends, {each.id: each.size for each in sends}))
     assert [[each.size // mega for each in lot] for lot in lots] == [[2, 2], [1], [20], [0, 4], [1, 3]]
     assert [each for lot in lots for each in lot] == sends
-    assert list(work.packed([], {})) == []
+    assert list(work.group_by_size([], {})) == []

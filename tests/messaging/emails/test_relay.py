@@ -241,7 +241,7 @@ async def test_an_attempt_of_a_dead_process_is_ambiguous(sender, world, clock, w
     async def die(*_):
         return "QUEUED"
 
-    monkeypatch.setattr(operations, "_hand_over", die)
+    monkeypatch.setattr(operations, "_deliver_now", die)
     sent = (await sender.client.post("/emails", MAIL)).json()
     assert sent["status"] == "QUEUED"
     assert (await sender.client.post(f"/emails/{sent['id']}/cancel")).status_code == 409

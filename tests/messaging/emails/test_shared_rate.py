@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from postern.kernel.values import new_id
 from postern.messaging.emails import store
-from postern.messaging.emails.transports import LEASED_AHEAD, _lease
+from postern.messaging.emails.transports import MAX_LEASE_AHEAD, _lease
 from postern.protocols.mail.smtp import Tls
 from postern.protocols.mail.transports.relay import LEASED_SECONDS, RelayServer, RelayTransport
 from postern.protocols.mail.transports.transport import Envelope
@@ -40,7 +40,7 @@ async def test_two_processes_share_a_rate(world, monkeypatch):
         )
         for each in both:
             await each.aclose()
-        assert sink.accepted == sum(not outcome.untried for outcome in outcomes) == rate
+        assert sink.accepted == sum(not outcome.no_server_contacted for outcome in outcomes) == rate
     # As many spans as the messages need, not one each, and none beside another.
     assert rate * LEASED_SECONDS < len(spans) * rate * LEASED_SECONDS <= rate * 3
     spans.sort()
@@ -49,8 +49,8 @@ async def test_two_processes_share_a_rate(world, monkeypatch):
 
 async def test_send_times_are_not_leased_far_ahead(world):
     """Defects: S11"""
-    fence = {"project_id": new_id(), "name": "relay", "ahead": LEASED_AHEAD}
-    first = await store.lease_times(world.db, span=LEASED_AHEAD * 2, **fence)
+    fence = {"project_id": new_id(), "name": "relay", "ahead": MAX_LEASE_AHEAD}
+    first = await store.lease_times(world.db, span=MAX_LEASE_AHEAD * 2, **fence)
     assert first is not None
     assert first.begin_seconds == 0
-    assert await store.lease_times(world.db, span=LEASED_AHEAD, **fence) is None
+    assert await store.lease_times(world.db, span=MAX_LEASE_AHEAD, **fence) is None

@@ -15,14 +15,14 @@ from postern.messaging.emails import rules, store
 from postern.messaging.emails.model import (
     MARKETING,
     RETRIABLE,
-    SETTLED,
+    SETTLING_TRANSITIONS,
     TRANSITIONS,
     WAITING,
     SendStatus,
 )
 from postern.messaging.emails.rules import new_send
 from postern.protocols.mail.address import parse_address
-from postern.protocols.mail.transports.transport import FixedOutcome, answer
+from postern.protocols.mail.transports.transport import FixedOutcome, fixed_result
 
 STATES = get_args(SendStatus)
 PAIRS = list(product(STATES, STATES))
@@ -43,7 +43,10 @@ async def test_settling_changes_exactly_what_the_table_allows(project, world):
         msgspec.structs.replace(new_send(UUID(project.id), sender, "ada@example.com", now), status=state, attempt=1)
         for state, _ in PAIRS
     ]
-    rows = [{name: getattr(send, name) for name in store.INSERTED} | {"body": {}, "search_text": ""} for send in sends]
+    rows = [
+        {name: getattr(send, name) for name in store.INSERTED_FIELDS} | {"body": {}, "search_text": ""}
+        for send in sends
+    ]
     outcomes = [
         {
             "project_id": send.project_id,
@@ -57,7 +60,9 @@ async def test_settling_changes_exactly_what_the_table_allows(project, world):
     ]
     async with world.db.transaction() as tx:
         await store.insert_sends(tx, project_id=[UUID(project.id)], rows=Jsonb(rows))
-        settled = await store.settle(tx, project_id=[UUID(project.id)], rows=Jsonb(outcomes), allowed=SETTLED, now=now)
+        settled = await store.settle(
+            tx, project_id=[UUID(project.id)], rows=Jsonb(outcomes), allowed=SETTLING_TRANSITIONS, now=now
+        )
     after = {row.id: row.status for row in settled}
     for send, (state, outcome) in zip(sends, PAIRS, strict=True):
         allowed = state in WAITING and outcome in TRANSITIONS[state]
@@ -68,7 +73,7 @@ async def test_without_the_table_settling_changes_no_state(project, world):
     send = msgspec.structs.replace(
         new_send(UUID(project.id), parse_address("a@acme.example"), "ada@example.com", world.clock()), attempt=1
     )
-    row = {name: getattr(send, name) for name in store.INSERTED} | {"body": {}, "search_text": ""}
+    row = {name: getattr(send, name) for name in store.INSERTED_FIELDS} | {"body": {}, "search_text": ""}
     outcome = {"project_id": send.project_id, "id": send.id, "attempt": 1, "status": "SENT", "tries": 1, "ambiguous": 0}
     async with world.db.transaction() as tx:
         await store.insert_sends(tx, project_id=[send.project_id], rows=Jsonb([row]))
@@ -96,9 +101,9 @@ def test_every_outcome_of_an_attempt_is_one_that_the_table_allows(state, world):
         rules.expired(),
         rules.cancelled(send),
         rules.contact_deleted(),
-        rules.domain_lapsed("acme.example"),
-        rules.sender_lapsed("a@acme.example"),
-        rules.undecided(send, now),
+        rules.domain_not_verified("acme.example"),
+        rules.sender_not_verified("a@acme.example"),
+        rules.content_kept_changing(send, now),
         rules.not_rendered(send, "why", now),
         rules.not_rendered(lasting, "why", now),
         rules.suppressed(send, [("ada@example.com", "BOUNCE")]),
@@ -106,13 +111,13 @@ def test_every_outcome_of_an_attempt_is_one_that_the_table_allows(state, world):
     for each, on_ambiguous in product(FixedOutcome, ("hold", "retry")):
         for ambiguous, untried, of in product((False, True), (False, True), (send, lasting)):
             outcome = rules.DeliveryOutcome(
-                results=(answer(each, "ada@example.com"),),
+                results=(fixed_result(each, "ada@example.com"),),
                 host="postern.test",
                 duration=timedelta(),
                 ambiguous=ambiguous,
-                untried=untried,
+                no_server_contacted=untried,
             )
             outcomes.append(rules.judge(of, outcome, now, on_ambiguous=on_ambiguous, chance=lambda: 0.5))
             if outcomes[-1].delivered:
-                outcomes.append(rules.then_complained(outcomes[-1]))
+                outcomes.append(rules.with_complaint(outcomes[-1]))
     assert {each.status for each in outcomes} - TRANSITIONS[state] <= {state}

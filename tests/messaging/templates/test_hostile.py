@@ -11,8 +11,8 @@ from postern.kernel.http.problems import Problem
 from postern.messaging.emails.model import BODY_CHARACTERS, VARIABLES_BYTES
 from postern.messaging.templates.model import CONTENT_CHARACTERS
 from postern.protocols.mail.templates.builder import MJML_CHARACTERS
-from postern.protocols.mail.templates.composing import check_message, preview, preview_template
-from postern.protocols.mail.templates.content import nowhere
+from postern.protocols.mail.templates.composing import check_message, preview, check_template
+from postern.protocols.mail.templates.content import no_report
 from postern.protocols.mail.templates.template import OutputFormat, RenderFailed, TemplateInvalid, compile_template
 
 DEEP = {
@@ -154,7 +154,7 @@ GROWING = {
 
 
 def in_template(**parts):
-    return lambda source: preview_template(nowhere, *(made(source) for made in {**NO_PARTS, **parts}.values()))
+    return lambda source: check_template(no_report, *(made(source) for made in {**NO_PARTS, **parts}.values()))
 
 
 def in_builder(make):
@@ -163,16 +163,16 @@ def in_builder(make):
 
 NO_PARTS = dict.fromkeys(("subject", "builder_json", "html", "text"), lambda _: None)
 ENTRIES = {
-    "html of a message": (BODY_CHARACTERS, lambda source: check_message(nowhere, "x", source, None, {"a": "x"}, "1")),
-    "text of a message": (BODY_CHARACTERS, lambda source: check_message(nowhere, "x", None, source, {"a": "x"}, "1")),
+    "html of a message": (BODY_CHARACTERS, lambda source: check_message(no_report, "x", source, None, {"a": "x"}, "1")),
+    "text of a message": (BODY_CHARACTERS, lambda source: check_message(no_report, "x", None, source, {"a": "x"}, "1")),
     "value of a message": (
         VARIABLES_BYTES,
-        lambda source: check_message(nowhere, "{{ v }}", VALUES, "{{ v }}", {"v": source}, "1"),
+        lambda source: check_message(no_report, "{{ v }}", VALUES, "{{ v }}", {"v": source}, "1"),
     ),
     "html of a template": (CONTENT_CHARACTERS, in_template(html=lambda source: source)),
     "preview": (
         CONTENT_CHARACTERS,
-        lambda source: preview(nowhere, None, source, source, {"a": "x"}, "https://x.test/"),
+        lambda source: preview(no_report, None, source, source, {"a": "x"}, "https://x.test/"),
     ),
     "MJML": (
         MJML_CHARACTERS - 100,

@@ -95,9 +95,9 @@ async def test_system_mail_is_retried_after_an_outage_of_the_relay(house, strang
         open = False
 
         async def deliver(self, envelope, message, *, before_dot=None):
-            from postern.protocols.mail.transports.transport import postpone
+            from postern.protocols.mail.transports.transport import defer_all
 
-            return postpone(envelope, "Nobody there.", "relay")
+            return defer_all(envelope, "Nobody there.", "relay")
 
         async def aclose(self):
             pass

@@ -8,7 +8,7 @@ from postern.protocols.mail.blocklists import (
     BlocklistSubject,
     ListingStatus,
     Zone,
-    fault_of,
+    zone_problem,
     parse_zones,
     reversed_address,
 )
@@ -36,12 +36,12 @@ async def test_every_list_is_queried_for_its_kind_of_subject(zone, resolver):
     zone.add("bad.example.dbl.spamhaus.org", "A", "127.0.1.2")
     found = await Blocklists(resolver).check(addresses=["192.0.2.10", "192.0.2.11"], domains=["bad.example"])
     assert len(found) == 2 * 5 + 3
-    listed = {(each.list_name, each.subject_value, each.codes) for each in found if each.standing == "listed"}
+    listed = {(each.list_name, each.subject_value, each.codes) for each in found if each.status == "listed"}
     assert listed == {
         ("zen.spamhaus.org", "192.0.2.10", ("127.0.0.3", "127.0.0.4")),
         ("dbl.spamhaus.org", "bad.example", ("127.0.1.2",)),
     }
-    assert {each.standing for each in found} == {ListingStatus.LISTED, ListingStatus.CLEAR}
+    assert {each.status for each in found} == {ListingStatus.LISTED, ListingStatus.CLEAR}
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ async def test_error_codes_are_unknown_and_never_a_listing(zone, resolver, asked
     prefix = "10.2.0.192" if asked.subject is BlocklistSubject.ADDRESS else "192.0.2.10"
     zone.set(f"{prefix}.{asked.name}", "A", *codes)
     (found,) = await Blocklists(resolver, [asked]).check(**subject)
-    assert found.standing == standing
+    assert found.status == standing
     assert found.reason
 
 
@@ -77,12 +77,12 @@ async def test_a_list_that_lists_everything_or_nothing_is_unknown(zone, resolver
     zone.add(f"{each.clear_probe}.{each.name}", "A", "127.0.0.2")
     zone.add(f"10.2.0.192.{each.name}", "A", "127.0.0.2")
     zone.add(f"example.com.{each.name}", "A", "127.0.0.2")
-    assert await fault_of(resolver, each)
-    assert {found.standing for found in await Blocklists(resolver, [each]).check(**subject)} == {"unknown"}
+    assert await zone_problem(resolver, each)
+    assert {found.status for found in await Blocklists(resolver, [each]).check(**subject)} == {"unknown"}
     zone.remove(f"{each.clear_probe}.{each.name}")
-    assert {found.standing for found in await Blocklists(resolver, [each]).check(**subject)} == {"listed"}
+    assert {found.status for found in await Blocklists(resolver, [each]).check(**subject)} == {"listed"}
     zone.remove(f"{each.listed_probe}.{each.name}")
-    assert {found.standing for found in await Blocklists(resolver, [each]).check(**subject)} == {"unknown"}
+    assert {found.status for found in await Blocklists(resolver, [each]).check(**subject)} == {"unknown"}
 
 
 @pytest.mark.parametrize("fault", ["servfail", "silence", "refuse"])
@@ -91,10 +91,10 @@ async def test_a_list_that_cannot_be_reached_is_unknown(zone, resolver, fault):
     lists = Blocklists(asking, [ZEN])
     getattr(zone, fault)("10.2.0.192.zen.spamhaus.org")
     (found,) = await lists.check(addresses=["192.0.2.10"])
-    assert found.standing is ListingStatus.UNKNOWN
+    assert found.status is ListingStatus.UNKNOWN
     getattr(zone, fault)()
     (found,) = await Blocklists(asking, [ZEN]).check(addresses=["192.0.2.10"])
-    assert found.standing is ListingStatus.UNKNOWN
+    assert found.status is ListingStatus.UNKNOWN
 
 
 async def test_health_checks_are_cached(zone, resolver):

@@ -205,7 +205,7 @@ def test_content_is_rendered_for_every_recipient():
     content = compile_content(
         subject="Hi {{ name }} of {{ shop }}\n",
         html='<p>Hi {{ name }}</p><a href="{{ unsubscribeUrl }}">Leave</a>',
-        facts={"shop": "Postern & Co", "name": "friend"},
+        shared_values={"shop": "Postern & Co", "name": "friend"},
     )
     one = content.render({"name": "<Ada>"}, send_id="S1", tracking=TRACKING)
     assert one.subject == "Hi <Ada> of Postern & Co"

@@ -18,7 +18,7 @@ from postern.protocols.mail.dkim import (
     generate_ed25519,
     generate_rsa,
     load_key,
-    public_txt,
+    key_record,
     sign,
 )
 from postern.protocols.mail.mime import Message, compose
@@ -26,8 +26,8 @@ from postern.protocols.mail.mime import Message, compose
 RSA, EDWARDS = generate_rsa(), generate_ed25519()
 SIGNERS = [Signer.load("example.test", "one", RSA), Signer.load("example.test", "two", EDWARDS)]
 RECORDS = {
-    b"one._domainkey.example.test.": public_txt(RSA).encode(),
-    b"two._domainkey.example.test.": public_txt(EDWARDS).encode(),
+    b"one._domainkey.example.test.": key_record(RSA).encode(),
+    b"two._domainkey.example.test.": key_record(EDWARDS).encode(),
 }
 NOW = 1_770_000_000
 
@@ -150,7 +150,7 @@ def test_any_body_is_canonicalized_as_rfc_6376_defines(body):
 def test_the_test_vector_of_rfc_8463():
     """Appendix A: the key and record given there, and the signature made with them."""
     key = Ed25519PrivateKey.from_private_bytes(b64decode("nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A="))
-    assert public_txt(key) == "v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
+    assert key_record(key) == "v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
     message = (
         b"DKIM-Signature: v=1; a=ed25519-sha256; c=relaxed/relaxed;\r\n"
         b" d=football.example.com; i=@football.example.com;\r\n"
@@ -169,7 +169,7 @@ def test_the_test_vector_of_rfc_8463():
         b"\r\n"
         b"Hi.\r\n\r\nWe lost the game.  Are you hungry yet?\r\n\r\nJoe.\r\n"
     )
-    records = {b"brisbane._domainkey.football.example.com.": public_txt(key).encode()}
+    records = {b"brisbane._domainkey.football.example.com.": key_record(key).encode()}
     assert oracle.DKIM(message + mail).verify(dnsfunc=lambda name, timeout=5: records.get(name))
     ours = sign(mail, [Signer("football.example.com", "brisbane", key)], now=1528637909)
     assert b"bh=2jUSOH9NhtVGCQWNr9BrIAPreKQjO6Sn7XIkfJVOzv8=" in ours

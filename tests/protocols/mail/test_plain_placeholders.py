@@ -5,7 +5,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postern.protocols.mail.templates.content import CHARACTERS_MAX, HOLES_MAX, NUMBER_MAX, fill_placeholders
+from postern.protocols.mail.templates.content import CHARACTERS_MAX, PLACEHOLDERS_MAX, NUMBER_MAX, fill_placeholders
 from postern.protocols.mail.templates.template import OutputFormat, RenderFailed, TemplateInvalid, compile_template
 
 NAMES = [
@@ -64,8 +64,8 @@ def test_ordinary_mail_is_rendered_without_the_engine():
 
 
 def test_large_templates_are_left_to_the_engine():
-    assert fill_placeholders("{{a}}" * HOLES_MAX, {"a": "x"}) == "x" * HOLES_MAX
-    assert fill_placeholders("{{a}}" * (HOLES_MAX + 1), {"a": "x"}) is None
+    assert fill_placeholders("{{a}}" * PLACEHOLDERS_MAX, {"a": "x"}) == "x" * PLACEHOLDERS_MAX
+    assert fill_placeholders("{{a}}" * (PLACEHOLDERS_MAX + 1), {"a": "x"}) is None
     assert fill_placeholders("{{a}}" * 2, {"a": "x" * (CHARACTERS_MAX // 2)}) is None
     assert fill_placeholders("{{a}}" + " " * CHARACTERS_MAX, {"a": "x"}) is None
     assert fill_placeholders("{{a}}", {"a": NUMBER_MAX}) == str(NUMBER_MAX)

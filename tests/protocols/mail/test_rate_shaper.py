@@ -49,19 +49,19 @@ def test_the_circuit_breaker(signals, is_open, admits):
         elif signal == "c":
             subject.connected()
         elif signal == "t":
-            assert subject.admits(now)
+            assert subject.allows_attempt(now)
         else:
             now += int(signal) * 1.0
-    assert subject.open(now) is is_open
-    assert subject.admits(now) is admits
+    assert subject.circuit_open(now) is is_open
+    assert subject.allows_attempt(now) is admits
 
 
 def test_pauses_double_up_to_the_maximum():
     subject, now, pauses = shaper(), 0.0, []
     for _ in range(FAILURES_TO_OPEN + 20):
         subject.failed(now)
-        pauses.append(subject.wait(now))
-        now += subject.wait(now)
+        pauses.append(subject.seconds_to_next_trial(now))
+        now += subject.seconds_to_next_trial(now)
     opened = pauses[FAILURES_TO_OPEN - 1 :]
     assert opened[:5] == pytest.approx([1, 2, 4, 8, 16])
     assert opened[-1] == pytest.approx(LONGEST_PAUSE)

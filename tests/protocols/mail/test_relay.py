@@ -111,18 +111,18 @@ async def test_the_circuit_breaker_opens_and_closes_again(held):
     transport = RelayTransport([RelayServer(host="127.0.0.1", port=held.getsockname()[1], tls=Tls.NONE)], clock=clock)
     tried = [await transport.deliver(envelope(), MESSAGE) for _ in range(3)]
     assert names(tried) == {"Deferred"}
-    assert not any(outcome.untried for outcome in tried)
-    assert transport.open
+    assert not any(outcome.no_server_contacted for outcome in tried)
+    assert transport.circuit_open
     untried = await transport.deliver(envelope(), MESSAGE)
-    assert untried.untried
+    assert untried.no_server_contacted
     assert timedelta() < untried.retry_after <= timedelta(seconds=2)
     async with Sink(at=held) as sink:
-        assert (await transport.deliver(envelope(), MESSAGE)).untried
+        assert (await transport.deliver(envelope(), MESSAGE)).no_server_contacted
         clock.now += 2
-        assert not transport.open
+        assert not transport.circuit_open
         outcomes = await asyncio.gather(*(transport.deliver(envelope(), MESSAGE) for _ in range(5)))
         assert len(sink.messages) == sum(isinstance(one.results[0], Accepted) for one in outcomes) >= 1
-        assert not transport.open
+        assert not transport.circuit_open
         await transport.aclose()
 
 
@@ -213,7 +213,7 @@ async def test_messages_are_returned_if_the_rate_limit_delays_them_too_long():
         first = await transport.deliver(envelope(), MESSAGE)
         second = await transport.deliver(envelope(), MESSAGE)
         assert isinstance(first.results[0], Accepted)
-        assert second.untried
+        assert second.no_server_contacted
         assert second.retry_after > timedelta(seconds=90)
         await transport.aclose()
 
@@ -223,7 +223,7 @@ async def test_the_queue_in_memory_is_limited(monkeypatch):
     async with Sink(Behaviour(slow_seconds=0.05)) as sink:
         transport = RelayTransport([relay(sink, max_connections=2)])
         outcomes = await asyncio.gather(*(transport.deliver(envelope(), MESSAGE) for _ in range(20)))
-        assert sum(outcome.untried for outcome in outcomes) == 13
+        assert sum(outcome.no_server_contacted for outcome in outcomes) == 13
         assert len(sink.messages) == 7
         await transport.aclose()
 

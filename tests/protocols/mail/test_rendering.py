@@ -17,7 +17,7 @@ from postern.protocols.mail.templates.composing import (
     ComposeRequest,
     ComposeResult,
     MessageTemplates,
-    compile_templates,
+    compose_unsigned,
 )
 from postern.protocols.mail.templates.rendering import (
     NeedsOwnProcess,
@@ -27,7 +27,7 @@ from postern.protocols.mail.templates.rendering import (
     RenderProcess,
     RenderProcesses,
     RenderRequest,
-    framed,
+    encode_frame,
 )
 from tests.protocols.mail.test_composing import EDWARDS, NOW, RSA, composed, draft, orders
 
@@ -66,7 +66,7 @@ async def test_render_processes_give_the_same_messages_as_this_process():
         assert await asyncio.gather(made(apart, first), made(apart, second)) == expected
         assert await made(apart, [*second, *first]) == [*expected[1], *expected[0]]
         assert await made(apart, orders(1, signers=())) == [
-            ComposeResult(message=compile_templates(*orders(1)[0][:2])[0], subject="Hello Zoë 0")
+            ComposeResult(message=compose_unsigned(*orders(1)[0][:2])[0], subject="Hello Zoë 0")
         ]
 
 
@@ -264,7 +264,7 @@ def test_a_process_has_limits_and_no_secrets(monkeypatch):
     monkeypatch.setenv("POSTERN_SECRET", "the master key")
     child = RenderChild()
     try:
-        child.socket.sendall(framed(RenderRequest(1, 0, True, [], [], [], [])))
+        child.socket.sendall(encode_frame(RenderRequest(1, 0, True, [], [], [], [])))
         assert child.socket.recv(1)
         limits = Path(f"/proc/{child.process.pid}/limits").read_text()
         assert "unlimited" not in next(line for line in limits.splitlines() if line.startswith("Max address space"))
@@ -301,7 +301,7 @@ async def test_waiting_calls_fail_when_the_processes_are_closed():
 
 
 def test_a_process_exits_if_its_parent_dies_during_a_request():
-    frame = framed(RenderRequest(1, NOW, False, [], [], [], []))
+    frame = encode_frame(RenderRequest(1, NOW, False, [], [], [], []))
     for left in (frame[:2], frame[:-1], frame + frame[:-1]):
         child = RenderChild()
         child.socket.sendall(left)
@@ -371,7 +371,7 @@ async def test_printed_output_does_not_corrupt_responses(monkeypatch, capfd):
 def test_the_limits_of_one_item_are_far_below_those_of_a_request():
     """Defects: S1"""
     assert render_process.CPU_SECONDS <= 2
-    assert rendering.DEATH_SECONDS >= render_process.CPU_SECONDS
+    assert rendering.CRASH_SECONDS >= render_process.CPU_SECONDS
 
 
 async def test_the_memory_of_the_parent_does_not_count():

@@ -11,9 +11,9 @@ from postern.protocols.mail.smtp import (
     SmtpReply,
     SmtpSyntaxError,
     dot_stuffed,
-    spelled,
+    encode_address,
 )
-from postern.protocols.mail.transports.transport import unfit
+from postern.protocols.mail.transports.transport import message_problem
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n"), max_size=60)
 REPLIES = st.lists(st.tuples(st.integers(200, 599), st.lists(TEXT, min_size=1, max_size=5)), min_size=1, max_size=6)
@@ -104,13 +104,13 @@ def test_invalid_replies(said):
     ],
 )
 def test_addresses(address, smtputf8, expected):
-    assert spelled(address, smtputf8=smtputf8) == expected
+    assert encode_address(address, smtputf8=smtputf8) == expected
 
 
 @given(st.text(max_size=60).map(lambda text: text + "@b.test") | st.text(max_size=60))
 def test_no_address_can_escape_its_brackets(address):
     try:
-        written = spelled(address, smtputf8=True)
+        written = encode_address(address, smtputf8=True)
     except ValueError:
         return
     assert written is not None
@@ -125,7 +125,7 @@ LINES = st.lists(st.binary(max_size=20).map(lambda line: line.translate(None, b"
 @given(LINES | st.lists(st.sampled_from([b".", b"..", b"", b"a", b".a"]), max_size=10))
 def test_dot_stuffing_is_reversible_and_escapes_every_dot(lines):
     message = b"".join(line + b"\r\n" for line in lines)
-    assert unfit(message) is None
+    assert message_problem(message) is None
     sent = dot_stuffed(message)
     assert b"\r\n.\r\n" not in b"\r\n" + sent
     undone = [line[1:] if line.startswith(b".") else line for line in sent.split(b"\r\n")]

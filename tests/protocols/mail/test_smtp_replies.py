@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from postern.protocols.mail.smtp_replies import (
-    HORIZONS,
+    RETRY_PERIODS,
     FailureKind,
     FailureReason,
     FailureVerdict,
@@ -123,7 +123,7 @@ def test_retries_are_never_after_the_horizon_or_in_the_past(attempt, lane, chanc
     expires_at = NOW + expiry if expiry is not None else None
     moment = next_retry(attempt, lane, accepted_at=NOW, now=now, expires_at=expires_at, chance=lambda: chance)
     if moment is not None:
-        assert now < moment < NOW + HORIZONS[lane]
+        assert now < moment < NOW + RETRY_PERIODS[lane]
         assert expires_at is None or moment < expires_at
 
 

@@ -3,7 +3,14 @@
 import pytest
 
 from postern.protocols.mail.smtp_replies import classify, suppresses
-from postern.protocols.mail.transports.transport import Accepted, Deferred, FixedOutcome, Rejected, answer, outcome_of
+from postern.protocols.mail.transports.transport import (
+    Accepted,
+    Deferred,
+    FixedOutcome,
+    Rejected,
+    fixed_result,
+    fixed_outcome,
+)
 
 
 @pytest.mark.parametrize(
@@ -20,11 +27,11 @@ from postern.protocols.mail.transports.transport import Accepted, Deferred, Fixe
     ],
 )
 def test_the_outcome_of_test_addresses(address, expected):
-    assert outcome_of(address) is expected
+    assert fixed_outcome(address) is expected
 
 
 def test_the_replies_of_test_addresses():
-    said = {each: answer(each, "a@b.c") for each in FixedOutcome}
+    said = {each: fixed_result(each, "a@b.c") for each in FixedOutcome}
     assert {each: type(one) for each, one in said.items()} == {
         FixedOutcome.DELIVERED: Accepted,
         FixedOutcome.BOUNCED: Rejected,

@@ -153,7 +153,7 @@ async def test_many_concurrent_messages(way):
 
 
 async def test_the_circuit_is_closed_and_aclose_is_idempotent(way):
-    assert not way.transport.open
+    assert not way.transport.circuit_open
     await way.transport.aclose()
     await way.transport.aclose()
 

@@ -20,11 +20,11 @@ from postern.protocols.mail.dkim import Signer, sign
 from postern.protocols.mail.templates.content import (
     Content,
     Part,
-    Reached,
+    ReportPart,
     RenderedContent,
     TrackingOptions,
     compile_content,
-    nowhere,
+    no_report,
 )
 from postern.protocols.mail.templates.links import TooManyLinks, TooManyLinksRendered, unsubscribe_url
 from postern.protocols.mail.templates.template import (
@@ -36,11 +36,11 @@ from postern.protocols.mail.templates.template import (
     variables,
 )
 
-CONTENTS_KEPT: Final = 256
+CONTENTS_CACHED: Final = 256
 """Maximum number of compiled contents that a process caches."""
-CONTENT_KEPT_CHARACTERS: Final = 300_000
+CONTENT_CACHED_CHARACTERS: Final = 300_000
 """Larger contents are not cached, to bound the memory; they are rare."""
-ADDRESSES_KEPT: Final = 5_000
+ADDRESSES_CACHED: Final = 5_000
 """Maximum number of parsed addresses that a process caches."""
 
 
@@ -82,7 +82,7 @@ class MessageDraft(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """In seconds since 1970."""
     message_id: str
     tracking: TrackingOptions | None = None
-    leave: TrackingOptions | None = None
+    unsubscribe: TrackingOptions | None = None
     """The base URL and key of the `List-Unsubscribe` link (RFC 8058); None for no link."""
     list_id: str | None = None
     feedback_id: str | None = None
@@ -110,7 +110,7 @@ class ComposeRequest(NamedTuple):
     @property
     def is_small(self) -> bool:
         """Whether it is composed in a batch with others: it has no attachments, and its content is cached."""
-        return not self.draft.attachments and self.templates.size <= CONTENT_KEPT_CHARACTERS
+        return not self.draft.attachments and self.templates.size <= CONTENT_CACHED_CHARACTERS
 
 
 class ComposeResult(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
@@ -124,16 +124,18 @@ class ComposeResult(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """The stack trace of an internal error."""
 
 
-def compile_templates(
-    templates: MessageTemplates, draft: MessageDraft, *, reached: Reached = nowhere
+def compose_unsigned(
+    templates: MessageTemplates, draft: MessageDraft, *, reached: ReportPart = no_report
 ) -> tuple[bytes, str]:
     """Compose a message without signatures; returns it with its subject. Raises a Problem of a template or a field."""
     content = content_of(templates, reached=reached)
     rendered = content.render(draft.values, send_id=draft.send_id, tracking=draft.tracking, reached=reached)
     reached(None)
     own: list[tuple[str, str]] = []
-    if draft.leave is not None:
-        own.append(("List-Unsubscribe", f"<{unsubscribe_url(draft.leave.base, draft.send_id, draft.leave.key)}>"))
+    if draft.unsubscribe is not None:
+        own.append(
+            ("List-Unsubscribe", f"<{unsubscribe_url(draft.unsubscribe.base, draft.send_id, draft.unsubscribe.key)}>")
+        )
         own.append(("List-Unsubscribe-Post", "List-Unsubscribe=One-Click"))
     if draft.list_id:
         own.append(("List-Id", draft.list_id))
@@ -168,10 +170,10 @@ def _sender(draft: MessageDraft, engine: Engine) -> Address:
     return msgspec.structs.replace(sender, name=" ".join(name.split()))
 
 
-def compose(request: ComposeRequest, now: int, *, reached: Reached = nowhere) -> ComposeResult:
+def compose(request: ComposeRequest, now: int, *, reached: ReportPart = no_report) -> ComposeResult:
     """Compose one message. `reached` is called with the part that is processed next."""
     try:
-        message, subject = compile_templates(request.templates, request.draft, reached=reached)
+        message, subject = compose_unsigned(request.templates, request.draft, reached=reached)
         return ComposeResult(
             message=sign(message, request.signers, now=now) if request.signers else message, subject=subject
         )
@@ -187,7 +189,7 @@ def compose(request: ComposeRequest, now: int, *, reached: Reached = nowhere) ->
 _contents: OrderedDict[MessageTemplates, Content] = OrderedDict()
 
 
-def content_of(templates: MessageTemplates, *, reached: Reached = nowhere) -> Content:
+def content_of(templates: MessageTemplates, *, reached: ReportPart = no_report) -> Content:
     """The compiled content; contents that many messages share are cached. Raises TemplateInvalid."""
     content = _contents.get(templates)
     if content is None:
@@ -198,9 +200,9 @@ def content_of(templates: MessageTemplates, *, reached: Reached = nowhere) -> Co
             reached=reached,
             engine=templates.engine,
         )
-        if templates.size <= CONTENT_KEPT_CHARACTERS:
+        if templates.size <= CONTENT_CACHED_CHARACTERS:
             _contents[templates] = content
-            while len(_contents) > CONTENTS_KEPT:
+            while len(_contents) > CONTENTS_CACHED:
                 try:
                     _contents.popitem(last=False)
                 except KeyError:  # Another thread has removed it.
@@ -215,7 +217,7 @@ def address_of(text: str) -> Address:
     """Parse an address; cached, because senders repeat. Raises AddressInvalid."""
     address = _addresses.get(text)
     if address is None:
-        if len(_addresses) > ADDRESSES_KEPT:
+        if len(_addresses) > ADDRESSES_CACHED:
             _addresses.clear()
         address = _addresses[text] = parse_address(text)
     return address
@@ -241,7 +243,7 @@ PROBLEMS: Final[dict[str, type[Problem]]] = {
 
 
 def check_message(
-    reached: Reached,
+    reached: ReportPart,
     subject: str,
     html: str | None,
     text: str | None,
@@ -302,19 +304,19 @@ def _require_room(rendered: RenderedContent, attached: int) -> None:
         )
 
 
-def render_subjects(reached: Reached, subjects: list[tuple[str, dict[str, Any]]]) -> list[str | None]:
+def render_subjects(reached: ReportPart, subjects: list[tuple[str, dict[str, Any]]]) -> list[str | None]:
     """Render subjects with the values of each message; None for one that cannot be rendered."""
     return [_subject(reached, subject, values) for subject, values in subjects]
 
 
-def _subject(reached: Reached, subject: str, values: dict[str, Any]) -> str | None:
+def _subject(reached: ReportPart, subject: str, values: dict[str, Any]) -> str | None:
     try:
         return content_of(MessageTemplates(subject), reached=reached).render(values, send_id="").subject
     except Problem:
         return None
 
 
-def check_parts(reached: Reached, parts: list[tuple[str, Part, str]], engine: Engine = "minijinja") -> None:
+def check_parts(reached: ReportPart, parts: list[tuple[str, Part, str]], engine: Engine = "minijinja") -> None:
     """Check the syntax of templates, given with JSON pointer and kind. Raises Invalid at the first with an error."""
     for path, part, source in parts:
         reached(None)
@@ -334,8 +336,8 @@ def check_parts(reached: Reached, parts: list[tuple[str, Part, str]], engine: En
             raise Invalid.at(path, error.detail, error.code()) from None
 
 
-def preview_template(
-    reached: Reached,
+def check_template(
+    reached: ReportPart,
     subject: str | None,
     builder_json: bytes | None,
     html: str | None,
@@ -368,7 +370,7 @@ def preview_template(
 
 
 def preview(
-    reached: Reached,
+    reached: ReportPart,
     subject: str | None,
     html: str | None,
     text: str | None,
@@ -378,7 +380,9 @@ def preview(
 ) -> tuple[str | None, str | None, str | None]:
     """Render subject, html and text with values. Raises RenderFailed."""
     facts: dict[str, Any] = dict.fromkeys(UNSUBSCRIBE_NAMES, unsubscribe_url)
-    content = compile_content(subject=subject or "", html=html, text=text, facts=facts, reached=reached, engine=engine)
+    content = compile_content(
+        subject=subject or "", html=html, text=text, shared_values=facts, reached=reached, engine=engine
+    )
     rendered = content.render(values, send_id="preview", reached=reached)
     return None if subject is None else rendered.subject, rendered.html, rendered.text
 
@@ -400,7 +404,7 @@ def _rendered(builder_json: dict[str, Any], engine: Engine) -> str:
 
 
 TASKS: Final[dict[str, Callable[..., Any]]] = {
-    task.__name__: task for task in (check_message, render_subjects, check_parts, preview_template, preview)
+    task.__name__: task for task in (check_message, render_subjects, check_parts, check_template, preview)
 }
 
 

@@ -28,11 +28,11 @@ from postern.protocols.mail.templates.template import (
 )
 
 Part = Literal["subject", "html", "text"]
-Reached = Callable[[Part | None], None]
+ReportPart = Callable[[Part | None], None]
 """Called with the part of a message that is processed next, so that the part is known if the render process dies."""
 
 
-def nowhere(part: Part | None) -> None:
+def no_report(part: Part | None) -> None:
     """Does nothing."""
 
 
@@ -101,7 +101,7 @@ class Content:
         html: str | None,
         text: str | None,
         facts: Mapping[str, Any],
-        reached: Reached,
+        reached: ReportPart,
         engine: Engine,
     ) -> None:
         self._facts = dict(facts)
@@ -158,7 +158,7 @@ class Content:
         *,
         send_id: str,
         tracking: TrackingOptions | None = None,
-        reached: Reached = nowhere,
+        reached: ReportPart = no_report,
     ) -> RenderedContent:
         """Render the content for one recipient, with signed links and the pixel as set in `tracking`.
 
@@ -231,8 +231,8 @@ def compile_content(
     subject: str,
     html: str | None = None,
     text: str | None = None,
-    facts: Mapping[str, Any] | None = None,
-    reached: Reached = nowhere,
+    shared_values: Mapping[str, Any] | None = None,
+    reached: ReportPart = no_report,
     engine: Engine = "minijinja",
 ) -> Content:
     """Compile the content of a campaign or a single message.
@@ -241,7 +241,7 @@ def compile_content(
     engine `none` nothing is rendered, but links are tracked.
     Raises TemplateInvalid (with line and column) or TooManyLinks.
     """
-    return Content(subject, html, text, facts or {}, reached, engine)
+    return Content(subject, html, text, shared_values or {}, reached, engine)
 
 
 # Conversion of HTML to plain text, for messages without a text part.
@@ -393,7 +393,7 @@ def _collapse_breaks(run: re.Match[str]) -> str:
 # Most templates have no tags but `{{ name }}` placeholders. `fill_placeholders` fills those in one linear pass, without
 # the template engine, which runs in a separate process.
 
-HOLES_MAX: Final = 100
+PLACEHOLDERS_MAX: Final = 100
 CHARACTERS_MAX: Final = 100_000
 """Of the template, and of the result."""
 NUMBER_MAX: Final = 10**15
@@ -418,7 +418,7 @@ def fill_placeholders(source: str, values: Mapping[str, Any]) -> str | None:
     if len(source) > CHARACTERS_MAX:
         return None
     names = _PLACEHOLDER.findall(source)
-    if len(names) > HOLES_MAX or source.count("{") != 2 * len(names):
+    if len(names) > PLACEHOLDERS_MAX or source.count("{") != 2 * len(names):
         return None
     filled: dict[str, str] = {}
     size = len(source)

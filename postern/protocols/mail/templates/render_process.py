@@ -33,13 +33,13 @@ from postern.protocols.mail.templates.composing import (
 )
 from postern.protocols.mail.templates.content import Part
 from postern.protocols.mail.templates.rendering import (
-    HEAD,
+    LENGTH_OCTETS,
     MARK,
     PARTS,
     RenderRequest,
     RenderResponse,
     TaskResult,
-    framed,
+    encode_frame,
 )
 
 CPU_SECONDS: Final = 2.0
@@ -73,14 +73,14 @@ class RenderWorker:
         """Serve requests until the input ends."""
         source = sys.stdin.buffer
         sink = os.fdopen(os.dup(sys.stdin.fileno()), "wb")
-        while len(head := source.read(HEAD)) == HEAD:
+        while len(head := source.read(LENGTH_OCTETS)) == LENGTH_OCTETS:
             size = int.from_bytes(head)
             content = source.read(size)
             if len(content) < size:  # The parent died while it sent a request.
                 return
-            reply = self.answer(msgspec.msgpack.decode(content, type=RenderRequest))
+            reply = self.process(msgspec.msgpack.decode(content, type=RenderRequest))
             try:
-                sink.write(framed(reply))
+                sink.write(encode_frame(reply))
                 sink.flush()
             except (BrokenPipeError, ConnectionResetError):  # The parent has exited.
                 return
@@ -88,9 +88,9 @@ class RenderWorker:
             if _resident_bytes() > RESIDENT_BYTES:
                 return
 
-    def answer(self, frame: RenderRequest) -> RenderResponse:
+    def process(self, frame: RenderRequest) -> RenderResponse:
         """Process one request."""
-        if frame.forget:
+        if frame.clear_caches:
             self._templates.clear()
             self._signers.clear()
         self._templates += frame.templates

@@ -44,7 +44,7 @@ KNOWN_SIGNERS: Final = 1_000
 """Maximum number of signers that a process caches; with more, the cache is cleared."""
 PROCESSES: Final = 2
 """Number of shared processes: two compose about as many messages as the event loop of a worker can send."""
-HEAD: Final = 4
+LENGTH_OCTETS: Final = 4
 """Octets of the length in front of each frame."""
 BUFFER: Final = 4 * 1024 * 1024
 """Maximum octets of a response that are buffered before they are read."""
@@ -56,7 +56,7 @@ OWN_LANE_SECONDS: Final = 3.0
 """A project gets its own lane above this processor time of slow items."""
 OWN_LANE_LEAK: Final = 0.05
 """Seconds by which that processor time decreases each second."""
-DEATH_SECONDS: Final = 2.0
+CRASH_SECONDS: Final = 2.0
 """Seconds of processor time that a crash counts as."""
 PROJECTS_WATCHED: Final = 10_000
 """Maximum number of projects whose slow items are counted."""
@@ -125,7 +125,7 @@ class RenderRequest(msgspec.Struct, frozen=True, array_like=True):
 
     number: int
     now: int
-    forget: bool
+    clear_caches: bool
     """Whether to clear the caches first."""
     templates: list[MessageTemplates]
     signers: list[tuple[str, str, bytes]]
@@ -148,15 +148,15 @@ class TaskResult(msgspec.Struct, frozen=True, array_like=True):
 class RenderResponse(msgspec.Struct, frozen=True, array_like=True):
     """The results in the order of the request; `slow` has the index and processor time in seconds of slow items."""
 
-    made: list[ComposeResult]
-    answers: list[TaskResult]
+    composed: list[ComposeResult]
+    task_results: list[TaskResult]
     slow: list[tuple[int, float]]
 
 
-def framed(content: object) -> bytes:
+def encode_frame(content: object) -> bytes:
     """Encode a message with its length in front."""
     encoded = msgspec.msgpack.encode(content)
-    return len(encoded).to_bytes(HEAD) + encoded
+    return len(encoded).to_bytes(LENGTH_OCTETS) + encoded
 
 
 class RenderChild:
@@ -249,7 +249,7 @@ class RenderProcess:
         self._starting = asyncio.Lock()
         self._listeners: set[asyncio.Task[None]] = set()
         """The tasks that read responses of this process, and of earlier ones that are still ending."""
-        self._asked: deque[tuple[int, asyncio.Future[RenderResponse]]] = deque()
+        self._pending: deque[tuple[int, asyncio.Future[RenderResponse]]] = deque()
         self._templates: dict[MessageTemplates, int] = {}
         self._signers: dict[int, tuple[int, Signer]] = {}
         """The index and the signer, keyed by `id()`; a reference is kept so that the id stays unique."""
@@ -257,9 +257,9 @@ class RenderProcess:
         self._ended = False
 
     @property
-    def asked(self) -> int:
+    def pending(self) -> int:
         """The number of requests without a response yet."""
-        return len(self._asked)
+        return len(self._pending)
 
     @property
     def process_id(self) -> int | None:
@@ -272,7 +272,7 @@ class RenderProcess:
             if self._child is None:
                 await self._start()
 
-    async def ask(
+    async def request(
         self, requests: Sequence[ComposeRequest] = (), tasks: Sequence[RenderTask] = (), *, now: int = 0
     ) -> RenderResponse:
         """Send a request and wait for the response. Raises ProcessDied or NotEncodable."""
@@ -287,7 +287,7 @@ class RenderProcess:
             writer.write(frame)
         except (OSError, RuntimeError) as error:  # The process has just died.
             raise ProcessDied(str(error)) from None
-        self._asked.append((child.frames, answer))
+        self._pending.append((child.frames, answer))
         return await answer
 
     def _frame(
@@ -313,7 +313,7 @@ class RenderProcess:
         keys = [(signer.domain, signer.selector, _pem(signer)) for _, signer in signers.values()]
         try:
             calls = [(task.name, task.size, msgspec.msgpack.encode(task.arguments)) for task in tasks]
-            frame = framed(RenderRequest(child.frames + 1, now, forget, list(templates), keys, drafts, calls))
+            frame = encode_frame(RenderRequest(child.frames + 1, now, forget, list(templates), keys, drafts, calls))
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise NotEncodable(str(error)) from None
         child.frames += 1
@@ -335,9 +335,9 @@ class RenderProcess:
         self._child, self._writer = child, writer
         # The process may have served another parent, so its caches must be cleared first.
         self._templates, self._signers, self._characters = {}, {}, KNOWN_CHARACTERS + 1
-        self._later(self._listen(child, reader, writer))
+        self._run_in_background(self._listen(child, reader, writer))
 
-    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+    def _run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._listeners.add(task)
         task.add_done_callback(self._listeners.discard)
@@ -348,31 +348,31 @@ class RenderProcess:
         watch = asyncio.create_task(self._watch(child))
         try:
             while True:
-                size = int.from_bytes(await reader.readexactly(HEAD))
+                size = int.from_bytes(await reader.readexactly(LENGTH_OCTETS))
                 reply = _REPLY.decode(await reader.readexactly(size))
-                _, answer = self._asked.popleft()
+                _, answer = self._pending.popleft()
                 if not answer.done():  # The waiting task may have been cancelled.
                     answer.set_result(reply)
         except (OSError, asyncio.IncompleteReadError, msgspec.DecodeError, IndexError) as error:
             why = str(error)
         finally:
             self._child = self._writer = None
-            asked, self._asked = self._asked, deque()
+            asked, self._pending = self._pending, deque()
             watch.cancel()
             writer.transport.abort()
             if self._ended and not asked and child.process.poll() is None:
                 self._children.give_back(child)
             else:
-                self._answer(asked, child, why, await asyncio.to_thread(_end, child))
+                self._fail_pending(asked, child, why, await asyncio.to_thread(_end, child))
                 if child.frames and not self._ended:
-                    self._later(self._start_again())
+                    self._run_in_background(self._restart())
 
-    async def _start_again(self) -> None:
+    async def _restart(self) -> None:
         """Start the next process before it is needed."""
         with suppress(ProcessDied):
             await self.start()
 
-    def _answer(
+    def _fail_pending(
         self,
         asked: deque[tuple[int, asyncio.Future[RenderResponse]]],
         child: RenderChild,
@@ -393,7 +393,7 @@ class RenderProcess:
         while True:
             await asyncio.sleep(SILENCE_SECONDS / 8)
             place = bytes(child.marker[: MARK.size]) + child.frames.to_bytes(8)
-            if place != before or not self._asked:
+            if place != before or not self._pending:
                 before, since = place, time.monotonic()
             elif time.monotonic() - since > SILENCE_SECONDS:
                 os.kill(child.process.pid, signal.SIGALRM)
@@ -405,7 +405,7 @@ class RenderProcess:
         async with self._starting:
             self._ended = True
             if self._writer is not None and self._child is not None:
-                if self._asked:
+                if self._pending:
                     self._child.process.kill()  # Its listener then fails the waiting requests.
                 else:
                     for listener in self._listeners:
@@ -485,23 +485,23 @@ class RenderProcesses:
                 NeedsOwnProcess() if self.has_own_process(request.tenant) else next(results) for request in requests
             ]
         try:
-            reply = await self._least_busy().ask(requests, now=now)
+            reply = await self._least_busy().request(requests, now=now)
         except NotEncodable as error:
             if len(requests) == 1:
                 return [ComposeResult(reason=f"The values are not plain JSON: {error}.")]
             return [result for request in requests for result in await self._compose_batch([request], now, tries)]
         except ProcessDied as died:
             if died.index is None:
-                self._require(tries, died)
+                self._require_tries_left(tries, died)
                 return await self._compose_batch(requests, now, tries - 1)
             at = died.index
             cause = requests[at]
-            self._charge(cause.tenant, DEATH_SECONDS)
+            self._charge(cause.tenant, CRASH_SECONDS)
             rest = await self._compose_batch([*requests[:at], *requests[at + 1 :]], now, TRIES)
             return [*rest[:at], await self._result_after_death(cause, died, now), *rest[at:]]
         for at, seconds in reply.slow:
             self._charge(requests[at].tenant, seconds)
-        return list(reply.made)
+        return list(reply.composed)
 
     async def compose(self, request: ComposeRequest, *, now: int) -> ComposeResult:
         """Compose one message, in a shared process or in its own lane. Raises RenderingBusy, RenderingUnavailable."""
@@ -520,15 +520,15 @@ class RenderProcesses:
     async def compose_alone(self, request: ComposeRequest, *, now: int, is_second: bool = False) -> ComposeResult:
         """Compose one message in the lane of expensive projects. Raises RenderingBusy, RenderingUnavailable."""
         try:
-            reply = await self._ask_alone(request.tenant, [request], [], now)
+            reply = await self._request_alone(request.tenant, [request], [], now)
         except NotEncodable as error:
             return ComposeResult(reason=f"The values are not plain JSON: {error}.")
         except ProcessDied as died:
-            self._charge(request.tenant, DEATH_SECONDS)
+            self._charge(request.tenant, CRASH_SECONDS)
             if died.problem() is None and not is_second:
                 return await self.compose_alone(request, now=now, is_second=True)
             return ComposeResult(reason=(died.problem() or problem_at(TemplateCrashed, died.part)).detail)
-        return reply.made[0]
+        return reply.composed[0]
 
     async def call(self, tenant: str, name: str, *arguments: Any, size: int = 0) -> Any:
         """Call a function in `composing.TASKS` for a project.
@@ -545,7 +545,7 @@ class RenderProcesses:
                 reply = await self._call_alone(task)
         except NotEncodable as error:
             raise _not_json(str(error)) from None
-        (answer,) = reply.answers
+        (answer,) = reply.task_results
         if answer.code is not None:
             raise problem_of(answer.code, answer.detail, answer.errors)
         return answer.value
@@ -554,12 +554,12 @@ class RenderProcesses:
         """The response; None if the process died while it processed this task, for an unknown cause."""
         for tries in range(TRIES, -1, -1):
             try:
-                reply = await self._least_busy().ask(tasks=[task])
+                reply = await self._least_busy().request(tasks=[task])
             except ProcessDied as died:
                 if died.index is None:
-                    self._require(tries, died)
+                    self._require_tries_left(tries, died)
                     continue
-                self._charge(task.tenant, DEATH_SECONDS)
+                self._charge(task.tenant, CRASH_SECONDS)
                 if problem := died.problem():
                     raise problem from None
                 return None
@@ -571,15 +571,15 @@ class RenderProcesses:
     async def _call_alone(self, task: RenderTask) -> RenderResponse:
         for is_second in (False, True):
             try:
-                return await self._ask_alone(task.tenant, [], [task], 0)
+                return await self._request_alone(task.tenant, [], [task], 0)
             except ProcessDied as died:
-                self._charge(task.tenant, DEATH_SECONDS)
+                self._charge(task.tenant, CRASH_SECONDS)
                 problem = died.problem()
                 if problem is not None or is_second:
                     raise problem or problem_at(TemplateCrashed, died.part) from None
         raise RenderingUnavailable
 
-    async def _ask_alone(
+    async def _request_alone(
         self, tenant: str, requests: list[ComposeRequest], tasks: list[RenderTask], now: int
     ) -> RenderResponse:
         lock, waiting = self._turns.get(tenant, (asyncio.Lock(), 0))
@@ -591,11 +591,11 @@ class RenderProcesses:
             async with lock, self._own_lane_turn:
                 for tries in range(TRIES, -1, -1):
                     try:
-                        reply = await self._own_lane.ask(requests, tasks, now=now)
+                        reply = await self._own_lane.request(requests, tasks, now=now)
                     except ProcessDied as died:
                         if died.index is not None:
                             raise
-                        self._require(tries, died)
+                        self._require_tries_left(tries, died)
                         continue
                     for _, seconds in reply.slow:
                         self._charge(tenant, seconds)
@@ -610,9 +610,9 @@ class RenderProcesses:
 
     def _least_busy(self) -> RenderProcess:
         # Of equally busy processes the first, so that cached templates are used again.
-        return min(self._shared, key=lambda process: process.asked)
+        return min(self._shared, key=lambda process: process.pending)
 
-    def _require(self, tries: int, died: ProcessDied) -> None:
+    def _require_tries_left(self, tries: int, died: ProcessDied) -> None:
         if tries <= 0:
             raise RenderingUnavailable(f"{RenderingUnavailable.message()} ({died})") from None
 

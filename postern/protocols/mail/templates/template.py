@@ -71,15 +71,15 @@ class OutputFormat(StrEnum):
 class RenderValues:
     """Template values, validated and prepared once for all templates of a message."""
 
-    __slots__ = ("named", "octets", "simple")
+    __slots__ = ("values", "octets", "scalars")
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         """Raises RenderFailed if the values are not plain JSON or are nested too deeply."""
         encoded = _encoded(values)
-        self.named = _without_nulls(values) if b"null" in encoded else values
+        self.values = _without_nulls(values) if b"null" in encoded else values
         self.octets = len(encoded)
         """Size of the values as JSON."""
-        self.simple = _simple(self.named)
+        self.scalars = _simple(self.values)
         """Values that are neither lists nor objects."""
 
 
@@ -112,7 +112,7 @@ class CompiledTemplate:
         reach Python objects. Raises RenderFailed with the reason, such as out of fuel, too large or a division by zero.
         """
         prepared = values if isinstance(values, RenderValues) else RenderValues(values)
-        named, simple = prepared.named, prepared.simple
+        named, simple = prepared.values, prepared.scalars
         if self._has_dashes:
             dashed = {name.replace("-", DASH): value for name, value in named.items() if "-" in name}
             named, simple = {**named, **dashed}, {**simple, **_simple(dashed)}
@@ -171,14 +171,14 @@ def compile_template(source: str, kind: OutputFormat = OutputFormat.HTML) -> Com
         raise TemplateInvalid(f"The template is longer than {SOURCE_LIMIT} characters.")
     if _SURROGATE.search(source):
         raise TemplateInvalid("The template contains an unpaired surrogate, which is not a character.")
-    read = _read(source)
+    read = _translate(source)
     _parse(source, read, kind)
     return CompiledTemplate(read.engine_source, kind, read.bound)
 
 
 def variables(source: str) -> list[str]:
     """The names of the variables of a template, dotted for attributes, in alphabetical order."""
-    read = _read(source)
+    read = _translate(source)
     _parse(source, read, OutputFormat.TEXT)
     names = _empty_environment(OutputFormat.TEXT).undeclared_variables_in_str(read.engine_source, nested=True)
     return sorted({name.replace(DASH, "-") for name in names if not name.startswith(RANGE)})
@@ -316,7 +316,7 @@ def _space_end(source: str, at: int) -> int:
     return match.end() if match else at
 
 
-def _parse(source: str, read: "_Read", kind: OutputFormat) -> None:
+def _parse(source: str, read: "_Translation", kind: OutputFormat) -> None:
     try:
         _empty_environment(kind).add_template(kind.value, read.engine_source)
     except minijinja.TemplateError as error:
@@ -572,7 +572,7 @@ class _Bound(msgspec.Struct, frozen=True):
     fuel: int
 
 
-class _Read(msgspec.Struct, frozen=True):
+class _Translation(msgspec.Struct, frozen=True):
     """A template translated for the engine."""
 
     engine_source: str
@@ -592,7 +592,7 @@ class _Read(msgspec.Struct, frozen=True):
         return at + shift
 
 
-def _read(source: str) -> _Read:
+def _translate(source: str) -> _Translation:
     """Reject templates of unbounded cost, compute the bounds of others, and translate them for the engine."""
     growth: dict[str, int] = {}
     blocks: list[str] = []
@@ -649,7 +649,7 @@ def _read(source: str) -> _Read:
     fuel = min(FUEL, max(200, 3 * WORK_LIMIT // (longest + 1))) if loops else FUEL
     bound = _Bound(emits=fuel // 4 if loops else outputs, growth=largest, fuel=fuel)
     is_whole = source.find("{{", end) < 0 and source.find("{%", end) < 0
-    return _Read(engine_source, edits, bound, is_whole)
+    return _Translation(engine_source, edits, bound, is_whole)
 
 
 def _substitutes(source: str, tokens: list[TemplateToken]) -> Iterator[tuple[int, int, str]]:

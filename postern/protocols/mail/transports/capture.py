@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import TypeAlias
 
-from postern.protocols.mail.smtp import spelled
+from postern.protocols.mail.smtp import encode_address
 from postern.protocols.mail.transports.transport import (
     Accepted,
     Admit,
@@ -14,26 +14,26 @@ from postern.protocols.mail.transports.transport import (
     Envelope,
     Rejected,
     Result,
-    refuse,
-    unfit,
+    reject_all,
+    message_problem,
 )
 
 HOST = "capture"
 LARGEST_MESSAGE = 50_000_000
 """Maximum octets of a message."""
 
-Keep: TypeAlias = Callable[[Envelope, bytes], Awaitable[None]]
+StoreMessage: TypeAlias = Callable[[Envelope, bytes], Awaitable[None]]
 """Stores a captured message."""
 
 
 class CaptureTransport:
     """Stores each message through a function instead of sending it."""
 
-    def __init__(self, keep: Keep) -> None:
-        self._keep = keep
+    def __init__(self, store_message: StoreMessage) -> None:
+        self._keep = store_message
 
     @property
-    def open(self) -> bool:
+    def circuit_open(self) -> bool:
         """Always False: capturing does not depend on a server."""
         return False
 
@@ -47,11 +47,11 @@ class CaptureTransport:
     ) -> DeliveryOutcome:
         """See `Transport.deliver`. Raises the exceptions of `keep`; the message is not stored then."""
         started = time.perf_counter()
-        fault = unfit(message)
+        fault = message_problem(message)
         if fault:
-            return refuse(envelope, 554, "5.6.0", fault, HOST)
+            return reject_all(envelope, 554, "5.6.0", fault, HOST)
         if len(message) > LARGEST_MESSAGE:
-            return refuse(envelope, 552, "5.3.4", f"The message has more than {LARGEST_MESSAGE} octets.", HOST)
+            return reject_all(envelope, 552, "5.3.4", f"The message has more than {LARGEST_MESSAGE} octets.", HOST)
         valid = [recipient for recipient in envelope.recipients if _is_address(recipient)]
         if valid:
             if admit:
@@ -69,7 +69,7 @@ class CaptureTransport:
 
 def _is_address(recipient: str) -> bool:
     try:
-        spelled(recipient, smtputf8=True)
+        encode_address(recipient, smtputf8=True)
     except ValueError:
         return False
     return True

@@ -21,7 +21,7 @@ from postern.protocols.mail.smtp import (
     Tls,
     Unreachable,
     connect,
-    deferred,
+    defer_after_failure,
 )
 from postern.protocols.mail.transports.transport import (
     Accepted,
@@ -30,7 +30,7 @@ from postern.protocols.mail.transports.transport import (
     Deferred,
     DeliveryOutcome,
     Envelope,
-    postpone,
+    defer_all,
 )
 
 MOST_RELAYS = 16
@@ -71,7 +71,7 @@ class RelayTransport:
         self,
         relays: Sequence[RelayServer],
         *,
-        hello: str = "localhost",
+        ehlo_host: str = "localhost",
         timeouts: Timeouts | None = None,
         context: ssl.SSLContext | None = None,
         resolve: Resolve | None = None,
@@ -92,7 +92,7 @@ class RelayTransport:
             peer = Peer(
                 host=relay.host,
                 port=relay.port,
-                hello=hello,
+                ehlo_host=ehlo_host,
                 tls=relay.tls,
                 verify=relay.verify,
                 context=context if relay.verify else None,
@@ -106,9 +106,9 @@ class RelayTransport:
             self._pools.append((max(1, relay.weight), pool))
 
     @property
-    def open(self) -> bool:
+    def circuit_open(self) -> bool:
         """Whether no relay can be reached at present."""
-        return all(pool.open for _, pool in self._pools)
+        return all(pool.circuit_open for _, pool in self._pools)
 
     async def deliver(
         self,
@@ -132,7 +132,9 @@ class RelayTransport:
         """The relays in random order by weight, those with an open circuit last."""
         if len(self._pools) == 1:
             return [self._pools[0][1]]
-        lots = [(pool.open, -(self._chance() ** (1 / weight)), at) for at, (weight, pool) in enumerate(self._pools)]
+        lots = [
+            (pool.circuit_open, -(self._chance() ** (1 / weight)), at) for at, (weight, pool) in enumerate(self._pools)
+        ]
         return [self._pools[at][1] for _, _, at in sorted(lots)]
 
     async def aclose(self) -> None:
@@ -205,9 +207,9 @@ class ConnectionPool:
         self._goodbyes: set[asyncio.Task[None]] = set()
 
     @property
-    def open(self) -> bool:
+    def circuit_open(self) -> bool:
         """Whether the circuit breaker is open."""
-        return self.shaper.open(self._clock())
+        return self.shaper.circuit_open(self._clock())
 
     async def deliver(
         self,
@@ -218,50 +220,50 @@ class ConnectionPool:
         admit: Admit | None = None,
     ) -> DeliveryOutcome:
         """See `Transport.deliver`."""
-        refused = self._refusal(envelope) or await self._pace(envelope)
+        refused = self._refusal(envelope) or await self._wait_for_rate(envelope)
         if refused:
             return refused
-        await self._enter(envelope.bulk)
+        await self._acquire_slot(envelope.bulk)
         try:
-            if not self.shaper.admits(self._clock()):
-                return self._circuit_open(envelope)
+            if not self.shaper.allows_attempt(self._clock()):
+                return self._defer_while_open(envelope)
             return await self._attempt(envelope, message, before_dot, admit)
         finally:
-            self._leave(envelope.bulk)
+            self._release_slot(envelope.bulk)
 
     def _refusal(self, envelope: Envelope) -> DeliveryOutcome | None:
-        if self.open:
-            return self._circuit_open(envelope)
+        if self.circuit_open:
+            return self._defer_while_open(envelope)
         if sum(map(len, self._waiting)) + self._paced >= LONGEST_QUEUE:
-            return postpone(
+            return defer_all(
                 envelope,
                 f"{LONGEST_QUEUE} messages are already waiting for {self.label}.",
                 self.label,
-                untried=True,
+                no_server_contacted=True,
                 retry_after=timedelta(seconds=1),
             )
         return None
 
-    def _circuit_open(self, envelope: Envelope) -> DeliveryOutcome:
-        return postpone(
+    def _defer_while_open(self, envelope: Envelope) -> DeliveryOutcome:
+        return defer_all(
             envelope,
             f"{self.label} could not be reached several times in a row, so no connection is tried for a while.",
             self.label,
-            untried=True,
-            retry_after=timedelta(seconds=self.shaper.wait(self._clock())),
+            no_server_contacted=True,
+            retry_after=timedelta(seconds=self.shaper.seconds_to_next_trial(self._clock())),
         )
 
-    async def _pace(self, envelope: Envelope) -> DeliveryOutcome | None:
+    async def _wait_for_rate(self, envelope: Envelope) -> DeliveryOutcome | None:
         """Wait as long as the rate limit requires, or return the message if that is too long."""
         shared = await self._shared_delay() if self._lease else 0.0
         now = self._clock()
         delay = max(self.shaper.delay(now), shared)
         if delay > LONGEST_WAIT_SECONDS:
-            return postpone(
+            return defer_all(
                 envelope,
                 f"The rate limit of {self.label} is {self.shaper.per_second:.3g} messages per second at present.",
                 self.label,
-                untried=True,
+                no_server_contacted=True,
                 retry_after=timedelta(seconds=delay),
             )
         self.shaper.acquire(now)
@@ -308,25 +310,25 @@ class ConnectionPool:
                 if admit:
                     await admit()
                 try:
-                    return self._learn(await connection.send(envelope, message, before_dot=before_dot))
+                    return self._report_outcome(await connection.send(envelope, message, before_dot=before_dot))
                 except StaleConnection:
                     connection = None
             connection = await self._dial()
             self.shaper.connected()
             if admit:
                 await admit()
-            return self._learn(await connection.send(envelope, message, before_dot=before_dot))
+            return self._report_outcome(await connection.send(envelope, message, before_dot=before_dot))
         except ConnectionFailed as failure:
             self.shaper.failed(self._clock())
             if failure.reply:
                 self.shaper.deferred(failure.reply.code, self._clock())
-            return deferred(envelope, failure, self.label, timedelta(seconds=loop.time() - started))
+            return defer_after_failure(envelope, failure, self.label, timedelta(seconds=loop.time() - started))
         finally:
             self._used -= 1
             if connection:
                 self._put_back(connection)
 
-    def _learn(self, outcome: DeliveryOutcome) -> DeliveryOutcome:
+    def _report_outcome(self, outcome: DeliveryOutcome) -> DeliveryOutcome:
         """Report the outcome to the rate shaper, once per message, whatever the number of recipients."""
         best = next((result for result in outcome.results if isinstance(result, Accepted)), outcome.results[0])
         if outcome.exchange and best.code:
@@ -397,7 +399,7 @@ class ConnectionPool:
         reserved = 0 if allowed == 1 else max(1, allowed // RESERVED_SHARE)
         return not bulk or self._bulk < allowed - reserved
 
-    async def _enter(self, bulk: bool) -> None:
+    async def _acquire_slot(self, bulk: bool) -> None:
         """Wait until a connection can be used."""
         queue = self._waiting[bulk]
         if queue or not self._has_room(bulk=bulk):
@@ -408,14 +410,14 @@ class ConnectionPool:
             except asyncio.CancelledError:
                 if turn.done() and not turn.cancelled():
                     # The task was cancelled after it got the permission, so the next one gets it.
-                    self._leave(bulk)
+                    self._release_slot(bulk)
                 else:
                     queue.remove(turn)
                 raise
         else:
             self._count(bulk, 1)
 
-    def _leave(self, bulk: bool) -> None:
+    def _release_slot(self, bulk: bool) -> None:
         self._count(bulk, -1)
         for kind in (False, True):
             queue = self._waiting[kind]
@@ -471,15 +473,15 @@ class RateShaper:
         self._next_slot = 0.0
         self._second, self._sent, self._pace = 0, 0, 0.0
 
-    def open(self, now: float) -> bool:
+    def circuit_open(self, now: float) -> bool:
         """Whether the circuit breaker is open, so that no attempt is made."""
         return self._failures >= FAILURES_TO_OPEN and now < self._retry_at
 
-    def wait(self, now: float) -> float:
+    def seconds_to_next_trial(self, now: float) -> float:
         """Seconds until the next trial of an open circuit breaker; 0 if it is closed."""
         return max(0.0, self._retry_at - now) if self._failures >= FAILURES_TO_OPEN else 0.0
 
-    def admits(self, now: float) -> bool:
+    def allows_attempt(self, now: float) -> bool:
         """Whether an attempt is allowed. After the pause, an open circuit breaker allows exactly one."""
         if self._failures < FAILURES_TO_OPEN:
             return True

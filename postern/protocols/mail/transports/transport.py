@@ -76,7 +76,7 @@ class DeliveryOutcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     duration: timedelta
     ambiguous: bool = False
     """The final dot was sent without a reply, so it is unknown whether the server accepted the message (RFC 1047)."""
-    untried: bool = False
+    no_server_contacted: bool = False
     """No server was contacted (circuit open, queue full), so this does not count as an attempt."""
     retry_after: timedelta | None = None
     """When to retry at the earliest, if the transport knows."""
@@ -89,26 +89,26 @@ class DeliveryOutcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def dialogue(self) -> list[str]:
         """The SMTP dialogue line by line, `C: …` of the client and `S: …` of the server, without the message itself."""
         if self.opening and self.exchange and self.opening[-1][0] == self.exchange[0][0]:
-            return spelled(self.opening + self.exchange)  # A line may continue in the next part.
-        return [*_spelled_opening(self.opening), *spelled(self.exchange)]
+            return dialogue_lines(self.opening + self.exchange)  # A line may continue in the next part.
+        return [*_cached_dialogue_lines(self.opening), *dialogue_lines(self.exchange)]
 
 
-def spelled(said: tuple[tuple[str, bytes], ...]) -> list[str]:
+def dialogue_lines(said: tuple[tuple[str, bytes], ...]) -> list[str]:
     """A dialogue line by line."""
     lines: list[str] = []
-    for speaker, data in merged(said):
+    for speaker, data in joined_chunks(said):
         text = data.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
         lines += [f"{speaker}: {line.rstrip()}" for line in text.split("\n")]
     return lines
 
 
 @lru_cache(maxsize=64)
-def _spelled_opening(said: tuple[tuple[str, bytes], ...]) -> tuple[str, ...]:
+def _cached_dialogue_lines(said: tuple[tuple[str, bytes], ...]) -> tuple[str, ...]:
     """The same for the start of a connection, cached because many messages share it."""
-    return tuple(spelled(said))
+    return tuple(dialogue_lines(said))
 
 
-def merged(said: tuple[tuple[str, bytes], ...]) -> list[tuple[str, bytes]]:
+def joined_chunks(said: tuple[tuple[str, bytes], ...]) -> list[tuple[str, bytes]]:
     """The dialogue with consecutive chunks of the same side joined, so that lines are complete."""
     joined: list[tuple[str, bytes]] = []
     for speaker, data in said:
@@ -139,8 +139,8 @@ class Transport(Protocol):
         ...
 
     @property
-    def open(self) -> bool:
-        """Whether the circuit breaker is open: an attempt now would end at once with `untried`."""
+    def circuit_open(self) -> bool:
+        """Whether the circuit breaker is open: an attempt now would end at once with `no_server_contacted`."""
         ...
 
     async def aclose(self) -> None:
@@ -148,7 +148,7 @@ class Transport(Protocol):
         ...
 
 
-def refuse(envelope: Envelope, code: int, enhanced: str, text: str, host: str) -> DeliveryOutcome:
+def reject_all(envelope: Envelope, code: int, enhanced: str, text: str, host: str) -> DeliveryOutcome:
     """Reject all recipients for the same reason, without contacting a server."""
     return DeliveryOutcome(
         results=tuple(
@@ -160,13 +160,13 @@ def refuse(envelope: Envelope, code: int, enhanced: str, text: str, host: str) -
     )
 
 
-def postpone(
+def defer_all(
     envelope: Envelope,
     text: str,
     host: str,
     *,
     duration: timedelta = NO_TIME,
-    untried: bool = False,
+    no_server_contacted: bool = False,
     retry_after: timedelta | None = None,
     opening: tuple[tuple[str, bytes], ...] = (),
     code: int = 0,
@@ -180,13 +180,13 @@ def postpone(
         ),
         host=host,
         duration=duration,
-        untried=untried,
+        no_server_contacted=no_server_contacted,
         retry_after=retry_after,
         opening=opening,
     )
 
 
-def unfit(message: bytes) -> str | None:
+def message_problem(message: bytes) -> str | None:
     """Why these octets must not be sent as a message; None if they can be.
 
     A bare CR or LF is forbidden (RFC 5321 §2.3.8), because some servers take it for a line end, which allows SMTP
@@ -219,7 +219,7 @@ class FixedOutcome(StrEnum):
     """As if the address was on the suppression list."""
 
 
-def outcome_of(address: str) -> FixedOutcome | None:
+def fixed_outcome(address: str) -> FixedOutcome | None:
     """The fixed outcome of a test address, None for all other addresses."""
     local, _, domain = address.lower().rpartition("@")
     if domain.removesuffix(".") != TEST_DOMAIN:
@@ -228,7 +228,7 @@ def outcome_of(address: str) -> FixedOutcome | None:
     return next((fixed for fixed in FixedOutcome if fixed == name), None)
 
 
-def answer(fixed: FixedOutcome, recipient: str) -> Result:
+def fixed_result(fixed: FixedOutcome, recipient: str) -> Result:
     """The result with a fixed outcome."""
     if fixed is FixedOutcome.BOUNCED:
         kind, code, enhanced, text = Rejected, 550, "5.1.1", "No such user here"
