@@ -12,7 +12,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import NO_ID, as_id
 from postern.platform.projects.model import Project, SignInMethod
-from postern.protocols.mail.address import AddressInvalid, lookup_key, parse_address, normalize_part
+from postern.protocols.mail.address import AddressInvalid, lookup_key, normalize_part, parse_address
 from postern.security.secrets import Secrets
 
 PROVIDER = re.compile(r"^[A-Z][A-Z0-9_]{1,39}$")

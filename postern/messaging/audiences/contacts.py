@@ -30,7 +30,7 @@ from postern.messaging.audiences.model import (
     check_attributes,
 )
 from postern.platform.events import operations as events
-from postern.protocols.mail.address import AddressInvalid, normalise, parse_address, normalize_part
+from postern.protocols.mail.address import AddressInvalid, normalise, normalize_part, parse_address
 
 Unset = msgspec.UnsetType
 UNSET = msgspec.UNSET

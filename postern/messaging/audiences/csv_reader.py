@@ -42,7 +42,7 @@ from postern.messaging.audiences.model import (
     ImportFileInvalid,
     attribute_fault,
 )
-from postern.protocols.mail.address import AddressInvalid, parse_domain_name, normalise, parse_address
+from postern.protocols.mail.address import AddressInvalid, normalise, parse_address, parse_domain_name
 
 ROW_LIMIT: Final = 131_072
 """Maximum bytes of one row, including line breaks within quotes."""

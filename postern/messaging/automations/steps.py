@@ -39,7 +39,7 @@ from postern.messaging.automations.model import (
     WaitForEvent,
 )
 from postern.messaging.automations.rules import StepPosition
-from postern.messaging.emails.enqueue import MailRequest, require_sending_domain_id, enqueue_all
+from postern.messaging.emails.enqueue import MailRequest, enqueue_all, require_sending_domain_id
 from postern.messaging.emails.model import SendBody
 from postern.messaging.emails.rules import from_name_template
 from postern.messaging.templates import operations as templates

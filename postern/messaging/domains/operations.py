@@ -29,7 +29,7 @@ from postern.messaging.domains.model import (
     StoredDomain,
     TooManyDomains,
 )
-from postern.messaging.domains.rules import PublishedRecords, parse_domain, may_rotate, records_of, rotate
+from postern.messaging.domains.rules import PublishedRecords, may_rotate, parse_domain, records_of, rotate
 from postern.messaging.domains.verification import check_domain, published_records, record_check
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events

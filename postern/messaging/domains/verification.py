@@ -12,7 +12,7 @@ from postern.kernel.database.statements import Transaction
 from postern.messaging.domains import store
 from postern.messaging.domains.dns_check import DnsCheckResult, check_records
 from postern.messaging.domains.model import NEXT_STATUS, StoredDomain
-from postern.messaging.domains.rules import PublishedRecords, next_check_in, dns_outcome
+from postern.messaging.domains.rules import PublishedRecords, dns_outcome, next_check_in
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectRelay
 

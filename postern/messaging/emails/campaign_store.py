@@ -6,7 +6,8 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction, statement
 
 
-# While a campaign runs, only held sends have no due_at: the due_at of a leased send is the end of its lease.
+# Makes up to `limit` held sends due and returns their ids. Held sends are the waiting sends without due_at; a send that
+# a worker has claimed has a due_at: the end of the lease.
 @statement("""
     update sends set due_at = %(now)s
     where project_id = %(project_id)s and due_at is null and id = any (array(

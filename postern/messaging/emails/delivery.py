@@ -25,7 +25,7 @@ from postern.messaging.domains import operations as domains
 from postern.messaging.domains import senders
 from postern.messaging.domains.keys import signers
 from postern.messaging.emails import rules, store
-from postern.messaging.emails.model import MARKETING, SEND_BODY_GONE, TransmittedParts, CapturedMail, Send, SendBody
+from postern.messaging.emails.model import MARKETING, SEND_BODY_GONE, CapturedMail, Send, SendBody, TransmittedParts
 from postern.messaging.emails.outcomes import FinishedAttempt, settle_all
 from postern.messaging.emails.pre_send_check import ContentChanged, LeaseLost, SendQueue, SendTurn, queues
 from postern.messaging.emails.redaction import redact_outcome, redacted_body, seal_captured
@@ -52,9 +52,9 @@ from postern.protocols.mail.transports.transport import (
     FixedOutcome,
     Result,
     Transport,
-    fixed_result,
-    fixed_outcome,
     defer_all,
+    fixed_outcome,
+    fixed_result,
 )
 
 if TYPE_CHECKING:

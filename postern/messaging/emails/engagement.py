@@ -21,12 +21,15 @@ class EngagementMark(Record):
 
 
 async def tracked_sends(db: Queries, ids: list[UUID]) -> list[TrackedSend]:
-    """Sends by id. The project is not given, because tracking URLs do not contain it."""
+    """The sends with these ids, without duplicates and unknown ids. Of any project, because tracking URLs have none."""
     return await store.tracked_sends(db, ids=sorted(set(ids)))
 
 
 async def store_engagement(tx: Transaction, marks: list[EngagementMark]) -> None:
-    """Store the times of first opens and clicks; later ones change nothing. A click counts as an open too."""
+    """Store the time of the first open and the first click of each send; later ones change nothing.
+
+    Opens and clicks by people are stored separately as well. Records no events.
+    """
     first: dict[UUID, dict[str, Moment | None]] = {}
     for mark in sorted(marks, key=lambda mark: (mark.send.id, mark.at)):
         row = first.setdefault(
@@ -62,9 +65,9 @@ def _is_first(send: TrackedSend, row: dict[str, Moment | None]) -> bool:
 
 
 async def unsubscribe_recipient(tx: Transaction, send: TrackedSend, *, source: str, at: Moment) -> bool:
-    """Suppress the recipient of a send with the reason UNSUBSCRIBE; False if the address was suppressed already.
+    """Suppress the recipient of a send with the reason UNSUBSCRIBE; False if the address was already suppressed.
 
-    Unsubscribing in a message that a TEST key sent has no effect, so that tests do not affect live mail.
+    For a message that a TEST key sent, it does nothing and returns False, so that tests do not affect live mail.
     """
     if send.test:
         return False

@@ -9,23 +9,23 @@ from postern.messaging.emails.model import WAITING
 from postern.platform.webhooks import operations as webhooks
 
 ERASED = "erased"
-"""The text that replaces erased addresses and subjects."""
+"""Replaces erased addresses and subjects."""
 
 
 async def erase_address(
     tx: Transaction, project_id: UUID, address: str, contact_ids: list[UUID], now: Moment
 ) -> list[UUID]:
-    """Erase content, addresses and SMTP dialogues of all sends to an address; statuses and times stay.
+    """Erase content, addresses and SMTP dialogues of all sends to an address or to these contacts; returns their ids.
 
-    Waiting sends are cancelled. The suppression of the address is deleted too, because it contains the address.
-    Returns the ids of the sends.
+    Sends that have the address in cc, bcc or the subject are erased too. Statuses and times stay. Waiting sends are
+    cancelled. The data of their webhook events, the suppression of the address and its soft bounces are erased.
     """
     ids = await store.sends_to_erase(
         tx,
         project_id=project_id,
         address=address.lower(),
-        pattern=like_pattern(address),
-        mention=_addressed_to(address.lower()),
+        search_pattern=like_pattern(address),
+        address_regex=_address_regex(address.lower()),
         contact_ids=contact_ids,
     )
     if ids:
@@ -46,7 +46,7 @@ async def delete_captured(tx: Transaction, project_id: UUID, id: UUID) -> bool:
     return await store.delete_captured(tx, project_id=project_id, id=id)
 
 
-def _addressed_to(address: str) -> str:
-    """A PostgreSQL regular expression for the address in a text, but not as a part of a longer address."""
+def _address_regex(address: str) -> str:
+    """A PostgreSQL regular expression that finds the address in a text, but not inside a longer address."""
     escaped = "".join(character if character.isalnum() else f"\\{character}" for character in address)
     return rf"(?<![[:alnum:]!#$%&*+/=?^_`{{|}}~.-]){escaped}(?![[:alnum:]-]|\.[[:alnum:]])"

@@ -5,8 +5,8 @@ from uuid import UUID
 from postern.kernel.database.statements import Queries, Transaction, statement
 
 
-# The sends to an address in to, cc or bcc, and those whose subject contains it. Candidates are found by the indexed
-# search text of the log, which also matches longer addresses that contain this one.
+# The sends that have the lower-case address in to, cc, bcc or the subject, and those to the contacts. The index on
+# send_search finds candidates; these include longer addresses that contain this one, so each candidate is compared.
 @statement("""
     select id from sends
     where project_id = %(project_id)s and lower(recipient) = %(address)s and campaign_id is null
@@ -14,14 +14,14 @@ from postern.kernel.database.statements import Queries, Transaction, statement
     select id from sends where project_id = %(project_id)s and contact_id = any (%(contact_ids)s)
     union
     select s.id from send_search w join sends s on (s.project_id, s.id) = (w.project_id, w.send_id)
-    where w.project_id = %(project_id)s and w.search_text like %(pattern)s
-      and (lower(s.subject) ~ %(mention)s or exists (
-          select from unnest(s.to_addresses || s.cc_addresses || s.bcc_addresses) as named
-          where lower(named) = %(address)s or right(lower(named), length(%(address)s) + 2) = '<' || %(address)s || '>'
+    where w.project_id = %(project_id)s and w.search_text like %(search_pattern)s
+      and (lower(s.subject) ~ %(address_regex)s or exists (
+          select from unnest(s.to_addresses || s.cc_addresses || s.bcc_addresses) as entry
+          where lower(entry) = %(address)s or right(lower(entry), length(%(address)s) + 2) = '<' || %(address)s || '>'
       ))
 """)
 async def sends_to_erase(
-    db: Queries, *, project_id: UUID, address: str, pattern: str, mention: str, contact_ids: list[UUID]
+    db: Queries, *, project_id: UUID, address: str, search_pattern: str, address_regex: str, contact_ids: list[UUID]
 ) -> list[UUID]: ...
 
 
@@ -45,14 +45,14 @@ async def erase_captured(tx: Transaction, *, project_id: UUID, ids: list[UUID]) 
 async def delete_captured(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 
 
-# A repeated request still gets its first response, because ids and statuses are no personal data. Errors of a batch may
-# contain addresses, so they are erased.
+# Replaces the errors in stored responses of batches, because errors may contain addresses. Ids and statuses are not
+# personal data and stay, so that a repeated request still gets its first response.
 @statement("""
-    update idempotency_keys as known
+    update idempotency_keys as stored
     set response = jsonb_build_object('data', array(
             select case when item ->> 'error' is null then item
                         else item || jsonb_build_object('error', %(erased)s::text) end
-            from jsonb_array_elements(known.response -> 'data') with ordinality as items (item, place) order by place
+            from jsonb_array_elements(stored.response -> 'data') with ordinality as items (item, place) order by place
         ))
     where project_id = %(project_id)s and send_ids && %(ids)s::uuid[] and jsonb_typeof(response -> 'data') = 'array'
 """)

@@ -1,4 +1,4 @@
-"""SQL statements of the mail history of one recipient."""
+"""The SQL statement that lists the sends to one recipient."""
 
 from uuid import UUID
 
@@ -17,7 +17,8 @@ class MailHistoryEntry(Record):
     created_at: Moment
 
 
-# Single sends to an address, and campaign sends to the contact with it, before a position, newest first.
+# Single sends to the address and campaign sends to the contact, newest first. Only sends older than the pair `before`
+# (creation time) and `before_id`; all if `before` is null.
 @statement("""
     (
         select id, status, subject, message_id, created_at from sends

@@ -30,7 +30,6 @@ from postern.messaging.emails.model import (
     TRANSITIONS,
     WAIT_LIMIT,
     WAITING,
-    TransmittedParts,
     ContactRef,
     DomainNotVerified,
     Email,
@@ -54,6 +53,7 @@ from postern.messaging.emails.model import (
     SendAttempt,
     SendEvent,
     SendResult,
+    TransmittedParts,
 )
 from postern.messaging.emails.outcomes import event_of
 from postern.messaging.emails.redaction import open_body
@@ -62,12 +62,12 @@ from postern.messaging.emails.submission import (
     SubmissionContext,
     SubmissionRequest,
     check_email,
-    store_responses,
-    stored_response,
-    split_by_recipient,
     parse_key,
     render_check,
     settings_of,
+    split_by_recipient,
+    store_responses,
+    stored_response,
     submit,
     with_secrets,
 )

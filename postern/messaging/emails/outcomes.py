@@ -13,10 +13,10 @@ from postern.messaging.emails import rules, store
 from postern.messaging.emails.model import (
     SETTLING_TRANSITIONS,
     SUPPRESSION_STRENGTH,
-    TransmittedParts,
     Send,
     SuppressionEntry,
     TrackedSend,
+    TransmittedParts,
 )
 from postern.messaging.emails.pre_send_check import REPLY_LOST
 from postern.messaging.emails.rules import SendOutcome, storable

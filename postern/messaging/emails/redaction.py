@@ -1,7 +1,7 @@
-"""Mail with a one-time code or link: what is stored and shown of it never contains the secret.
+"""Redaction of mail with a one-time code or link: stored and displayed content does not contain the secret.
 
-The complete content is stored encrypted until the send is settled. A message that is captured instead of sent is
-kept encrypted as a whole for callers with the permission `customers:impersonate`; all others get the redacted one.
+The complete content is stored encrypted until the send is settled. Of a captured message, a redacted and an encrypted
+complete copy are stored; only callers with the permission `customers:impersonate` can read the complete one.
 """
 
 import html
@@ -28,15 +28,15 @@ class SecretInSubject(ValueError):
 
 
 def redact(text: str, secrets: Sequence[str]) -> str:
-    """`text` without the secrets, also where they stand escaped in HTML or in a URL."""
+    """`text` with each secret replaced by REMOVED, also in its HTML-escaped and its percent-encoded form."""
     for secret in secrets:
-        for written in {secret, html.escape(secret), quote(secret, safe="")}:
-            text = text.replace(written, REMOVED)
+        for form in {secret, html.escape(secret), quote(secret, safe="")}:
+            text = text.replace(form, REMOVED)
     return text
 
 
 def redacted_body(body: SendBody) -> SendBody:
-    """What is stored in clear of a message with one-time secrets. Raises SecretInSubject."""
+    """The content to store unencrypted: without the one-time secrets. Raises SecretInSubject."""
     if redact(body.subject, body.secrets) != body.subject:
         raise SecretInSubject
     return msgspec.structs.replace(
@@ -49,24 +49,24 @@ def redacted_body(body: SendBody) -> SendBody:
 
 
 def seal_body(world: "World", send_id: UUID, body: SendBody) -> bytes:
-    """The complete content, encrypted with the master key for this one send."""
+    """Encrypt the complete content with the master key; it can be decrypted for this send only."""
     return world.secrets.seal(msgspec.json.encode(body), f"send-body:{send_id}")
 
 
 def open_body(world: "World", send_id: UUID, body: SendBody, sealed: bytes | None) -> SendBody | None:
-    """The complete content of a stored message; None if it had one-time secrets and they have been erased."""
+    """The complete content of a stored message; None if its one-time secrets were erased or cannot be decrypted."""
     if not body.redacted:
         return body
     if sealed is None:
         return None
     try:
         return msgspec.json.decode(world.secrets.open(sealed, f"send-body:{send_id}"), type=SendBody)
-    except SealBroken:  # The master key is another one: what it encrypted is lost.
+    except SealBroken:  # The content was encrypted with another master key.
         return None
 
 
 def redact_outcome(outcome: DeliveryOutcome, secrets: Sequence[str]) -> DeliveryOutcome:
-    """Redact the replies and the dialogue of an outcome, because some servers quote rejected content."""
+    """The outcome with secrets redacted in replies and dialogue, because some servers quote rejected content."""
     replace = msgspec.structs.replace
     return replace(
         outcome,
@@ -78,10 +78,10 @@ def redact_outcome(outcome: DeliveryOutcome, secrets: Sequence[str]) -> Delivery
 
 
 def seal_captured(world: "World", send_id: UUID, message: bytes) -> bytes:
-    """A captured message, encrypted with the master key."""
+    """Encrypt a captured message with the master key; it can be decrypted for this send only."""
     return world.secrets.seal(message, f"captured-message:{send_id}")
 
 
 def open_captured(world: "World", send_id: UUID, sealed: bytes) -> bytes:
-    """A captured message as it was composed. Raises SealBroken."""
+    """Decrypt a captured message. Raises SealBroken if it was encrypted for another send or with another key."""
     return world.secrets.open(sealed, f"captured-message:{send_id}")

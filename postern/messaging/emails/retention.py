@@ -1,6 +1,6 @@
-"""Deletion of expired data: content and captured messages by each project's retention, idempotency keys after a day.
+"""Deletion of expired data: content and captured messages after each project's retention, idempotency keys after a day.
 
-A worker does this every ten minutes in bounded batches. Several workers can do it at the same time.
+Each worker runs it every ten minutes, in batches of bounded size. Several workers can run it at the same time.
 """
 
 from datetime import timedelta
@@ -16,12 +16,13 @@ RETENTION_EVERY = timedelta(minutes=10)
 RETENTION_DAYS = 30
 """Default number of days for which content and captured messages are kept."""
 BATCH = 2_000
+"""Maximum rows that one statement deletes."""
 MAX_BATCHES = 100
-"""Maximum batches of each kind in one run, so that the worker is not occupied for long."""
+"""Maximum batches of one run for each kind of data, so that the worker is not occupied for long."""
 
 
 async def delete_expired(world: "World") -> int:
-    """Delete expired data and return the number of batches. The log entries themselves stay."""
+    """Delete expired data and the secrets of settled sends; returns the number of batches. Log entries stay."""
     removed = 0
     while removed < MAX_BATCHES and await store.delete_expired_keys(world.db, window=IDEMPOTENCY_WINDOW):
         removed += 1

@@ -1,4 +1,4 @@
-"""Decisions about sends without input or output: the state after an attempt, and the rates of statistics."""
+"""Pure functions on sends: the state of a send after a delivery attempt, and the rates that statistics show."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -22,25 +22,30 @@ from postern.protocols.mail.transports.transport import (
 )
 
 Chance = Callable[[], float]
+"""Returns a random number 0 ≤ x < 1."""
 Skipped = Literal["unsubscribed", "suppressed", "deleted"]
+"""Why a recipient of a campaign got no message. Each value has a counter `skipped_<value>`."""
 
 NO_SERVER_DELAY = timedelta(seconds=15)
-"""The delay of a retry if no server could be contacted."""
+"""The delay of the first retry after no server could be contacted."""
 MAX_DELAY_DOUBLINGS = 6
-"""How often that pause doubles while there is no server to ask: up to a quarter of an hour."""
+"""How many times NO_SERVER_DELAY doubles while no server can be contacted, so it grows to 16 minutes."""
 
 CAMPAIGN_CANCELLED = "The campaign was cancelled."
 
 
 class SendOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """The state of a send after an attempt, and what has to be recorded with it."""
+    """The state of a send after an attempt, and what is recorded with that state."""
 
     status: SendStatus
     due_at: datetime | None = None
     counts_as_try: bool = True
+    """Whether the attempt increases `tries`; False if no server was contacted."""
     pending: list[str] | None = None
+    """The recipients that the next attempt sends to; None for all."""
     reason: str | None = None
     ambiguous: bool = False
+    """Whether the server's reply to the complete message is unknown, so the message may have arrived."""
     sent: bool = False
     delivered: bool = False
     bounced: bool = False
@@ -49,11 +54,11 @@ class SendOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Addresses to suppress, each with the server's reply."""
     soft_bounces: list[str] = []
     recipients: dict[str, tuple[SendStatus, str | None]] = {}
-    """The status, and the reason, of each recipient whom this attempt settled."""
+    """Status and reason of each recipient of this attempt, keyed by address."""
     skipped: Skipped | None = None
     """Why this recipient of a campaign was skipped right before delivery."""
     events: list[tuple[str, dict[str, Any]]] = []
-    """Names (`email.…`) and data."""
+    """The events to record: name (`email.…`) and data."""
 
 
 def new_send(project_id: UUID, sender: Address, recipient: str, now: Moment) -> Send:
@@ -80,13 +85,19 @@ def message_id_of(send_id: UUID, sender: Address) -> str:
 
 
 def judge(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: str, chance: Chance) -> SendOutcome:
-    """The state of a send after the outcome of one attempt. `chance` returns 0 ≤ x < 1 and spreads retries."""
+    """The state of a send after one attempt: settled, or to be retried at `due_at`.
+
+    With `on_ambiguous="hold"` an ambiguous attempt makes the send FAILED; otherwise it is retried. `chance` varies the
+    delay of the retry.
+    """
     if outcome.no_server_contacted:
         pause = outcome.retry_after or NO_SERVER_DELAY
         if _is_expired(send, now + pause):
-            pause = min(pause, NO_SERVER_DELAY)  # Shortly before it expires it is tried more often.
+            pause = min(
+                pause, NO_SERVER_DELAY
+            )  # Shortly before its expiry, a send is retried after the shortest delay.
         if _is_expired(send, now + pause):
-            return _give_up(send, "No peer could be asked in time.", [], [])
+            return _give_up(send, "No mail server could be contacted before the e-mail expired.", [], [])
         reason = _first_text(outcome.results)
         return SendOutcome(
             status=send.status, due_at=now + pause, counts_as_try=False, pending=send.pending, reason=reason
@@ -137,7 +148,7 @@ def _judge_replies(
 
 
 def no_server_delay(attempt: int) -> timedelta:
-    """The delay of a retry if no server could be contacted; it doubles with each attempt."""
+    """The delay of the retry after attempt number `attempt` (from 1) contacted no server; doubles up to 16 minutes."""
     return NO_SERVER_DELAY * 2 ** min(attempt - 1, MAX_DELAY_DOUBLINGS)
 
 
@@ -220,29 +231,29 @@ def _give_up(
 
 
 def from_name_template(name: str | None) -> str | None:
-    """A sender's display name, if it has template syntax and so is rendered for each recipient."""
+    """The display name, stripped, if it has template tags and so is rendered for each recipient; otherwise None."""
     return name.strip() if name and ("{{" in name or "{%" in name) else None
 
 
 def failed(reason: str) -> SendOutcome:
-    """The message cannot be composed."""
+    """FAILED with this reason, because the message cannot be composed."""
     return SendOutcome(status="FAILED", reason=reason, events=[("email.failed", {"reason": reason})])
 
 
 def expired() -> SendOutcome:
-    """The send expired before it was delivered."""
+    """EXPIRED: the send expired before it was delivered."""
     reason = "The e-mail expired before it was sent."
     return SendOutcome(status="EXPIRED", reason=reason, events=[("email.expired", {"reason": reason})])
 
 
 def cancelled(send: Send) -> SendOutcome:
-    """The campaign was cancelled before the send was delivered."""
+    """CANCELLED: the campaign was cancelled before the send was delivered."""
     may_have_arrived = " An earlier attempt may have arrived." if send.handed_over is not None else ""
     return SendOutcome(status="CANCELLED", counts_as_try=False, reason=CAMPAIGN_CANCELLED + may_have_arrived)
 
 
 def contact_deleted() -> SendOutcome:
-    """The contact of a campaign or an automation was deleted."""
+    """CANCELLED: the contact to which a campaign or an automation sends was deleted."""
     reason = "The contact was deleted before the message was sent."
     return SendOutcome(
         status="CANCELLED", reason=reason, skipped="deleted", events=[("email.cancelled", {"reason": reason})]
@@ -250,13 +261,13 @@ def contact_deleted() -> SendOutcome:
 
 
 def domain_not_verified(name: str) -> SendOutcome:
-    """The sending domain was deleted, or its DNS record is gone, since the message was accepted."""
+    """FAILED: since the message was accepted, the sending domain was deleted or lost its verification."""
     reason = f"{name} is no longer a verified sending domain of this project. Verify it, then retry this send."
     return SendOutcome(status="FAILED", reason=reason, events=[("email.failed", {"reason": reason})])
 
 
 def sender_not_verified(address: str) -> SendOutcome:
-    """The single sender was deleted since the message was accepted, or was never confirmed."""
+    """FAILED: the single sender was deleted since the message was accepted, or was never confirmed."""
     domain = address.rpartition("@")[2]
     reason = (
         f"{address} is not a verified sender of this project any more, and {domain} is not a verified sending domain of"
@@ -266,13 +277,13 @@ def sender_not_verified(address: str) -> SendOutcome:
 
 
 def content_kept_changing(send: Send, now: datetime) -> SendOutcome:
-    """What the message is composed from changed several times while it waited for a connection: tried again soon."""
+    """Retry soon: content or recipients changed several times while the message waited for a connection."""
     due_at = now + NO_SERVER_DELAY
     return SendOutcome(status=send.status, due_at=due_at, counts_as_try=False, pending=send.pending, reason=send.reason)
 
 
 def not_rendered(send: Send, reason: str, now: datetime) -> SendOutcome:
-    """No render process was available: tried again, with growing pauses."""
+    """Retry with growing delays, because no render process was available; EXPIRED if the send expires before."""
     pause = no_server_delay(send.attempt)
     if _is_expired(send, now + pause):
         pause = NO_SERVER_DELAY
@@ -282,11 +293,16 @@ def not_rendered(send: Send, reason: str, now: datetime) -> SendOutcome:
 
 
 def suppressed(send: Send, addresses: Sequence[tuple[str, str]]) -> SendOutcome:
-    """All remaining recipients are suppressed or have unsubscribed."""
+    """All remaining recipients are suppressed or have unsubscribed: `addresses`, each with the suppression reason.
+
+    The status is SUPPRESSED, or SENT if an earlier attempt reached other recipients.
+    """
     address, why = addresses[0]
     reason = f"{address} is suppressed ({why.lower()})."
     left_out = SendOutcome(
-        status="SENT" if send.sent_at is not None else "SUPPRESSED",  # Others got it in an earlier attempt.
+        status="SENT"
+        if send.sent_at is not None
+        else "SUPPRESSED",  # Other recipients got the message in an earlier attempt.
         reason=reason,
         skipped="unsubscribed" if why == "UNSUBSCRIBE" else "suppressed",
     )
@@ -294,36 +310,40 @@ def suppressed(send: Send, addresses: Sequence[tuple[str, str]]) -> SendOutcome:
 
 
 def with_suppressed_recipients(verdict: SendOutcome, addresses: Sequence[tuple[str, str]]) -> SendOutcome:
-    """The outcome of a message, with the recipients that did not get it because they are suppressed."""
+    """Add the suppressed recipients to an outcome: to its reason and recipients, with one event for each.
+
+    `addresses` have the suppression reason. Returns `verdict` unchanged if there are none or if the attempt does not
+    count.
+    """
     if not addresses or not verdict.counts_as_try:
         return verdict
     named = "; ".join(f"{address} is {why_suppressed(why)}" for address, why in addresses[:5])
     more = f" and {len(addresses) - 5} more" if len(addresses) > 5 else ""
     omitted = f"Suppressed recipients: {named}{more}."
-    stands: dict[str, tuple[SendStatus, str | None]] = {
+    suppressed_recipients: dict[str, tuple[SendStatus, str | None]] = {
         address: ("SUPPRESSED", why_suppressed(why)) for address, why in addresses
     }
     events = [
         ("email.suppressed", {"recipient": address, "reason": f"{address} is {why_suppressed(why)}."})
         for address, why in addresses
     ]
-    is_whole = verdict.status == "SUPPRESSED"
-    reason = verdict.reason if is_whole else f"{verdict.reason} {omitted}" if verdict.reason else omitted
+    all_suppressed = verdict.status == "SUPPRESSED"
+    reason = verdict.reason if all_suppressed else f"{verdict.reason} {omitted}" if verdict.reason else omitted
     return msgspec.structs.replace(
         verdict,
         reason=reason and reason[:1_000],
-        recipients={**verdict.recipients, **stands},
+        recipients={**verdict.recipients, **suppressed_recipients},
         events=[*verdict.events, *events],
     )
 
 
 def why_suppressed(why: str) -> str:
-    """The reason as text for people: `suppressed (bounce)` for `BOUNCE`."""
+    """A suppression reason as shown to people: `suppressed (bounce)` for `BOUNCE`."""
     return f"suppressed ({why.lower()})"
 
 
 def with_complaint(verdict: SendOutcome) -> SendOutcome:
-    """Delivered and then reported as spam, as the test address for complaints is."""
+    """The outcome of the test address for complaints: the message is delivered and then reported as spam."""
     return msgspec.structs.replace(
         verdict, status="COMPLAINED", complained=True, events=[*verdict.events, ("email.complained", {})]
     )
@@ -335,7 +355,7 @@ def _is_expired(send: Send, moment: datetime) -> bool:
 
 def _is_recipients_fault(result: Result) -> bool:
     if result.host == TEST_DOMAIN:
-        return False  # Test addresses are never suppressed: the second test sees what the first saw.
+        return False  # Test addresses are never suppressed, so that tests can be repeated.
     return isinstance(result, Rejected) and suppresses(classify(result.code, result.enhanced, result.text))
 
 
@@ -371,19 +391,18 @@ def _bounce(result: Result) -> dict[str, Any]:
 
 # The rates that statistics, campaigns and A/B tests show ---------------------------------------------------
 #
-# `sent` are the messages that a server accepted, `bounced` those that were rejected at delivery; no message is both.
-# Accepted messages count as delivered to the recipient, because most servers never report the delivery itself. Opens,
-# clicks and complaints are shares of the accepted messages; bounces are shares of accepted and bounced messages
-# together, which are all that were attempted.
+# `sent` counts the messages that a server accepted, `bounced` those that a server rejected; no message is both.
+# An accepted message counts as having reached its recipient, because most servers never report the delivery itself.
+# Opens, clicks and complaints are divided by `sent`; bounces are divided by `sent` plus `bounced`.
 
 
 def reached(counts: Mapping[str, int]) -> int:
-    """The number of messages that reached their recipient: all that were attempted and did not bounce."""
+    """The number of messages that a server accepted: the counter `sent`, or 0."""
     return counts.get("sent", 0)
 
 
 def rate(counts: Mapping[str, int], measure: str) -> float:
-    """The rate of `measure` ("opened", "clicked", "complained", "bounced"), from 0 to 1; 0 without messages."""
+    """The rate of `measure` ("opened", "clicked", "complained" or "bounced") from 0 to 1; 0 without messages."""
     whole = reached(counts)
     if measure == "bounced":
         whole += counts.get("bounced", 0)

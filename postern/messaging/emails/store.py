@@ -10,7 +10,6 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement, streamed_statement
 from postern.kernel.values import Record
 from postern.messaging.emails.model import (
-    TransmittedParts,
     CapturedMail,
     ContentState,
     IdempotencyKey,
@@ -21,6 +20,7 @@ from postern.messaging.emails.model import (
     Suppression,
     SuppressionEntry,
     TrackedSend,
+    TransmittedParts,
 )
 
 

@@ -40,9 +40,9 @@ from postern.messaging.emails.model import (
     IdempotencyKeyInProgress,
     IdempotencyKeyReused,
     IdempotencyRow,
-    StoredAttachment,
     Send,
     SendBody,
+    StoredAttachment,
 )
 from postern.messaging.emails.outcomes import event_of
 from postern.messaging.emails.redaction import redacted_body, seal_body

@@ -169,7 +169,7 @@ async def remove_suppression(call: Call, address: str) -> Suppression:
 
 
 async def follow_contacts(tx: Transaction, recorded: list[Event]) -> None:
-    """Remove the UNSUBSCRIBE suppression of contacts that were subscribed again."""
+    """React to events of contacts: delete the UNSUBSCRIBE suppressions of contacts that were subscribed again."""
     for event in recorded:
         if event.data.get("unsubscribed") is False:
             address = str(event.data["email"]).lower()
@@ -177,7 +177,7 @@ async def follow_contacts(tx: Transaction, recorded: list[Event]) -> None:
 
 
 async def follow_contacts_in_bulk(tx: Transaction, written: EventRange) -> None:
-    """Does nothing, because bulk changes never subscribe contacts again."""
+    """React to bulk events of contacts: does nothing, because bulk changes never subscribe contacts again."""
 
 
 async def suppress(
@@ -189,7 +189,10 @@ async def suppress(
     source: str,
     detail: str | None,
 ) -> list[Suppression]:
-    """Suppress lower-case addresses in an open transaction; returns those that are new or got a stronger reason."""
+    """Suppress lower-case addresses in an open transaction.
+
+    Returns those that were not suppressed or were suppressed for a weaker reason; for others nothing changes.
+    """
     entries = [
         SuppressionEntry(
             project_id=call.project_id,

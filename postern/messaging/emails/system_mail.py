@@ -1,4 +1,4 @@
-"""System mail: mails of the server to developers, which belong to no project and are in no project's log."""
+"""System mail: mail of the server to developers. It belongs to no project and is in no project's log."""
 
 import asyncio
 import email
@@ -33,9 +33,10 @@ FALLBACK_HOST = "postern.invalid"
 
 
 async def deliver_system_mail(world: "World", id: UUID, request: AccountMailRequest) -> bool:
-    """Send a mail through the instance's relays, or, with the transport `capture`, write it to an encrypted file.
+    """Send a mail through the server's relays or, with the transport `capture`, write it to an encrypted file.
 
-    Returns False if it must be retried. A permanent rejection is logged and returns True.
+    Returns False if the caller must retry: a relay deferred it, or none is configured. A permanent rejection is logged
+    and returns True.
     """
     sender = sender_of(world)
     mail = render_mail(request.template, app="Postern", **request.values)
@@ -63,9 +64,9 @@ async def deliver_system_mail(world: "World", id: UUID, request: AccountMailRequ
 
 
 def captured_system_mail(world: "World", to: str | None = None) -> list[EmailMessage]:
-    """The captured mails in the data folder, oldest first; `to` filters by recipient.
+    """The captured mails in the data folder, oldest first; with `to`, only those whose recipient contains that text.
 
-    They contain one-time links, so each file is encrypted with the master key, and only the operator can read them.
+    Mails contain one-time links, so each file is encrypted with the master key: only the operator can read them.
     """
     messages: list[EmailMessage] = []
     for file in sorted((world.settings.data / "mail").glob("*.sealed")):
@@ -77,7 +78,7 @@ def captured_system_mail(world: "World", to: str | None = None) -> list[EmailMes
 
 
 def captured_context(id: UUID | str) -> str:
-    """The associated data of the encryption of a captured mail."""
+    """The encryption context of a captured mail: the file can be decrypted with this id only."""
     return f"captured-letter:{id}"
 
 

@@ -1,4 +1,4 @@
-"""The transport of a project, and the only place where transports are created."""
+"""Creates the transports of projects, and caches them per process."""
 
 from datetime import timedelta
 from functools import partial
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 MAX_LEASE_AHEAD = timedelta(seconds=5)
-"""How far ahead the times of a relay's rate are leased."""
+"""How far ahead a process may lease time spans in which it sends at a relay's rate limit."""
 
 
 class NoSmartHost(Unavailable):
@@ -33,20 +33,21 @@ class NoSmartHost(Unavailable):
 
 
 def is_captured(world: "World", settings: ProjectSettings, *, test: bool) -> bool:
-    """Whether a send of this project is captured for the inbox view; those of TEST credentials always are."""
+    """Whether a send of this project is captured for the inbox view; always True for TEST credentials (`test`)."""
     return test or (settings.transport or world.settings.transport) == "capture"
 
 
 def require_transport(world: "World", settings: ProjectSettings, *, test: bool) -> None:
-    """Raises NoSmartHost if mail that is accepted now could not be sent."""
+    """Raises NoSmartHost if mail of this project is not captured and there is no relay to send it through."""
     if not is_captured(world, settings, test=test) and not settings.relays and not world.settings.relay:
         raise NoSmartHost
 
 
 def transport_of(world: "World", project_id: UUID, settings: ProjectSettings) -> Transport:
-    """The relay transport of a project: its own relays, or those of the server. Created once for each set of relays.
+    """The relay transport of a project: through its own relays, or through the server's if it has none.
 
-    Raises NoSmartHost.
+    Created once per process and set of relays. When a project's relays have changed, the transport of its former relays
+    is closed in the background. Raises NoSmartHost if there is no relay at all.
     """
     own = settings.relays
     if not own and not world.settings.relay:
@@ -68,7 +69,7 @@ def transport_of(world: "World", project_id: UUID, settings: ProjectSettings) ->
 
 
 async def _lease(world: "World", project_id: UUID, name: str, seconds: float) -> float | None:
-    """Lease a span of the rate of a relay, which all processes share. See `Lease`."""
+    """Lease a time span of the rate limit that all processes share; see `relay.Lease`."""
     leased = await store.lease_times(
         world.db, project_id=project_id, name=name, span=timedelta(seconds=seconds), ahead=MAX_LEASE_AHEAD
     )
@@ -99,7 +100,7 @@ def _relay(world: "World", project_id: UUID, relay: projects.ProjectRelay) -> Re
 
 
 def parse_relays(text: str | None) -> list[RelayServer]:
-    """Parse the relays in POSTERN_RELAY. Raises SettingInvalid."""
+    """Parse POSTERN_RELAY: URLs separated by spaces. Raises SettingInvalid if it is empty or a URL is invalid."""
     if not text:
         raise SettingInvalid("The transport is `relay`, but POSTERN_RELAY is not set.")
     return [_parse_relay(part) for part in text.split()]
@@ -142,15 +143,15 @@ def _parse_relay(text: str) -> RelayServer:
 
 
 def capture_transport(world: "World", capture: CapturedMail) -> CaptureTransport:
-    """A transport that stores this one message for the inbox view."""
+    """A transport that stores `capture` for the inbox view, whatever message is delivered through it."""
 
-    async def keep(_envelope: Envelope, _message: bytes) -> None:
+    async def store_capture(_envelope: Envelope, _message: bytes) -> None:
         await world.batcher(capture_all)(capture)
 
-    return CaptureTransport(keep)
+    return CaptureTransport(store_capture)
 
 
 async def capture_all(world: "World", captures: list[CapturedMail]) -> list[None]:
-    """Store captured messages by one statement."""
+    """Store captured messages by one statement. Changes nothing for a send that already has one."""
     await store.capture(world.db, captures)
     return [None] * len(captures)

@@ -1,4 +1,4 @@
-"""Sends that are due: the worker that claims them delivers them."""
+"""The background work of sends: a worker claims a share of the due sends and delivers them."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,19 +24,24 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 GROUP_OCTETS = 4 * 1024 * 1024
-"""Octets of content and attachments of one share that are in memory at a time. A worker processes a dozen shares at a
-time and holds each message in up to three forms, so this bounds its memory when every recipient gets an own file."""
+"""Maximum octets of content and attachments that one share holds in memory at a time. A worker processes twelve shares
+at a time and holds each message in up to three forms, so this bounds its memory if each recipient gets a separate
+file."""
 
 
 async def deliver_share(world: "World", sends: list[Send]) -> None:
-    """Deliver a claimed share. A send that fails unexpectedly is claimed again when its lease ends."""
+    """Deliver the claimed sends of one project. A send whose delivery raises is logged and claimed again when its lease
+    ends."""
     with lease_keeper(world).renewing(*sends):
-        for together in group_by_size(sends, await _sizes(world, sends)):
-            await _deliver_together(world, together)
+        for group in group_by_size(sends, await _sizes(world, sends)):
+            await _deliver_together(world, group)
 
 
 def group_by_size(sends: Sequence[Send], sizes: Mapping[UUID, int]) -> Iterator[list[Send]]:
-    """The sends in their order, in groups of at most `TOGETHER_OCTETS`; a larger send is a group of its own."""
+    """Split sends, in their order, into groups of at most GROUP_OCTETS; a larger send is a group of its own.
+
+    `sizes` are keyed by the id of the send or of its shared content.
+    """
     group: list[Send] = []
     octets = 0
     for send in sends:
@@ -72,7 +77,7 @@ async def _deliver_together(world: "World", sends: Sequence[Send]) -> None:
 
 
 async def load_jobs(world: "World", sends: Sequence[Send]) -> list[DeliveryJob]:
-    """The jobs for claimed sends of one project, with their content."""
+    """The jobs for claimed sends of one project, each with its content and the values of its contact."""
     project_id = sends[0].project_id
     own = [send.id for send in sends if send.content_id is None]
     shared = sorted({send.content_id for send in sends if send.content_id is not None})

@@ -28,8 +28,8 @@ from postern.protocols.mail.transports.transport import (
     Rejected,
     Result,
     defer_all,
-    reject_all,
     message_problem,
+    reject_all,
 )
 
 LONGEST_LINE = 2_048

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
 from postern.messaging.domains.operations import sending_domain, sending_domains, signers
 from postern.protocols.mail.blocklists import ZONES
-from postern.protocols.mail.dkim import key_record_problem, key_record, sign
+from postern.protocols.mail.dkim import key_record, key_record_problem, sign
 
 DAY, HOUR, MINUTE = timedelta(days=1), timedelta(hours=1), timedelta(minutes=1)
 ADDRESS = "192.0.2.10"

@@ -11,9 +11,9 @@ from postern.kernel.http.problems import Invalid
 from postern.messaging.domains.model import NEXT_STATUS, DnsOutcome, Status
 from postern.messaging.domains.rules import (
     PublishedRecords,
-    parse_domain,
-    next_check_in,
     dns_outcome,
+    next_check_in,
+    parse_domain,
     registered_domain,
     spf_value,
 )

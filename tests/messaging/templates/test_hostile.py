@@ -11,7 +11,7 @@ from postern.kernel.http.problems import Problem
 from postern.messaging.emails.model import BODY_CHARACTERS, VARIABLES_BYTES
 from postern.messaging.templates.model import CONTENT_CHARACTERS
 from postern.protocols.mail.templates.builder import MJML_CHARACTERS
-from postern.protocols.mail.templates.composing import check_message, preview, check_template
+from postern.protocols.mail.templates.composing import check_message, check_template, preview
 from postern.protocols.mail.templates.content import no_report
 from postern.protocols.mail.templates.template import OutputFormat, RenderFailed, TemplateInvalid, compile_template
 

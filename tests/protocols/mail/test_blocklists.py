@@ -8,9 +8,9 @@ from postern.protocols.mail.blocklists import (
     BlocklistSubject,
     ListingStatus,
     Zone,
-    zone_problem,
     parse_zones,
     reversed_address,
+    zone_problem,
 )
 from tests.peers.dns_zone import dns_zone, hasty, patient
 

@@ -17,8 +17,8 @@ from postern.protocols.mail.dkim import (
     canonical_body,
     generate_ed25519,
     generate_rsa,
-    load_key,
     key_record,
+    load_key,
     sign,
 )
 from postern.protocols.mail.mime import Message, compose

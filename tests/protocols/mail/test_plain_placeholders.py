@@ -5,7 +5,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postern.protocols.mail.templates.content import CHARACTERS_MAX, PLACEHOLDERS_MAX, NUMBER_MAX, fill_placeholders
+from postern.protocols.mail.templates.content import CHARACTERS_MAX, NUMBER_MAX, PLACEHOLDERS_MAX, fill_placeholders
 from postern.protocols.mail.templates.template import OutputFormat, RenderFailed, TemplateInvalid, compile_template
 
 NAMES = [

@@ -8,8 +8,8 @@ from postern.protocols.mail.transports.transport import (
     Deferred,
     FixedOutcome,
     Rejected,
-    fixed_result,
     fixed_outcome,
+    fixed_result,
 )
 
 

@@ -20,8 +20,8 @@ from postern.protocols.mail.dkim import Signer, sign
 from postern.protocols.mail.templates.content import (
     Content,
     Part,
-    ReportPart,
     RenderedContent,
+    ReportPart,
     TrackingOptions,
     compile_content,
     no_report,

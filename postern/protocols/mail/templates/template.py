@@ -71,7 +71,7 @@ class OutputFormat(StrEnum):
 class RenderValues:
     """Template values, validated and prepared once for all templates of a message."""
 
-    __slots__ = ("values", "octets", "scalars")
+    __slots__ = ("octets", "scalars", "values")
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         """Raises RenderFailed if the values are not plain JSON or are nested too deeply."""

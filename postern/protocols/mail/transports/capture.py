@@ -14,8 +14,8 @@ from postern.protocols.mail.transports.transport import (
     Envelope,
     Rejected,
     Result,
-    reject_all,
     message_problem,
+    reject_all,
 )
 
 HOST = "capture"
