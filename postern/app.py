@@ -160,11 +160,11 @@ HOOKS = Hooks(
     has_active_sso=sso_endpoints.has_active_connection,
     has_working_sso=sso_endpoints.has_working_connection,
 )
-"""The functions of higher rings that lower rings call."""
+"""The functions of higher layers that lower layers call."""
 
 
 def work_for(settings: Settings) -> list[Work[Any]]:
-    """All background work, with the lease of sends that the operator configured."""
+    """All background work, with `settings.lease` as the lease of the table `sends`."""
     return [replace(work, lease=settings.lease) if work.table == "sends" else work for work in WORK]
 
 

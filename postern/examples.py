@@ -5,7 +5,7 @@ from typing import Any
 
 from postern.kernel.http.openapi_examples import LATER, MOMENT, Examples, identifier
 
-SOON = "2026-01-31T12:10:00.000Z"
+TEN_MINUTES_LATER = "2026-01-31T12:10:00.000Z"
 PUBLIC_URL = "https://postern.example.com"
 CONNECTION_URL = f"{PUBLIC_URL}/sso/saml/{identifier('ssoConnection')}"
 ACCESS_TOKEN = "eyJhbGciOiJFUzI1NiIsImtpZCI6Ij…"  # noqa: S105 - truncated, so it is no secret
@@ -13,7 +13,7 @@ REFRESH_TOKEN = "cr_AZqfN2n0cYiN0Hq6m0Yb4QAAAAE.…"  # noqa: S105
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIC…\n-----END CERTIFICATE-----\n"
 FINGERPRINT = "3f:9a:c4:0e:…"
 BROWSER = "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15 (KHTML, like Gecko) Safari/605.1.15"
-WELCOME = {"id": identifier("send"), "messageId": f"<{identifier('send')}@acme.example>"}
+WELCOME_SEND = {"id": identifier("send"), "messageId": f"<{identifier('send')}@acme.example>"}
 DELIVERED: Mapping[str, Any] = {
     "type": "email.delivered",
     "timestamp": MOMENT,
@@ -21,6 +21,7 @@ DELIVERED: Mapping[str, Any] = {
 }
 DKIM_VALUE = "v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA…"
 
+# Values by `field` or `Record.field`, with JSON names, grouped by area.
 PEOPLE: Mapping[str, Any] = {
     "email": "ada@example.com",
     "name": "Ada Lovelace",
@@ -71,7 +72,7 @@ PEOPLE: Mapping[str, Any] = {
     "codes": ["7K3M-QX9P-W2TZ"],
     "recoveryCodesLeft": 10,
     "accessToken": ACCESS_TOKEN,
-    "accessTokenExpiresAt": SOON,
+    "accessTokenExpiresAt": TEN_MINUTES_LATER,
     "refreshToken": REFRESH_TOKEN,
     "refreshTokenExpiresAt": LATER,
     "mfaRequired": False,
@@ -85,11 +86,11 @@ PEOPLE: Mapping[str, Any] = {
     "CustomerSignInResult.sessionId": identifier("session"),
     "DeveloperSignInResult.refreshToken": "dr_AZqfN2n0cYiN0Hq6m0Yb4QAAAAE.…",
     "challengeId": identifier("challenge"),
-    "challengeExpiresAt": SOON,
-    "ChallengeSent.expiresAt": SOON,
-    "PasskeyOptions.expiresAt": SOON,
-    "IdentityLinkStart.expiresAt": SOON,
-    "SsoTest.expiresAt": SOON,
+    "challengeExpiresAt": TEN_MINUTES_LATER,
+    "ChallengeSent.expiresAt": TEN_MINUTES_LATER,
+    "PasskeyOptions.expiresAt": TEN_MINUTES_LATER,
+    "IdentityLinkStart.expiresAt": TEN_MINUTES_LATER,
+    "SsoTest.expiresAt": TEN_MINUTES_LATER,
     "CustomerLinkResult.mergedCustomerId": None,
     "CustomerImportResult.created": 1,
     "CustomerImportResult.skipped": 0,
@@ -198,7 +199,7 @@ MAIL: Mapping[str, Any] = {
     "TemplatePreview.subject": "Welcome, Ada",
     "TemplatePreview.html": "<h1>Hello Ada</h1>",
     "TemplatePreview.text": "Hello Ada",
-    "messageId": WELCOME["messageId"],
+    "messageId": WELCOME_SEND["messageId"],
     "SendResult.status": "SENT",
     "EmailBatchItem.id": identifier("send"),
     "EmailBatchItem.status": "SENT",
@@ -482,7 +483,8 @@ COMPANIES: Mapping[str, Any] = {
     "SsoSignOut.url": f"{CONNECTION_URL}/slo/start?…",
 }
 
-THINGS: Mapping[str, str] = {
+ID_KINDS: Mapping[str, str] = {
+    # For the id of a record, or of a field without `Id`: the kind of record in `identifier(…)`, if the name differs.
     "": "audience",  # The only list of bare ids is that of a contact's audiences.
     "app": "project",
     "actor": "developer",
@@ -512,4 +514,4 @@ THINGS: Mapping[str, str] = {
     "AccountInvitation": "invitation",
 }
 
-EXAMPLES = Examples({**PEOPLE, **ACCOUNT, **MAIL, **MARKETING, **COMPANIES}, THINGS)
+EXAMPLES = Examples({**PEOPLE, **ACCOUNT, **MAIL, **MARKETING, **COMPANIES}, ID_KINDS)

@@ -68,7 +68,7 @@ class AdminTokenMissing(Forbidden):
 
 
 async def check_master_key(db: Database, secrets: Secrets) -> None:
-    """Raises WrongMasterKey if the database was created with another master key."""
+    """Raise WrongMasterKey if the database was created with another master key. A new database is bound to this key."""
     key_check = secrets.key_check()
     if not hmac.compare_digest(await instance_store.claim_instance(db, key_check=key_check), key_check):
         raise WrongMasterKey
@@ -94,12 +94,12 @@ async def readiness(request: RawRequest) -> dict[str, ReadinessCheck]:
     return {
         "database": ReadinessCheck(True, "answers"),
         "migrations": ReadinessCheck(not pending, f"{len(pending)} pending" if pending else "up to date"),
-        "disk": await asyncio.to_thread(_disk, world.settings),
+        "disk": await asyncio.to_thread(_check_disk, world.settings),
         "worker": ReadinessCheck(alive, "alive" if alive else "no worker has reported within 30 seconds"),
     }
 
 
-def _disk(settings: Settings) -> ReadinessCheck:
+def _check_disk(settings: Settings) -> ReadinessCheck:
     """Check the free space on the disk of the data folder: on a full disk the database stops."""
     folder = next((path for path in (settings.data, *settings.data.parents) if path.exists()), None)
     free = shutil.disk_usage(folder).free // 1_000_000 if folder else 0

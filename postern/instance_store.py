@@ -6,6 +6,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, statement
 
 
+# Store the check value of the master key if none is stored. Returns the stored one, which may be another.
 @statement("""
     insert into instance (key_check) values (%(key_check)s) on conflict (only_one) do update set only_one = true
     returning key_check
@@ -13,6 +14,7 @@ from postern.kernel.database.statements import Queries, statement
 async def claim_instance(db: Queries, *, key_check: bytes) -> bytes: ...
 
 
+# Record that a worker is alive; the first call registers it.
 @statement("""
     insert into workers (id, started_at, seen_at) values (%(id)s, %(now)s, %(now)s)
     on conflict (id) do update set seen_at = %(now)s
@@ -20,6 +22,7 @@ async def claim_instance(db: Queries, *, key_check: bytes) -> bytes: ...
 async def heartbeat(db: Queries, *, id: UUID, now: Moment) -> None: ...
 
 
+# Delete a worker, and all workers whose last heartbeat was before `before`.
 @statement("delete from workers where id = %(id)s or seen_at < %(before)s")
 async def remove_worker(db: Queries, *, id: UUID, before: Moment) -> None: ...
 
@@ -28,5 +31,6 @@ async def remove_worker(db: Queries, *, id: UUID, before: Moment) -> None: ...
 async def count_workers(db: Queries, *, since: Moment) -> int: ...
 
 
+# The time of the latest heartbeat of any worker; None if no worker is registered.
 @statement("select max(seen_at) as seen_at from workers")
 async def last_heartbeat(db: Queries) -> Moment | None: ...

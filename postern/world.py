@@ -41,7 +41,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, kw_only=True)
 class Hooks:
-    """Functions of higher rings that lower rings call. The calling module declares the type of each; `app.py` sets
+    """Functions of higher layers that lower layers call. The calling module declares the type of each; `app.py` sets
     the functions."""
 
     reactions: "Sequence[Reaction]"
@@ -90,7 +90,10 @@ class World:
         max_concurrent: int = 1,
         pause_seconds: float = 0,
     ) -> Batcher[Item, Result]:
-        """The batcher of `do` in this process, which handles concurrent calls together. See Batcher."""
+        """Return the Batcher that combines concurrent calls of `do` in this process; the first call creates it.
+
+        There is one per `do` and `pause_seconds`. Later calls must pass the same limits: other values have no effect.
+        """
         batcher = self._batchers.get((do, pause_seconds))
         if batcher is None:
 
@@ -103,7 +106,7 @@ class World:
         return batcher
 
     def run_in_background(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Run `work` as a task that may outlive the request. `aclose` waits for it, for at most `settings.drain`."""
+        """Start `work` as a task that may outlive the request. `aclose` waits for it, at most `settings.drain`."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -127,7 +130,7 @@ class World:
 async def open_world(
     settings: Settings, url: str, hooks: Hooks, *, clock: Clock = system_clock
 ) -> AsyncIterator[World]:
-    """Open a world on the database at `url`; everything is closed on exit."""
+    """Open a world on the database at `url`; its connections and processes are closed at the end of the block."""
     resolver = Resolver(parse_nameservers(" ".join(settings.dns)))
     async with (
         open_database(url, size=settings.database_pool, hooks=hooks) as db,

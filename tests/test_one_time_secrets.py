@@ -26,7 +26,7 @@ from postern.app import OPERATIONS
 from postern.kernel.config import Settings
 from postern.kernel.database.embedded import program
 from postern.kernel.http.call import Caller
-from postern.kernel.log import LEFT_OUT, processors
+from postern.kernel.log import REDACTED, processors
 from postern.messaging.emails.model import SendBody
 from postern.messaging.emails.redaction import REMOVED, SecretInSubject, redact, redacted_body
 from postern.messaging.emails.system_mail import captured_system_mail
@@ -348,7 +348,7 @@ async def test_the_log_has_no_one_time_secrets(scene, transport, lines):
     await scene.house.work_off()
     told = lines.getvalue()
     assert told.count("request") > 50, "lines of requests are there"
-    assert LEFT_OUT in told
+    assert REDACTED in told
     assert [line for line in told.splitlines() if found_in(line, scene.secrets)] == []
 
 

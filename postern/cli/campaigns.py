@@ -28,7 +28,7 @@ Server = Annotated[
 ]
 
 Show = Callable[[dict[str, Any], float], None]
-"""Displays the state of a campaign, as the API returns it, and the messages per second that are handed over."""
+"""Displays the state of a campaign, as the API returns it, and the rate at which its messages are handed over."""
 
 
 def register(app: typer.Typer) -> None:
@@ -135,7 +135,7 @@ def remark(state: dict[str, Any], rate: float) -> str:
     failed = state["stats"]["failed"] + state["stats"]["bounced"]
     skipped = sum(state["progress"]["skipped"].values())
     parts = [f"{rate:,.0f}/s", f"{state['progress']['waiting']:,} waiting"]
-    parts += [f"{count:,} {what}" for count, what in ((skipped, "skipped"), (failed, "failed")) if count]
+    parts += [f"{count:,} {label}" for count, label in ((skipped, "skipped"), (failed, "failed")) if count]
     return ", ".join(parts)
 
 
@@ -143,6 +143,8 @@ def summary(state: dict[str, Any]) -> str:
     """The final state and counts of a campaign, as text."""
     progress, stats = state["progress"], state["stats"]
     counts = ", ".join(f"{stats[name]:,} {name}" for name in ("sent", "delivered", "bounced", "failed"))
-    skipped = ", ".join(f"{count:,} {SKIP_REASON_LABELS.get(why, why)}" for why, count in progress["skipped"].items())
+    skipped = ", ".join(
+        f"{count:,} {SKIP_REASON_LABELS.get(reason, reason)}" for reason, count in progress["skipped"].items()
+    )
     lines = [f"{state['status'].capitalize()}: {counts}; skipped: {skipped}; {progress['perSecond']:,} messages/s."]
     return "\n".join([*lines, *([state["reason"]] if state["reason"] else [])])

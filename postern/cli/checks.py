@@ -1,4 +1,4 @@
-"""Validate the settings at start-up, with the parsers of the features that use them."""
+"""Validation of the settings at start-up, with the parsers of the features that use them."""
 
 from collections.abc import Callable
 

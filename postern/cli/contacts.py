@@ -218,17 +218,17 @@ def summary(state: dict[str, Any]) -> str:
 DELIMITER_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
-def preview_text(shown: dict[str, Any]) -> str:
+def preview_text(preview: dict[str, Any]) -> str:
     """A preview of an import, as text."""
-    lines = [f"{shown['charset']} ({shown['charsetFrom'].lower()}), cells separated by {_separator_name(shown)}."]
-    for column in shown["columns"]:
+    lines = [f"{preview['charset']} ({preview['charsetFrom'].lower()}), cells separated by {_separator_name(preview)}."]
+    for column in preview["columns"]:
         target = " ".join(filter(None, [column["target"] or "left out", column["type"]]))
         samples = f": {' | '.join(column['samples'])}" if column["samples"] else ""
         lines.append(f"  {column['name'] or '(no name)'} -> {target} ({column['decidedBy'].lower()}){samples}")
-    for row in shown["rows"][:MAX_ROWS_SHOWN]:
+    for row in preview["rows"][:MAX_ROWS_SHOWN]:
         text = row["error"] or f"{row['email']} {json.dumps(row['attributes'], ensure_ascii=False)}"
         lines.append(f"  line {row['line']}: {text}{' (unsubscribed)' if row['unsubscribed'] else ''}")
-    for problem in shown["problems"]:
+    for problem in preview["problems"]:
         kind = "Refused" if problem["blocking"] else "Note"
         lines.append(f"{kind}: {problem['message']} {problem['next'] or ''}".rstrip())
     return "\n".join(lines)

@@ -42,7 +42,7 @@ def access(email: Email = None) -> None:
 async def _access(email: str | None) -> None:
     from postern.platform.accounts.operations import make_link
 
-    async with open_installation() as world:
+    async with open_server_world() as world:
         developer = await _developer(world, email)
         link = await make_link(world, developer.id)
     print(f"This link signs {developer.email} in. It works once, for ten minutes:\n\n    {link}\n")
@@ -57,7 +57,7 @@ def reset_password(email: Email = None) -> None:
 async def _reset_password(email: str | None) -> None:
     from postern.platform.accounts.operations import make_reset_link
 
-    async with open_installation() as world:
+    async with open_server_world() as world:
         developer = await _developer(world, email)
         link = await make_reset_link(world, developer)
     print(f"With this link {developer.email} chooses a new password. It works once, for 30 minutes:\n\n    {link}\n")
@@ -96,7 +96,7 @@ async def _create_key(project: str, name: str, permissions: list[str] | None, *,
     from postern.platform.projects.operations import NewApiKey, create_api_key, require_project
     from postern.platform.projects.permissions import ROLE_PERMISSIONS
 
-    async with open_installation() as world:
+    async with open_server_world() as world:
         try:
             row = await require_project(world.db, as_id(project))
             operator = Caller(
@@ -130,7 +130,7 @@ def show_mail(
 async def _show_mail(email: str | None, last: int) -> None:
     from postern.messaging.emails.system_mail import captured_system_mail
 
-    async with open_installation() as world:
+    async with open_server_world() as world:
         messages = captured_system_mail(world, email)[-last:]
     if not messages:
         raise CannotRun(f"No mail to {email or 'a developer'} has been captured.")
@@ -141,7 +141,7 @@ async def _show_mail(email: str | None, last: int) -> None:
 
 
 @asynccontextmanager
-async def open_installation() -> "AsyncIterator[World]":
+async def open_server_world() -> "AsyncIterator[World]":
     """Open the server's world on its database, whether the server runs or not. Raises CannotRun if there is none."""
     from postern.app import HOOKS
     from postern.cli.data_folder import connect_database, require_master_key

@@ -194,8 +194,8 @@ async def _run_retention(world: World) -> None:
 
 def _stop_on_signals(stop: Callable[[], None], parent: ParentPipe | None) -> None:
     loop = asyncio.get_running_loop()
-    for sign in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(sign, stop)
+    for signal_number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(signal_number, stop)
     if parent is not None:
         descriptor = parent.descriptor
 
@@ -208,7 +208,7 @@ def _stop_on_signals(stop: Callable[[], None], parent: ParentPipe | None) -> Non
 
 
 def main() -> None:
-    """Run `api SOCKET` or `worker`, as the arguments say, until the parent process ends."""
+    """Run `api SOCKET` or `worker`, depending on the arguments, until the parent process ends."""
     process, *sockets = sys.argv[1:]
     with report_expected_errors():
         settings, parent = read_settings(), ParentPipe()

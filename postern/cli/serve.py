@@ -34,7 +34,7 @@ def api() -> None:
     from postern.cli.processes import run_api
     from postern.kernel.config import read_settings
 
-    run_api(read_settings(), _checked_url())
+    run_api(read_settings(), _migrated_database_url())
 
 
 def worker() -> None:
@@ -42,7 +42,7 @@ def worker() -> None:
     from postern.cli.processes import run_worker
     from postern.kernel.config import read_settings
 
-    run_worker(read_settings(), _checked_url())
+    run_worker(read_settings(), _migrated_database_url())
 
 
 def migrate_database() -> None:
@@ -59,7 +59,7 @@ def migrate_database() -> None:
     print("The schema is up to date.")
 
 
-def _checked_url() -> str:
+def _migrated_database_url() -> str:
     """Wait for the database and return its URL. Raises CannotRun if it lacks migrations of this release."""
     from postern.cli import CannotRun
     from postern.cli.data_folder import database_url

@@ -12,16 +12,15 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 MAX_BATCH_SIZE = 500
-"""Items of one batch."""
+"""Default of the maximum number of items in a batch."""
 
 
 class Batcher(Generic[Item, Result]):
-    """Collects single calls into calls of `do`, which returns one result per item, in order.
+    """Combines concurrent calls, each with one item, into calls of `do`, which returns one result per item, in order.
 
     A result that is an exception is raised to the caller of that item; an exception that `do` raises is raised to all
-    callers of the batch. With `pause_seconds`, batches start at least that long after the end of the previous one, for
-    background work that is cheaper in large batches. `max_batch_size` limits a batch, `max_concurrent` the number of
-    concurrent batches.
+    callers of the batch. `max_batch_size` limits the items of a batch, `max_concurrent` the batches that run at once.
+    After each batch there is a pause of `pause_seconds`, for background work that is cheaper in large batches.
     """
 
     def __init__(
@@ -37,14 +36,15 @@ class Batcher(Generic[Item, Result]):
         self._max_concurrent = max_concurrent
         self._pause_seconds = pause_seconds
         self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
-        self._serving = 0
+        self._running = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def __call__(self, item: Item) -> Result:
+        """Add `item` to the next batch, and return its result or raise its error when the batch has run."""
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
-        if self._serving < self._max_concurrent:
-            self._serving += 1
+        if self._running < self._max_concurrent:
+            self._running += 1
             task = asyncio.create_task(self._serve())
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -56,7 +56,7 @@ class Batcher(Generic[Item, Result]):
             await self._serve_waiting()
         finally:
             # No await since the queue was found empty, so the next call starts a new task.
-            self._serving -= 1
+            self._running -= 1
 
     async def _serve_waiting(self) -> None:
         while self._waiting:
@@ -66,14 +66,14 @@ class Batcher(Generic[Item, Result]):
             except BaseException as error:
                 results = [error] * len(batch)
                 if isinstance(error, asyncio.CancelledError):
-                    _set_result(batch, results)
+                    _set_results(batch, results)
                     raise
-            _set_result(batch, results)
+            _set_results(batch, results)
             if self._pause_seconds:
                 await asyncio.sleep(self._pause_seconds)
 
 
-def _set_result(batch: list[tuple[Item, "asyncio.Future[Result]"]], results: Sequence[Result | BaseException]) -> None:
+def _set_results(batch: list[tuple[Item, "asyncio.Future[Result]"]], results: Sequence[Result | BaseException]) -> None:
     for (_, future), result in zip(batch, results, strict=True):
         if future.done():
             continue  # The caller was cancelled; the work is done anyway.

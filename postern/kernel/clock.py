@@ -5,10 +5,11 @@ from typing import Protocol, Self
 
 
 class Moment(datetime):
-    """A UTC timestamp. A type of its own, so that JSON always has exactly three decimals."""
+    """A UTC timestamp. It is a separate type so that `to_json` writes it with exactly three decimals."""
 
     @classmethod
     def of(cls, moment: datetime) -> Self:
+        """Convert a datetime with a time zone."""
         # Conversion through a float would round the end of the year 9999 up to the year 10000.
         utc = moment.astimezone(UTC)
         return cls.combine(utc.date(), utc.time(), UTC)
@@ -26,7 +27,7 @@ def system_clock() -> Moment:
 
 
 class FixedClock:
-    """A clock for tests, moved explicitly; without `start` it runs with an offset to the system's clock."""
+    """A clock for tests. It stands still at `start`, or runs with the system's clock if there is none, until `move`."""
 
     def __init__(self, start: datetime | None = None) -> None:
         self.offset = timedelta()
@@ -36,4 +37,5 @@ class FixedClock:
         return (self.start or Moment.now(UTC)) + self.offset
 
     def move(self, by: timedelta) -> None:
+        """Set the clock forward by `by`, or back if it is negative."""
         self.offset += by

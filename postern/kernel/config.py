@@ -14,7 +14,7 @@ import msgspec
 
 from postern.kernel.values import is_loopback
 
-WHOLE = {
+INTEGER_RANGES = {
     "port": (0, 65_535),
     "database_pool": (2, 1_000),
     "project_rate": (1, 1_000_000),
@@ -23,7 +23,7 @@ WHOLE = {
     "connections": (1, 1_000_000),
     "connections_per_address": (1, 1_000_000),
 }
-SECONDS = {
+SECONDS_RANGES = {
     "send_wait": (0.0, 30.0),
     "drain": (0.0, 3_600.0),
     "lease": (0.1, 3_600.0),
@@ -38,12 +38,12 @@ CHOICES = {
     "log_level": ("debug", "info", "warning", "error", "critical"),
     "billing": ("manual", "stripe"),
 }
-SECRET = ("secret", "database_url", "admin_token", "relay", "stripe_secret_key", "stripe_webhook_secret")
+SECRET_SETTINGS = ("secret", "database_url", "admin_token", "relay", "stripe_secret_key", "stripe_webhook_secret")
 """Settings that hold a password or a key."""
-LEAST_SECRET = 32
+MIN_SECRET_CHARS = 32
 DOMAIN = re.compile(r"(?=.{1,253}$)([\w-]{1,63}\.)*[\w-]{1,63}")
 Number = TypeVar("Number", int, float)
-YES, NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
+TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 
 
 class SettingInvalid(Exception):
@@ -74,7 +74,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     relay: str | None = None
     """`smtp://user:password@host:port?tls=starttls|starttls-required|implicit|none`, several separated by spaces."""
     mail_from: str | None = None
-    """The sender of mail to developers (invitations, resets): `Name <a@b>`; default: postern@ the server's name."""
+    """The sender of mail to developers (invitations, resets): `Name <a@b>`; default: postern@ the base URL's host."""
     dns: tuple[str, ...] = ()
     """DNS servers, `address` or `address:port`, comma-separated; empty means the system's."""
     dns_zone: str | None = None
@@ -82,7 +82,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     return_path_domain: str | None = None
     """Domain of the envelope sender if a sending domain has no return-path of its own."""
     outbound_allow: tuple[IPv4Network | IPv6Network, ...] = ()
-    """Special-purpose networks that hosts named by projects (webhooks, relays, providers) may be in."""
+    """Special-purpose networks to which requests of projects (webhooks, relays, providers) may connect."""
     sending_addresses: tuple[str, ...] = ()
     """The IP addresses from which mail is sent, for SPF advice and blocklist checks."""
     blocklists: str | None = None
@@ -125,7 +125,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Whether anyone may create a developer account."""
 
     billing: str = "manual"
-    """How accounts book plans: `manual` (a page of this server, without payment) or `stripe`."""
+    """How accounts choose a plan: `manual` (on a page of this server, without payment) or `stripe`."""
     stripe_secret_key: str | None = None
     stripe_webhook_secret: str | None = None
     """The signing secret of Stripe's webhook endpoint /billing/stripe/events."""
@@ -141,8 +141,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def public_url(self) -> str:
         """`base_url`, or the URL that the server listens on. Without a trailing slash."""
-        shown = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host  # noqa: S104 - compared, not bound
-        return (self.base_url or f"http://{shown}:{self.port}").rstrip("/")
+        host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host  # noqa: S104 - compared, not bound
+        return (self.base_url or f"http://{host}:{self.port}").rstrip("/")
 
     @property
     def relay_hosts(self) -> tuple[str, ...]:
@@ -155,9 +155,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def origin(self) -> str:
         """The base URL as in the `Origin` header: scheme, host, and the port unless it is the default."""
         parts = urlsplit(self.public_url.lower())
-        own_port = {"http": "80", "https": "443"}.get(parts.scheme)
+        default_port = {"http": "80", "https": "443"}.get(parts.scheme)
         host = parts.netloc.rpartition("@")[2]
-        return f"{parts.scheme}://{host.removesuffix(f':{own_port}')}"
+        return f"{parts.scheme}://{host.removesuffix(f':{default_port}')}"
 
     @cached_property
     def has_tls(self) -> bool:
@@ -171,7 +171,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
-    """Read the settings from the environment. Raises SettingInvalid."""
+    """Read the settings from the environment; an empty variable counts as not set.
+
+    Raises SettingInvalid for a value that cannot be parsed. Further checks are in `cli/checks.py`.
+    """
     values: dict[str, Any] = {}
     for field in msgspec.structs.fields(Settings):
         variable = "DATABASE_URL" if field.name == "database_url" else f"POSTERN_{field.name.upper()}"
@@ -181,7 +184,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
                 values[field.name] = _read(field.name, text)
             except ValueError as error:
                 # The message is logged, so it must not contain a secret.
-                assignment = variable if field.name in SECRET else f"{variable}={text!r}"
+                assignment = variable if field.name in SECRET_SETTINGS else f"{variable}={text!r}"
                 raise SettingInvalid(f"{assignment}: {error}") from None
     if "data" in values:
         values["data"] = values["data"].expanduser().absolute()
@@ -200,18 +203,18 @@ def default_data_folder() -> Path:
 
 
 def _read(name: str, text: str) -> Any:
-    if name in WHOLE:
-        return _within(_number(text, int, "whole number"), *WHOLE[name])
-    if name in SECONDS:
-        return timedelta(seconds=_within(_number(text, float, "number"), *SECONDS[name]))
+    if name in INTEGER_RANGES:
+        return _require_range(_number(text, int, "whole number"), *INTEGER_RANGES[name])
+    if name in SECONDS_RANGES:
+        return timedelta(seconds=_require_range(_number(text, float, "number"), *SECONDS_RANGES[name]))
     if name in CHOICES and text not in CHOICES[name]:
         raise ValueError(f"expected one of {', '.join(CHOICES[name])}")
     if name in ("base_url", "stripe_api"):
         return _web_address(text)
     if name == "breached_passwords" and not re.match(r"https?://[^/\s]+(/\S*)?$", text):
         raise ValueError("expected the address of a range service, like https://api.pwnedpasswords.com/range")
-    if name == "secret" and len(text) < LEAST_SECRET:
-        raise ValueError(f"a master key has {LEAST_SECRET} characters or more")
+    if name == "secret" and len(text) < MIN_SECRET_CHARS:
+        raise ValueError(f"a master key has {MIN_SECRET_CHARS} characters or more")
     if name in ("dns_zone", "return_path_domain") and not DOMAIN.fullmatch(text.rstrip(".")):
         raise ValueError("expected the name of a domain, like mail.example.com")
     if name == "security_contact" and not re.match(r"(mailto:\S+@\S+|https://\S+|tel:\S+)$", text):
@@ -227,9 +230,9 @@ def _read(name: str, text: str) -> Any:
     if name in ("outbound_allow", "trusted_proxies"):
         return tuple(ip_network(part.strip()) for part in text.split(",") if part.strip())
     if name == "sign_up":
-        if text.lower() not in (*YES, *NO):
-            raise ValueError(f"expected {YES[0]} or {NO[0]}")
-        return text.lower() in YES
+        if text.lower() not in (*TRUE_WORDS, *FALSE_WORDS):
+            raise ValueError(f"expected {TRUE_WORDS[0]} or {FALSE_WORDS[0]}")
+        return text.lower() in TRUE_WORDS
     return text
 
 
@@ -244,11 +247,11 @@ def _web_address(text: str) -> str:
     """An http or https URL with a host and optional port and path. Raises ValueError."""
     try:
         parts = urlsplit(text)
-        is_whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        is_plain = not (parts.query or parts.fragment or parts.username or re.search(r"\s", text))
+        is_complete = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        is_bare = not (parts.query or parts.fragment or parts.username or re.search(r"\s", text))
     except ValueError:
-        is_whole = is_plain = False
-    if not is_whole or not is_plain:
+        is_complete = is_bare = False
+    if not is_complete or not is_bare:
         raise ValueError("expected http://host or https://host, perhaps with a port")
     return text
 
@@ -265,7 +268,7 @@ def _database(text: str) -> str:
     return text
 
 
-def _within(number: Number, minimum: Number, maximum: Number) -> Number:
+def _require_range(number: Number, minimum: Number, maximum: Number) -> Number:
     if not minimum <= number <= maximum:  # Also rejects NaN.
         raise ValueError(f"expected a number from {minimum:g} to {maximum:g}")
     return number

@@ -1,11 +1,11 @@
-"""Background work without a job table: each record that needs work is its own job.
+"""Background work without a job table: a row that needs work is itself the job.
 
 A table with work has two columns. `due_at` is the time of the next work, or null; `attempt` counts the claims. A claim
 moves `due_at` one lease ahead, so the records of a killed worker become due again by themselves. A result is stored
 only if `attempt` is unchanged, so a worker whose lease has expired cannot overwrite a later result (fencing).
 
-Fairness: a worker finds the lanes with due records (one index probe per lane) and claims a share of each. A lane is a
-partition, which is a project for most work, or one value of `Work.group_column` within a partition.
+Fairness: a worker finds the lanes with due rows (one index probe per lane) and claims up to `Work.claim_size` rows of
+each. A lane is a partition, which is a project for most work, or one value of `Work.group_column` within a partition.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ Job = TypeVar("Job")
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 MAX_LANES_FOUND = 200
-"""Maximum number of lanes that one search for due work returns, beside those that are being processed."""
+"""How many lanes one search for due work returns; a worker adds the number of lanes that it is processing."""
 
 IDLE_PAUSE_SECONDS = 0.05
 """Pause before the next search if other workers had claimed what was due."""
@@ -59,24 +59,25 @@ class Work(Generic[Job]):
     kind: type[Job]
     lease: timedelta
     do: Callable[[Any, list[Job]], Awaitable[None]]
-    """Processes claimed rows of one lane. A row whose result it does not store becomes due again after the lease."""
+    """Processes claimed rows of one lane. A row whose result the function does not store becomes due again after the
+    lease."""
     claim_size: int = 100
     """Maximum number of rows per claim."""
     where: LiteralString = "true"
     """A condition on the rows; must match a partial index on (partition column, due_at)."""
     partition_column: LiteralString = "project_id"
-    """A uuid column, first in the primary key (before `id`); its values are the partitions, served in turn."""
+    """A uuid column, first in the primary key (before `id`). Each of its values is a partition."""
     max_claims: int = 4
     """Maximum number of claims that one worker processes concurrently."""
     group_column: LiteralString | None = None
-    """A uuid column whose values are separate lanes; a worker processes one claim of each at a time.
+    """A uuid column; each of its values within a partition is a lane. A worker has at most one claim of such a lane.
 
     Needs a partial index on (partition column, this column, due_at).
     """
 
     @property
     def max_claims_per_lane(self) -> int:
-        """Maximum number of concurrent claims of one lane; never all of `at_once`, so that other lanes do not wait."""
+        """Maximum number of concurrent claims of one lane: 1 with a `group_column`, otherwise half of `max_claims`."""
         return 1 if self.group_column else max(1, self.max_claims // 2)
 
 
@@ -140,7 +141,10 @@ CLAIM = SQL("""
 
 
 async def find_due(db: Database, work: Work[Any], now: datetime, *, limit: int = MAX_LANES_FOUND) -> DueWork:
-    """The lanes with due rows, longest-waiting first, and when the next row becomes due."""
+    """The lanes with due rows, longest-waiting first.
+
+    `next_at` of the result is when the next of at most `limit` examined lanes becomes due; None if none does.
+    """
     async with db.connection() as connection:
         rows = await (await connection.execute(_due_query(work), {"limit": limit})).fetchall()
     due = [Lane(partition, group) for partition, group, due_at in rows if due_at <= now]
@@ -163,7 +167,10 @@ def _due_query(work: Work[Any]) -> Composed:
 
 
 async def claim(db: Database, work: Work[Job], lane: Lane, now: datetime, limit: int) -> list[Job]:
-    """Claim up to `limit` due rows of one lane for one lease."""
+    """Claim up to `limit` due rows of one lane, and return them; empty if other workers hold all of them.
+
+    Moves their `due_at` one lease ahead, increments their `attempt` and commits.
+    """
     query = CLAIM.format(
         table=Identifier(work.table),
         where=SQL(work.where),
@@ -180,13 +187,16 @@ async def claim(db: Database, work: Work[Job], lane: Lane, now: datetime, limit:
 def one_by_one(
     do: Callable[[Any, Job], Awaitable[None]], *, max_concurrent: int = 10
 ) -> Callable[[Any, list[Job]], Awaitable[None]]:
-    """Process claimed rows separately, `at_once` concurrently; a failure affects only its own row."""
+    """Turn a function for one row into one for `Work.do`, which processes up to `max_concurrent` rows at a time.
+
+    The exception of a row is logged; that row becomes due again after its lease, and the other rows are not affected.
+    """
 
     async def do_all(world: Any, jobs: list[Job]) -> None:
-        gate = asyncio.Semaphore(max_concurrent)
+        semaphore = asyncio.Semaphore(max_concurrent)
 
-        async def one(job: Job) -> None:
-            async with gate:
+        async def process(job: Job) -> None:
+            async with semaphore:
                 try:
                     await do(world, job)
                 except Exception:  # The record becomes due again when its lease expires.
@@ -194,13 +204,16 @@ def one_by_one(
 
         async with asyncio.TaskGroup() as group:
             for job in jobs:
-                group.create_task(one(job))
+                group.create_task(process(job))
 
     return do_all
 
 
 async def drain(world: WorkContext, works: Sequence[Work[Any]], *, rounds: int = 1_000) -> int:
-    """Process all due work until nothing is due, for tests. Returns the number of processed rows."""
+    """Process all due work until nothing is due, for tests. Returns the number of processed rows.
+
+    Raises AssertionError if work is still due after `rounds` passes.
+    """
     done = 0
     for _ in range(rounds):
         found = 0
@@ -218,13 +231,13 @@ async def drain(world: WorkContext, works: Sequence[Work[Any]], *, rounds: int =
 
 @dataclass
 class Worker:
-    """Runs all kinds of work until it is stopped: finds due lanes, claims a share of each, processes it, sleeps."""
+    """Runs all kinds of work until `stop`: finds lanes with due rows, claims and processes rows of each, sleeps."""
 
     world: WorkContext
     works: Sequence[Work[Any]]
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     _wake_events: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
-    _pool_shares: WeakValueDictionary[tuple[str, UUID | None], asyncio.Semaphore] = field(
+    _connection_limits: WeakValueDictionary[tuple[str, UUID | None], asyncio.Semaphore] = field(
         default_factory=WeakValueDictionary[tuple[str, UUID | None], asyncio.Semaphore]
     )
     """Limits of database connections by kind of work and partition; kept while they are in use."""
@@ -240,23 +253,23 @@ class Worker:
             await asyncio.gather(*loops)
 
     def stop(self) -> None:
-        """Stop claiming work."""
+        """Make `run` claim no more work, finish the claimed work and return. Does not wait for that."""
         self.stopping.set()
         for wake_event in self._wake_events.values():
             wake_event.set()
 
     async def _loop(self, work: Work[Any]) -> None:
         wake_event = self._wake_events[work.name]
-        gate = asyncio.Semaphore(work.max_claims)
+        claims = asyncio.Semaphore(work.max_claims)
         running: set[asyncio.Task[int]] = set()
         claims_of_lane: Counter[Lane] = Counter()
 
-        def ended(lane: Lane, task: asyncio.Task[int]) -> None:
+        def on_claim_end(lane: Lane, task: asyncio.Task[int]) -> None:
             running.discard(task)
             claims_of_lane[lane] -= 1
             if not claims_of_lane[lane]:
                 del claims_of_lane[lane]
-            gate.release()
+            claims.release()
             found = 0 if task.cancelled() else task.result()
             asyncio.get_running_loop().call_later(0 if found else IDLE_PAUSE_SECONDS, wake_event.set)
 
@@ -273,24 +286,24 @@ class Worker:
             for lane in due.lanes:
                 if claims_of_lane[lane] >= work.max_claims_per_lane:
                     continue
-                await gate.acquire()
+                await claims.acquire()
                 if self.stopping.is_set():
                     break
                 claims_of_lane[lane] += 1
-                task = asyncio.create_task(self._share(work, lane))
+                task = asyncio.create_task(self._process_lane(work, lane))
                 running.add(task)
-                task.add_done_callback(partial(ended, lane))
+                task.add_done_callback(partial(on_claim_end, lane))
             # The end of any claim triggers the next search, so one slow claim does not delay others.
-            await self._sleep(wake_event, self._until(due.next_at))
+            await self._sleep(wake_event, self._time_until(due.next_at))
         if running:
             await asyncio.wait(running)
 
-    async def _share(self, work: Work[Any], lane: Lane) -> int:
+    async def _process_lane(self, work: Work[Any], lane: Lane) -> int:
         try:
             if work.group_column is None:
-                return await self._do_share(work, lane)
-            with limit_connections(*self._shares_of(work, lane)):
-                return await self._do_share(work, lane)
+                return await self._claim_and_process(work, lane)
+            with limit_connections(*self._connection_limits_of(work, lane)):
+                return await self._claim_and_process(work, lane)
         except (OperationalError, PoolTimeout) as error:
             log.warning("database_away", work=work.name, error=str(error).strip())
             await asyncio.sleep(0.2)
@@ -299,13 +312,15 @@ class Worker:
             await asyncio.sleep(0.2)
         return 0
 
-    def _shares_of(self, work: Work[Any], lane: Lane) -> tuple[asyncio.Semaphore, asyncio.Semaphore]:
-        """Limits of connections for work with many lanes: a quarter of the pool for one project, half of it for all."""
+    def _connection_limits_of(self, work: Work[Any], lane: Lane) -> tuple[asyncio.Semaphore, asyncio.Semaphore]:
+        """Connection limits of work with a `group_column`: a quarter of the pool per partition, half of it for all."""
         size = self.world.db.size
-        ours = self._pool_shares.setdefault((work.name, None), asyncio.Semaphore(max(1, size // 2)))
-        return self._pool_shares.setdefault((work.name, lane.partition), asyncio.Semaphore(max(1, size // 4))), ours
+        of_work = self._connection_limits.setdefault((work.name, None), asyncio.Semaphore(max(1, size // 2)))
+        return self._connection_limits.setdefault(
+            (work.name, lane.partition), asyncio.Semaphore(max(1, size // 4))
+        ), of_work
 
-    async def _do_share(self, work: Work[Any], lane: Lane) -> int:
+    async def _claim_and_process(self, work: Work[Any], lane: Lane) -> int:
         jobs = await claim(self.world.db, work, lane, self.world.clock(), work.claim_size)
         if len(jobs) == work.claim_size:
             self._wake_events[work.name].set()  # There are probably more rows: search again at once.
@@ -313,7 +328,7 @@ class Worker:
             await work.do(self.world, jobs)
         return len(jobs)
 
-    def _until(self, next_at: datetime | None) -> timedelta:
+    def _time_until(self, next_at: datetime | None) -> timedelta:
         if next_at is None:
             return POLL
         return max(timedelta(milliseconds=1), min(POLL, next_at - self.world.clock()))
@@ -353,7 +368,7 @@ class DueNotifier:
         self._waiting: dict[str, asyncio.Task[None]] = {}
 
     def notify_due(self, table: str) -> None:
-        """Called by the database after the commit; other code calls `tx.mark_due(table)`."""
+        """Notify the workers within INTERVAL. Only the database calls this; other code calls `tx.mark_due`."""
         if table not in self._waiting:
             self._waiting[table] = asyncio.create_task(self._notify(table))
 

@@ -1,4 +1,4 @@
-"""Rate limits per caller, reported in `RateLimit` headers (IETF draft-ietf-httpapi-ratelimit-headers)."""
+"""Rate limits per API key or address, reported in `RateLimit` headers (IETF draft-ietf-httpapi-ratelimit-headers)."""
 
 import time
 from collections import OrderedDict
@@ -31,9 +31,9 @@ class TooManyRequests(RateLimited):
 
 
 def network_of(address: str) -> str:
-    """The network that one Internet subscriber has: an IPv4 address, or an IPv6 /64 network (RFC 6177).
+    """The network to count for a rate limit: the IPv4 address itself, or the /64 network of an IPv6 address (RFC 6177).
 
-    Limits per address count this network, because the owner of a /64 has 2^64 addresses.
+    The subscriber of a /64 has 2^64 addresses. Text that is not an IP address is returned unchanged.
     """
     if ":" not in address:
         return address
@@ -45,7 +45,7 @@ def network_of(address: str) -> str:
 
 
 class RateLimiter:
-    """Token buckets in the memory of this process. Each process counts by itself: the limit protects the process."""
+    """Token buckets in the memory of this process. Other processes have their own: the limit applies per process."""
 
     def __init__(self) -> None:
         self._balances: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()

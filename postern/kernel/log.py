@@ -10,13 +10,16 @@ import structlog
 
 SECRET_WORDS = ("password", "secret", "token", "authorization", "cookie", "apikey", "api_key", "signature")
 BODY_WORDS = ("html", "text", "body", "content", "variables")
-LEFT_OUT = "[left out]"
+REDACTED = "[left out]"
 PARAMETER_NAME = re.compile("[A-Za-z][A-Za-z_.-]{0,31}")
-"""Names of query parameters; random tokens contain digits."""
+"""Names of query parameters. They have no digits: random tokens, which do, are not taken for names."""
 
 
 def set_up_logs(format: str = "auto", level: str = "info") -> None:
-    """Write logs to standard error: as JSON lines, or human-readable on a terminal."""
+    """Configure logging to standard error.
+
+    `format` is `json`, `console` or `auto` (console on a terminal, otherwise JSON); `level` is the lowest level logged.
+    """
     structlog.configure(
         processors=processors(human_readable=format == "console" or (format == "auto" and sys.stderr.isatty())),
         wrapper_class=structlog.make_filtering_bound_logger(level),
@@ -27,7 +30,7 @@ def set_up_logs(format: str = "auto", level: str = "info") -> None:
 
 
 def processors(*, human_readable: bool) -> list[Any]:
-    """The structlog processors; the last one writes the line."""
+    """The structlog processors: the last one formats the event for a terminal if `human_readable`, else as JSON."""
     # structlog's default traceback on a terminal shows local variables, which may hold keys, passwords or messages.
     writer: Any = (
         structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
@@ -47,17 +50,17 @@ def processors(*, human_readable: bool) -> list[Any]:
 def _without_value(part: str) -> str:
     """The parameter's name with its value removed; a part without a name may itself be a secret (`?3f9c…`)."""
     name, separator, _ = part.partition("=")
-    return f"{name}={LEFT_OUT}" if separator and PARAMETER_NAME.fullmatch(name) else LEFT_OUT
+    return f"{name}={REDACTED}" if separator and PARAMETER_NAME.fullmatch(name) else REDACTED
 
 
 def _redact_secrets(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     for name, value in event.items():
         if any(word in name.lower() for word in SECRET_WORDS) or name.lower() in BODY_WORDS:
-            event[name] = LEFT_OUT
+            event[name] = REDACTED
         elif name == "query" and value:
-            # Query strings contain one-time tokens, signatures and searched addresses.
+            # Query strings contain one-time tokens, signatures and e-mail addresses.
             event[name] = "&".join(_without_value(part) for part in str(value).split("&"))
         elif name in ("exception", "error"):
             # PostgreSQL includes the values of the rejected row.
-            event[name] = re.sub(r"(DETAIL|CONTEXT):[^\n]*", rf"\1: {LEFT_OUT}", str(value))
+            event[name] = re.sub(r"(DETAIL|CONTEXT):[^\n]*", rf"\1: {REDACTED}", str(value))
     return event

@@ -6,20 +6,21 @@ from typing import Any, Final
 import msgspec
 
 DEPTH_LIMIT: Final = 32
-"""Nesting depth of arrays and objects."""
+"""Maximum nesting depth of arrays and objects."""
 INTEGER_LIMIT: Final = 2**63
-"""Integers must be between its negative and this value, exclusive: the range of a PostgreSQL bigint."""
+"""The absolute value of an integer must be smaller, so that it fits a PostgreSQL bigint."""
 
 
 class JsonRefused(ValueError):
-    """The document cannot be used. The message says why, without quoting the document."""
+    """The document was rejected. The message is the reason; it does not quote the document."""
 
 
 def read_untrusted_json(document: bytes) -> Any:
-    """Parse a JSON document (RFC 8259). Raises JsonRefused.
+    """Parse a JSON document (RFC 8259) to dicts, lists and plain values. Raises JsonRefused.
 
-    Besides invalid JSON and invalid UTF-8 it rejects nesting deeper than 32, NUL characters and unpaired surrogates in
-    strings and names (PostgreSQL stores neither), and numbers that are not finite or exceed 63 bits.
+    Besides invalid JSON and invalid UTF-8, the function rejects nesting deeper than 32, NUL characters and unpaired
+    surrogates in strings and object keys (PostgreSQL stores neither), and numbers that are not finite or exceed 63
+    bits.
     """
     try:
         value = msgspec.json.decode(document.decode("utf-8"))

@@ -16,9 +16,9 @@ Timestamp = Annotated[datetime, msgspec.Meta(tz=True)]
 """An ISO 8601 timestamp in a request; it must have a time zone."""
 
 NON_BLANK_LINE = r"^(?!\s*$)[^\x00-\x1f\x7f-\x9f\u2028\u2029]+(?!\n)$"
-"""Pattern of one line of text that is not blank."""
+"""Pattern of one line of text with at least one character that is not white space."""
 ONE_LINE = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*(?!\n)$"
-"""Pattern of one line of text that is safe in a mail header, for names of people and things."""
+"""Pattern of one line of text, which may be empty. Without line breaks, it is safe in a mail header."""
 
 DisplayName = Annotated[
     str,
@@ -54,13 +54,13 @@ class Record(msgspec.Struct, frozen=True, rename="camel", metaclass=KeywordOnly)
 
 
 class Deleted(Record):
-    """The answer to a deletion that returns no record."""
+    """The response of an operation that deletes a record and does not return it."""
 
     deleted: bool = True
 
 
 class Removed(Record):
-    """The answer to taking something out of something else."""
+    """The response of an operation that removes a member from a group, such as a contact from an audience."""
 
     removed: bool = True
 
@@ -69,7 +69,7 @@ View = TypeVar("View", bound=Record)
 
 
 def is_parseable_url(url: str) -> bool:
-    """Whether the URL can be parsed and has a valid port."""
+    """Whether `urlsplit` can parse the URL and its port is valid. Scheme and host are not checked."""
     try:
         parts = urlsplit(url)
         return parts.port is None or parts.port > 0
@@ -87,7 +87,9 @@ RESERVED_SCHEMES = frozenset(
 
 
 def is_safe_redirect_url(url: str) -> bool:
-    """Whether a redirect URL that receives a code is acceptable: https, http on loopback, or an app's own scheme.
+    """Whether a URL may receive a code by redirect: https with a host, http on loopback, or another scheme of an app.
+
+    A URL without a scheme also passes; schemes in RESERVED_SCHEMES do not.
 
     A URL without TLS would expose the code to the network (RFC 9700 §2.6); for app schemes see RFC 8252 §7.
     """
@@ -111,10 +113,13 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def build_view(view: type[View], row: Record, /, **more: Any) -> View:
-    """Build the response object `view` from the fields of `row` and the additional fields `more`."""
-    fields = {name: getattr(row, name) for name in view.__struct_fields__ if name not in more}
-    return view(**fields, **more)
+def build_view(view: type[View], row: Record, /, **extra: Any) -> View:
+    """Build the response object `view` from the fields of `row` and the values in `extra`.
+
+    A value in `extra` takes precedence over the field of `row` with this name.
+    """
+    fields = {name: getattr(row, name) for name in view.__struct_fields__ if name not in extra}
+    return view(**fields, **extra)
 
 
 _latest = 0
@@ -135,7 +140,7 @@ def new_id() -> UUID:
 
 
 def as_id(text: object) -> UUID:
-    """Parse a UUID in canonical form; NO_ID if it is anything else."""
+    """Parse a UUID in canonical form, in any letter case. Returns NO_ID for anything else; raises nothing."""
     try:
         parsed = UUID(str(text))
     except ValueError:
@@ -145,13 +150,14 @@ def as_id(text: object) -> UUID:
 
 @lru_cache(4_096)  # Rows of one response often share timestamps.
 def timestamp(moment: datetime) -> str:
-    """`2026-01-31T12:00:00.000Z`: the format of all timestamps in JSON, CSV and headers."""
+    """Format a timestamp in UTC as in all JSON, CSV and headers: `2026-01-31T12:00:00.000Z`."""
     if moment.tzinfo is not UTC:
         moment = moment.astimezone(UTC)
     return moment.isoformat(timespec="milliseconds")[:23] + "Z"
 
 
 def _encode_datetime(value: Any) -> Any:
+    """Encode datetimes that msgspec does not encode itself: those of a subclass, such as Moment."""
     if isinstance(value, datetime):
         return timestamp(value)
     raise NotImplementedError(f"{type(value).__name__} has no JSON form.")
@@ -161,28 +167,28 @@ _encoder = msgspec.json.Encoder(enc_hook=_encode_datetime)
 
 
 def to_json(value: Any) -> bytes:
-    """Encode `value` as JSON; timestamps have exactly three decimals."""
+    """Encode `value` as JSON. A Moment has exactly three decimals; a plain datetime has those that msgspec writes."""
     return _encoder.encode(value)
 
 
 def to_plain(value: Any) -> Any:
-    """`value` as dicts, lists and plain values, like its decoded JSON."""
+    """Convert `value` to dicts, lists, strings, numbers, bools and None, by encoding it as JSON and decoding that."""
     return msgspec.json.decode(to_json(value))
 
 
 JSON_DEPTH_LIMIT: Final = 64
-"""Nesting depth of arrays and objects in request bodies. A deeper document could be accepted in one place and exceed
-Python's recursion limit in another, where it is part of a larger one.
+"""Maximum nesting depth of arrays and objects in a request body, far below Python's recursion limit, because the value
+may later be part of a larger document, such as a webhook's.
 """
 _NO_BRACKETS: Final = bytes(sorted(set(range(256)) - set(b"[]{}")))
 _STEPS: Final = dict(zip(b"[]{}", (1, -1, 1, -1), strict=True))
 
 
 def is_too_deep(document: bytes) -> bool:
-    """Whether valid JSON is nested deeper than JSON_DEPTH_LIMIT, in linear time."""
+    """Whether a JSON document is nested deeper than JSON_DEPTH_LIMIT. The document must be valid JSON."""
     if document.count(b"[") + document.count(b"{") <= JSON_DEPTH_LIMIT:
         return False
-    # Without escapes, every second piece between quotes is a string. Five times as fast as a regular expression.
+    # After the escapes are removed, the pieces between quotes are alternately outside and inside strings.
     unescaped = document.replace(b"\\\\", b"").replace(b'\\"', b"")
     brackets = b"".join(unescaped.split(b'"')[::2]).translate(None, _NO_BRACKETS)
     return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > JSON_DEPTH_LIMIT

@@ -38,7 +38,10 @@ class MailPart(Record):
 
 
 def render_mail(name: str, *, app: str, accent: str | None = None, **values: str) -> RenderedMail:
-    """Render `templates/mail/<name>.txt`; `app` is the sender's product name. A missing value raises TemplateError."""
+    """Render `templates/mail/<name>.txt`; `app` is the sender's product name, `accent` a color `#rrggbb`.
+
+    Raises KeyError for an unknown name, TemplateError if a value of the template is missing.
+    """
     subject, parts = _MAILS[name]
     context = {"app": app, **values}
     subject = " ".join(TEMPLATES.render_str(subject, **context).split())
@@ -52,12 +55,12 @@ def render_mail(name: str, *, app: str, accent: str | None = None, **values: str
     return RenderedMail(
         subject=subject,
         html=html,
-        text="\n\n".join(map(_plain, rendered)) + "\n",
+        text="\n\n".join(map(_as_text, rendered)) + "\n",
         secrets=[secret for secret in (code, *tokens) if secret],
     )
 
 
-def _plain(part: MailPart) -> str:
+def _as_text(part: MailPart) -> str:
     return f"{part.label}\n{part.text}" if part.kind == "link" else f"{part.label} {part.text}".strip()
 
 

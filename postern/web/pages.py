@@ -42,7 +42,7 @@ DEFAULT_POLICY = {
 }
 """The default Content-Security-Policy by directive (CSP Level 3 §6). A page can add sources."""
 SCRIPT_SOURCES = {"script-src": "'self'", "connect-src": "'self'"}
-"""The sources that a page with a script adds."""
+"""The sources that a page with a script adds to DEFAULT_POLICY."""
 FORM_MEDIA_TYPE = "application/x-www-form-urlencoded"
 """The media type of an HTML form."""
 SAME_SITE_VALUES = ("same-origin", "none")
@@ -172,7 +172,7 @@ async def read_form(request: RawRequest) -> dict[str, str]:
 
 
 def _require_own_form(request: RawRequest) -> None:
-    """Raises CrossSiteForm if a page of another site submitted the form (CSRF).
+    """Raise CrossSiteForm if a page of another site submitted the form (CSRF).
 
     The `Origin` must be that of the base URL, because behind a proxy `Host` may be an internal name of this server. An
     `Origin` that equals `Host` is accepted too: without a proxy, the server may have further names.

@@ -18,7 +18,7 @@ class QrCode(Record):
 
 
 def qr_code(text: str) -> QrCode:
-    """The QR code of a text of up to about 2,000 characters."""
+    """The QR code of a text of up to about 2,000 characters. Raises segno.DataOverflowError for a longer one."""
     matrix = segno.make(text, error="m", micro=False).matrix
     runs: list[str] = []
     for y, row in enumerate(matrix):

@@ -112,7 +112,7 @@ def test_a_zombie_server_process_does_not_prevent_a_start(folder: Path) -> None:
     remember(first.start(), "zombie")
     assert first.pid is not None
     os.kill(first.pid, signal.SIGKILL)
-    first._held.close()
+    first._lock.close()
     with run_embedded(folder, settings=TEMPORARY_SETTINGS) as second:
         assert remembers(second.url(), "zombie")
     first.stop()

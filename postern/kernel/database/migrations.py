@@ -1,8 +1,8 @@
 """Schema migrations: numbered SQL files, applied in order, each once, forward only.
 
 Several processes may run them concurrently; an advisory lock serializes them. A release may run on the schema of the
-next one, so migrations in the database that this source does not have are no error. `0100_baseline` is the schema of
-the first release; it replaces the migrations before it.
+next one, so the database may have migrations that this release does not know. `0100_baseline` is the schema of
+the first release; it replaces all earlier migrations.
 """
 
 import hashlib
@@ -64,7 +64,7 @@ class Migration:
 def migrate(url: str, *, folder: Path | None = None, max_wait: timedelta = NO_WAIT) -> list[str]:
     """Apply the missing migrations to the database at `url` and return the names of those applied.
 
-    Waits at most `within` for a database that does not accept connections yet. Raises MigrationError for an
+    Waits at most `max_wait` for a database that does not accept connections yet. Raises MigrationError for an
     unsupported server version, a schema older than the baseline, a changed file, a failing statement or a table that
     stays locked. Migrations applied before the failure remain.
     """
@@ -79,7 +79,7 @@ def migrate(url: str, *, folder: Path | None = None, max_wait: timedelta = NO_WA
 
 
 def connect_with_retries(url: str, max_wait: timedelta) -> Connection:
-    """Connect to a database that may be starting or restarting. Raises OperationalError after `within`.
+    """Connect to a database that may be starting or restarting. Raises OperationalError after `max_wait`.
 
     libpq distinguishes a refused connection, recovery and a wrong password only by the message, so all are retried.
     """
@@ -101,22 +101,25 @@ async def pending(connection: AsyncConnection, *, folder: Path | None = None) ->
     """The names of the missing migrations in order; empty if the schema is up to date."""
     has_table = await (await connection.execute(HAS_TABLE)).fetchone()
     rows = await (await connection.execute(APPLIED)).fetchall() if has_table and has_table[0] else []
-    return _not_in({number for (number,) in rows}, folder)
+    return _unapplied({number for (number,) in rows}, folder)
 
 
 def pending_sync(connection: Connection, *, folder: Path | None = None) -> list[str]:
-    """`pending` for a synchronous connection."""
+    """Like `pending`, on a synchronous connection."""
     has_table = connection.execute(HAS_TABLE).fetchone()
     rows = connection.execute(APPLIED).fetchall() if has_table and has_table[0] else []
-    return _not_in({number for (number,) in rows}, folder)
+    return _unapplied({number for (number,) in rows}, folder)
 
 
-def _not_in(applied: set[int], folder: Path | None) -> list[str]:
+def _unapplied(applied: set[int], folder: Path | None) -> list[str]:
     return [migration.name for migration in migrations(folder) if migration.number not in applied]
 
 
 def migrations(folder: Path | None = None) -> list[Migration]:
-    """The migrations of this source tree or installed package, in order. Raises MigrationError."""
+    """The migrations of `folder`, by default those of this release, in order.
+
+    Raises MigrationError for a file with an invalid name and for a number that occurs twice.
+    """
     result: list[Migration] = []
     for path in sorted((folder or migrations_folder()).glob("*.sql")):
         match = re.fullmatch(r"(\d{4})_[a-z0-9_]+", path.stem)
@@ -168,27 +171,32 @@ def _record(connection: Connection, migration: Migration) -> None:
 
 
 def _apply_with_retries(connection: Connection, migration: Migration) -> bool:
-    for tried in range(TRIES):
+    for attempt in range(TRIES):
         try:
             return _apply(connection, migration)
         except LockNotAvailable:
-            time.sleep(min(2**tried / 4, 2))
+            time.sleep(min(2**attempt / 4, 2))
         except psycopg.OperationalError:
             raise
         except psycopg.Error as error:
-            raise MigrationError(f"{migration.name}{_line(error, migration)}: {error}") from error
-    raise MigrationError(f"{migration.name}: a table it needs stayed locked; try again when it is quieter.")
+            raise MigrationError(f"{migration.name}{_line_of(error, migration)}: {error}") from error
+    raise MigrationError(
+        f"{migration.name}: a table it needs stayed locked; run the migration again when fewer queries use it."
+    )
 
 
 def _apply(connection: Connection, migration: Migration) -> bool:
-    """Apply one migration unless it already is; returns whether it was applied now."""
+    """Apply a migration in a transaction of its own. Returns False if it was applied before.
+
+    Raises MigrationError if the file has changed since then.
+    """
     with connection.transaction():
         connection.execute("select pg_advisory_xact_lock(%s)", [LOCK_KEY])
         row = connection.execute(
             "select checksum from schema_migrations where number = %s", [migration.number]
         ).fetchone()
         if row is not None:
-            _compare(migration, row[0])
+            _require_same_checksum(migration, row[0])
             return False
         # Set after taking the advisory lock, which may wait for another process's migrations.
         connection.execute(f"set local lock_timeout = '{LOCK_TIMEOUT}'".encode())
@@ -197,7 +205,7 @@ def _apply(connection: Connection, migration: Migration) -> bool:
     return True
 
 
-def _compare(migration: Migration, applied: str) -> None:
+def _require_same_checksum(migration: Migration, applied: str) -> None:
     if migration.checksum != applied:
         raise MigrationError(
             f"{migration.name} has changed since it was applied to this database. Migrations are forward "
@@ -205,7 +213,7 @@ def _compare(migration: Migration, applied: str) -> None:
         )
 
 
-def _line(error: psycopg.Error, migration: Migration) -> str:
+def _line_of(error: psycopg.Error, migration: Migration) -> str:
     """The line of the error in the file, such as ` (line 12)`."""
     position = error.diag.statement_position
     if position is None:

@@ -53,7 +53,7 @@ T = TypeVar("T")
 POOL_WAIT = timedelta(seconds=5)
 """How long a request waits for a connection before it fails with 503."""
 
-type_of_connection = AsyncConnection[tuple[Any, ...]]
+PoolConnection = AsyncConnection[tuple[Any, ...]]
 
 
 class Jsonb(pg_json.Jsonb):
@@ -69,15 +69,14 @@ def like_pattern(text: str) -> str:
 
 
 class Queries:
-    """Where a statement can run: the pool (Database) or a transaction."""
+    """Where a statement can run: the pool (Database), with one transaction per statement, or an open Transaction."""
 
     _hooks: "Hooks | None"
     _caches: dict[type, Any]
 
     @property
     def hooks(self) -> "Hooks":
-        """Functions of higher layers that lower ones call in their transactions. A database that a command opened
-        without a World has none."""
+        """Functions of higher layers that lower layers call. Fails if the database was opened without hooks."""
         assert self._hooks is not None, "this database was opened without hooks"
         return self._hooks
 
@@ -91,16 +90,16 @@ class Queries:
             cache = self._caches[kind] = kind()
         return cache
 
-    def connection(self) -> AbstractAsyncContextManager[type_of_connection]:
+    def connection(self) -> AbstractAsyncContextManager[PoolConnection]:
         raise NotImplementedError
 
 
 _shares: ContextVar[tuple[asyncio.Semaphore, ...]] = ContextVar("_shares", default=())
-"""Semaphores that the current task must acquire before a connection of the pool, in this order."""
+"""Semaphores that the current task must acquire, in this order, before it takes a connection of the pool."""
 
 
-class Held:
-    """A connection that a task holds."""
+class ConnectionHold:
+    """Records that a task holds a connection of `db`, or has held one: then `is_held` is False."""
 
     __slots__ = ("db", "is_held")
 
@@ -109,8 +108,8 @@ class Held:
         self.is_held = True
 
 
-_held: ContextVar[Held | None] = ContextVar("_held", default=None)
-"""The connection that the work under way holds. Tasks that outlive it keep the record, so that tells whether it is."""
+_held: ContextVar[ConnectionHold | None] = ContextVar("_held", default=None)
+"""The connection that the current task holds. A task that it starts inherits the record, and may outlive the hold."""
 
 
 class SecondConnection(RuntimeError):
@@ -123,7 +122,10 @@ class SecondConnection(RuntimeError):
 
 @contextmanager
 def limit_connections(*shares: asyncio.Semaphore) -> Iterator[None]:
-    """Limit the connections that this block and the tasks that it starts take from the pool."""
+    """Make this block, and the tasks that it starts, acquire `shares` before each connection of the pool.
+
+    Each semaphore limits how many connections all blocks that use it hold at the same time.
+    """
     token = _shares.set(shares)
     try:
         yield
@@ -134,44 +136,47 @@ def limit_connections(*shares: asyncio.Semaphore) -> Iterator[None]:
 class Transaction(Queries):
     """An open transaction. Functions that must run in one have a parameter of this type."""
 
-    def __init__(self, connection: type_of_connection, db: "Database") -> None:
+    def __init__(self, connection: PoolConnection, db: "Database") -> None:
         self._connection = connection
         self._hooks, self._caches = db._hooks, db._caches
         self.due: set[str] = set()
 
     async def lock_quota(self, quota: str, owner: UUID) -> None:
-        """Lock the quota `what` of an owner until the end of this transaction, so that concurrent transactions cannot
-        exceed it together. Call it before counting, and before other locks."""
+        """Lock the quota of this name of an owner (a project or account) until the end of this transaction.
+
+        Call this before counting the records, so that concurrent transactions cannot exceed the quota together, and
+        before other locks.
+        """
         await self._connection.execute(
             "select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"count:{quota}:{owner}",)
         )
 
     def mark_due(self, table: str) -> None:
-        """Declare that this transaction makes rows of `table` due; workers are notified after the commit."""
+        """Notify workers after the commit that `table` has due rows. Does not change any row."""
         self.due.add(table)
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[type_of_connection]:
+    async def connection(self) -> AsyncIterator[PoolConnection]:
         yield self._connection
 
 
 class Database(Queries):
     """The connection pool. A statement that runs directly on it is its own transaction."""
 
-    def __init__(self, pool: AsyncConnectionPool[type_of_connection], url: str, hooks: "Hooks | None" = None) -> None:
+    def __init__(self, pool: AsyncConnectionPool[PoolConnection], url: str, hooks: "Hooks | None" = None) -> None:
         self._pool = pool
         self.url = url
         self._hooks, self._caches = hooks, {}
         self.notify_due: Callable[[str], None] | None = None
-        """Tells the workers that a table has due rows. Called after each commit that `Transaction.mark_due` marked."""
+        """Tells the workers that a table has due rows. Called after the commit, for each table passed to `mark_due`."""
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[type_of_connection]:
+    async def connection(self) -> AsyncIterator[PoolConnection]:
         """A connection of the pool. Raises SecondConnection if the task already holds one."""
         outer = _held.get()
         if outer is not None and outer.is_held and outer.db is self:
             raise SecondConnection(SecondConnection.__doc__)
-        shares, held = _shares.get(), Held(self)
+        shares, held = _shares.get(), ConnectionHold(self)
         _held.set(held)
         try:
             if not shares:
@@ -193,6 +198,11 @@ class Database(Queries):
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
+        """Run the block in a transaction: commit at its end, roll back if it raises. Then wake the workers of tables
+        that the block marked as due.
+
+        Raises SecondConnection if the task already holds a connection.
+        """
         async with self.connection() as connection, connection.transaction():
             tx = Transaction(connection, self)
             yield tx
@@ -203,8 +213,11 @@ class Database(Queries):
 
 @asynccontextmanager
 async def open_database(url: str, *, size: int = 10, hooks: "Hooks | None" = None) -> AsyncIterator[Database]:
-    """A pool of at most `size` connections to `url`; it connects in the background and reconnects by itself."""
-    pool: AsyncConnectionPool[type_of_connection] = AsyncConnectionPool(
+    """Open a pool of at most `size` connections to `url` for the duration of the block.
+
+    It connects in the background and reconnects by itself: this raises no error if the database is unavailable.
+    """
+    pool: AsyncConnectionPool[PoolConnection] = AsyncConnectionPool(
         url,
         min_size=min(2, size),
         max_size=size,
@@ -241,17 +254,19 @@ def statement(
     `_field_readers`.
 
     `insert into table {row}`, where `row` is a Struct parameter, inserts each of its fields into the column of that
-    name. Any other insert must use every field of its Structs, unless `partial` is set, so that none is forgotten.
+    name. Any other insert must use every field of its Structs, unless `partial` is set, so that no field is left out by
+    mistake.
 
-    The return type determines the result: `list[T]` all rows, `T | None` at most one row, `T` exactly one row, `bool`
-    whether a row was changed, `int` the only column of the only row, `None` nothing.
+    The return type determines the result: `list[T]` all rows, `T | None` at most one row, `T` exactly one row
+    (otherwise AssertionError), `bool` whether a row was found or changed, `int` the only column of the only row, `None`
+    nothing.
 
     Raises TypeError at import if the parameters do not match the SQL.
     """
 
     def declare(function: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
         sql, values_of, returned = _declare(function, text, partial=partial)
-        read, row = _answer(returned)
+        read, row = _result_reader(returned)
         _register(function, sql, row)
         composed = SQL(sql) if re.search(r"{\w+}", sql) else None
 
@@ -274,7 +289,7 @@ def streamed_statement(
 ) -> Callable[[Callable[P, AsyncIterator[R]]], Callable[P, AsyncIterator[R]]]:
     """Like `statement`, but streams any number of rows through a server-side cursor in constant memory.
 
-    The function must be annotated `AsyncIterator[T]`.
+    The function must be annotated `AsyncIterator[T]`, and needs an open transaction.
     """
 
     def declare(function: Callable[P, AsyncIterator[R]]) -> Callable[P, AsyncIterator[R]]:
@@ -360,8 +375,8 @@ def _declare(
     if declared != used:
         raise TypeError(f"{name} and its SQL disagree about {sorted(declared ^ used)}.")
 
-    def values_of(given: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-        for read, struct in zip(structs, given, strict=True):
+    def values_of(arguments: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        for read, struct in zip(structs, arguments, strict=True):
             kwargs |= read(struct)
         return kwargs
 
@@ -435,16 +450,16 @@ def _columns_of(readers: list[FieldReader], rows: Sequence[Any]) -> dict[str, An
     }
 
 
-def _answer(hint: Any) -> tuple[Callable[[AsyncCursor[Any]], Awaitable[Any]], Any]:
+def _result_reader(hint: Any) -> tuple[Callable[[AsyncCursor[Any]], Awaitable[Any]], Any]:
     """A function that reads a cursor as `hint`, and the type of one row if it returns rows."""
     if hint in (bool, NoneType, None):
 
-        async def touched(cursor: AsyncCursor[Any]) -> bool | None:
+        async def has_changed(cursor: AsyncCursor[Any]) -> bool | None:
             return cursor.rowcount > 0 if hint is bool else None
 
-        return touched, None
+        return has_changed, None
     many = get_origin(hint) is list
-    maybe = not many and NoneType in get_args(hint)
+    optional = not many and NoneType in get_args(hint)
     row = get_args(hint)[0] if many else _without_none(hint)
     makers: dict[tuple[bytes | None, ...], Callable[[tuple[Any, ...]], Any]] = {}
 
@@ -456,12 +471,12 @@ def _answer(hint: Any) -> tuple[Callable[[AsyncCursor[Any]], Awaitable[Any]], An
         make = makers.get(names)
         if make is None:
             make = makers[names] = row_maker(row, [column.name for column in cursor.description or ()])
-        found = [make(values) for values in await cursor.fetchall()]
+        records = [make(values) for values in await cursor.fetchall()]
         if many:
-            return found
-        if len(found) != 1 and not (maybe and not found):
-            raise AssertionError(f"Expected one row, found {len(found)}.")
-        return found[0] if found else None
+            return records
+        if len(records) != 1 and not (optional and not records):
+            raise AssertionError(f"Expected one row, found {len(records)}.")
+        return records[0] if records else None
 
     return rows, row
 
@@ -479,20 +494,20 @@ def row_maker(kind: Any, columns: list[str]) -> Callable[[tuple[Any, ...]], Any]
         assert len(columns) == 1, f"{kind} takes one column, found {columns}."
         return lambda values: values[0] if _is_plain(kind) else msgspec.convert(values[0], kind)
     fields = {field.name: field for field in msgspec.structs.fields(kind)}
-    wanted = [(index, fields[name]) for index, name in enumerate(columns) if name in fields]
-    missing = {name for name, field in fields.items() if field.required} - {field.name for _, field in wanted}
+    used = [(index, fields[name]) for index, name in enumerate(columns) if name in fields]
+    missing = {name for name, field in fields.items() if field.required} - {field.name for _, field in used}
     assert not missing, f"{kind.__name__} needs the columns {sorted(missing)}."
-    names = [field.name for _, field in wanted]
-    indexes = [index for index, _ in wanted]
+    names = [field.name for _, field in used]
+    indexes = [index for index, _ in used]
     take = itemgetter(*indexes) if len(indexes) > 1 else None
-    converted = [(field.name, field.type) for _, field in wanted if not _is_plain(field.type)]
+    converted = [(field.name, field.type) for _, field in used if not _is_plain(field.type)]
 
     def make(values: tuple[Any, ...]) -> Any:
         taken = take(values) if take else [values[index] for index in indexes]
-        given: dict[str, Any] = dict(zip(names, taken, strict=True))
+        values_by_name: dict[str, Any] = dict(zip(names, taken, strict=True))
         for name, type_ in converted:
-            given[name] = msgspec.convert(given[name], type_)
-        return kind(**given)
+            values_by_name[name] = msgspec.convert(values_by_name[name], type_)
+        return kind(**values_by_name)
 
     return make
 

@@ -1,1 +1,1 @@
-"""HTTP requests to addresses that users give, guarded against server-side request forgery (SSRF)."""
+"""HTTP requests to URLs that users supply, protected against server-side request forgery (SSRF)."""

@@ -36,6 +36,7 @@ TOTAL_TIMEOUT = timedelta(seconds=15)
 CONNECT_TIMEOUT = timedelta(seconds=5)
 """The time limit for establishing a connection, including TLS."""
 KEPT_BYTES = 4_096
+"""The default number of bytes that are kept of a response body."""
 HEAD_BYTES = 32_768
 """The size limit of a response's head, including interim (1xx) responses."""
 DRAINED_BYTES = 65_536
@@ -52,7 +53,7 @@ KEPT_HEADERS = frozenset(
 )
 
 Method = Literal["GET", "POST", "PUT"]
-Trouble = Literal["dns", "connect", "tls", "timeout", "protocol"]
+OutboundFailureKind = Literal["dns", "connect", "tls", "timeout", "protocol"]
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _VALUE = re.compile(r"[\x20-\x7e\t]*")
 
@@ -88,7 +89,7 @@ class OutboundRefused:
 class OutboundFailed:
     """The request failed without a usable response."""
 
-    kind: Trouble
+    kind: OutboundFailureKind
     reason: str
     seconds: float
 
@@ -101,9 +102,9 @@ class HostNotFound(LookupError):
 
 
 class _Failure(Exception):
-    def __init__(self, kind: Trouble, reason: str) -> None:
+    def __init__(self, kind: OutboundFailureKind, reason: str) -> None:
         super().__init__(reason)
-        self.kind: Trouble = kind
+        self.kind: OutboundFailureKind = kind
 
 
 class _ConnectionClosed(_Failure):
@@ -120,7 +121,7 @@ class _Key(NamedTuple):
 
 
 class Outbound:
-    """The client, one per process and event loop. `async with open_outbound(…)` closes it."""
+    """The client, one per process and event loop. `async with open_outbound(…)` creates and closes it."""
 
     def __init__(
         self,
@@ -131,7 +132,10 @@ class Outbound:
         total: timedelta = TOTAL_TIMEOUT,
         connect: timedelta = CONNECT_TIMEOUT,
     ) -> None:
-        """`lookup` returns all addresses of a name; `allowed` permits special-purpose networks."""
+        """`lookup` returns all addresses of a name; `allowed` lists permitted special-purpose networks.
+
+        `total` and `connect` are the time limits of a request and of establishing its connection.
+        """
         self._lookup, self._allowed = lookup, allowed
         self._tls = tls
         self._total, self._connect = total.total_seconds(), connect.total_seconds()
@@ -142,13 +146,13 @@ class Outbound:
         """The number of connections opened so far."""
 
     async def get(self, url: str, *, headers: Mapping[str, str] | None = None, keep: int = KEPT_BYTES) -> Outcome:
-        """Send a GET request; keep at most `keep` bytes of the response body."""
+        """Send a GET request; see `send`. At most `keep` bytes of the response body are kept."""
         return await self.send("GET", url, headers=headers, keep=keep)
 
     async def post(
         self, url: str, body: bytes, *, headers: Mapping[str, str] | None = None, keep: int = KEPT_BYTES
     ) -> Outcome:
-        """Send a POST request with `body`; keep at most `keep` bytes of the response body."""
+        """Send a POST request with `body`; see `send`. At most `keep` bytes of the response body are kept."""
         return await self.send("POST", url, body=body, headers=headers, keep=keep)
 
     async def send(
@@ -160,7 +164,10 @@ class Outbound:
         headers: Mapping[str, str] | None = None,
         keep: int = KEPT_BYTES,
     ) -> Outcome:
-        """Send one request without retries. Failures are returned, not raised."""
+        """Send one request without retries. Failures are returned, not raised. Waits for one of OPEN_CONNECTIONS slots.
+
+        Raises ValueError for an invalid header.
+        """
         # The time limit does not include waiting for a free slot.
         async with self._slots:
             return await self._send(method, url, body, headers or {}, keep)
@@ -193,7 +200,7 @@ class Outbound:
     async def resolve(self, host: str) -> list[str]:
         """The addresses of a user-supplied host, for connections by other protocols.
 
-        Raises AddressRefused if one of them is special-purpose, HostNotFound if there is none.
+        Raises AddressRefused if one of them is special-purpose and not allowed, HostNotFound if there is none.
         """
         try:
             addresses = await self._permitted(host, addresses_in(host))
@@ -301,7 +308,7 @@ class Outbound:
 async def open_outbound(
     lookup: Lookup, *, allowed: Sequence[Network] = (), tls: ssl.SSLContext | None = None
 ) -> AsyncGenerator[Outbound]:
-    """The client, closed at the end of the block."""
+    """Create the client; it is closed at the end of the block. For the parameters see Outbound."""
     outbound = Outbound(lookup, allowed=allowed, tls=tls)
     try:
         yield outbound
@@ -343,9 +350,9 @@ class _Received:
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict[str, str])
     framed: bool = False
-    """Whether the response has a length or chunked encoding; otherwise closing the connection ends it (RFC 9112 §6.3).
-    Whether the response has a length or chunked encoding; otherwise closing the connection ends it (RFC 9112 §6.3)."""
-    begun: bool = False
+    """Whether the response has a length or chunked encoding. Otherwise the end of the connection ends the response
+    (RFC 9112 §6.3)."""
+    has_head: bool = False
     """Whether the head of the final response is complete."""
     body: bytearray = field(default_factory=bytearray)
     complete: bool = True
@@ -417,7 +424,7 @@ class _Connection(asyncio.Protocol):
         received, done = self._received, self._done
         if done is None or done.done():
             return
-        if received.begun and not received.framed and exc is None:
+        if received.has_head and not received.framed and exc is None:
             self._finish(reusable=False)
         elif received.raw_bytes == 0:
             done.set_exception(_ConnectionClosed("protocol", "The connection was closed before a response arrived."))
@@ -449,7 +456,7 @@ class _Connection(asyncio.Protocol):
             self._received.framed = False
             return
         self._received.status = status
-        self._received.begun = True
+        self._received.has_head = True
 
     def on_body(self, body: bytes) -> None:
         received = self._received
@@ -461,7 +468,7 @@ class _Connection(asyncio.Protocol):
             received.complete = False
 
     def on_message_complete(self) -> None:
-        if not self._received.begun or self._received.ended:
+        if not self._received.has_head or self._received.ended:
             return  # An interim response (RFC 9110 §15.2), or a surplus one.
         self._received.ended = True
         self._finish(reusable=self._parser.should_keep_alive())
@@ -469,9 +476,9 @@ class _Connection(asyncio.Protocol):
     def _limit(self, received: _Received) -> None:
         if received.ended:
             return
-        if not received.begun and received.raw_bytes > HEAD_BYTES:
+        if not received.has_head and received.raw_bytes > HEAD_BYTES:
             self._fail("The head of the response is too long.")
-        elif received.begun and received.raw_bytes > HEAD_BYTES + 2 * received.keep + DRAINED_BYTES:
+        elif received.has_head and received.raw_bytes > HEAD_BYTES + 2 * received.keep + DRAINED_BYTES:
             received.complete = False
             self._finish(reusable=False)
 

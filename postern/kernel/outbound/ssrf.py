@@ -1,9 +1,9 @@
-"""Protection against server-side request forgery (SSRF): which addresses users may make this server call.
+"""Protection against server-side request forgery (SSRF): checks of the addresses that this server may connect to.
 
-A user-supplied URL could name our own database, a cloud's metadata service or an internal device. URLs are therefore
-parsed strictly, every address of the host is checked, and special-purpose addresses are refused. `ipaddress.is_global`
-accepts several tunnels into private networks, so this module has its own table: the IANA special-purpose registries,
-multicast and unallocated space.
+A user-supplied URL could point to this server's own database, a cloud's metadata service or an internal device. URLs
+are therefore parsed strictly, every address of the host is checked, and special-purpose addresses are refused.
+`ipaddress.is_global` accepts several tunnels into private networks, so this module has its own table: the IANA
+special-purpose registries, multicast and unallocated space.
 """
 
 import asyncio
@@ -31,8 +31,8 @@ Lookup = Callable[[str], Awaitable[Sequence[str]]]
 
 URL_CHARACTERS = 2_048
 NAME_CHARACTERS = 253
-NAMES_REMEMBERED = 10_000
-NAME_REMEMBERED_SECONDS = 5.0
+MAX_CACHED_NAMES = 10_000
+CACHE_SECONDS = 5.0
 
 SPECIAL_V4 = [
     ip_network(text)
@@ -81,7 +81,7 @@ _PATH_SAFE = "".join(map(chr, range(0x21, 0x7F)))
 
 
 class AddressRefused(ValueError):
-    """A user-supplied address that will not be called. The text tells the user why."""
+    """A user-supplied URL, host or address is not allowed. The message gives the user the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,10 @@ class OutboundUrl:
 
 
 def read_target(url: str) -> OutboundUrl:
-    """Parse a URL so strictly that no other parser can read it differently. Raises AddressRefused."""
+    """Parse an http or https URL, strictly, so that other parsers cannot read it differently. Raises AddressRefused.
+
+    Its addresses are not checked; see `check_target`.
+    """
     if len(url) > URL_CHARACTERS:
         raise AddressRefused(f"The URL is longer than {URL_CHARACTERS} characters.")
     if _UNSAFE.search(url):
@@ -126,13 +129,13 @@ def read_target(url: str) -> OutboundUrl:
         raise AddressRefused("The URL must begin with https:// or http://.")
     if "#" in rest:
         raise AddressRefused("The URL must not have a fragment (#…).")
-    end = min((at for at in (rest.find("/"), rest.find("?")) if at >= 0), default=len(rest))
+    end = min((index for index in (rest.find("/"), rest.find("?")) if index >= 0), default=len(rest))
     host, port = _read_authority(rest[:end])
     path = rest[end:] if rest[end : end + 1] == "/" else "/" + rest[end:]
-    literal = _literal(host)
+    literal = _ip_literal(host)
     return OutboundUrl(
         secure=secure,
-        host=str(literal) if literal else _name(host),
+        host=str(literal) if literal else _domain_name(host),
         port=port if port is not None else (443 if secure else 80),
         path=quote(path, safe=_PATH_SAFE),
         literal=literal,
@@ -158,11 +161,11 @@ def _read_authority(authority: str) -> tuple[str, int | None]:
     return (ascii_host or match["host"]).lower().removesuffix("."), port
 
 
-def _literal(host: str) -> Address | None:
-    """The IP address that the host is, None for a name. Raises AddressRefused for other notations of IP addresses."""
+def _ip_literal(host: str) -> Address | None:
+    """The IP address if the host is one, None for a name. Raises AddressRefused for other notations of IP addresses."""
     if host.startswith("["):
         try:
-            return _plain(IPv6Address(host[1:-1] if "%" not in host else ""))
+            return _without_mapping(IPv6Address(host[1:-1] if "%" not in host else ""))
         except ValueError as error:
             raise AddressRefused("The URL's host is not a valid IPv6 address.") from error
     if not _LOOKS_LIKE_A_NUMBER.fullmatch(host.rpartition(".")[2]):
@@ -174,21 +177,21 @@ def _literal(host: str) -> Address | None:
         raise AddressRefused("Write an IPv4 address as four decimal numbers: 192.0.2.1.") from error
 
 
-def _name(host: str) -> str:
+def _domain_name(host: str) -> str:
     if len(host) > NAME_CHARACTERS or not all(map(_LABEL.fullmatch, host.split("."))):
         raise AddressRefused("The URL's host is not a valid domain name.")
     return host
 
 
-def _plain(address: Address) -> Address:
+def _without_mapping(address: Address) -> Address:
     """The IPv4 address of an IPv4-mapped one (`::ffff:0:0/96`, RFC 4291 §2.5.5.2); other addresses unchanged."""
     return getattr(address, "ipv4_mapped", None) or address
 
 
 @lru_cache(maxsize=10_000)
 def is_special(address: Address) -> bool:
-    """Whether an address is not an ordinary one on the public Internet."""
-    address = _plain(address)
+    """Whether an address is not a public unicast address: private, loopback, multicast, reserved and similar."""
+    address = _without_mapping(address)
     if isinstance(address, IPv4Address):
         return any(address in network for network in SPECIAL_V4)
     if address in NAT64:
@@ -197,11 +200,11 @@ def is_special(address: Address) -> bool:
 
 
 def permitted(texts: Sequence[str], allowed: Sequence[Network]) -> list[Address]:
-    """The addresses of a host, if all of them may be called. Raises AddressRefused.
+    """Parse the addresses of a host and return them. Raises AddressRefused if one is special and not in `allowed`.
 
     A name with both public and special addresses is refused: it is an attempt to bypass the check.
     """
-    addresses = [_plain(ip_address(text)) for text in texts]
+    addresses = [_without_mapping(ip_address(text)) for text in texts]
     for address in addresses:
         if is_special(address) and not any(address in network for network in allowed):
             raise AddressRefused("The host has an address that is not on the public Internet.")
@@ -211,7 +214,7 @@ def permitted(texts: Sequence[str], allowed: Sequence[Network]) -> list[Address]
 def check_target(url: str, allowed: Sequence[Network]) -> None:
     """Validate a URL when it is configured. Raises AddressRefused.
 
-    Names are looked up and checked again for each request.
+    Only an IP address or localhost is checked here; a name is looked up and checked at each request.
     """
     permitted(read_target(url).known_addresses, allowed)
 
@@ -225,8 +228,8 @@ def addresses_in(host: str) -> list[str]:
     if ":" in host:
         host = f"[{host}]"
     try:
-        literal = _literal(host)
-        name = host if literal else _name(host)
+        literal = _ip_literal(host)
+        name = host if literal else _domain_name(host)
     except AddressRefused:
         raise AddressRefused(
             "The host must be a domain name, an IPv4 address as four decimal numbers, or an IPv6 address."
@@ -237,7 +240,7 @@ def addresses_in(host: str) -> list[str]:
 
 
 def check_host(host: str, allowed: Sequence[Network]) -> None:
-    """Validate a host when it is configured. Raises AddressRefused."""
+    """Validate a host when it is configured, like `check_target` a URL. Raises AddressRefused."""
     permitted(addresses_in(host), allowed)
 
 
@@ -247,13 +250,13 @@ def read_networks(text: str) -> list[Network]:
 
 
 class CachedLookup:
-    """Caches lookups of a name for a few seconds and shares concurrent ones.
+    """Caches successful lookups of a name for a few seconds; concurrent lookups of a name are one.
 
     The SSRF check stays effective: the addresses are checked for every request, and connections go to the checked
     addresses.
     """
 
-    def __init__(self, lookup: Lookup, *, seconds: float = NAME_REMEMBERED_SECONDS) -> None:
+    def __init__(self, lookup: Lookup, *, seconds: float = CACHE_SECONDS) -> None:
         self._lookup, self._seconds = lookup, seconds
         self._cache: dict[str, tuple[float, asyncio.Future[Sequence[str]]]] = {}
 
@@ -263,7 +266,7 @@ class CachedLookup:
             lookup = asyncio.ensure_future(self._lookup(name))
             self._cache.pop(name, None)
             self._cache[name] = (monotonic() + self._seconds, lookup)
-            if len(self._cache) > NAMES_REMEMBERED:
+            if len(self._cache) > MAX_CACHED_NAMES:
                 del self._cache[next(iter(self._cache))]
         # Cancelling one caller must not cancel the lookup for the others.
         return await asyncio.shield(lookup)

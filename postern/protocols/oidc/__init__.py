@@ -1,1 +1,1 @@
-"""OpenID Connect and OAuth, as a client: addresses, PKCE and ID tokens. Fetches nothing."""
+"""OpenID Connect and OAuth as a client: authorization URLs, PKCE and ID tokens. Makes no network requests."""

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 
 def authorization_url(endpoint: str, **parameters: str) -> str:
-    """Where to send a browser."""
+    """The URL to which to redirect the browser: `endpoint` with `parameters` added to its query."""
     return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(parameters)}"
 
 
@@ -17,5 +17,5 @@ def code_challenge(verifier: str) -> str:
 
 
 def matches_challenge(verifier: str, challenge: str) -> bool:
-    """Whether a code verifier is that of an S256 challenge (RFC 7636 §4.6). Takes the same time for every verifier."""
+    """Whether a code verifier belongs to an S256 challenge (RFC 7636 §4.6). The comparison takes constant time."""
     return hmac.compare_digest(challenge, code_challenge(verifier))

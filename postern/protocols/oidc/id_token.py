@@ -1,4 +1,4 @@
-"""ID tokens (OpenID Connect Core 1.0 §2 and §3.1.3.7): which key signed one, and whether it is meant for us, now."""
+"""ID tokens (OpenID Connect Core 1.0 §2 and §3.1.3.7): finding the key of the signature, and verifying the token."""
 
 import base64
 from datetime import timedelta
@@ -14,11 +14,12 @@ from postern.kernel.untrusted_json import JsonRefused, read_untrusted_json
 SKEW = timedelta(seconds=60)
 SUBJECT_LIMIT = 255
 MAX_TOKEN_CHARS = 65_536
-"""Of an ID token or an access token."""
+"""Maximum length of an ID token or an access token."""
 RSA_BITS = range(2_048, 8_193)
-"""Shorter keys are too weak (RFC 7518 §3.3), longer ones take long to check."""
+"""Accepted lengths of RSA keys. Shorter keys are too weak (RFC 7518 §3.3); verifying with longer ones is slow."""
 TENANT_PLACEHOLDER = "{tenantid}"
-"""What Microsoft's documents for all tenants have in the issuer where tokens have the tenant."""
+"""The placeholder in the issuer of Microsoft's discovery document for all tenants. In tokens, the issuer has the
+tenant's id instead."""
 
 DEFAULT_ALGORITHMS: dict[tuple[str, str | None], str] = {
     ("RSA", None): "RS256",
@@ -26,23 +27,26 @@ DEFAULT_ALGORITHMS: dict[tuple[str, str | None], str] = {
     ("EC", "P-384"): "ES384",
     ("OKP", "Ed25519"): "EdDSA",
 }
-"""The one algorithm of a key that does not name one itself. None of them takes a shared secret."""
+"""The algorithm for a key without `alg`, by key type and curve. None of them uses a shared secret."""
 ALGORITHMS = frozenset((*DEFAULT_ALGORITHMS.values(), "RS384", "RS512", "PS256", "PS384", "PS512"))
 
 
 class TokenRefused(Exception):
-    """An ID token that proves nothing; the message says why."""
+    """The ID token was rejected; the message is the reason."""
 
 
 def read_header(token: object) -> dict[str, Any]:
-    """The header of a token, nothing of it verified yet. Raises TokenRefused."""
+    """The header of a token, which is not verified yet. Raises TokenRefused if the token cannot be parsed."""
     if not isinstance(token, str):
         raise TokenRefused("no ID token")
     return _parts_of(token)[0]
 
 
 def find_key(document: dict[str, Any], key_id: object) -> dict[str, Any] | None:
-    """The key of a JWKS document that a token names; the only signing key, if it names none."""
+    """The signing key of a JWKS document with this `kid`; None if there is none.
+
+    If `key_id` is None, the only signing key of the document; None if it has several.
+    """
     listed = document.get("keys")
     keys = [key for key in listed if isinstance(key, dict)] if isinstance(listed, list) else []
     signing = [key for key in keys if key.get("use", "sig") == "sig"]
@@ -52,7 +56,10 @@ def find_key(document: dict[str, Any], key_id: object) -> dict[str, Any] | None:
 
 
 def verification_key(jwk: dict[str, Any] | None, header: dict[str, Any]) -> tuple[jwt.PyJWK, str]:
-    """A provider's key, read, and the one algorithm it is used with. Raises TokenRefused."""
+    """Convert a key of a JWKS document; returns it with the only algorithm that it may be used with.
+
+    Raises TokenRefused if there is no key, if it is unusable, or if the token's `header` has another algorithm.
+    """
     if jwk is None:
         raise TokenRefused("signed with an unknown key")
     curve = str(jwk["crv"]) if "crv" in jwk and jwk.get("kty") != "RSA" else None
@@ -79,9 +86,10 @@ def verify_claims(
     nonce: str,
     now: float,
 ) -> dict[str, Any]:
-    """The claims of an ID token that is meant for `client_id` at the Unix time `now`. Raises TokenRefused saying why.
+    """Verify an ID token and return its claims: signature, issuer, audience, nonce, times and subject.
 
-    `metadata` is the provider's discovery document, and `issuer` the one that was asked.
+    `metadata` is the provider's discovery document, `issuer` the configured issuer, `now` a Unix time. Raises
+    TokenRefused with the reason.
     """
     try:
         claims: dict[str, Any] = jwt.decode(
@@ -89,7 +97,7 @@ def verify_claims(
             key,
             algorithms=[algorithm],
             audience=client_id,
-            # Times are checked below, by the world's clock; the issuer too, because one provider has a template.
+            # Times are checked below, against `now`; so is the issuer, because Microsoft's has a placeholder.
             options={"require": ["iss", "sub", "aud", "exp", "iat"], "verify_exp": False, "verify_iat": False},
         )
     except jwt.PyJWTError as error:
@@ -114,12 +122,12 @@ def verify_claims(
 
 
 def is_tenant_of(template: str, issuer: str) -> bool:
-    """Whether an issuer may be a tenant of a provider whose documents have a template in its place."""
+    """Whether `issuer` has the same host as `template`, an issuer with TENANT_PLACEHOLDER."""
     return urlsplit(template).netloc == urlsplit(issuer).netloc
 
 
 def _parts_of(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The header and the claims of a token (RFC 7519), nothing of it verified yet. Raises TokenRefused."""
+    """The header and the claims of a token (RFC 7519), which are not verified yet. Raises TokenRefused."""
     parts = token.split(".") if len(token) <= MAX_TOKEN_CHARS and token.isascii() else []
     if len(parts) != 3:
         raise TokenRefused("not a signed token")

@@ -19,7 +19,7 @@ from postern.kernel.values import Record
 
 MIN_RSA_BITS = 2048
 MAX_RSA_BITS = 8192
-"""Verifying one signature with a larger key takes milliseconds."""
+"""The upper limit: verifying a signature with a larger key takes milliseconds."""
 MIN_EC_BITS = 256
 SP_KEY_BITS = 2048
 SP_CERTIFICATE_LIFE = timedelta(days=3650)
@@ -110,7 +110,7 @@ def read_certificate(text: str) -> Certificate:
 
 
 def load_certificate(text: str) -> x509.Certificate:
-    """Parse a certificate from PEM or base64 DER text. Raises CertificateRefused."""
+    """Parse a certificate from PEM or base64 DER text, without checks of its key. Raises CertificateRefused."""
     if len(text) > MAX_CERTIFICATE_CHARS:
         raise CertificateRefused(f"The certificate is longer than {MAX_CERTIFICATE_CHARS:,} characters.")
     pem_match = _PEM.search(text)

@@ -44,7 +44,7 @@ class IdentityProvider(Record, kw_only=True):
 
 
 class ServiceProvider(Record, kw_only=True):
-    """What this service's metadata says for one connection.
+    """The content of this service's metadata for one connection.
 
     Certificates are PEM: the current one first, then the next.
     """
@@ -93,7 +93,7 @@ def read_metadata(
 
 
 def sp_metadata(provider: ServiceProvider, *, valid_until: datetime | None = None) -> bytes:
-    """This service's metadata for one connection, in the element order of the schema (SAML metadata §2.4.4)."""
+    """This service's metadata for one connection as an XML document (SAML metadata §2.4.4)."""
     root = etree.Element(tag(MD, "EntityDescriptor"), nsmap={"md": MD, "ds": DS})
     root.set("entityID", provider.entity_id)
     if valid_until:
@@ -119,19 +119,19 @@ def sp_metadata(provider: ServiceProvider, *, valid_until: datetime | None = Non
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True)
 
 
-def require_browser_url(url: str, what: str, *, allow_http: bool = False) -> str:
+def require_browser_url(url: str, label: str, *, allow_http: bool = False) -> str:
     """Return `url` if browsers can be redirected to it: https, a host, no credentials, no fragment.
 
-    `what` names the URL in the message. Raises SamlMetadataRefused.
+    `label` names the URL in the error message. With `allow_http`, http is accepted too. Raises SamlMetadataRefused.
     """
     try:
         parts = urlsplit(url)
     except ValueError:
-        raise SamlMetadataRefused(f"The {what} is not a URL: {url[:200]!r}.") from None
+        raise SamlMetadataRefused(f"The {label} is not a URL: {url[:200]!r}.") from None
     schemes = {"https", "http"} if allow_http else {"https"}
     plain = url.isascii() and url.isprintable() and " " not in url and len(url) <= MAX_URL_CHARS
     if not plain or parts.scheme not in schemes or not parts.hostname or parts.username or parts.fragment:
-        raise SamlMetadataRefused(f"The {what} must be an https URL, not {url[:200]!r}.")
+        raise SamlMetadataRefused(f"The {label} must be an https URL, not {url[:200]!r}.")
     return url
 
 

@@ -44,7 +44,7 @@ def authn_request(
     name_id_format: str | None = None,
     force_authn: bool = False,
 ) -> bytes:
-    """An AuthnRequest (SAML core §3.4.1) that asks for the response by HTTP-POST at the connection's ACS URL."""
+    """An unsigned AuthnRequest (SAML core §3.4.1) that asks for a response by HTTP-POST to the connection's ACS URL."""
     root = _message("AuthnRequest", connection.sp_entity_id, id=id, destination=destination, now=now)
     root.set("ProtocolBinding", POST)
     root.set("AssertionConsumerServiceURL", connection.acs_url)
@@ -66,7 +66,10 @@ def logout_request(
     format: str | None = None,
     session_index: str | None = None,
 ) -> bytes:
-    """A LogoutRequest (SAML core §3.7.1) that tells the identity provider that the user signed out of this service."""
+    """An unsigned LogoutRequest (SAML core §3.7.1) that asks the identity provider to end the user's session.
+
+    Without `session_index`, it applies to all sessions of the user.
+    """
     root = _message("LogoutRequest", connection.sp_entity_id, id=id, destination=destination, now=now)
     name = etree.SubElement(root, tag(SAML, "NameID"))
     name.text = name_id
@@ -86,7 +89,7 @@ def logout_response(
     in_response_to: str,
     success: bool = True,
 ) -> bytes:
-    """A LogoutResponse (SAML core §3.7.2) to the identity provider's LogoutRequest."""
+    """An unsigned LogoutResponse (SAML core §3.7.2) to the identity provider's LogoutRequest."""
     root = _message("LogoutResponse", connection.sp_entity_id, id=id, destination=destination, now=now)
     root.set("InResponseTo", in_response_to)
     status = etree.SubElement(root, tag(SAMLP, "Status"))

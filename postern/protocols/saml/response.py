@@ -35,7 +35,7 @@ from postern.protocols.saml.trace import SamlRefusalReason, SamlRejected, SamlTr
 DEFAULT_SKEW = timedelta(seconds=60)
 MAX_SKEW = timedelta(seconds=300)
 MAX_ISSUE_AGE = timedelta(minutes=10)
-"""The maximum age of a message by its IssueInstant; requests wait this long for a response."""
+"""The maximum age of a message by its IssueInstant, and the time for which a request can be answered."""
 MAX_VALUE_CHARS = 16_384
 MAX_NAME_ID_CHARS = 1024
 """SAML core §8.3.7 allows 256; some identity providers send more."""
@@ -73,10 +73,9 @@ class SamlLogin(Record, kw_only=True):
     session_index: str | None
     attributes: dict[str, list[str]]
     friendly_names: dict[str, str]
-    """Attribute names by FriendlyName."""
+    """The Name of each attribute that has a FriendlyName, keyed by FriendlyName."""
     assertion_id: str
-    """An id that was seen before from the same issuer is a replay: remember it until `not_on_or_after` plus the skew.
-    An id that was seen before from the same issuer is a replay: remember it until `not_on_or_after` plus the skew."""
+    """Callers must store this id until `not_on_or_after` plus the skew: an id that an issuer uses twice is a replay."""
     not_on_or_after: datetime
     session_not_on_or_after: datetime | None
     authn_instant: datetime

@@ -91,7 +91,10 @@ def verify_raw(
     trace: SamlTrace,
     step: str,
 ) -> None:
-    """Verify the detached signature of an HTTP-Redirect message (SAML bindings §3.4.4.1) over the received bytes."""
+    """Verify the detached `signature` of an HTTP-Redirect message (SAML bindings §3.4.4.1) over `data`.
+
+    `method` is the URI of the signature algorithm, `step` the name of the check in the trace. Raises SamlRejected.
+    """
     if method not in METHODS:
         reason = SamlRefusalReason.WEAK_ALGORITHM if "sha1" in method.lower() else SamlRefusalReason.SIGNATURE_FORM
         raise trace.refusal(

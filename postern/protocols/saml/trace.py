@@ -69,7 +69,7 @@ class SamlRejected(BadRequest):
 
 
 class SamlTrace:
-    """Records the checks of one message."""
+    """Records the checks of one message, in order, and remembers the first that failed."""
 
     def __init__(self) -> None:
         self.steps: list[SsoTraceStep] = []
@@ -80,13 +80,16 @@ class SamlTrace:
         self.steps.append(SsoTraceStep(step=step, ok=True, detail=detail[:MAX_DETAIL_CHARS]))
 
     def refusal(self, step: str, reason: SamlRefusalReason, detail: str) -> SamlRejected:
-        """Record a failed check that ends processing, and return the exception to raise."""
+        """Record a failed check that ends processing, and return the exception to raise.
+
+        The exception has the reason and detail of the first check that failed, which may be an earlier one.
+        """
         self.check(step, ok=False, reason=reason, detail=detail)
         first_reason, first_detail = self._first_failure or (reason, detail)
         return SamlRejected(first_reason, first_detail, self.steps)
 
     def check(self, step: str, *, ok: bool, reason: SamlRefusalReason, detail: str) -> bool:
-        """Record a check without raising, so that one test sign-in shows every wrong setting at once."""
+        """Record a check and return `ok`. Does not raise, so that a test sign-in shows every wrong setting at once."""
         detail = detail[:MAX_DETAIL_CHARS]
         self.steps.append(SsoTraceStep(step=step, ok=ok, detail=detail))
         if not ok and self._first_failure is None:
