@@ -50,7 +50,7 @@ ORDER = [
 LEVEL = {feature: level for level, feature in enumerate(feature for ring in ORDER for feature in ring)}
 
 BEFORE_ANY_PROJECT_IS_KNOWN = re.compile(
-    r"^postern\.(instance_store|platform\.(audit|accounts|billing))\.|^postern\.platform\.projects\.store\.(keys_in_use|insert_project|projects_of|mark_deleted|release_mail|delete_keys_of_account)$"
+    r"^postern\.(instance_store|platform\.(audit|accounts|billing))\.|^postern\.platform\.projects\.store\.(keys_in_use|insert_project|projects_of|mark_deleted|stop_capturing_mail|delete_keys_of_account)$"
     r"|^postern\.messaging\.domains\.store\.all_keys$"
     r"|^postern\.messaging\.analytics\.store\.merge_sums$"
     r"|^postern\.identity\.sso\.store\.project_of_connection$"

@@ -186,7 +186,7 @@ async def delete_audience(call: Call, id: UUID) -> Deleted:
             raise AudienceInUse(
                 f"The rules of {', '.join(sorted(referring_names)[:5])} refer to this audience; change those first."
             )
-        if using := await usage.users_of(tx, call.project_id, id):
+        if using := await usage.find_users(tx, call.project_id, id):
             raise AudienceInUse(usage.in_use("audience", using), errors=using)
         await store.delete_audience(tx, project_id=call.project_id, id=id)
         await events.record(tx, call, "audience.deleted", id, name=audience.name)

@@ -189,7 +189,7 @@ async def delete_domain(call: Call, id: UUID, force: Force = False) -> Deleted:
     """
     async with call.db.transaction() as tx:
         domain = await store.get_domain(tx, project_id=call.project_id, id=id)
-        if domain and (users := await usage.users_of(tx, call.project_id, id, domain=domain.domain)):
+        if domain and (users := await usage.find_users(tx, call.project_id, id, domain=domain.domain)):
             raise DomainInUse(usage.in_use("sending domain", users), errors=users)
         if not force:
             await _require_nothing_waiting(tx, call, id)

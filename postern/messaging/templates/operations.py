@@ -169,7 +169,7 @@ async def delete_template(call: Call, id: UUID) -> Deleted:
         if row is None:
             raise TemplateMissing
         call.require_match(row.updated_at)
-        if users := await usage.users_of(tx, call.project_id, id):
+        if users := await usage.find_users(tx, call.project_id, id):
             raise TemplateInUse(usage.in_use("template", users), errors=users)
         try:
             await store.delete_template(tx, project_id=call.project_id, id=id)

@@ -135,7 +135,7 @@ async def continue_deletion(world: "World", deletion: DeletionRow) -> None:
         await _reschedule(world, deletion, world.clock())
         return
     async with world.db.transaction() as tx:
-        await projects.delete_marked(tx, deletion.target_id)
+        await projects.delete_marked_project(tx, deletion.target_id)
         await store.wake_account_deletion(tx, account_id=deletion.account_id, now=world.clock())
         if deletion.swept_at is not None:
             await store.finish_deletion(tx, target_id=deletion.target_id, id=deletion.id)
@@ -162,7 +162,7 @@ async def _delete_account_rows(world: "World", deletion: DeletionRow) -> None:
         await _reschedule(world, deletion, world.clock() + LATE_ROWS)  # Or earlier, when the last project is deleted.
         return
     for _ in range(MAX_CHUNKS):
-        if not await audit.delete_expired(world.db, deletion.account_id):
+        if not await audit.delete_entries(world.db, deletion.account_id):
             async with world.db.transaction() as tx:
                 await store.drop_mails(tx, account_id=deletion.account_id)
                 await store.drop_account(tx, account_id=deletion.account_id)

@@ -170,7 +170,7 @@ async def _use_link_token(tx: Transaction, call: Call, developer: DeveloperRow, 
         await store.delete_other_developers(tx, account_id=developer.account_id, but=developer.id)
         await projects.delete_keys_of_account(tx, developer.account_id)
         if await store.mark_proven(tx, id=developer.account_id):
-            await projects.release_mail(tx, developer.account_id)
+            await projects.stop_capturing_mail(tx, developer.account_id)
     await _record(tx, call, developer, "member.email_verified")
 
 

@@ -1,7 +1,7 @@
-"""Audit-log entries and how they are chained.
+"""Audit log entries and their hash chain.
 
-An entry's hash covers the previous hash and a salted digest of its details. Erasing personal data clears the details
-and the salt, and the chain still verifies.
+The hash of an entry covers the previous hash and a salted digest of its details. When personal data is erased, the
+details and the salt are cleared, and the chain still verifies.
 """
 
 import hashlib
@@ -41,10 +41,10 @@ class AccountAuditEntry(AuditEntry):
 
 
 class AuditFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Filter of an account's entries; null fields match all."""
+    """Filter of an account's entries; fields that are None match all entries."""
 
     action: str | None = None
-    """A name, or `noun.*`."""
+    """An action such as `domain.created`, or `domain.*` for all actions with this noun."""
     target_type: str | None = None
     target_id: str | None = None
     actor_id: UUID | None = None
@@ -75,13 +75,13 @@ class ChainedEntry(Record):
 
 
 def details_digest(salt: bytes, actor_email: str | None, ip_address: str | None, metadata: dict[str, Any]) -> bytes:
-    """Salted digest of the details that can be erased."""
+    """The salted SHA-256 digest of the details that can be erased."""
     return hashlib.sha256(salt + to_json([actor_email, ip_address, sorted(metadata.items())])).digest()
 
 
 def entry_hash(previous: bytes, entry: ChainedEntry) -> bytes:
     """SHA-256 over the previous hash and the fields of the entry that are never erased."""
-    facts = [
+    permanent_fields = [
         str(entry.chain_id),
         entry.seq,
         str(entry.id),
@@ -93,4 +93,4 @@ def entry_hash(previous: bytes, entry: ChainedEntry) -> bytes:
         timestamp(entry.created_at),
         entry.details_digest.hex(),
     ]
-    return hashlib.sha256(previous + to_json(facts)).digest()
+    return hashlib.sha256(previous + to_json(permanent_fields)).digest()

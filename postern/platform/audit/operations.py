@@ -32,7 +32,8 @@ class ChainReport(Record):
     entries: int
     intact: bool
     broken_at: int | None
-    """Number of the first entry that does not verify, or null."""
+    """Sequence number of the first entry that does not verify, or of a missing last one; null if the chain is
+    intact."""
 
 
 async def record(
@@ -45,10 +46,11 @@ async def record(
     account_wide: bool = False,
     **metadata: Any,
 ) -> None:
-    """Append an entry, in the transaction of the change.
+    """Append an entry with the caller as actor to the chain of the project, in the transaction of the change.
 
-    `action` is `noun.past_tense`; `metadata` holds plain values, and their names become camelCase like all JSON.
-    The head of the chain is locked until the transaction ends, so call this last.
+    With `account_wide`, or without a project, to the chain of the account. `action` is `noun.past_tense`; `metadata`
+    holds plain values, and their names become camelCase like all JSON. The head of the chain is locked until the
+    transaction ends, so call this last.
     """
     caller = call.caller
     metadata = {camel(name): value for name, value in metadata.items()}
@@ -76,15 +78,15 @@ async def record(
 
 
 async def of_targets(call: Call, target_ids: list[UUID], page: int, limit: int, cursor: str | None) -> Page[AuditEntry]:
-    """Entries about several records that were merged, newest first."""
-    names = [str(target_id) for target_id in target_ids]
-    scope = f"audit|{','.join(names)}"
+    """A page of the entries about any of several records (such as merged ones), newest first."""
+    target_texts = [str(target_id) for target_id in target_ids]
+    scope = f"audit|{','.join(target_texts)}"
     position = position_of(call, scope, page, limit, cursor)
-    total = await store.count_of_targets(call.db, chain_id=call.project_id, target_ids=names)
+    total = await store.count_of_targets(call.db, chain_id=call.project_id, target_ids=target_texts)
     rows = await store.of_targets(
         call.db,
         chain_id=call.project_id,
-        target_ids=names,
+        target_ids=target_texts,
         before=position.after,
         limit=limit + 1,
         offset=position.offset,
@@ -95,21 +97,22 @@ async def of_targets(call: Call, target_ids: list[UUID], page: int, limit: int, 
 async def entries_before(
     db: Queries, project_id: UUID, target_ids: list[UUID], *, before: Moment | None, before_id: UUID | None, limit: int
 ) -> list[AccountAuditEntry]:
-    """Entries about some records before a position, newest first."""
-    names = [str(target_id) for target_id in target_ids]
+    """Up to `limit` entries about any of several records, newest first, before the position (`before`, `before_id`)
+    unless `before` is None."""
+    target_texts = [str(target_id) for target_id in target_ids]
     return await store.entries_before(
-        db, chain_id=project_id, target_ids=names, before=before, before_id=before_id, limit=limit
+        db, chain_id=project_id, target_ids=target_texts, before=before, before_id=before_id, limit=limit
     )
 
 
 async def verify_chain(db: Database, chain_id: UUID) -> ChainReport:
-    """Recompute the chain of a project, or of an account's own entries, to verify it."""
+    """Recompute the chain of a project or account, and report whether it is intact and where it breaks."""
     previous, count = GENESIS, 0
     async with db.transaction() as tx:
         async for entry in store.chain(tx, chain_id=chain_id):
             count += 1
-            fits = entry.seq == count and entry.hash == entry_hash(previous, entry)
-            if not fits or not _entry_matches_hash(entry):
+            hash_matches = entry.seq == count and entry.hash == entry_hash(previous, entry)
+            if not hash_matches or not _entry_matches_hash(entry):
                 return ChainReport(entries=count, intact=False, broken_at=entry.seq)
             previous = entry.hash
         head = await store.head(tx, chain_id=chain_id)
@@ -126,22 +129,22 @@ def _entry_matches_hash(entry: ChainedEntry) -> bool:
 
 
 async def chains(db: Queries) -> list[UUID]:
-    """The ids of all chains: those of projects, and of accounts with own entries."""
+    """The ids of all chains, which are ids of projects and of accounts."""
     return await store.chains(db)
 
 
 async def erase_details_of(tx: Transaction, project_id: UUID, target_id: UUID) -> None:
-    """Erase the details of entries about a customer or contact; the chain still verifies."""
+    """Erase actor, IP address and metadata of the entries about a record; the chain still verifies."""
     await store.erase_details(tx, chain_id=project_id, target_id=str(target_id))
 
 
 async def of_account(
-    call: Call, wanted: AuditFilter, page: int, limit: int, cursor: str | None
+    call: Call, audit_filter: AuditFilter, page: int, limit: int, cursor: str | None
 ) -> Page[AccountAuditEntry]:
-    """Entries of the caller's account and its projects, newest first."""
-    scope = f"account-audit|{to_json(wanted).decode()}"
+    """A page of the entries of the caller's account and of its projects, newest first."""
+    scope = f"account-audit|{to_json(audit_filter).decode()}"
     position = position_of(call, scope, page, limit, cursor)
-    filters = {name: getattr(wanted, name) for name in wanted.__struct_fields__}
+    filters = {name: getattr(audit_filter, name) for name in audit_filter.__struct_fields__}
     total = await store.count_of_account(call.db, account_id=call.account_id, **filters)
     rows = await store.of_account(
         call.db,
@@ -157,11 +160,11 @@ async def of_account(
 async def all_of_account(db: Database, account_id: UUID) -> AsyncIterator[list[AccountAuditEntry]]:
     """Yield all entries of an account in chunks, oldest first."""
     after: UUID | None = None
-    while rows := await store.after(db, account_id=account_id, after=after, limit=CHUNK_ROWS):
+    while rows := await store.entries_after(db, account_id=account_id, after=after, limit=CHUNK_ROWS):
         yield rows
         after = rows[-1].id
 
 
-async def delete_expired(db: Database, account_id: UUID) -> int:
-    """Delete a chunk of the entries of an account that is being deleted; returns the number deleted."""
-    return await store.delete_expired(db, account_id=account_id, limit=CHUNK_ROWS)
+async def delete_entries(db: Database, account_id: UUID) -> int:
+    """Delete up to CHUNK_ROWS entries of an account that is being deleted; returns how many."""
+    return await store.delete_entries(db, account_id=account_id, limit=CHUNK_ROWS)

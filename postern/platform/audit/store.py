@@ -11,12 +11,14 @@ from postern.platform.audit.model import AccountAuditEntry, AuditEntry, ChainedE
 
 
 class ChainHead(Record):
-    """The last entry of a chain."""
+    """Sequence number and hash of the last entry of a chain."""
 
     seq: int
     hash: bytes
 
 
+# Increase the sequence number of a chain, or begin it; locks its head until the transaction ends. Returns the new
+# number with the hash of the previous entry (`genesis` if there is none).
 @statement("""
     insert into audit_heads as head (chain_id, seq, hash) values (%(chain_id)s, 1, %(genesis)s)
     on conflict (chain_id) do update set seq = head.seq + 1
@@ -25,6 +27,7 @@ class ChainHead(Record):
 async def extend_chain(tx: Transaction, *, chain_id: UUID, genesis: bytes) -> ChainHead: ...
 
 
+# Insert an entry, and store its hash as head of the chain.
 @statement("""
     with head as (update audit_heads set hash = %(hash)s where chain_id = %(chain_id)s)
     insert into audit_log {entry}
@@ -32,6 +35,7 @@ async def extend_chain(tx: Transaction, *, chain_id: UUID, genesis: bytes) -> Ch
 async def append_entry(tx: Transaction, entry: ChainedEntry) -> None: ...
 
 
+# Entries about records of a chain, newest first, before the entry `before` if it is not None.
 @statement("""
     select id, actor_email, action, target_type, target_id, metadata, created_at from audit_log
     where chain_id = %(chain_id)s and target_id = any (%(target_ids)s)
@@ -81,6 +85,7 @@ async def chains(db: Queries) -> list[UUID]: ...
 async def head(db: Queries, *, chain_id: UUID) -> ChainHead | None: ...
 
 
+# Erase actor, IP address, metadata and salt of the entries about a record.
 @statement("""
     update audit_log set metadata = '{}', actor_email = null, ip_address = null, salt = ''
     where chain_id = %(chain_id)s and target_id = %(target_id)s
@@ -147,23 +152,27 @@ async def count_of_account(
 ) -> int: ...
 
 
+# Delete up to `limit` entries of an account and the heads of their chains; returns the number of entries.
 @statement("""
-    with gone as (
+    with deleted as (
         delete from audit_log where account_id = %(account_id)s
           and ctid = any(array(select ctid from audit_log where account_id = %(account_id)s limit %(limit)s))
         returning chain_id
     ), heads as (
-        delete from audit_heads where chain_id in (select chain_id from gone)
+        delete from audit_heads where chain_id in (select chain_id from deleted)
     )
-    select count(*)::int from gone
+    select count(*)::int from deleted
 """)
-async def delete_expired(db: Queries, *, account_id: UUID, limit: int) -> int: ...
+async def delete_entries(db: Queries, *, account_id: UUID, limit: int) -> int: ...
 
 
+# Entries of an account and its projects after the entry `after`, oldest first.
 @statement("""
     select id, actor_email, action, target_type, target_id, metadata, created_at, actor_type, actor_id, ip_address,
            nullif(chain_id, account_id) as project_id
     from audit_log where account_id = %(account_id)s and (%(after)s::uuid is null or id > %(after)s)
     order by id limit %(limit)s
 """)
-async def after(db: Queries, *, account_id: UUID, after: UUID | None, limit: int) -> list[AccountAuditEntry]: ...
+async def entries_after(
+    db: Queries, *, account_id: UUID, after: UUID | None, limit: int
+) -> list[AccountAuditEntry]: ...

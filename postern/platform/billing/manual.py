@@ -1,7 +1,7 @@
-"""The billing provider without payment: a page of this server asks to confirm a change of plan.
+"""The billing provider without payment: a page of this server on which a developer confirms a change of plan.
 
-The URL of the page contains the encrypted offer. It is valid for an hour, and only until the billing of the account
-changes.
+The URL of the page contains the encrypted change. The URL is valid for an hour, but no longer than until the billing of
+the account changes.
 """
 
 from dataclasses import replace
@@ -31,7 +31,7 @@ class CancellationUnclear(BadRequest):
 
 
 class BillingConfirmation(msgspec.Struct, frozen=True, kw_only=True):
-    """The offer in a link: the change that the page asks to confirm."""
+    """The encrypted content of a link: the change that the page asks a developer to confirm."""
 
     account_id: UUID
     action: Literal["pro", "b2b", "portal"]
@@ -40,9 +40,9 @@ class BillingConfirmation(msgspec.Struct, frozen=True, kw_only=True):
     """`version` of the account when the link was created; the link is invalid once it has changed."""
     expires_at: float
     """Unix time in seconds."""
-    asked_by: UUID | None
+    requested_by: UUID | None
     """Id of the developer who requested the link. The audit log names this developer for the confirmed change."""
-    asked_as: str | None
+    requester_label: str | None
     """Label of that developer in the audit log: the email address."""
 
 
@@ -70,59 +70,68 @@ class ManualProvider:
         pass
 
     def _page(self, call: Call, account: BillingAccount, action: Literal["pro", "b2b", "portal"], cycle: Cycle) -> str:
-        offer = BillingConfirmation(
+        confirmation = BillingConfirmation(
             account_id=account.account_id,
             action=action,
             cycle=cycle,
             version=account.version,
             expires_at=(call.now + LINK_LIFETIME).timestamp(),
-            asked_by=call.caller.actor_id,
-            asked_as=call.caller.actor_label,
+            requested_by=call.caller.actor_id,
+            requester_label=call.caller.actor_label,
         )
-        sealed = self._world.secrets.seal(msgspec.json.encode(offer), "billing-manual")
+        sealed = self._world.secrets.seal(msgspec.json.encode(confirmation), "billing-manual")
         return f"{self._world.settings.public_url}/billing/manual/{sealed.hex()}"
 
 
 def read_link(world: "World", link: str, now: Moment) -> BillingConfirmation | None:
-    """Decrypt the offer in a link; None if the link is invalid or has expired."""
+    """Decrypt the content of a link; None if the link is invalid or has expired."""
     try:
-        offer = msgspec.json.decode(world.secrets.open(bytes.fromhex(link), "billing-manual"), type=BillingConfirmation)
+        confirmation = msgspec.json.decode(
+            world.secrets.open(bytes.fromhex(link), "billing-manual"), type=BillingConfirmation
+        )
     except (SealBroken, ValueError):
         return None
-    return offer if offer.expires_at > now.timestamp() else None
+    return confirmation if confirmation.expires_at > now.timestamp() else None
 
 
-async def confirm(call: Call, offer: BillingConfirmation, cancel: str | None) -> bool:
-    """Apply the offered change; returns False if the account's billing has changed since the link was created.
+async def confirm(call: Call, confirmation: BillingConfirmation, cancel: str | None) -> bool:
+    """Apply a confirmed change, and record `billing.changed` in the audit log. Returns False if the account's billing
+    has changed since the link was created.
 
     `cancel` is what the portal form cancels, `b2b` or `all`. Raises CancellationUnclear for anything else.
     """
     developer = Caller(
         kind="nobody",
         actor_type="DEVELOPER",
-        actor_id=offer.asked_by,
-        actor_label=offer.asked_as,
-        account_id=offer.account_id,
+        actor_id=confirmation.requested_by,
+        actor_label=confirmation.requester_label,
+        account_id=confirmation.account_id,
     )
     async with call.db.transaction() as tx:
-        account = await store.billing_account(tx, account_id=offer.account_id)
-        if account is None or account.version != offer.version:
+        account = await store.billing_account(tx, account_id=confirmation.account_id)
+        if account is None or account.version != confirmation.version:
             return False
-        after = _state_after(account, offer, cancel, call.now)
-        fields = {name: getattr(after, name) for name in SubscriptionState.__struct_fields__}
-        if not await store.settle_billing(
-            tx, account_id=offer.account_id, attempt=None, version=offer.version, now=call.now, **fields
+        new_state = _state_after(account, confirmation, cancel, call.now)
+        fields = {name: getattr(new_state, name) for name in SubscriptionState.__struct_fields__}
+        if not await store.store_subscription(
+            tx, account_id=confirmation.account_id, attempt=None, version=confirmation.version, now=call.now, **fields
         ):
             return False
-        details = {"plan": after.plan, "billingCycle": after.billing_cycle, "b2bEnhanced": after.b2b_enhanced}
+        details = {
+            "plan": new_state.plan,
+            "billingCycle": new_state.billing_cycle,
+            "b2bEnhanced": new_state.b2b_enhanced,
+        }
         # The page needs no sign-in: the link proves who requested the change.
         on_behalf = replace(call, caller=developer)
-        await audit.record(tx, on_behalf, "billing.changed", "Account", offer.account_id, account_wide=True, **details)
+        await audit.record(
+            tx, on_behalf, "billing.changed", "Account", confirmation.account_id, account_wide=True, **details
+        )
     return True
 
 
 def _state_after(
-    account: BillingAccount, offer: BillingConfirmation, cancel: str | None, now: Moment
+    account: BillingAccount, confirmation: BillingConfirmation, cancel: str | None, now: Moment
 ) -> SubscriptionState:
     state = SubscriptionState(
         plan=account.plan,
@@ -131,12 +140,12 @@ def _state_after(
         current_period_end=account.current_period_end,
         b2b_enhanced=account.b2b_enhanced,
     )
-    if offer.action == "b2b":
+    if confirmation.action == "b2b":
         return msgspec.structs.replace(state, b2b_enhanced=True)
-    if offer.action == "pro":
-        end = next_period(now, offer.cycle)
+    if confirmation.action == "pro":
+        end = next_period(now, confirmation.cycle)
         return msgspec.structs.replace(
-            state, plan="pro", billing_cycle=offer.cycle, status="active", current_period_end=end
+            state, plan="pro", billing_cycle=confirmation.cycle, status="active", current_period_end=end
         )
     if cancel == "b2b":
         return msgspec.structs.replace(state, b2b_enhanced=False)

@@ -77,7 +77,7 @@ async def get_billing(call: Call) -> Billing:
 )
 async def begin_checkout(call: Call, data: CheckoutRequest) -> BillingPageUrl:
     """Start the checkout of the `pro` plan. Open the returned URL in a browser to confirm it."""
-    account = await _account(call)
+    account = await _get_or_create_account(call)
     if account.plan == "pro":
         raise AlreadyBooked
     purchase = Purchase(item="pro", cycle=data.billing_cycle)
@@ -93,7 +93,7 @@ async def begin_checkout(call: Call, data: CheckoutRequest) -> BillingPageUrl:
 )
 async def begin_b2b_checkout(call: Call, data: CheckoutRequest) -> BillingPageUrl:
     """Start the checkout of the B2B add-on. Open the returned URL in a browser to confirm it."""
-    account = await _account(call)
+    account = await _get_or_create_account(call)
     if account.b2b_enhanced:
         raise AlreadyBooked
     purchase = Purchase(item="b2b", cycle=data.billing_cycle)
@@ -124,8 +124,8 @@ async def open_billing_portal(call: Call) -> BillingPageUrl:
 async def receive_stripe_event(call: Call, request: RawRequest, signature: SignatureHeader = None) -> HttpResponse:
     """Receive a webhook event of Stripe.
 
-    The event only schedules a worker, which reads the customer's subscriptions from Stripe. So events may arrive
-    twice, late and in any order.
+    The event only wakes a worker, which reads the customer's subscriptions from Stripe. So events can arrive twice,
+    late and in any order.
     """
     from postern.platform.billing.stripe_provider import is_signed
 
@@ -146,14 +146,14 @@ async def receive_stripe_event(call: Call, request: RawRequest, signature: Signa
 @get("/billing/manual/{link}", public=True, any_query=True, hidden=True)
 async def manual_page(call: Call, link: LinkText) -> HttpResponse:
     """Show the page that asks to confirm a change of plan."""
-    offer = manual.read_link(call.world, link, call.now)
-    account = await store.billing_account(call.db, account_id=offer.account_id) if offer else None
-    if offer is None or account is None or account.version != offer.version:
+    confirmation = manual.read_link(call.world, link, call.now)
+    account = await store.billing_account(call.db, account_id=confirmation.account_id) if confirmation else None
+    if confirmation is None or account is None or account.version != confirmation.version:
         return _invalid_link_page()
-    if offer.action == "portal":
+    if confirmation.action == "portal":
         return _portal_page(account)
-    item = "the pro plan" if offer.action == "pro" else "the B2B add-on"
-    text = f"Book {item}, {offer.cycle}? This server does not charge money: you only need to confirm."
+    item = "the pro plan" if confirmation.action == "pro" else "the B2B add-on"
+    text = f"Book {item}, {confirmation.cycle}? This server does not charge money: you only need to confirm."
     return simple_page("Confirm", text, forms=[PageForm(button="Confirm")])
 
 
@@ -161,28 +161,31 @@ async def manual_page(call: Call, link: LinkText) -> HttpResponse:
 async def manual_form(call: Call, request: RawRequest, link: LinkText) -> HttpResponse:
     """Apply a confirmed change of plan."""
     form = await read_form(request)
-    offer = manual.read_link(call.world, link, call.now)
-    if offer is None or not await manual.confirm(call, offer, form.get("cancel")):
+    confirmation = manual.read_link(call.world, link, call.now)
+    if confirmation is None or not await manual.confirm(call, confirmation, form.get("cancel")):
         return _invalid_link_page()
     return simple_page("Done", "Your plan was changed. You can close this page.")
 
 
 @get("/billing/done", public=True, any_query=True, hidden=True)
 async def billing_done(call: Call, cancelled: str | None = None) -> HttpResponse:
-    """Show the page to which Stripe's checkout and portal return."""
+    """Show the page to which the browser returns from Stripe's checkout and portal."""
     if cancelled:
         return simple_page("Nothing was booked", "You can close this page.")
     return simple_page("Thank you", "Your plan is updated within a minute. You can close this page.")
 
 
 async def close_account(tx: Transaction, call: Call) -> None:
-    """Schedule the cancellation of all subscriptions of an account that is being deleted."""
+    """Make a worker cancel all subscriptions of the call's account, which is being deleted, and delete its billing
+    data."""
     if await store.mark_closing(tx, account_id=call.account_id, now=call.now):
         tx.mark_due("billing_accounts")
 
 
 async def quota_of_plan(db: Queries, world: "World", request: QuotaRequest) -> QuotaLeft | None:
-    """Return how many more the plan of an account allows; None if it sets no limit.
+    """Return how many more records or e-mails the plan of an account allows, and the problem to raise beyond that.
+
+    None if the plan sets no limit, or if the project does not exist.
 
     In a transaction the limit is exact also for concurrent requests: near the limit, they lock the account and count
     one after the other.
@@ -214,7 +217,7 @@ def _limits(world: "World", plan: str) -> PlanLimits:
     return parse_limits(world.settings.plan_limits).get(plan, PlanLimits())
 
 
-async def _account(call: Call) -> BillingAccount:
+async def _get_or_create_account(call: Call) -> BillingAccount:
     provider = provider_of(call.world).name
     await store.insert_billing_account(call.db, account_id=call.account_id, provider=provider, now=call.now)
     return await store.set_provider(call.db, account_id=call.account_id, provider=provider)
@@ -224,8 +227,8 @@ def _read_event(body: bytes) -> tuple[str, str, str | None]:
     """Return the id and type of a Stripe event, and the id of the customer it concerns. Raises BodyInvalid."""
     try:
         event: Any = msgspec.json.decode(body)
-        subject: Any = event["data"]["object"]
-        customer = subject["id"] if subject.get("object") == "customer" else subject.get("customer")
+        stripe_object: Any = event["data"]["object"]
+        customer = stripe_object["id"] if stripe_object.get("object") == "customer" else stripe_object.get("customer")
         if isinstance(customer, dict):
             customer = customer["id"]
         return str(event["id"])[:255], str(event["type"])[:255], None if customer is None else str(customer)

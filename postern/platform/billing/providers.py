@@ -1,4 +1,4 @@
-"""The interface of payment providers, and the one that this instance uses."""
+"""The interface of payment providers, and the selection of the provider that this server uses."""
 
 from typing import TYPE_CHECKING, Protocol
 
@@ -24,7 +24,7 @@ class BillingProvider(Protocol):
         ...
 
     async def subscription_state(self, account: BillingAccount) -> SubscriptionState | None:
-        """Read the account's subscription from the provider; None if the stored row is authoritative.
+        """Read the account's subscription from the provider; None if the stored row is already correct.
 
         Raises BillingUnavailable.
         """
@@ -40,7 +40,7 @@ class BillingProvider(Protocol):
 
 
 def provider_of(world: "World") -> BillingProvider:
-    """Return the provider that POSTERN_BILLING names, which is created once per process."""
+    """The provider that POSTERN_BILLING selects. It is created once per world and closed with it."""
     name = f"billing:{world.settings.billing}"
     provider: BillingProvider | None = world.transports.get(name)
     if provider is None:

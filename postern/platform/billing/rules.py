@@ -1,4 +1,5 @@
-"""Pure functions: parsing of plan limits, ends of billing periods, and the state that subscriptions result in."""
+"""Pure functions of billing: parsing of plan limits, billing periods, and the state of an account by its
+subscriptions."""
 
 import calendar
 import re
@@ -17,15 +18,18 @@ from postern.platform.projects.quotas import Allowance
 
 @cache
 def parse_limits(text: str | None) -> dict[str, PlanLimits]:
-    """Parse POSTERN_PLAN_LIMITS, as `free: projects=3 emails=10000; pro: emails=500000`. Raises SettingInvalid."""
+    """The limits of each plan in POSTERN_PLAN_LIMITS, such as `free: projects=3 emails=10000; pro: emails=500000`.
+
+    Plans that are not listed have no limits. Raises SettingInvalid.
+    """
     limits: dict[str, PlanLimits] = {}
     for part in (text or "").split(";"):
         if not part.strip():
             continue
         plan, _, rest = (piece.strip() for piece in part.partition(":"))
         pairs = re.findall(r"([a-z]+)=([0-9]{1,15})(?![0-9])", rest)
-        is_plain = " ".join(f"{name}={number}" for name, number in pairs) == " ".join(rest.replace(",", " ").split())
-        if plan not in get_args(Plan) or not is_plain or {name for name, _ in pairs} - set(get_args(Allowance)):
+        is_complete = " ".join(f"{name}={number}" for name, number in pairs) == " ".join(rest.replace(",", " ").split())
+        if plan not in get_args(Plan) or not is_complete or {name for name, _ in pairs} - set(get_args(Allowance)):
             raise SettingInvalid(
                 f"POSTERN_PLAN_LIMITS: `{part.strip()}` is not valid. Expected, for example: "
                 "`free: projects=3 emails=10000; pro: emails=500000`."
@@ -35,16 +39,18 @@ def parse_limits(text: str | None) -> dict[str, PlanLimits]:
 
 
 def next_period(start: datetime, cycle: Cycle) -> Moment:
-    """Return the time one month or year after `start`, on the same day of the month or, if there is none, its last."""
+    """The time one month or year after `start`, on the same day of the month or, if that does not exist, on the last
+    day."""
     months = start.month + (12 if cycle == "yearly" else 1)
     year, month = start.year + (months - 1) // 12, (months - 1) % 12 + 1
     day = min(start.day, calendar.monthrange(year, month)[1])
     return Moment.of(start.replace(year=year, month=month, day=day))
 
 
-def period_end(known_end: Moment | None, cycle: Cycle | None, now: Moment) -> Moment | None:
-    """Return the end of the current period with the manual provider: the stored end, advanced by cycles past `now`."""
-    end = known_end
+def period_end(stored_end: Moment | None, cycle: Cycle | None, now: Moment) -> Moment | None:
+    """The end of the current billing period with the manual provider: `stored_end`, advanced by cycles until after
+    `now`."""
+    end = stored_end
     while end is not None and cycle is not None and end <= now:
         end = next_period(end, cycle)
     return end
@@ -68,7 +74,7 @@ STATUSES: dict[str, Status] = {
     "paused": "cancelled",
     "canceled": "cancelled",
 }
-"""Our status for each status of a Stripe subscription."""
+"""The `status` of an account for each status of a Stripe subscription."""
 
 _RANK: dict[Status, int] = {"none": 0, "cancelled": 1, "past_due": 2, "active": 3}
 
@@ -76,7 +82,10 @@ _RANK: dict[Status, int] = {"none": 0, "cancelled": 1, "past_due": 2, "active": 
 def subscription_state_of(
     subscriptions: Sequence[StripeSubscription], prices: dict[str, tuple[str, Cycle]]
 ) -> SubscriptionState:
-    """Combine all subscriptions of a customer into the account's state; `prices` maps price ids to item and cycle."""
+    """Combine all Stripe subscriptions of a customer into the state of the account.
+
+    `prices` maps price ids to item and cycle. The pro subscription with the best status decides the plan.
+    """
     state = SubscriptionState()
     for subscription in subscriptions:
         status = STATUSES.get(subscription.status, "none")

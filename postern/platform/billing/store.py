@@ -12,7 +12,8 @@ from postern.platform.billing.model import BillingAccount, Usage
 async def billing_account(db: Queries, *, account_id: UUID) -> BillingAccount | None: ...
 
 
-# `on conflict` names no index: a concurrent insert may conflict on either of the two unique indexes.
+# Insert the billing account unless it exists. `on conflict` has no target, because a concurrent insert may conflict on
+# either of the two unique indexes.
 @statement("""
     insert into billing_accounts (account_id, id, provider, created_at, updated_at)
     values (%(account_id)s, %(account_id)s, %(provider)s, %(now)s, %(now)s)
@@ -25,6 +26,7 @@ async def insert_billing_account(db: Queries, *, account_id: UUID, provider: str
 async def set_provider(db: Queries, *, account_id: UUID, provider: str) -> BillingAccount: ...
 
 
+# Store the Stripe customer unless the account has one; returns the account with the stored one.
 @statement("""
     update billing_accounts set customer_ref = coalesce(customer_ref, %(customer_ref)s), updated_at = %(now)s
     where account_id = %(account_id)s
@@ -33,6 +35,8 @@ async def set_provider(db: Queries, *, account_id: UUID, provider: str) -> Billi
 async def set_stripe_customer(db: Queries, *, account_id: UUID, customer_ref: str, now: Moment) -> BillingAccount: ...
 
 
+# Store the subscription of an account, unless the account is closing or `attempt` or `version` (None matches all) has
+# changed. Returns whether it was stored.
 @statement("""
     update billing_accounts set plan = %(plan)s, billing_cycle = %(billing_cycle)s, status = %(status)s,
         current_period_end = %(current_period_end)s, b2b_enhanced = %(b2b_enhanced)s, version = version + 1,
@@ -40,7 +44,7 @@ async def set_stripe_customer(db: Queries, *, account_id: UUID, customer_ref: st
     where account_id = %(account_id)s and not closing
       and (%(attempt)s::int is null or attempt = %(attempt)s) and (%(version)s::int is null or version = %(version)s)
 """)
-async def settle_billing(
+async def store_subscription(
     db: Queries,
     *,
     account_id: UUID,
@@ -55,6 +59,8 @@ async def settle_billing(
 ) -> bool: ...
 
 
+# Record a Stripe event, delete expired ones, and make the account of the customer due. Returns False if the event was
+# recorded before or no account has the customer.
 @statement("""
     with recorded as (
         insert into billing_events (id, type, received_at) values (%(id)s, %(type)s, %(now)s)
@@ -70,6 +76,7 @@ async def record_stripe_event(
 ) -> bool: ...
 
 
+# Make the cancellation of all subscriptions due; returns False if there is no billing account.
 @statement("""
     update billing_accounts set closing = true, due_at = %(now)s, attempt = attempt + 1, updated_at = %(now)s
     where account_id = %(account_id)s
@@ -77,16 +84,19 @@ async def record_stripe_event(
 async def mark_closing(tx: Transaction, *, account_id: UUID, now: Moment) -> bool: ...
 
 
+# Returns False if the account is not closing or was claimed again since the claim `attempt`.
 @statement("delete from billing_accounts where account_id = %(account_id)s and attempt = %(attempt)s and closing")
 async def delete_closed_account(db: Queries, *, account_id: UUID, attempt: int) -> bool: ...
 
 
+# Returns False if the account was claimed again since the claim `attempt`.
 @statement("""
     update billing_accounts set due_at = %(due_at)s where account_id = %(account_id)s and attempt = %(attempt)s
 """)
 async def reschedule(db: Queries, *, account_id: UUID, attempt: int, due_at: Moment) -> bool: ...
 
 
+# Customers now, and live e-mails in the month that begins on `month`, of all projects of an account.
 @statement("""
     select (select coalesce(sum(number), 0) from customer_facets
             where project_id in (select id from projects where account_id = %(account_id)s))::bigint as customers,
@@ -97,10 +107,12 @@ async def reschedule(db: Queries, *, account_id: UUID, attempt: int, due_at: Mom
 async def usage(db: Queries, *, account_id: UUID, month: date) -> Usage: ...
 
 
+# The id of the account of a project, or None.
 @statement("select account_id from projects where id = %(project_id)s")
 async def account_of(db: Queries, *, project_id: UUID) -> UUID | None: ...
 
 
+# Lock an account for update.
 @statement("select id from accounts where id = %(account_id)s for update")
 async def lock_account(tx: Transaction, *, account_id: UUID) -> UUID | None: ...
 

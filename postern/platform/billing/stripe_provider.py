@@ -1,4 +1,5 @@
-"""The payment provider Stripe. The stored row is a copy of the subscriptions at Stripe, read again after each event."""
+"""The payment provider Stripe. The row in `billing_accounts` is a copy of the subscriptions at Stripe, updated after
+each event."""
 
 import hashlib
 import hmac
@@ -53,10 +54,10 @@ class StripeProvider:
 
     async def checkout(self, call: Call, account: BillingAccount, purchase: Purchase) -> str:
         item_and_cycle = (purchase.item, purchase.cycle)
-        price = next((price for price, kind in self._prices().items() if kind == item_and_cycle), None)
+        price = next((price for price, known in self._prices().items() if known == item_and_cycle), None)
         if price is None:
             raise NotForSale
-        account = await self._customer(call, account)
+        account = await self._with_customer(call, account)
         return_url = f"{self._world.settings.public_url}/billing/done"
         params: Any = {
             "mode": "subscription",
@@ -71,7 +72,7 @@ class StripeProvider:
         return session.url or return_url
 
     async def portal(self, call: Call, account: BillingAccount) -> str:
-        account = await self._customer(call, account)
+        account = await self._with_customer(call, account)
         params: Any = {
             "customer": account.customer_ref,
             "return_url": f"{self._world.settings.public_url}/billing/done",
@@ -94,8 +95,9 @@ class StripeProvider:
     async def aclose(self) -> None:
         await self._http.close_async()
 
-    async def _customer(self, call: Call, account: BillingAccount) -> BillingAccount:
-        """Return the account with a Stripe customer, created if missing; of concurrent ones, the first is stored."""
+    async def _with_customer(self, call: Call, account: BillingAccount) -> BillingAccount:
+        """Return the account with a Stripe customer, which is created if missing. Of customers that concurrent requests
+        create, the first is stored."""
         if account.customer_ref is not None:
             return account
         email = call.caller.actor_label or ""
@@ -121,7 +123,7 @@ class StripeProvider:
             (settings.stripe_price_b2b_monthly, ("b2b", "monthly")),
             (settings.stripe_price_b2b_yearly, ("b2b", "yearly")),
         ]
-        return {price: kind for price, kind in configured if price}
+        return {price: item_and_cycle for price, item_and_cycle in configured if price}
 
 
 async def _call(request: Awaitable[T]) -> T:
@@ -148,7 +150,7 @@ def _to_subscription(subscription: stripe.Subscription) -> StripeSubscription:
 def is_signed(secret: str, body: bytes, header: str, now: Moment) -> bool:
     """Whether a `Stripe-Signature` header is valid: `t=…,v1=…`, with an HMAC-SHA256 of `t.body`, at most 5 minutes old.
 
-    Not the library's own check, which reads the system clock instead of taking the time.
+    The check of Stripe's library is not used, because it reads the system clock.
     """
     timestamp = re.search(r"(?:^|,)\s*t=(\d{1,12})(?:,|$)", header)
     if timestamp is None or abs(now.timestamp() - int(timestamp[1])) > MAX_SIGNATURE_AGE.total_seconds():

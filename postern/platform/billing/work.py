@@ -22,7 +22,8 @@ MAX_RETRY_DELAY = timedelta(hours=1)
 async def reconcile(world: "World", account: BillingAccount) -> None:
     """Store the subscription that the provider reports, or cancel everything if the account is being deleted.
 
-    If another event arrives during this, the attempt number has changed and nothing is stored; the worker runs again.
+    If another event arrives meanwhile, the attempt number has changed, nothing is stored, and the worker runs again. If
+    the provider is unavailable, the next attempt is scheduled.
     """
     provider = provider_of(world)
     try:
@@ -38,7 +39,7 @@ async def reconcile(world: "World", account: BillingAccount) -> None:
         return
     state = state or SubscriptionState(**{name: getattr(account, name) for name in SubscriptionState.__struct_fields__})
     fields = {name: getattr(state, name) for name in SubscriptionState.__struct_fields__}
-    settled = await store.settle_billing(
+    settled = await store.store_subscription(
         world.db,
         account_id=account.account_id,
         attempt=account.attempt,

@@ -6,4 +6,4 @@ PUBLIC_MODULES = (
     "sso_check",
     "usage",
 )
-"""Beside `operations` and `model`, the modules that other features may import."""
+"""The modules that other features may import, in addition to `operations` and `model`."""

@@ -176,7 +176,7 @@ class ApiKey(Record):
     environment: Environment
     key: str
     permissions: list[str] | None
-    """Null for all permissions of the project, and none of the account."""
+    """Null: all permissions of the project, and none of the account."""
     ip_allow_list: list[str] | None
     expires_at: Moment | None
     last_used_at: Moment | None
@@ -184,7 +184,7 @@ class ApiKey(Record):
 
 
 class StoredApiKey(Record):
-    """A row of `api_keys` as it is inserted."""
+    """A row of `api_keys` to insert."""
 
     project_id: UUID
     id: UUID

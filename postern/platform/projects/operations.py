@@ -55,9 +55,9 @@ from postern.platform.projects.model import Origin as WebOrigin
 from postern.platform.projects.permissions import (
     KEY_PERMISSIONS,
     NAMED_ONLY,
+    describe_permissions_near,
     is_for_keys,
     is_permission,
-    permissions_like,
 )
 from postern.platform.projects.quotas import require_quota
 from postern.platform.projects.sso_check import SsoNotReady, sso_works
@@ -67,8 +67,8 @@ from postern.security.secrets import looks_like_key, new_key
 if TYPE_CHECKING:
     from postern.world import World
 
-HIDDEN = "********"
-USED_AT_MOST_EVERY = timedelta(minutes=1)
+MASK = "********"
+KEY_USE_INTERVAL = timedelta(minutes=1)
 """Minimum time between updates of a key's last use."""
 
 Unset = msgspec.UnsetType
@@ -178,10 +178,10 @@ async def change_project(call: Call, data: ProjectChange) -> Project:
         if project is None:
             raise ProjectMissing
         call.require_match(project.updated_at)
-        settings = _changed(call, project.settings, data.settings)
+        settings = _apply_change(call, project.settings, data.settings)
         name = project.name if data.name is UNSET else data.name
-        turned_on = settings.sign_in.require_sso and not project.settings.sign_in.require_sso
-        if turned_on and not await sso_works(tx, call.project_id, None):
+        sso_newly_required = settings.sign_in.require_sso and not project.settings.sign_in.require_sso
+        if sso_newly_required and not await sso_works(tx, call.project_id, None):
             raise SsoNotReady
         project = await store.update_project(
             tx, project_id=call.project_id, name=name, settings=Jsonb(to_plain(settings)), now=call.now
@@ -209,11 +209,11 @@ async def list_api_keys(call: Call, limit: ListLimit = 1_000, cursor: Cursor | N
 async def create_api_key(call: Call, data: NewApiKey) -> ApiKey:
     """Create an API key. Only this response contains the whole `key`.
 
-    `permissions` limits it (null: all of the project, none of the account), `ipAllowList` takes IP addresses or CIDR
-    ranges, and `expiresAt` sets its expiry. E-mails sent with a TEST key are only stored in the inbox, never delivered.
-    `customers:impersonate` must be listed explicitly, and the creator must have it.
+    `permissions` limits the key (null: all of the project, none of the account), `ipAllowList` takes IP addresses or
+    CIDR ranges, and `expiresAt` sets the expiry. E-mails sent with a TEST key are only stored in the inbox, never
+    delivered. `customers:impersonate` must be listed explicitly, and the creator must have it.
     """
-    _check(call, data)
+    _validate(call, data)
     for name in NAMED_ONLY.intersection(data.permissions or ()):
         call.require(name)
     async with call.db.transaction() as tx:
@@ -248,7 +248,8 @@ async def delete_api_key(call: Call, id: UUID) -> ApiKey:
 
 
 async def new_project(tx: Transaction, account_id: UUID, name: str, call: Call, *, captured: bool = False) -> Project:
-    """Create a project within a transaction, also at sign-up. `captured`: its mail is stored but not delivered."""
+    """Insert a project. With `captured` its mail is stored but not delivered. The caller checks the quota of the
+    account."""
     settings = Jsonb(to_plain(ProjectSettings(transport="capture" if captured else None)))
     return await store.insert_project(
         tx, id=new_id(), account_id=account_id, name=name, settings=settings, now=call.now
@@ -258,7 +259,10 @@ async def new_project(tx: Transaction, account_id: UUID, name: str, call: Call, 
 async def new_api_key(
     tx: Transaction, call: Call, data: NewApiKey, *, project_id: UUID | None = None
 ) -> tuple[ApiKey, str]:
-    """Create a key within a transaction; also returns its value, of which only a hash is stored."""
+    """Insert a key of `project_id`, or else of the call's project. Raises TooManyKeys.
+
+    Returns the key and its value, of which only a hash is stored.
+    """
     project_id = project_id or call.project_id
     await tx.lock_quota("keys", project_id)
     if await store.count_keys(tx, project_id=project_id) >= KEYS_PER_PROJECT:
@@ -283,9 +287,10 @@ async def new_api_key(
     return await store.insert_key(tx, key), value
 
 
-async def release_mail(tx: Transaction, account_id: UUID) -> None:
-    """End capturing of mail for the projects of an account whose address was verified."""
-    await store.release_mail(tx, account_id=account_id)
+async def stop_capturing_mail(tx: Transaction, account_id: UUID) -> None:
+    """Deliver mail of the account's projects from now on, instead of capturing it. Called when an address is
+    verified."""
+    await store.stop_capturing_mail(tx, account_id=account_id)
 
 
 async def delete_keys_of_account(tx: Transaction, account_id: UUID) -> None:
@@ -294,17 +299,20 @@ async def delete_keys_of_account(tx: Transaction, account_id: UUID) -> None:
 
 
 async def mark_deleted(tx: Transaction, account_id: UUID, only: UUID | None, now: Moment) -> list[UUID]:
-    """Take all projects of an account, or `only` one, away from callers. Returns the ids of those that were there."""
+    """Mark all projects of an account as deleted, or only the project `only`: callers no longer see them.
+
+    Returns the ids of the projects that were marked, without those marked before.
+    """
     return await store.mark_deleted(tx, account_id=account_id, only=only, now=now)
 
 
-async def delete_marked(tx: Transaction, project_id: UUID) -> None:
-    """Delete the row of a project that was marked as deleted and has no other rows left."""
-    await store.delete_marked(tx, project_id=project_id)
+async def delete_marked_project(tx: Transaction, project_id: UUID) -> None:
+    """Delete the row of a project that was marked as deleted. The caller has deleted its rows in other tables."""
+    await store.delete_marked_project(tx, project_id=project_id)
 
 
 async def require_project(db: Queries, project_id: UUID) -> Project:
-    """The project. Raises ProjectMissing. Relay passwords in it are encrypted; see `relay_password`."""
+    """A project. Raises ProjectMissing. The relay passwords in its settings are encrypted; see `relay_password`."""
     project = await store.project(db, project_id=project_id)
     if project is None:
         raise ProjectMissing
@@ -312,18 +320,23 @@ async def require_project(db: Queries, project_id: UUID) -> Project:
 
 
 async def projects_of_account(db: Queries, account_id: UUID, *, before: UUID | None = None) -> list[Project]:
-    """The projects of an account, newest first: at most 1,000 per call; pass the last id as `before` for the next."""
+    """Up to 1,000 projects of an account, newest first, with hidden relay passwords. For the next ones, pass the last
+    id as `before`."""
     rows = await store.projects_of(db, account_id=account_id, before=before, limit=1_000)
     return [_shown(row) for row in rows]
 
 
 async def read_key(world: "World", token: str, project_id: UUID | None, origin: Origin) -> Caller | None:
-    """The caller of an API key; None if `token` is not a valid one. The key is read on every request."""
+    """The caller of an API key; None if `token` does not begin like an API key.
+
+    Raises CredentialInvalid for an unknown or expired key, PermissionMissing for an IP address that the key does not
+    allow, and ProjectMissing for a project other than the key's. Records the use of the key, at most once a minute.
+    """
     if not token.startswith(("sk_", "pk_")):
         return None
     if not looks_like_key(token):
         raise CredentialInvalid
-    key: KeyInUse | None = await world.batcher(keys_of_all, max_concurrent=2)(world.secrets.digest("api-key", token))
+    key: KeyInUse | None = await world.batcher(look_up_keys, max_concurrent=2)(world.secrets.digest("api-key", token))
     now = world.clock()
     if key is None or (key.expires_at is not None and key.expires_at <= now):
         raise CredentialInvalid
@@ -331,8 +344,8 @@ async def read_key(world: "World", token: str, project_id: UUID | None, origin: 
         raise PermissionMissing("This API key is not allowed from your IP address; check its `ipAllowList`.")
     if project_id is not None and project_id != key.project_id:
         raise ProjectMissing
-    if key.last_used_at is None or key.last_used_at < now - USED_AT_MOST_EVERY:
-        await store.touch_key(world.db, project_id=key.project_id, id=key.id, now=now)
+    if key.last_used_at is None or key.last_used_at < now - KEY_USE_INTERVAL:
+        await store.record_key_use(world.db, project_id=key.project_id, id=key.id, now=now)
     granted = KEY_PERMISSIONS if key.permissions is None else frozenset(key.permissions)
     return Caller(
         kind="secret_key" if key.type == "SECRET" else "publishable_key",
@@ -348,14 +361,17 @@ async def read_key(world: "World", token: str, project_id: UUID | None, origin: 
     )
 
 
-async def keys_of_all(world: "World", hashes: list[bytes]) -> list[KeyInUse | None]:
-    """Look up keys by hash for concurrent requests in one statement. Nothing is cached."""
+async def look_up_keys(world: "World", hashes: list[bytes]) -> list[KeyInUse | None]:
+    """Look up keys by hash for concurrent requests in one statement. Nothing is cached.
+
+    Returns one row per hash, in the same order; None if there is no such key.
+    """
     rows = {row.hash: row for row in await store.keys_in_use(world.db, hashes=hashes)}
     return [rows.get(key_hash) for key_hash in hashes]
 
 
 def relay_password(world: "World", project_id: UUID, relay: ProjectRelay) -> str | None:
-    """The decrypted password of a stored relay."""
+    """The decrypted password of a stored relay; None if it has none."""
     if relay.password is None:
         return None
     return world.secrets.open(bytes.fromhex(relay.password), f"relay:{project_id}").decode()
@@ -365,23 +381,23 @@ def _shown(project: Project) -> Project:
     relays = project.settings.relays
     if not relays:
         return project
-    hidden = [msgspec.structs.replace(relay, password=HIDDEN if relay.password else None) for relay in relays]
-    return msgspec.structs.replace(project, settings=msgspec.structs.replace(project.settings, relays=hidden))
+    hidden_relays = [msgspec.structs.replace(relay, password=MASK if relay.password else None) for relay in relays]
+    return msgspec.structs.replace(project, settings=msgspec.structs.replace(project.settings, relays=hidden_relays))
 
 
-def _changed(call: Call, settings: ProjectSettings, change: SettingsChange | Unset) -> ProjectSettings:
+def _apply_change(call: Call, settings: ProjectSettings, change: SettingsChange | Unset) -> ProjectSettings:
     """Apply a change of settings. Raises Invalid for contradictory settings."""
     if change is UNSET:
         return settings
     changes = {name: value for name in change.__struct_fields__ if (value := getattr(change, name)) is not UNSET}
     if changes.get("relays"):
         changes["relays"] = [
-            _sealed(call, relay, settings.relays or [], index) for index, relay in enumerate(changes["relays"])
+            _seal_password(call, relay, settings.relays or [], index) for index, relay in enumerate(changes["relays"])
         ]
         for index, relay in enumerate(changes["relays"]):
-            _require_public(call, f"/settings/relays/{index}/host", relay.host)
+            _require_allowed_host(call, f"/settings/relays/{index}/host", relay.host)
     if "sign_in" in changes:
-        changes["sign_in"] = _sign_in_changed(settings.sign_in, changes["sign_in"])
+        changes["sign_in"] = _apply_sign_in_change(settings.sign_in, changes["sign_in"])
     if "extra" in changes:
         merged = {**settings.extra, **changes["extra"]}
         changes["extra"] = {name: value for name, value in merged.items() if value is not None}
@@ -394,7 +410,7 @@ def _changed(call: Call, settings: ProjectSettings, change: SettingsChange | Uns
     return changed
 
 
-def _require_public(call: Call, path: str, host: str) -> None:
+def _require_allowed_host(call: Call, path: str, host: str) -> None:
     """Raises Invalid for a host to which connections are never allowed."""
     try:
         check_host(host, call.world.settings.outbound_allow)
@@ -402,7 +418,7 @@ def _require_public(call: Call, path: str, host: str) -> None:
         raise Invalid.at(path, str(refused), "host_refused") from None
 
 
-def _sign_in_changed(settings: SignInSettings, change: SignInChange) -> SignInSettings:
+def _apply_sign_in_change(settings: SignInSettings, change: SignInChange) -> SignInSettings:
     """Apply a change of sign-in settings. Raises Invalid for an invalid sender or redirect URL."""
     changes = {name: value for name in change.__struct_fields__ if (value := getattr(change, name)) is not UNSET}
     default = SignInSettings()
@@ -430,12 +446,14 @@ def _serialise_origin(origin: str) -> str:
     return f"{scheme}://{host.removesuffix({'http': ':80', 'https': ':443'}[scheme])}"
 
 
-def _sealed(call: Call, relay: ProjectRelay, stored_relays: list[ProjectRelay], index: int) -> ProjectRelay:
+def _seal_password(call: Call, relay: ProjectRelay, stored_relays: list[ProjectRelay], index: int) -> ProjectRelay:
     if relay.password is None:
         return relay
-    if relay.password == HIDDEN:
-        same = [stored for stored in stored_relays if (stored.host, stored.username) == (relay.host, relay.username)]
-        return msgspec.structs.replace(relay, password=same[0].password if same else None)
+    if relay.password == MASK:
+        matching = [
+            stored for stored in stored_relays if (stored.host, stored.username) == (relay.host, relay.username)
+        ]
+        return msgspec.structs.replace(relay, password=matching[0].password if matching else None)
     if len(relay.password) > RELAY_PASSWORD_LIMIT:
         message = f"A password has at most {RELAY_PASSWORD_LIMIT:,} characters."
         raise Invalid.at(f"/settings/relays/{index}/password", message, "too_long")
@@ -443,18 +461,18 @@ def _sealed(call: Call, relay: ProjectRelay, stored_relays: list[ProjectRelay], 
     return msgspec.structs.replace(relay, password=sealed.hex())
 
 
-def _check(call: Call, data: NewApiKey) -> None:
+def _validate(call: Call, data: NewApiKey) -> None:
     """Validate a new API key beyond its types. Raises Invalid."""
-    faults = [
+    errors = [
         ProblemError(
             path=f"/permissions/{index}",
             code="unknown_permission",
-            message=f"There is no permission `{name}`. {permissions_like(name)}",
+            message=f"There is no permission `{name}`. {describe_permissions_near(name)}",
         )
         for index, name in enumerate(data.permissions or [])
         if not is_permission(name)
     ]
-    faults += [
+    errors += [
         ProblemError(
             path=f"/permissions/{index}",
             code="not_for_keys",
@@ -467,13 +485,13 @@ def _check(call: Call, data: NewApiKey) -> None:
         try:
             ip_network(entry, strict=False)
         except ValueError:
-            faults.append(
+            errors.append(
                 ProblemError(
                     path=f"/ipAllowList/{index}", code="invalid", message="This is not an IP address or CIDR range."
                 )
             )
-    if faults:
-        raise Invalid(errors=faults)
+    if errors:
+        raise Invalid(errors=errors)
     if data.expires_at is not None and data.expires_at <= call.now:
         raise Invalid.at("/expiresAt", "`expiresAt` must be in the future.")
 

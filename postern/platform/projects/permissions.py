@@ -1,4 +1,4 @@
-"""All permissions of developers and API keys, and the permissions of each role and of a key by default."""
+"""All permissions of developers and API keys, the permissions of each role, and the default permissions of a key."""
 
 from typing import Literal
 
@@ -57,7 +57,8 @@ PERMISSIONS: dict[str, str] = {
 
 _ACCOUNT_AREAS = ("account", "billing", "keys")
 NAMED_ONLY = frozenset(name for name in PERMISSIONS if name.partition(":")[2] in NAMED_ONLY_VERBS)
-"""Permissions that a key has only if its list names them. The developer who creates such a key must have them too."""
+"""Permissions that a key has only if its `permissions` contain them literally, not by a wildcard. The developer who
+creates such a key must have them, too."""
 _READS = frozenset(name for name in PERMISSIONS if name.endswith(":read"))
 _ALL = frozenset(PERMISSIONS)
 
@@ -72,7 +73,7 @@ ROLE_PERMISSIONS: dict[MemberRole, frozenset[str]] = {
 }
 
 UNVERIFIED_PERMISSIONS: frozenset[str] = _READS | {"emails:send"}
-"""Permissions of a developer whose email address is not verified: read, and send mail, which is captured."""
+"""Permissions of a developer whose email address is not verified: to read, and to send mail that is captured."""
 
 KEY_PERMISSIONS: frozenset[str] = (
     frozenset(name for name in PERMISSIONS if name.partition(":")[0] not in _ACCOUNT_AREAS)
@@ -84,7 +85,7 @@ account."""
 
 
 def is_for_keys(name: str) -> bool:
-    """Whether a key may have a permission. Only signed-in developers have those of the account, billing and keys."""
+    """Whether a key may have a permission; false for those of the areas account, billing and keys."""
     return name.partition(":")[0] not in _ACCOUNT_AREAS
 
 
@@ -94,8 +95,8 @@ def is_permission(name: str) -> bool:
     return name in PERMISSIONS or (verb == "*" and any(known.startswith(f"{area}:") for known in PERMISSIONS))
 
 
-def permissions_like(name: str) -> str:
-    """List the permissions in the area of `name` as a sentence, or the areas if there is no such area."""
+def describe_permissions_near(name: str) -> str:
+    """A sentence that lists the permissions in the area of `name`, or all areas if there is no such area."""
     area = name.partition(":")[0]
     in_area = [known for known in PERMISSIONS if known.startswith(f"{area}:")]
     if in_area:

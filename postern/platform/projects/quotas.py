@@ -1,4 +1,4 @@
-"""Limits of an account's plan. Features check them before they create something; `billing` implements the check."""
+"""Quotas of an account's plan. Features check a quota before they create a record; `billing` implements the check."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -17,11 +17,12 @@ Allowance = Literal["projects", "customers", "emails"]
 
 
 MAX_CONCURRENT, MAX_CONCURRENT_EMAILS = 100, 25_000
-"""Closer to a limit than this, requests count under a lock. Must exceed what concurrent requests create at one time."""
+"""If less than this is left of a limit, requests count under a lock. Must exceed the number of records (or e-mails)
+that concurrent requests create at one time."""
 
 
 def max_concurrent(what: Allowance) -> int:
-    """The number of things that concurrent requests, which do not see each other's rows, may create at one time."""
+    """Maximum number of `what` that concurrent requests create at one time, before each sees the rows of the others."""
     return MAX_CONCURRENT_EMAILS if what == "emails" else MAX_CONCURRENT
 
 
@@ -31,7 +32,8 @@ class PlanLimitReached(Forbidden):
 
 @dataclass(frozen=True)
 class QuotaRequest:
-    """A request to create `more` of `what`, for an account or for the account of a project."""
+    """A request to create a number (`more`) of records or e-mails (`what`), for an account or the account of a
+    project."""
 
     what: Allowance
     more: int
@@ -42,20 +44,21 @@ class QuotaRequest:
 
 @dataclass(frozen=True)
 class QuotaLeft:
-    """How many more the plan allows (negative if the limit is exceeded), and the problem to raise beyond that."""
+    """How many more records the plan allows (negative if the limit is exceeded), and the problem to raise beyond
+    that."""
 
     number: int
     refusal: PlanLimitReached
 
 
 FindQuotaLeft = Callable[[Queries, "World", QuotaRequest], Awaitable[QuotaLeft | None]]
-"""Returns how many more the plan allows, given the database or an open transaction; None if there is no limit."""
+"""Type of the hook that implements `quota_left`."""
 
 
 async def quota_left(db: Queries, world: "World", request: QuotaRequest) -> QuotaLeft | None:
     """Return how many more the plan allows; None if there is no limit or POSTERN_PLAN_LIMITS is not set.
 
-    In a transaction the number stays valid until its end; outside, concurrent requests may use it up.
+    In a transaction the number is valid until the transaction ends; outside, concurrent requests may use it up.
     """
     if not world.settings.plan_limits:
         return None
@@ -65,8 +68,8 @@ async def quota_left(db: Queries, world: "World", request: QuotaRequest) -> Quot
 async def require_quota(db: Queries, call: Call, what: Allowance, more: int = 1) -> QuotaLeft | None:
     """Raise PlanLimitReached if the plan of the caller's account, or of the project's, does not allow `more`.
 
-    Returns how many more it allows, None if there is no limit. Outside a transaction, concurrent requests may use it
-    up.
+    Otherwise returns how many more the plan allows, or None if there is no limit. Outside a transaction, concurrent
+    requests may use up this number.
     """
     account_id = call.caller.account_id
     project_id = None if account_id else call.project_id

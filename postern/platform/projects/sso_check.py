@@ -1,7 +1,5 @@
-"""Check that single sign-on works before it is required.
-
-`projects` may not import `sso`, so the check itself is a hook that `app.py` sets.
-"""
+"""Check that single sign-on works before it is required. `app.py` sets the check as a hook, because `projects` may not
+import `sso`."""
 
 from collections.abc import Awaitable, Callable
 from uuid import UUID
@@ -10,7 +8,8 @@ from postern.kernel.database.statements import Queries
 from postern.kernel.http.problems import Conflict
 
 HasWorkingSso = Callable[[Queries, UUID, UUID | None], Awaitable[bool]]
-"""Whether the project, or one of its organizations, has a connection with which its members can sign in now."""
+"""Whether an organization, or if it is None any organization of the project, has a connection by which members can sign
+in now."""
 
 
 class SsoNotReady(Conflict):
@@ -32,5 +31,6 @@ class SsoStillRequired(Conflict):
 
 
 async def sso_works(db: Queries, project_id: UUID, organization_id: UUID | None) -> bool:
-    """Whether customers of the project, or of one organization, can sign in by single sign-on now."""
+    """Whether an organization, or if it is None any organization of the project, has a connection by which members can
+    sign in now."""
     return await db.hooks.has_working_sso(db, project_id, organization_id)

@@ -17,6 +17,7 @@ async def insert_project(
 ) -> Project: ...
 
 
+# Projects of an account that are not deleted, newest first.
 @statement("""
     select * from projects
     where account_id = %(account_id)s and deleted_at is null and (%(before)s::uuid is null or id < %(before)s)
@@ -25,10 +26,12 @@ async def insert_project(
 async def projects_of(db: Queries, *, account_id: UUID, before: UUID | None, limit: int) -> list[Project]: ...
 
 
+# A project that is not deleted, or None.
 @statement("select * from projects where id = %(project_id)s and deleted_at is null")
 async def project(db: Queries, *, project_id: UUID) -> Project | None: ...
 
 
+# Lock a project for update; None if it does not exist or is deleted.
 @statement("select * from projects where id = %(project_id)s and deleted_at is null for update")
 async def lock_project(tx: Transaction, *, project_id: UUID) -> Project | None: ...
 
@@ -61,6 +64,7 @@ async def count_keys(db: Queries, *, project_id: UUID) -> int: ...
 async def insert_key(tx: Transaction, key: StoredApiKey) -> ApiKey: ...
 
 
+# Returns the deleted key, or None if there is no such key.
 @statement("""
     delete from api_keys where project_id = %(project_id)s and id = %(id)s
     returning id, name, type, environment, prefix || '…' || last_four as key, permissions, ip_allow_list,
@@ -69,6 +73,7 @@ async def insert_key(tx: Transaction, key: StoredApiKey) -> ApiKey: ...
 async def delete_key(tx: Transaction, *, project_id: UUID, id: UUID) -> ApiKey | None: ...
 
 
+# The keys with these hashes whose project is not deleted.
 @statement("""
     select k.hash, k.id, k.project_id, p.account_id, k.name, k.type, k.environment, k.permissions, k.ip_allow_list,
            k.expires_at, k.last_used_at, p.settings
@@ -78,19 +83,20 @@ async def delete_key(tx: Transaction, *, project_id: UUID, id: UUID) -> ApiKey |
 async def keys_in_use(db: Queries, *, hashes: list[bytes]) -> list[KeyInUse]: ...
 
 
+# Store the time of the last use, unless the stored time is less than a minute ago.
 @statement("""
     update api_keys set last_used_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
       and (last_used_at is null or last_used_at < %(now)s::timestamptz - interval '1 minute')
 """)
-async def touch_key(db: Queries, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
+async def record_key_use(db: Queries, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
 
 
 @statement("""
     update projects set settings = jsonb_set(settings, array['transport'], 'null')
     where account_id = %(account_id)s and settings ->> 'transport' = 'capture'
 """)
-async def release_mail(tx: Transaction, *, account_id: UUID) -> None: ...
+async def stop_capturing_mail(tx: Transaction, *, account_id: UUID) -> None: ...
 
 
 @statement("""
@@ -99,6 +105,7 @@ async def release_mail(tx: Transaction, *, account_id: UUID) -> None: ...
 async def delete_keys_of_account(tx: Transaction, *, account_id: UUID) -> None: ...
 
 
+# Mark all projects of an account, or only the project `only`, as deleted; returns the ids of those marked now.
 @statement("""
     update projects set deleted_at = %(now)s, updated_at = %(now)s
     where account_id = %(account_id)s and deleted_at is null and (%(only)s::uuid is null or id = %(only)s)
@@ -107,5 +114,6 @@ async def delete_keys_of_account(tx: Transaction, *, account_id: UUID) -> None: 
 async def mark_deleted(tx: Transaction, *, account_id: UUID, only: UUID | None, now: Moment) -> list[UUID]: ...
 
 
+# Returns False if the project does not exist or is not marked as deleted.
 @statement("delete from projects where id = %(project_id)s and deleted_at is not null")
-async def delete_marked(tx: Transaction, *, project_id: UUID) -> bool: ...
+async def delete_marked_project(tx: Transaction, *, project_id: UUID) -> bool: ...

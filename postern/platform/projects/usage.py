@@ -7,19 +7,19 @@ from postern.kernel.http.problems import ProblemError
 from postern.platform.projects import usage_store as store
 
 MAX_USERS_SHOWN = 20
-"""Maximum number of users that a problem lists."""
+"""Maximum number of automations and campaigns that a problem lists."""
 
 
 async def lock_activations(tx: Transaction, project_id: UUID) -> None:
-    """Wait for, and block, other activations of automations in the project and deletions of what automations use.
-
-    The lock is held until the transaction ends, so that nothing an automation uses is deleted while it is activated.
-    """
+    """Lock activations of automations in the project, and deletions of records that automations use, until the
+    transaction ends, so that a record is not deleted while an automation that uses it is activated."""
     await store.lock_activations(tx, project_id=project_id)
 
 
-async def users_of(tx: Transaction, project_id: UUID, id: UUID, *, domain: str | None = None) -> list[ProblemError]:
-    """Return the automations and campaigns that use a record, as problem errors that name them.
+async def find_users(tx: Transaction, project_id: UUID, id: UUID, *, domain: str | None = None) -> list[ProblemError]:
+    """Return the automations and campaigns that use a record, each as an error for a problem; empty if none does.
+
+    Locks activations until the transaction ends (see `lock_activations`).
 
     Automations: active ones, and those with unfinished runs. Campaigns: scheduled ones, running ones that read the
     audience, and drafts with a variant of the template. `domain` is the name of the sending domain, in lower case.
@@ -32,6 +32,6 @@ async def users_of(tx: Transaction, project_id: UUID, id: UUID, *, domain: str |
     ]
 
 
-def in_use(what: str, faults: list[ProblemError]) -> str:
-    """The detail of the problem that a record cannot be deleted because of the users in `faults`."""
-    return f"This {what} is in use: {' '.join(fault.message for fault in faults)} Change or stop those first."
+def in_use(what: str, users: list[ProblemError]) -> str:
+    """The detail of the problem that a record cannot be deleted because of the automations and campaigns in `users`."""
+    return f"This {what} is in use: {' '.join(user.message for user in users)} Change or stop those first."

@@ -14,13 +14,15 @@ class RecordUser(Record):
     name: str
 
 
-# The activation of an automation takes the same lock, so that nothing it uses is deleted in between.
+# Wait for the lock on activations of automations in the project, and hold it until the transaction ends.
 @statement("""
     select pg_advisory_xact_lock(hashtextextended('automations:' || %(project_id)s::text, 0))::text
 """)
 async def lock_activations(tx: Transaction, *, project_id: UUID) -> str: ...
 
 
+# Up to `limit` automations and campaigns that use the record `id`; `text` is the id as text, `domain` the name of a
+# sending domain.
 # Steps refer to templates, audiences and domains by id at any depth; as ids are unique, their JSON text is searched.
 # A run keeps the version of the steps with which it started, so unfinished runs count even if the automation is
 # inactive or was changed.
