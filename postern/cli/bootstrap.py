@@ -113,7 +113,7 @@ async def bootstrap_in(world: "World", base_url: str) -> BootstrapResult:
     from postern.kernel.http.call import NOBODY, Call, Origin
     from postern.kernel.values import new_id
     from postern.platform.accounts.model import DeveloperSignUp
-    from postern.platform.accounts.operations import make_link, open_account, read_token
+    from postern.platform.accounts.operations import make_inbox_link, open_account, read_token
     from postern.platform.projects.operations import NewApiKey, create_api_key
 
     origin = Origin("127.0.0.1", "postern bootstrap")
@@ -133,5 +133,5 @@ async def bootstrap_in(world: "World", base_url: str) -> BootstrapResult:
         developer_email=email,
         developer_password=password,
         developer_token=signed_in.access_token,
-        inbox_url=await make_link(world, signed_in.developer.id),
+        inbox_url=await make_inbox_link(world, signed_in.developer.id),
     )

@@ -40,11 +40,11 @@ def access(email: Email = None) -> None:
 
 
 async def _access(email: str | None) -> None:
-    from postern.platform.accounts.operations import make_link
+    from postern.platform.accounts.operations import make_inbox_link
 
     async with open_server_world() as world:
         developer = await _developer(world, email)
-        link = await make_link(world, developer.id)
+        link = await make_inbox_link(world, developer.id)
     print(f"This link signs {developer.email} in. It works once, for ten minutes:\n\n    {link}\n")
     print(f"To choose a new password: postern developers reset-password {developer.email}")
 

@@ -31,7 +31,8 @@ async def create_customer_row(
     verified: bool,
     method: str = "SIGN_UP",
 ) -> CustomerRow | None:
-    """Create a customer that signed up. Returns None if the address is taken. Raises PlanLimitReached."""
+    """Create a customer and record `customer.signed_up`. Returns None if the address is taken. Raises
+    PlanLimitReached."""
     await require_quota(tx, call, "customers")
     customer = await insert_customer(
         tx,
@@ -63,7 +64,7 @@ async def create_customer_row(
 async def find_or_create_verified(
     tx: Transaction, call: Call, project: Project, email: str, email_key: str
 ) -> CustomerRow:
-    """The customer with an address whose mail was read, locked; created if there is none.
+    """Lock or create the customer with an address whose mail was read, and mark the address as verified.
 
     Raises CustomerEmailTaken if a concurrent request takes the address, and PlanLimitReached.
     """
@@ -81,7 +82,7 @@ async def find_or_create_verified(
 async def verify_address(
     tx: Transaction, call: Call, project: Project, customer: CustomerRow, email_key: str
 ) -> CustomerRow:
-    """Record that mail to one of a customer's addresses was read. Returns the changed row.
+    """Mark one of a customer's addresses as verified, because mail to it was read. Returns the changed row.
 
     If this is the first verified address, another person may have created the account: its password, sessions, second
     factor, passkeys and linked accounts are removed.
@@ -90,8 +91,8 @@ async def verify_address(
     other = next((row for row in others if row.email_key == email_key), None)
     if (customer.email_verified_at if other is None else other.verified_at) is not None:
         return customer
-    was_proven = customer.email_verified_at is not None or any(row.verified_at for row in others)
-    if not was_proven:
+    had_verified_address = customer.email_verified_at is not None or any(row.verified_at for row in others)
+    if not had_verified_address:
         await revoke_credentials(tx, call, customer)
     if other is None:
         assert customer.email is not None

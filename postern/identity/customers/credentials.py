@@ -10,8 +10,8 @@ from postern.identity.customers.mailed_challenges import (
     EmailOnly,
     SignInLinkRequest,
     link_target,
+    lock_mailed_customer,
     mail_challenge,
-    mailed_customer,
     new_code,
 )
 from postern.identity.customers.model import (
@@ -82,7 +82,7 @@ async def request_password_reset(call: Call, data: SignInLinkRequest) -> None:
     target = link_target(call, project, data.redirect_url, "reset")
     secret = new_token(32)
     await mail_challenge(
-        call, project, data.email, PasswordResetLink, RESET_LIFE, secret, target=target, strangers=False
+        call, project, data.email, PasswordResetLink, RESET_LIFE, secret, target=target, mail_unknown_addresses=False
     )
 
 
@@ -101,7 +101,7 @@ async def reset_password(call: Call, data: PasswordReset) -> None:
     await require_acceptable(call.world, data.password, challenge.payload.email, mailer.app_name(project))
     password_hash = await hash_password(data.password)
     async with call.db.transaction() as tx:
-        customer = await mailed_customer(tx, call, challenge)
+        customer = await lock_mailed_customer(tx, call, challenge)
         if customer is None:
             raise CodeInvalid
         await challenges.consume(tx, challenge)

@@ -12,19 +12,21 @@ from postern.security import attempt_store, attempts
 from postern.security.attempt_store import AttemptCount
 from postern.security.attempts import ALL_NETWORKS
 
-MAILS_BY_ONE, MAILS_BY_ONE_WINDOW = 10, timedelta(minutes=30)
+MAILS_BY_NETWORK, MAILS_BY_NETWORK_WINDOW = 10, timedelta(minutes=30)
 """Mails of one purpose that one network may request for one address."""
 MAILS_BY_ALL, MAILS_BY_ALL_WINDOW = 30, timedelta(hours=1)
 """Mails of one purpose that all networks together may request for one address."""
 WRONG_CODES, WRONG_CODES_WINDOW = 100, timedelta(days=1)
-"""Wrong codes for one address until new codes can only be requested from networks that the customer signed in from."""
+"""After this many wrong codes for one address, new codes can be requested only from networks that the customer has
+signed in from."""
 MAILED_CODES = frozenset(("SIGN_UP", "CODE", "VERIFY"))
-COUNTS_KEPT = timedelta(days=1)
+COUNT_RETENTION = timedelta(days=1)
 COUNTERS = (*(f"asked {purpose}" for purpose in (*sorted(MAILED_CODES), "LINK", "RESET")), "wrong codes")
 
 
 async def throttle_mail(call: Call, purpose: str, identifier: bytes, email_key: str) -> None:
-    """Count a requested mail. Raises TooManyRequests, whether or not the address has an account.
+    """Count a requested mail. Raises TooManyRequests beyond the limits, which also apply to addresses without an
+    account.
 
     Requests of one network are limited first, so that another person cannot use up the limit of the owner of the
     address. The limit for all networks together is far higher. Codes are also limited after many wrong codes at the
@@ -33,9 +35,9 @@ async def throttle_mail(call: Call, purpose: str, identifier: bytes, email_key: 
     """
     requested = _counter(call, f"asked {purpose}", identifier)
     network = network_of(call.origin.ip)
-    by_one = await _count(call.db, call, requested, network, MAILS_BY_ONE_WINDOW)
-    if by_one.failures > MAILS_BY_ONE:
-        raise TooManyRequests(retry_after_seconds=int(MAILS_BY_ONE_WINDOW.total_seconds()))
+    by_network = await _count(call.db, call, requested, network, MAILS_BY_NETWORK_WINDOW)
+    if by_network.failures > MAILS_BY_NETWORK:
+        raise TooManyRequests(retry_after_seconds=int(MAILS_BY_NETWORK_WINDOW.total_seconds()))
     by_all = await _count(call.db, call, requested, ALL_NETWORKS, MAILS_BY_ALL_WINDOW)
     wrong = await attempt_store.count_failures(
         call.db,
@@ -43,15 +45,15 @@ async def throttle_mail(call: Call, purpose: str, identifier: bytes, email_key: 
         identifier=_counter(call, "wrong codes", identifier),
         since=call.now - WRONG_CODES_WINDOW,
     )
-    guessed = purpose in MAILED_CODES and wrong >= WRONG_CODES
-    if (by_all.failures > MAILS_BY_ALL or guessed) and not await _is_known_network(call, email_key):
+    many_wrong_codes = purpose in MAILED_CODES and wrong >= WRONG_CODES
+    if (by_all.failures > MAILS_BY_ALL or many_wrong_codes) and not await _is_known_network(call, email_key):
         raise TooManyRequests(retry_after_seconds=int(MAILS_BY_ALL_WINDOW.total_seconds()))
 
 
-async def code_failed(call: Call, identifier: bytes, customer_id: UUID | None) -> None:
-    """Record a wrong code.
+async def record_wrong_code(call: Call, identifier: bytes, customer_id: UUID | None) -> None:
+    """Count a wrong code for an address, and record `customer.sign_in_failed`.
 
-    It does not lock anything: each code has its own limit of tries, and only the requester knows its challenge. Many
+    Nothing is locked: each code has its own limit of tries, and only the requester knows its challenge. Many
     wrong codes limit new ones instead (see `throttle_mail`).
     """
     async with call.db.transaction() as tx:
@@ -68,7 +70,7 @@ async def clear_counts(tx: Transaction, call: Call, identifier: bytes) -> None:
 
 
 def _counter(call: Call, what: str, identifier: bytes) -> bytes:
-    """The identifier of another counter for the same address."""
+    """The identifier under which `what` is counted for the address of `identifier`."""
     return call.world.secrets.digest("customer-counter", f"{what}|{identifier.hex()}")
 
 
@@ -76,7 +78,7 @@ async def _count(
     db: Database | Transaction, call: Call, identifier: bytes, network: str, window: timedelta
 ) -> AttemptCount:
     return await attempts.count_event(
-        db, call.project_id, identifier, network, window=window, retention=COUNTS_KEPT, now=call.now
+        db, call.project_id, identifier, network, window=window, retention=COUNT_RETENTION, now=call.now
     )
 
 

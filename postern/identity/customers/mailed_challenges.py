@@ -67,11 +67,13 @@ async def mail_challenge(
     *,
     code: str | None = None,
     target: str | None = None,
-    strangers: bool = True,
+    mail_unknown_addresses: bool = True,
 ) -> tuple[UUID, Moment]:
-    """Store a challenge for an address and send its code or link. For unknown addresses only the mail is left out.
+    """Store a challenge for an address, and queue the mail with its code or link. Returns its id and expiry time.
 
-    `strangers`: unknown addresses get a mail too if they may sign up. Raises SsoRequired and TooManyRequests.
+    An unknown address gets a challenge that cannot be answered, and no mail, unless `mail_unknown_addresses` is set and
+    the address may sign up. `target` is the URL to which the token of a link is added.
+    Raises SsoRequired and TooManyRequests.
     """
     purpose = challenges.purpose_of(kind)
     spec, key = rules.read_email(email)
@@ -80,7 +82,7 @@ async def mail_challenge(
     await mail_limits.throttle_mail(call, purpose, identifier, key)
     customer = await store.find_by_email(call.db, project_id=call.project_id, email_key=key)
     open_to_all = await is_sign_up_open(call.db, call, project, key)
-    gets_mail = customer is not None or (strangers and open_to_all)
+    gets_mail = customer is not None or (mail_unknown_addresses and open_to_all)
     async with call.db.transaction() as tx:
         challenge_id, expires_at = await challenges.issue(
             tx,
@@ -101,9 +103,9 @@ async def mail_challenge(
 
 
 async def answer_code(call: Call, kind: type[M], data: CodeVerification) -> Challenge[M]:
-    """Check a code and return its challenge. Raises CodeInvalid.
+    """Check a code and return its challenge. Raises CodeInvalid, and counts a wrong code.
 
-    Failures at the address do not lock it: others must not be able to block a correct code.
+    Wrong codes do not lock the address: another person must not be able to block a correct code.
     """
     challenge_id = as_id(data.challenge_id)
     issued = await challenges.get(call, kind, challenge_id)
@@ -111,12 +113,12 @@ async def answer_code(call: Call, kind: type[M], data: CodeVerification) -> Chal
         raise CodeInvalid
     challenge = await challenges.answer(call, kind, challenge_id, data.code)
     if challenge is None:
-        await mail_limits.code_failed(call, issued.identifier, issued.subject_id)
+        await mail_limits.record_wrong_code(call, issued.identifier, issued.subject_id)
         raise CodeInvalid
     return challenge
 
 
-async def mailed_customer(tx: Transaction, call: Call, challenge: Challenge[M]) -> CustomerRow | None:
+async def lock_mailed_customer(tx: Transaction, call: Call, challenge: Challenge[M]) -> CustomerRow | None:
     """The customer that a challenge was mailed to, locked; None if the address had no account then.
 
     Raises CodeInvalid if the address is no longer the customer's. The row is locked before the challenge is consumed,
@@ -130,14 +132,17 @@ async def mailed_customer(tx: Transaction, call: Call, challenge: Challenge[M]) 
     return customer
 
 
-async def forgive_attempts(tx: Transaction, call: Call, challenge: Challenge[M], customer: CustomerRow) -> None:
-    """Forget failed attempts from this network at an address whose mail was read."""
+async def clear_failed_attempts(tx: Transaction, call: Call, challenge: Challenge[M], customer: CustomerRow) -> None:
+    """Delete the failed attempts from the caller's network for the address of `challenge`, whose mail was read."""
     if challenge.identifier is not None and customer.may_clear_attempts:
         await clear_attempts(tx, call.project_id, challenge.identifier, network_of(call.origin.ip))
 
 
 def link_target(call: Call, project: Project, redirect_url: str | None, page: str | None) -> str:
-    """The URL of a mailed link: the app's, or else that of a hosted page. Raises Invalid."""
+    """The URL of a mailed link: `redirect_url`, else the hosted `page`, else the first of the project's `redirectUrls`.
+
+    Raises Invalid if `redirect_url` is not one of the `redirectUrls`, or there is no URL.
+    """
     if redirect_url is not None:
         return rules.require_redirect(project, redirect_url)
     if page is not None:

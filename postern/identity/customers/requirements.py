@@ -1,6 +1,6 @@
 """Who may sign up, and what a project and its organizations require of a sign-in by any method.
 
-The organizations and sso packages depend on this one, so they are called by `hooks`.
+The packages organizations and sso depend on this one, so it calls them through `hooks`.
 """
 
 from collections.abc import Awaitable, Callable, Collection
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SsoEntry(Record):
-    """A single sign-on connection: its name, and the URL at which a browser begins to sign in by it."""
+    """A single sign-on connection: its name, and the URL at which a browser starts a sign-in with it."""
 
     name: str
     login_url: str
@@ -32,7 +32,7 @@ class SsoRequired(Forbidden):
     """People with this address can sign in only through the single sign-on of their organization."""
 
     sign_on: SsoEntry | None = None
-    """The connection to sign in by, if one is active."""
+    """The connection to sign in with, if one is active."""
 
 
 class MfaStillRequired(Conflict):
@@ -57,7 +57,11 @@ class SignInRequirement(Record):
 
 
 class RequirementsOfCustomers(Protocol):
-    """What organizations require of customers: of their members, and of people with an address at their domains."""
+    """The requirements for customers, given as parallel lists, from their organizations and the domains of their
+    addresses.
+
+    Has no entry for customers without requirements.
+    """
 
     def __call__(
         self, db: Queries, *, project_id: list[UUID], customer_id: list[UUID]
@@ -65,7 +69,7 @@ class RequirementsOfCustomers(Protocol):
 
 
 class OrganizationRequiringSso(Protocol):
-    """The organization that requires single sign-on of everybody with an address at a domain; None if none does."""
+    """The id of the organization that requires single sign-on for all addresses at a domain, or None."""
 
     def __call__(self, db: Queries, *, project_id: UUID, domain: str) -> Awaitable[UUID | None]: ...
 
@@ -91,7 +95,7 @@ async def is_sign_up_open(db: Queries, call: Call, project: Project, email_key: 
 
 
 async def require_no_sso(call: Call, project: Project, email_key: str | None) -> None:
-    """Raises SsoRequired if everybody with such an address (None: with any) has to use single sign-on.
+    """Raise SsoRequired if the address must use single sign-on; without an address, if the project requires it of all.
 
     Checked before the customer is looked up: only the domain matters, so that the response does not reveal whether the
     address has an account.
@@ -109,13 +113,12 @@ async def require_no_sso(call: Call, project: Project, email_key: str | None) ->
 async def require_permitted(
     tx: Transaction, call: Call, project: Project, customer: CustomerRow, *, sso_organization_id: UUID | None
 ) -> SignInRequirement:
-    """Raises SsoRequired unless an authenticated customer may sign in by this method.
+    """Return what the customer's organizations require. Raises SsoRequired if single sign-on is required and not used.
 
-    `sso_organization_id` is the organization whose connection was used, if any. Returns what the customer's
-    organizations require.
+    `sso_organization_id` is the organization whose single sign-on the customer has used, or None.
     """
     required = await _requirement_of(tx, call.project_id, customer.id)
-    if not permits_sso(required, sso_organization_id, everybody=project.settings.sign_in.require_sso):
+    if not permits_sso(required, sso_organization_id, project_requires_sso=project.settings.sign_in.require_sso):
         raise await _sso_required(tx, call, next(iter(required.sso_organization_ids), None), None)
     return required
 
@@ -133,20 +136,21 @@ async def requires_mfa(db: Queries, call: Call, project: Project, customer: Cust
 async def require_method_without(
     tx: Transaction, call: Call, project: Project, customer: CustomerRow, provider: str
 ) -> None:
-    """Raises LastSignInMethod if `provider` is the only method that the customer can sign in with."""
+    """Raise LastSignInMethod if `provider` is the only method that the customer can sign in with."""
     if not await _has_method_without(tx, call, project, customer, provider):
         raise LastSignInMethod
 
 
-def permits_sso(required: SignInRequirement, sso_organization_id: UUID | None, *, everybody: bool) -> bool:
-    """Whether a session that began by that organization's connection (or by none) is sufficient."""
+def permits_sso(required: SignInRequirement, sso_organization_id: UUID | None, *, project_requires_sso: bool) -> bool:
+    """Whether a session may exist that began with the single sign-on of this organization (None: without single
+    sign-on)."""
     if required.sso_organization_ids:
         return sso_organization_id in required.sso_organization_ids
-    return sso_organization_id is not None or not everybody
+    return sso_organization_id is not None or not project_requires_sso
 
 
-async def requirements_all(world: "World", subjects: list[tuple[UUID, UUID]]) -> list[SignInRequirement]:
-    """The requirements for customers (project, customer), read in one statement for concurrent requests."""
+async def read_requirements(world: "World", subjects: list[tuple[UUID, UUID]]) -> list[SignInRequirement]:
+    """The requirements for customers, given as ids (project, customer), in the same order; read in one statement."""
     projects_, customers = (list(ids) for ids in zip(*dict.fromkeys(subjects), strict=True))
     rows = await world.hooks.requirements_of_customers(world.db, project_id=projects_, customer_id=customers)
     requirements = {(row.project_id, row.customer_id): row for row in rows}

@@ -1,6 +1,5 @@
 """Operations of customers on their own account and sessions, and the revocation of sessions."""
 
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from postern.identity.customers import store
@@ -22,9 +21,6 @@ from postern.platform.events import operations as events
 from postern.security import challenges, session_store
 from postern.security.session_store import SessionRow
 from postern.security.sessions import OwnSession, SessionMissing, own_session
-
-if TYPE_CHECKING:
-    pass
 
 
 class CurrentCustomerChange(Body):
@@ -95,7 +91,7 @@ async def revoke_my_other_sessions(call: Call) -> None:
 
 
 async def end_session(tx: Transaction, call: Call, customer_id: UUID, session_id: UUID) -> None:
-    """End a session of a customer. Raises SessionMissing if it is not the customer's or has ended."""
+    """End a session of a customer. Raises SessionMissing if the customer has no such session, or it has ended."""
     if not await session_store.revoke_session(
         tx, project_id=call.project_id, subject_id=customer_id, id=session_id, now=call.now
     ):
@@ -128,7 +124,8 @@ def customer_of(call: Call) -> CustomerRow:
 
 
 async def locked_customer(tx: Transaction, call: Call) -> CustomerRow:
-    """The calling customer, locked. Raises CredentialInvalid if the session has ended or a ban has begun since."""
+    """Lock and return the row of the calling customer (for update). Raises CredentialInvalid if the session has ended
+    or a ban has begun since."""
     customer_id, session_id = bearer_of(call)
     customer = await store.lock_customer(tx, project_id=call.project_id, id=customer_id)
     session = await session_store.lock_session(tx, project_id=call.project_id, id=session_id)
@@ -138,7 +135,7 @@ async def locked_customer(tx: Transaction, call: Call) -> CustomerRow:
 
 
 async def require_fresh(tx: Transaction, call: Call) -> None:
-    """Raises NotFresh unless the caller signed in within the last hour."""
+    """Raise NotFresh unless the caller signed in within the last hour (FRESH)."""
     session = await session_store.lock_session(tx, project_id=call.project_id, id=bearer_of(call)[1])
     if session is None or call.now - session.authenticated_at > FRESH:
         raise NotFresh

@@ -28,10 +28,10 @@ from postern.identity.customers.mailed_challenges import (
     M,
     SignInLinkRequest,
     answer_code,
-    forgive_attempts,
+    clear_failed_attempts,
     link_target,
+    lock_mailed_customer,
     mail_challenge,
-    mailed_customer,
     new_code,
 )
 from postern.identity.customers.model import (
@@ -231,11 +231,11 @@ async def complete_sign_in(
     second_factor_done: bool = False,
     origin: SignInOrigin | None = None,
 ) -> CustomerSignInResult:
-    """Sign in a customer who has been authenticated and whose row is locked: check the ban and what is required, ask
-    for the second factor, begin the session and record the event. If a second factor is required and none is on, the
-    result asks to set one up.
+    """Sign in a customer who has been authenticated and whose row is locked: check the ban and the
+    requirements, start a session and record `customer.signed_in`. If a second factor is on and not done, or must be set
+    up, the result has an MFA token instead of a session.
 
-    `origin` is how the sign-in began if that was in an earlier request. Raises SignInBlocked, SsoRequired and
+    `origin` has the data of an earlier request in which the sign-in began. Raises SignInBlocked, SsoRequired and
     CodeInvalid.
     """
     origin = origin or SignInOrigin()
@@ -245,12 +245,12 @@ async def complete_sign_in(
     if until is not None and until <= call.now:
         raise CodeInvalid
     required = await require_permitted(tx, call, project, customer, sso_organization_id=origin.sso_organization_id)
-    began: dict[str, Any] = {name: getattr(origin, name) for name in SignInOrigin.__struct_fields__}
+    origin_fields: dict[str, Any] = {name: getattr(origin, name) for name in SignInOrigin.__struct_fields__}
     if customer.mfa_enabled_at is not None and not second_factor_done:
-        token = await _issue_mfa_token(tx, call, customer, PendingSecondFactor(**began, methods=methods))
+        token = await _issue_mfa_token(tx, call, customer, PendingSecondFactor(**origin_fields, methods=methods))
         return CustomerSignInResult(mfa_required=True, mfa_token=token, mfa_methods=["TOTP", "RECOVERY_CODE"])
     if (required.mfa or project.settings.sign_in.require_mfa) and not is_multi_factor(methods):
-        pending = PendingEnrollment(**began, methods=methods, totp_key=totp_key(new_totp_secret()))
+        pending = PendingEnrollment(**origin_fields, methods=methods, totp_key=totp_key(new_totp_secret()))
         token = await _issue_mfa_token(tx, call, customer, pending)
         return CustomerSignInResult(
             mfa_required=True, mfa_enrollment_required=True, mfa_token=token, mfa_methods=["TOTP"]
@@ -314,7 +314,7 @@ async def require_password(call: Call, customer: CustomerRow, password: str) -> 
 
 
 async def _check_password(call: Call, customer: CustomerRow | None, password: str) -> str | None:
-    """The stored hash if the password is right, renewed if it was outdated; None if the password is wrong."""
+    """The stored hash if the password is right, replaced if it was outdated; None if the password is wrong."""
 
     async def replace_hash(before: str, renewed: str) -> bool:
         assert customer
@@ -334,7 +334,7 @@ async def _check_password(call: Call, customer: CustomerRow | None, password: st
 async def _sign_in_by_mail(call: Call, project: Project, challenge: Challenge[M], method: str) -> CustomerSignInResult:
     """Sign in the owner of the address that a challenge was mailed to. Creates the account if sign-up is open."""
     async with call.db.transaction() as tx:
-        customer = await mailed_customer(tx, call, challenge)
+        customer = await lock_mailed_customer(tx, call, challenge)
         await challenges.consume(tx, challenge)
         if customer is None:
             mailed = challenge.payload
@@ -347,5 +347,5 @@ async def _sign_in_by_mail(call: Call, project: Project, challenge: Challenge[M]
                 raise CodeInvalid
         customer = await verify_address(tx, call, project, customer, challenge.payload.key)
         customer = await add_identity(tx, call, customer, "EMAIL_CODE")
-        await forgive_attempts(tx, call, challenge, customer)
+        await clear_failed_attempts(tx, call, challenge, customer)
         return await complete_sign_in(tx, call, project, customer, [method])

@@ -13,7 +13,7 @@ from postern.identity.customers.mailed_challenges import (
     ChallengeSent,
     CodeVerification,
     answer_code,
-    forgive_attempts,
+    clear_failed_attempts,
     new_code,
 )
 from postern.identity.customers.model import (
@@ -109,7 +109,7 @@ async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpRe
     await mail_limits.throttle_mail(call, "SIGN_UP", identifier, key)
     password_hash = await hash_password(data.password) if data.password is not None else None
     if settings.verify_email == "LATER":
-        return await _sign_up_at_once(call, project, spec, key, password_hash, data.name)
+        return await _sign_up_unverified(call, project, spec, key, password_hash, data.name)
     sign_up = SignUp(email=spec, key=key, password_hash=password_hash, name=data.name)
     challenge_id, expires_at = await _mail_sign_up(call, identifier, sign_up)
     return CustomerSignUpResult(challenge_id=challenge_id, challenge_expires_at=expires_at)
@@ -168,12 +168,12 @@ async def verify_sign_up(call: Call, data: CodeVerification) -> CustomerSignInRe
         if customer is None:
             raise CodeInvalid  # Another request has created an account with this address since.
         customer = await add_identity(tx, call, customer, "PASSWORD" if sign_up.password_hash else "EMAIL_CODE")
-        await forgive_attempts(tx, call, challenge, customer)
+        await clear_failed_attempts(tx, call, challenge, customer)
         return await complete_sign_in(tx, call, project, customer, ["pwd", "otp"] if sign_up.password_hash else ["otp"])
 
 
 async def _mail_sign_up(call: Call, identifier: bytes, sign_up: SignUp) -> tuple[UUID, Moment]:
-    """Send the code that completes a sign-up. For an address with an account the work is the same, the mail another."""
+    """Send the code that completes a sign-up. An address with an account gets another mail."""
     known = await store.find_by_email(call.db, project_id=call.project_id, email_key=sign_up.key)
     code = new_code(call)
     async with call.db.transaction() as tx:
@@ -187,7 +187,7 @@ async def _mail_sign_up(call: Call, identifier: bytes, sign_up: SignUp) -> tuple
     return challenge_id, expires_at
 
 
-async def _sign_up_at_once(
+async def _sign_up_unverified(
     call: Call, project: Project, spec: str, key: str, password_hash: str | None, name: str | None
 ) -> CustomerSignUpResult:
     async with call.db.transaction() as tx:

@@ -35,7 +35,7 @@ from postern.identity.customers.model import (
     CustomerRow,
     Token,
 )
-from postern.identity.customers.requirements import SignInRequirement, is_multi_factor, permits_sso, requirements_all
+from postern.identity.customers.requirements import SignInRequirement, is_multi_factor, permits_sso, read_requirements
 from postern.identity.customers.token_store import SigningKey, TokenBearer
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
@@ -62,14 +62,14 @@ from postern.security.sessions import (
 if TYPE_CHECKING:
     from postern.world import World
 
-KEY_LOOKED_UP_EVERY = timedelta(seconds=60)
-"""How long a process signs with a key before it looks for a newer one."""
+KEY_CACHE_TIME = timedelta(seconds=60)
+"""How long a process signs with a key before it reads the current one from the database again."""
 KEY_ACTIVE_AFTER = timedelta(minutes=10)
 """How long a new key is published in the JWKS before it signs, so that cached copies of the JWKS contain it."""
 KEY_RETIRED_AFTER = timedelta(hours=1)
 JWT_TYP = "at+jwt"
 """The `typ` of access tokens (RFC 9068 §2.1)."""
-REMEMBERED = 10_000
+CACHE_SIZE = 10_000
 """Entries of each cache of a process; the oldest are dropped first."""
 JWKS_MAX_AGE = timedelta(minutes=5)
 
@@ -303,10 +303,10 @@ async def _require_still_permitted(call: Call, session: RefreshedSession) -> Cus
     Ends a session that began in a way that is not enough any more, and raises RefreshTokenInvalid then.
     """
     claims = msgspec.convert(session.subject, CustomerClaims)
-    required: SignInRequirement = await call.world.batcher(requirements_all, max_concurrent=2)(
+    required: SignInRequirement = await call.world.batcher(read_requirements, max_concurrent=2)(
         (call.project_id, session.subject_id)
     )
-    if not permits_sso(required, session.sso_organization_id, everybody=claims.requires_sso):
+    if not permits_sso(required, session.sso_organization_id, project_requires_sso=claims.requires_sso):
         reason = "SSO_REQUIRED"
     elif (required.mfa or claims.requires_mfa) and not is_multi_factor(session.methods):
         reason = "MFA_REQUIRED"
@@ -393,25 +393,25 @@ def issuer_of(world: "World", project_id: UUID) -> str:
 V = TypeVar("V")
 
 
-class Remembered(OrderedDict[Any, V]):
+class LimitedCache(OrderedDict[Any, V]):
     """A cache of limited size; the oldest values are dropped first."""
 
     def remember(self, key: Any, value: V) -> V:
         self[key] = value
-        if len(self) > REMEMBERED:
+        if len(self) > CACHE_SIZE:
             self.popitem(last=False)
         return value
 
 
-class PrivateKeys(Remembered[tuple[UUID, ec.EllipticCurvePrivateKey, Moment]]):
+class PrivateKeys(LimitedCache[tuple[UUID, ec.EllipticCurvePrivateKey, Moment]]):
     """The signing key of each project: its id, the key, and when it was read from the database."""
 
 
-class PublicKeys(Remembered[ec.EllipticCurvePublicKey]):
+class PublicKeys(LimitedCache[ec.EllipticCurvePublicKey]):
     """Public keys, by project and id."""
 
 
-class CheckedTokens(Remembered[CheckedToken]):
+class CheckedTokens(LimitedCache[CheckedToken]):
     """Access tokens whose signature was verified; their claims do not change."""
 
 
@@ -421,7 +421,7 @@ async def signing_key(
     """The key that signs a project's tokens now. Creates the first one."""
     private_keys = db.cache(PrivateKeys)
     known = private_keys.get(project_id)
-    if known is not None and abs(now - known[2]) < KEY_LOOKED_UP_EVERY:
+    if known is not None and abs(now - known[2]) < KEY_CACHE_TIME:
         return known[0], known[1]
     keys = await token_store.keys(db, project_id=project_id, now=now)
     active = [key for key in keys if key.active_at <= now]

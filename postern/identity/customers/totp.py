@@ -39,7 +39,7 @@ from postern.security.subjects import Subject
 from postern.security.totp import RECOVERY_LENGTH, matching_step, totp_key, totp_uri
 
 ENROLLMENT_TRIES = 30
-"""How many requests one token allows: its holder knows the secret, so that nothing can be guessed with it."""
+"""How many requests one token allows: its holder knows the secret, so guesses gain nothing."""
 RecoveryCode = Annotated[str, msgspec.Meta(min_length=RECOVERY_LENGTH, max_length=RECOVERY_LENGTH + 8)]
 
 
@@ -152,7 +152,7 @@ async def begin_required_totp(call: Call, data: EnrollmentToken) -> TotpEnrolmen
     throttle(call, ATTEMPTS, data.mfa_token)
     project = await project_at(call)
     challenge = await challenges.answer_token(call, PendingEnrollment, data.mfa_token, max_tries=ENROLLMENT_TRIES)
-    customer = await _pending_totp(call, challenge)
+    customer = await _pending_customer(call, challenge)
     secret = base64.b32decode(challenge.payload.totp_key)
     uri = totp_uri(secret, issuer=mailer.app_name(project), account=customer.email or str(customer.id))
     return TotpEnrolment(secret=totp_key(secret), uri=uri)
@@ -173,7 +173,7 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
     throttle(call, ATTEMPTS, data.mfa_token)
     project = await project_at(call)
     challenge = await challenges.answer_token(call, PendingEnrollment, data.mfa_token, max_tries=ENROLLMENT_TRIES)
-    before, pending = await _pending_totp(call, challenge), challenge.payload
+    before, pending = await _pending_customer(call, challenge), challenge.payload
     secret = base64.b32decode(pending.totp_key)
     attempt = await begin_attempt(call, ATTEMPTS, call.project_id, before.second_factor_identifier)
     step = matching_step(secret, data.code, call.now)
@@ -268,7 +268,7 @@ async def is_enrollment(call: Call, mfa_token: str) -> bool:
         return False
 
 
-async def _pending_totp(call: Call, challenge: Challenge[PendingEnrollment]) -> CustomerRow:
+async def _pending_customer(call: Call, challenge: Challenge[PendingEnrollment]) -> CustomerRow:
     """The customer whose sign-in is pending."""
     assert challenge.subject_id is not None
     return await require_customer(call.db, call.project_id, challenge.subject_id)
@@ -312,7 +312,7 @@ async def _use_second_factor(
 
 
 async def _require_turned_on(call: Call) -> UUID:
-    """The id of the calling customer. Raises MfaOff without a second factor."""
+    """Return the id of the calling customer. Raises MfaOff if no second factor is on."""
     customer_id, _ = bearer_of(call)
     factor = await second_factor.get(call.db, Subject(project_id=call.project_id, id=customer_id))
     if factor is None or factor.confirmed_at is None:

@@ -1,4 +1,4 @@
-"""Deletion of projects and accounts. Callers cannot use them any more at once; workers delete the rows in chunks.
+"""Deletion of projects and accounts. They are inaccessible at once; workers delete the rows in chunks.
 
 The tables to delete from are read from the database's catalog, so that they include those of every feature. If a worker
 dies, another one continues when the lease expires.
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
-STALE_AT_ONCE = 500
+STALE_LIMIT = 500
 """Maximum number of unverified accounts whose deletion is started at a time."""
-LATE_ROWS = timedelta(hours=1)
-"""Time after which the tables are checked again for rows that a running request wrote after they were deleted."""
+LATE_ROWS_DELAY = timedelta(hours=1)
+"""Delay before the tables are checked again, for rows that a running request inserted after the first deletion."""
 
 CloseAccount = Callable[[Transaction, Call], Awaitable[None]]
-"""A hook that other features implement: called in the transaction that deletes an account."""
+"""Hook of other features, called in the transaction that marks an account as deleted."""
 
 
 class AccountDeletion(Body):
@@ -95,10 +95,13 @@ async def delete_account(call: Call, data: AccountDeletion) -> Deleted:
 
 
 async def begin_account_deletion(tx: Transaction, call: Call) -> None:
-    """Mark an account and its projects as deleted, and schedule the deletion of their rows."""
+    """Mark the caller's account and its projects as deleted, revoke its invitations, and schedule the deletion of rows.
+
+    The developers remain: the caller deletes or moves them.
+    """
     await _delete_projects(tx, call.account_id, None, call.now)
-    await store.delete_account(tx, account_id=call.account_id, now=call.now)
-    await store.drop_invitations(tx, account_id=call.account_id)
+    await store.schedule_account_deletion(tx, account_id=call.account_id, now=call.now)
+    await store.delete_invitations(tx, account_id=call.account_id)
     await call.world.hooks.close_account(tx, call)
     tx.mark_due("deletions")
 
@@ -106,28 +109,35 @@ async def begin_account_deletion(tx: Transaction, call: Call) -> None:
 async def delete_stale_sign_ups(world: "World") -> int:
     """Start to delete accounts whose address was not verified within SIGN_UP_LIFE; returns their number."""
     before = Moment.of(world.clock() - SIGN_UP_LIFE)
-    stale = await store.stale_sign_ups(world.db, before=before, limit=STALE_AT_ONCE)
+    stale = await store.stale_sign_ups(world.db, before=before, limit=STALE_LIMIT)
     for account_id in stale:
         async with world.db.transaction() as tx:
             await store.lock_account(tx, id=account_id)
             if not await store.mark_proven(tx, id=account_id):
                 continue  # It was verified, or another worker has started its deletion.
             await _delete_projects(tx, account_id, None, world.clock())
-            await store.delete_account(tx, account_id=account_id, now=world.clock())
+            await store.schedule_account_deletion(tx, account_id=account_id, now=world.clock())
             await store.delete_developers(tx, account_id=account_id)
             tx.mark_due("deletions")
     return len(stale)
 
 
-async def _delete_projects(tx: Transaction, account_id: UUID, only: UUID | None, now: Moment) -> bool:
-    """Mark projects as deleted and schedule the deletion of their rows. Returns False if there are none."""
-    ids = await projects.mark_deleted(tx, account_id, only, now)
-    await store.delete_projects(tx, account_id=account_id, ids=ids, now=now)
+async def _delete_projects(tx: Transaction, account_id: UUID, project_id: UUID | None, now: Moment) -> bool:
+    """Mark one project, or all of an account if `project_id` is None, as deleted, and schedule the deletion of their
+    rows.
+
+    Returns False if there are none.
+    """
+    ids = await projects.mark_deleted(tx, account_id, project_id, now)
+    await store.schedule_project_deletions(tx, account_id=account_id, ids=ids, now=now)
     return bool(ids)
 
 
 async def continue_deletion(world: "World", deletion: DeletionRow) -> None:
-    """Delete the next chunks of rows, and schedule the next run."""
+    """Delete the next chunks of rows, and schedule the next run if rows remain.
+
+    Projects are checked a second time after LATE_ROWS_DELAY.
+    """
     if deletion.kind == "ACCOUNT":
         await _delete_account_rows(world, deletion)
         return
@@ -136,13 +146,13 @@ async def continue_deletion(world: "World", deletion: DeletionRow) -> None:
         return
     async with world.db.transaction() as tx:
         await projects.delete_marked_project(tx, deletion.target_id)
-        await store.wake_account_deletion(tx, account_id=deletion.account_id, now=world.clock())
+        await store.make_account_deletion_due(tx, account_id=deletion.account_id, now=world.clock())
         if deletion.swept_at is not None:
             await store.finish_deletion(tx, target_id=deletion.target_id, id=deletion.id)
             log.info("project_deleted", project=str(deletion.target_id))
         tx.mark_due("deletions")
     if deletion.swept_at is None:
-        await _reschedule(world, deletion, world.clock() + LATE_ROWS, swept_at=world.clock())
+        await _reschedule(world, deletion, world.clock() + LATE_ROWS_DELAY, swept_at=world.clock())
 
 
 async def _delete_project_rows(world: "World", project_id: UUID) -> bool:
@@ -155,17 +165,18 @@ async def _delete_project_rows(world: "World", project_id: UUID) -> bool:
 
 async def _delete_account_rows(world: "World", deletion: DeletionRow) -> None:
     """Delete the rows of an account once its projects are deleted: the audit log in chunks, then the account itself."""
-    if await store.any_project(world.db, account_id=deletion.account_id) is not None:
+    if await store.find_project(world.db, account_id=deletion.account_id) is not None:
         async with world.db.transaction() as tx:  # Includes a project that was created concurrently.
             await _delete_projects(tx, deletion.account_id, None, world.clock())
             tx.mark_due("deletions")
-        await _reschedule(world, deletion, world.clock() + LATE_ROWS)  # Or earlier, when the last project is deleted.
+        # Or earlier, when the last project is deleted.
+        await _reschedule(world, deletion, world.clock() + LATE_ROWS_DELAY)
         return
     for _ in range(MAX_CHUNKS):
         if not await audit.delete_entries(world.db, deletion.account_id):
             async with world.db.transaction() as tx:
-                await store.drop_mails(tx, account_id=deletion.account_id)
-                await store.drop_account(tx, account_id=deletion.account_id)
+                await store.delete_mails(tx, account_id=deletion.account_id)
+                await store.delete_account_row(tx, account_id=deletion.account_id)
                 await store.finish_deletion(tx, target_id=deletion.target_id, id=deletion.id)
             log.info("account_deleted", account=str(deletion.account_id))
             return
@@ -173,7 +184,7 @@ async def _delete_account_rows(world: "World", deletion: DeletionRow) -> None:
 
 
 async def _reschedule(world: "World", deletion: DeletionRow, due_at: Moment, swept_at: Moment | None = None) -> None:
-    await store.continue_deletion(
+    await store.reschedule_deletion(
         world.db,
         target_id=deletion.target_id,
         id=deletion.id,

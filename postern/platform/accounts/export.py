@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 EXPORT_RATE = RateLimit("account-export", 10, timedelta(hours=1))
 
 NOT_EXPORTED = frozenset(("idempotency_keys", "send_search", "projects"))
-"""Tables with data that other tables have too, or with responses that are kept for a day."""
+"""Tables that are not exported: their data is also in other tables, or they hold responses that are kept for a day."""
 
 BILLING_TABLE = "billing_accounts"
 
 SECRET_COLUMN = re.compile(r"(^|_)(hash|secret|secrets|password|private|token|tokens|sealed|salt|digest)(_|$)")
 """Columns with secrets, which are not exported."""
-WORK_COLUMNS = frozenset(("due_at", "attempt", "search"))
+WORKER_COLUMNS = frozenset(("due_at", "attempt", "search"))
 BINARY_EXPORTED = frozenset((("captured_messages", "message"),))
 """Binary columns that are exported, as hexadecimal; all others are keys and hashes."""
 
@@ -172,7 +172,7 @@ def exported_columns(table: Table) -> list[Column]:
     return [
         column
         for column in table.columns
-        if column.name not in WORK_COLUMNS
+        if column.name not in WORKER_COLUMNS
         and column.name != table.owner
         and not SECRET_COLUMN.search(column.name)
         and (column.type != "bytea" or (table.name, column.name) in BINARY_EXPORTED)

@@ -1,6 +1,7 @@
 """System mail to developers: queued, encrypted, in the transaction of the change, and sent by a worker.
 
-It is not in the email log of any project: members who may read the log must not find reset links of others there.
+It is not in the email log of any project: members who may read such a log must not see
+the reset links of other members.
 """
 
 from collections.abc import Awaitable, Callable
@@ -76,7 +77,7 @@ DeliverAccountMail = Callable[["World", UUID, AccountMailRequest], Awaitable[boo
 async def enqueue_mail(
     tx: Transaction, call: Call, account_id: UUID, content: AccountMailRequest | PasswordResetRequest
 ) -> None:
-    """Queue a mail in the transaction of the change that it is about. It is sent after the commit."""
+    """Queue a mail in the transaction `tx`. A worker sends it after the commit."""
     await _insert_mail(tx, call.world, account_id, content)
 
 
@@ -89,10 +90,10 @@ async def enqueue_verification(tx: Transaction, call: Call, account_id: UUID, de
 
 
 async def enqueue_security_mail(
-    tx: Transaction, call: Call, account_id: UUID, to: str, subject: str, what: str
+    tx: Transaction, call: Call, account_id: UUID, to: str, subject: str, text: str
 ) -> None:
-    """Queue a mail that informs a developer about a change to their sign-in, in case somebody else made it."""
-    values = {"subject": subject, "what": what}
+    """Queue a mail that informs a developer about a change to their sign-in, in case another person made it."""
+    values = {"subject": subject, "what": text}
     await enqueue_mail(tx, call, account_id, AccountMailRequest(to=to, template="accounts/notice", values=values))
 
 
@@ -101,7 +102,7 @@ async def new_developer_token(
 ) -> str:
     """Create a token for one purpose and store its keyed hash; earlier tokens of that purpose become invalid."""
     token = new_token()
-    await store.drop_tokens(tx, developer_id=developer_id, purpose=purpose)
+    await store.delete_tokens(tx, developer_id=developer_id, purpose=purpose)
     await store.insert_token(
         tx,
         hash=world.secrets.digest(f"developer-{purpose}", token),
@@ -115,7 +116,8 @@ async def new_developer_token(
 
 
 async def deliver_mails(world: "World", mail: AccountMail) -> None:
-    """Send one mail; if that fails, schedule the next attempt, for GIVEN_UP_AFTER."""
+    """Send one mail and delete it from the queue. If it fails, schedule the next attempt; after GIVEN_UP_AFTER, give
+    up."""
     now = world.clock()
     if now - mail.created_at < GIVEN_UP_AFTER:
         plain = world.secrets.open(mail.sealed, f"account-mail:{mail.id}")
@@ -129,7 +131,7 @@ async def deliver_mails(world: "World", mail: AccountMail) -> None:
             content = content.letter if is_free else _address_taken_mail(world, content.letter.to)
         if not await world.hooks.deliver_account_mail(world, mail.id, content):
             delay = min(FIRST_RETRY_DELAY * 2 ** min(mail.attempt, 10), MAX_RETRY_DELAY)
-            await store.postpone_mail(
+            await store.reschedule_mail(
                 world.db, account_id=mail.account_id, id=mail.id, attempt=mail.attempt, due_at=now + delay
             )
             return
@@ -139,7 +141,7 @@ async def deliver_mails(world: "World", mail: AccountMail) -> None:
 
 
 async def _replace_by_reset_mail(world: "World", mail: AccountMail, request: PasswordResetRequest) -> None:
-    """Replace a queued reset request by a mail with a link; delete it if no developer has the address."""
+    """Replace a queued reset request by a mail with a link; delete the request if no developer has the address."""
     async with world.db.transaction() as tx:
         developer = await store.developer_by_email(tx, email=request.email)
         if developer is None:

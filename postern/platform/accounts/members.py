@@ -40,7 +40,7 @@ from postern.platform.accounts.model import (
 )
 from postern.platform.accounts.operations import (
     caller_of,
-    counting_links,
+    count_invalid_links,
     locked_developer,
     read_email,
     require_password,
@@ -178,7 +178,7 @@ async def accept_account_invitation(call: Call, data: AccountInvitationAcceptanc
     instead.
     """
     proven = await require_password(call, data.password or "") if data.delete_my_account else None
-    async with counting_links(call), call.db.transaction() as tx:
+    async with count_invalid_links(call), call.db.transaction() as tx:
         developer = await store.lock_developer(tx, id=call.caller.actor_id or new_id())
         if developer is None:
             raise CredentialInvalid
@@ -189,7 +189,7 @@ async def accept_account_invitation(call: Call, data: AccountInvitationAcceptanc
             raise AlreadyAccountMember
         if developer.role == "OWNER":
             await _delete_own_account(tx, call, data)
-        await store.drop_invitations_of(tx, inviter_id=developer.id)
+        await store.delete_invitations_sent_by(tx, inviter_id=developer.id)
         await store.move_developer(
             tx, id=developer.id, account_id=invitation.account_id, role=invitation.role, now=call.now
         )
@@ -221,7 +221,7 @@ async def change_account_member_role(call: Call, user_id: UUID, data: AccountMem
             raise OwnerStays
         await store.set_role(tx, account_id=call.account_id, id=user_id, role=data.role, now=call.now)
         if "account:write" not in ROLE_PERMISSIONS[data.role]:
-            await store.drop_invitations_of(tx, inviter_id=user_id)
+            await store.delete_invitations_sent_by(tx, inviter_id=user_id)
         member = await _require_member(tx, call.account_id, user_id)
         await _record(tx, call, "member.role_changed", user_id, before=before.role, role=data.role)
     return member

@@ -98,7 +98,7 @@ async def confirm_developer_totp(call: Call, data: TotpConfirmation) -> Develope
             codes = await second_factor.confirm(tx, call, developer.subject, enrolled)
             if codes is None:
                 raise MfaAlreadyEnabled
-            await store.set_mfa(tx, id=developer.id, mfa_enabled_at=call.now, now=call.now)
+            await store.set_mfa_enabled_at(tx, id=developer.id, mfa_enabled_at=call.now, now=call.now)
             await end_sessions(tx, call, developer.id, but=call.caller.credential_id)
             await enqueue_notice(tx, call, developer, "A second factor was turned on", "member.mfa_enabled")
             return DeveloperRecoveryCodes(recovery_codes=codes)
@@ -118,7 +118,7 @@ async def disable_developer_totp(call: Call, data: PasswordAndCode) -> None:
     await require_both_factors(call, data.password, data.code)
     async with call.db.transaction() as tx:
         developer = await lock_caller(tx, call)
-        await store.set_mfa(tx, id=developer.id, mfa_enabled_at=None, now=call.now)
+        await store.set_mfa_enabled_at(tx, id=developer.id, mfa_enabled_at=None, now=call.now)
         await second_factor.delete(tx, developer.subject)
         await enqueue_notice(tx, call, developer, "Your second factor was turned off", "member.mfa_disabled")
 
@@ -140,7 +140,10 @@ async def renew_developer_recovery_codes(call: Call, data: PasswordAndCode) -> D
 
 
 async def require_both_factors(call: Call, password: str, code: str) -> DeveloperRow:
-    """Check password and code of the caller. Raises PasswordWrong, MfaNotEnrolled, CodeWrong and LockedOut."""
+    """Check the password and the second factor of the caller, use up the code, and return the caller's row.
+
+    Raises PasswordWrong, MfaNotEnrolled, CodeWrong, LockedOut and TooManyRequests.
+    """
     proven = await require_password(call, password)
     attempt = await begin_attempt(call, proven.email)
     async with call.db.transaction() as tx:

@@ -203,7 +203,7 @@ class DeveloperTokenRefresh(Body):
 
 
 class SessionOwner(Record):
-    """A session with its developer, as needed to authenticate an access token."""
+    """A session and its developer, as read to authenticate an access token."""
 
     session_id: UUID
     developer_id: UUID
@@ -213,11 +213,12 @@ class SessionOwner(Record):
     email_verified_at: Moment | None
     access_expires_at: Moment
     revoked_at: Moment | None
-    project_is_theirs: bool
+    owns_project: bool
+    """Whether the requested project belongs to the developer's account; true if none was requested."""
 
 
 class UsedToken(Record):
-    """The developer and address of a used token."""
+    """The developer and the address of a token that was just used."""
 
     developer_id: UUID
     email: str | None

@@ -77,7 +77,7 @@ SIGN_UP_MAIL_RATE = RateLimit("sign-up-mail", 5, timedelta(hours=1))
 """Mails about sign-ups that may be sent to one address."""
 
 ATTEMPTS = AttemptPolicy(
-    # A password costs a core some 20 ms: the rate bounds what one network can cost.
+    # Checking a password takes about 20 ms of CPU time: the rate limits what one network can use.
     rate=RateLimit("sign-in", 60, timedelta(minutes=5)),
     max_failures=10,
     max_failures_all_networks=100,
@@ -87,7 +87,7 @@ ATTEMPTS = AttemptPolicy(
     max_lock=timedelta(hours=1),
     locked=LockedOut,
 )
-"""Passwords and codes of developers."""
+"""Limits on attempts at passwords and codes of developers."""
 LINK_ATTEMPTS = replace_struct(ATTEMPTS, max_failures=100, max_failures_all_networks=10_000)
 """Attempts with tokens from links. Tokens cannot be guessed, so the limits are high: users of one network should not
 lock each other out with expired links."""
@@ -162,7 +162,8 @@ async def sign_in_developer(call: Call, data: DeveloperSignIn) -> DeveloperSignI
         if is_proven:
             await attempt_succeeded(tx, attempt, call.now)
             return await start_session(tx, call, developer, methods)
-        if not data.code:  # Keep earlier failures: somebody who knows the password could guess codes without limit.
+        # Keep earlier failures: otherwise a person who knows the password could guess codes without limit.
+        if not data.code:
             await attempt_succeeded(tx, attempt, call.now, clear_failures=False)
     if not data.code:
         raise MfaRequired
@@ -204,7 +205,8 @@ async def sign_out_developer(call: Call) -> None:
 
 
 async def begin_attempt(call: Call, email: str) -> Attempt:
-    """Count an attempt at an address before it is checked. Raises LockedOut and TooManyRequests."""
+    """Count a sign-in attempt for an address, before the password or code is checked. Raises LockedOut,
+    TooManyRequests."""
     throttle(call, ATTEMPTS)
     return await attempts.begin_attempt(call, ATTEMPTS, NO_ID, attempt_identifier(call, email))
 
@@ -215,10 +217,11 @@ def attempt_identifier(call: Call, email: str) -> bytes:
 
 
 @asynccontextmanager
-async def counting_links(call: Call) -> AsyncGenerator[None]:
-    """Count LinkInvalid raised in the block as a failed attempt of the network; raises LockedOut after too many.
+async def count_invalid_links(call: Call) -> AsyncGenerator[None]:
+    """Count a LinkInvalid that the block raises as a failed attempt of the caller's network.
 
-    A valid token is never refused: its 238 bits cannot be guessed, and others in the same network may have failed.
+    After too many, LockedOut is raised instead of LinkInvalid. A valid token is never refused: its 238 bits cannot be
+    guessed, and other users of the network may have caused the failures.
     """
     try:
         yield
@@ -228,7 +231,7 @@ async def counting_links(call: Call) -> AsyncGenerator[None]:
         raise
 
 
-async def make_link(world: "World", developer_id: UUID) -> str:
+async def make_inbox_link(world: "World", developer_id: UUID) -> str:
     """Create a link that signs a developer in to the inbox page. It works once, for ten minutes."""
     token = new_key("dl_")
     await store.insert_token(
@@ -244,7 +247,10 @@ async def make_link(world: "World", developer_id: UUID) -> str:
 
 
 async def developer_for_operator(world: "World", email: str | None) -> DeveloperRow | None:
-    """Find the developer whom the operator names by address; without one, the owner of the server's only account."""
+    """The developer with an address, verified or not; without `email`, the owner if the server has a single owner.
+
+    None if there is no such developer.
+    """
     if email is None:
         owners = await store.first_owners(world.db)
         return owners[0] if len(owners) == 1 else None
@@ -262,7 +268,7 @@ async def make_reset_link(world: "World", developer: DeveloperRow) -> str:
 
 async def sign_in_by_link(call: Call, token: str) -> DeveloperSignInResult:
     """Sign in with a one-time link. Raises LinkInvalid, and LockedOut after too many invalid links."""
-    async with counting_links(call), call.db.transaction() as tx:
+    async with count_invalid_links(call), call.db.transaction() as tx:
         used = await store.use_token(
             tx, hash=call.world.secrets.digest("developer-token", token), purpose="INBOX", now=call.now
         )
@@ -285,7 +291,8 @@ async def end_sessions(tx: Transaction, call: Call, developer_id: UUID, *, but: 
 
 
 async def open_account(call: Call, data: DeveloperSignUp, *, proven: bool = False) -> DeveloperSignInResult:
-    """Create an account with its owner and a first project, and sign the owner in. Raises PasswordCommon.
+    """Create an account with its owner and a first project, and sign the owner in. Raises PasswordCommon and
+    PasswordBreached.
 
     The account is limited until its owner verifies the address. With `proven`, for commands of the operator, the
     address counts as verified, no mail is sent, and DeveloperEmailTaken is raised if a developer has it.
@@ -326,7 +333,7 @@ async def _join_account(call: Call, data: DeveloperSignUp, token: str) -> Develo
     email = read_email(data.email)
     await require_acceptable(call.world, data.password, email)
     password_hash = await hash_password(data.password)
-    async with counting_links(call), call.db.transaction() as tx:
+    async with count_invalid_links(call), call.db.transaction() as tx:
         invitation = await take_invitation(tx, call, token, email)
         developer = await store.insert_developer(
             tx,
@@ -350,7 +357,8 @@ async def _join_account(call: Call, data: DeveloperSignUp, token: str) -> Develo
 
 
 async def take_invitation(tx: Transaction, call: Call, token: str, email: str) -> AccountInvitationRow:
-    """Use the invitation of a token, which must have been sent to `email`. Raises LinkInvalid."""
+    """Use the invitation of a token, and lock its account. Raises LinkInvalid unless the invitation was sent to
+    `email`."""
     token_hash = call.world.secrets.digest("account-invitation", token)
     account_id = await store.account_of_invitation(tx, token_hash=token_hash)
     # Lock the account first, as every other change of members does, to avoid deadlocks.
@@ -371,9 +379,10 @@ def read_email(text: str, path: str = "/email") -> str:
 
 
 async def require_password(call: Call, password: str) -> DeveloperRow:
-    """Check the caller's password before a sensitive operation. Raises PasswordWrong and LockedOut.
+    """Check the caller's password before a sensitive operation, and return the caller's row.
 
-    The operation must then lock the row with `locked_developer`, in case the password was changed in between.
+    Raises PasswordWrong, LockedOut and TooManyRequests. The operation must then lock the row with `locked_developer`,
+    in case the password was changed in between.
     """
     assert call.caller.actor_id
     attempt = await begin_attempt(call, call.caller.actor_label or "")
@@ -390,7 +399,10 @@ async def require_password(call: Call, password: str) -> DeveloperRow:
 
 
 async def locked_developer(tx: Transaction, proven: DeveloperRow) -> DeveloperRow:
-    """Lock the row of a developer whose password was just checked. Raises PasswordWrong if it was changed since."""
+    """Lock and return the row of `proven`, a developer whose password was just checked.
+
+    Raises PasswordWrong if the password was changed since, and CredentialInvalid if the developer was deleted.
+    """
     developer = await store.lock_developer(tx, id=proven.id)
     if developer is None:
         raise CredentialInvalid
@@ -404,7 +416,7 @@ async def start_session(
 ) -> DeveloperSignInResult:
     """Start a session of a developer whose row `tx` has locked or inserted. `methods` are `amr` values (RFC 8176)."""
     session = await begin_session(tx, call, developer_subject(developer.id), SESSIONS, methods)
-    await store.signed_in(tx, id=developer.id, now=call.now)
+    await store.record_sign_in(tx, id=developer.id, now=call.now)
     return await _signed_in(tx, call, session, developer)
 
 
@@ -414,7 +426,11 @@ async def renew_developer_sessions(world: "World", requests: list[RefreshRequest
 
 
 async def read_token(world: "World", token: str, project_id: UUID | None, origin: Origin) -> Caller | None:
-    """Who a developer's access token stands for; None if `token` is none. Role and session are read each time."""
+    """Authenticate a developer's access token. Returns None if `token` is of another kind.
+
+    Raises CredentialInvalid if the token is unknown or its session has ended, and ProjectMissing if the project belongs
+    to another account.
+    """
     if not token.startswith("dt_"):
         return None
     if not looks_like_key(token):
@@ -424,7 +440,7 @@ async def read_token(world: "World", token: str, project_id: UUID | None, origin
     )
     if owner is None or owner.revoked_at is not None or owner.access_expires_at <= world.clock():
         raise CredentialInvalid
-    if not owner.project_is_theirs:
+    if not owner.owns_project:
         raise ProjectMissing
     is_verified = owner.email_verified_at is not None
     return Caller(
@@ -442,7 +458,7 @@ async def read_token(world: "World", token: str, project_id: UUID | None, origin
 
 
 def caller_of(developer: DeveloperRow, session_id: UUID | None) -> Caller:
-    """A developer as the caller of a request without a token: one who signs up, or who uses a link from a mail."""
+    """The Caller for a request that a developer sends without a token: a sign-up, or the use of a mailed link."""
     return Caller(
         kind="developer",
         actor_type="DEVELOPER",
@@ -459,7 +475,7 @@ async def _check_password(call: Call, developer: DeveloperRow | None, password: 
 
     async def replace_hash(before: str, renewed: str) -> bool:
         assert developer
-        return await store.rehash(call.db, id=developer.id, password_hash=renewed, before=before)
+        return await store.replace_password_hash(call.db, id=developer.id, password_hash=renewed, before=before)
 
     async def read_hash() -> str | None:
         assert developer

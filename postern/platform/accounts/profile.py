@@ -137,10 +137,10 @@ async def change_developer_password(call: Call, data: DeveloperPasswordChange) -
         developer = await locked_developer(tx, proven)
         await store.set_password(tx, id=developer.id, password_hash=password_hash, now=call.now)
         await end_sessions(tx, call, developer.id, but=call.caller.credential_id)
-        # Somebody who knew the old password may have requested a new address: that link must become invalid too.
-        await store.drop_tokens_but_own(tx, developer_id=developer.id, email=developer.email)
-        what = "The password of your developer account was changed."
-        await enqueue_security_mail(tx, call, developer.account_id, developer.email, "Your password was changed", what)
+        # A person who knew the old password may have requested a new address: that link must become invalid too.
+        await store.delete_tokens_except_verification(tx, developer_id=developer.id, email=developer.email)
+        text = "The password of your developer account was changed."
+        await enqueue_security_mail(tx, call, developer.account_id, developer.email, "Your password was changed", text)
         await audit.record(tx, call, "member.password_changed", "Member", developer.id, account_wide=True)
 
 
@@ -153,9 +153,9 @@ async def _change(
         changed.append("name")
     if email is not None and email.lower() != developer.email.lower():
         await enqueue_verification(tx, call, developer.account_id, developer.id, email)
-        what = f"Somebody who is signed in as you requested to change the address of your developer account to {email}."
+        text = f"Somebody who is signed in as you requested to change the address of your developer account to {email}."
         subject = "A change of your address was requested"
-        await enqueue_security_mail(tx, call, developer.account_id, developer.email, subject, what)
+        await enqueue_security_mail(tx, call, developer.account_id, developer.email, subject, text)
         changed.append("email")
     if data.account_name is not UNSET:
         await store.rename_account(tx, id=developer.account_id, name=data.account_name, now=call.now)

@@ -30,7 +30,7 @@ from postern.platform.accounts.model import (
 from postern.platform.accounts.operations import (
     attempt_identifier,
     caller_of,
-    counting_links,
+    count_invalid_links,
     end_sessions,
     read_email,
 )
@@ -42,7 +42,7 @@ from postern.security.breaches import PasswordBreached, require_unbreached
 from postern.security.passwords import PasswordCommon, hash_password, require_uncommon
 
 LINK_RATE = RateLimit("account-mail", 10, timedelta(hours=1))
-"""Mails that one IP address, or one developer, may cause."""
+"""Maximum mails that requests from one IP address, or of one developer, may cause."""
 
 TOKEN = "3Jb8nQ0xVw7sK1pYt5Rz9Lm2Hc4Gd6FfA0BeUiOo"  # noqa: S105 - an example for the docs
 
@@ -81,7 +81,7 @@ async def verify_developer_email(call: Call, data: VerifyEmail) -> VerifiedEmail
     The first verification of a new account deletes what was created before: sessions, second factors, keys, members and
     invitations.
     """
-    async with counting_links(call), call.db.transaction() as tx:
+    async with count_invalid_links(call), call.db.transaction() as tx:
         email = await _confirm(tx, call, data.token)
     return VerifiedEmail(email=email)
 
@@ -128,7 +128,7 @@ async def reset_developer_password(call: Call, data: ResetPassword) -> None:
     """
     await require_unbreached(call.world, data.new_password, path="/newPassword")
     password_hash = await hash_password(data.new_password)
-    async with counting_links(call), call.db.transaction() as tx:
+    async with count_invalid_links(call), call.db.transaction() as tx:
         developer = await _reset(tx, call, data, password_hash)
         await clear_attempts(tx, NO_ID, attempt_identifier(call, developer.email))
 
@@ -139,19 +139,19 @@ async def _confirm(tx: Transaction, call: Call, token: str) -> str:
     before = await store.lock_developer(tx, id=used.developer_id) if used else None
     if used is None or before is None or used.email is None:
         raise LinkInvalid
-    await _use_link_token(tx, call, before, used.email)
+    await _mark_verified(tx, call, before, used.email)
     if used.email.lower() != before.email.lower():
-        await store.drop_tokens(tx, developer_id=before.id, purpose="RESET_PASSWORD")
-        what = f"The address of your developer account is now {used.email}."
-        await enqueue_security_mail(tx, call, before.account_id, before.email, "Your address was changed", what)
+        await store.delete_tokens(tx, developer_id=before.id, purpose="RESET_PASSWORD")
+        text = f"The address of your developer account is now {used.email}."
+        await enqueue_security_mail(tx, call, before.account_id, before.email, "Your address was changed", text)
         await _record(tx, call, before, "member.email_changed")
     return used.email
 
 
-async def _use_link_token(tx: Transaction, call: Call, developer: DeveloperRow, email: str) -> None:
+async def _mark_verified(tx: Transaction, call: Call, developer: DeveloperRow, email: str) -> None:
     """Mark an address as verified. Raises DeveloperEmailTaken if another developer has verified it.
 
-    At the first verification, deletes what was created before: somebody else may have signed up with this address.
+    At the first verification, deletes what was created before: another person may have signed up with this address.
     """
     try:
         if not await store.confirm_email(tx, id=developer.id, email=email, now=call.now):
@@ -161,12 +161,12 @@ async def _use_link_token(tx: Transaction, call: Call, developer: DeveloperRow, 
     if developer.email_verified_at is not None:
         return
     await end_sessions(tx, call, developer.id)
-    await store.drop_all_tokens(tx, developer_id=developer.id)
-    await store.set_mfa(tx, id=developer.id, mfa_enabled_at=None, now=call.now)
+    await store.delete_all_tokens(tx, developer_id=developer.id)
+    await store.set_mfa_enabled_at(tx, id=developer.id, mfa_enabled_at=None, now=call.now)
     await second_factor.delete(tx, developer.subject)
-    await store.drop_invitations_of(tx, inviter_id=developer.id)
+    await store.delete_invitations_sent_by(tx, inviter_id=developer.id)
     if developer.role == "OWNER":
-        await store.drop_invitations(tx, account_id=developer.account_id)
+        await store.delete_invitations(tx, account_id=developer.account_id)
         await store.delete_other_developers(tx, account_id=developer.account_id, but=developer.id)
         await projects.delete_keys_of_account(tx, developer.account_id)
         if await store.mark_proven(tx, id=developer.account_id):
@@ -184,12 +184,12 @@ async def _reset(tx: Transaction, call: Call, data: ResetPassword, password_hash
     require_uncommon(data.new_password, developer.email, path="/newPassword")
     await store.set_password(tx, id=developer.id, password_hash=password_hash, now=call.now)
     if developer.email_verified_at is None:  # The link was sent to the address, so it verifies the address.
-        await _use_link_token(tx, call, developer, developer.email)
+        await _mark_verified(tx, call, developer, developer.email)
     await end_sessions(tx, call, developer.id)
-    # Somebody who had access before may have requested a new address: that link must become invalid too.
-    await store.drop_tokens_but_own(tx, developer_id=developer.id, email=developer.email)
-    what = "The password of your developer account was reset, and all sessions were ended."
-    await enqueue_security_mail(tx, call, developer.account_id, developer.email, "Your password was reset", what)
+    # A person who had access before may have requested a new address: that link must become invalid too.
+    await store.delete_tokens_except_verification(tx, developer_id=developer.id, email=developer.email)
+    text = "The password of your developer account was reset, and all sessions were ended."
+    await enqueue_security_mail(tx, call, developer.account_id, developer.email, "Your password was reset", text)
     await _record(tx, call, developer, "member.password_reset")
     return developer
 

@@ -23,14 +23,17 @@ from postern.platform.accounts.model import (
 async def insert_account(tx: Transaction, *, id: UUID, name: str, unproven: bool, now: Moment) -> None: ...
 
 
+# Record that the owner of an account has verified their address. Returns False if that was recorded already.
 @statement("update accounts set unproven = false where id = %(id)s and unproven")
 async def mark_proven(tx: Transaction, *, id: UUID) -> bool: ...
 
 
+# Return the ids of accounts whose owner has not verified their address, oldest first.
 @statement("select id from accounts where unproven and created_at < %(before)s order by created_at limit %(limit)s")
 async def stale_sign_ups(db: Queries, *, before: Moment, limit: int) -> list[UUID]: ...
 
 
+# Insert a developer. Returns None if another developer has verified the address.
 @statement("""
     insert into developers (id, account_id, email, name, role, password_hash, email_verified_at, joined_at, created_at,
                             updated_at)
@@ -53,12 +56,14 @@ async def insert_developer(
 ) -> DeveloperRow | None: ...
 
 
+# Return the developer who has verified this address.
 @statement("""
     select * from developers where lower(email) = lower(%(email)s) and email_verified_at is not null
 """)
 async def developer_by_email(db: Queries, *, email: str) -> DeveloperRow | None: ...
 
 
+# Return the first two owners with a verified address, to see whether the server has exactly one.
 @statement("""
     select * from developers where role = 'OWNER' and email_verified_at is not null order by created_at limit 2
 """)
@@ -78,22 +83,24 @@ async def developer(db: Queries, *, id: UUID) -> DeveloperRow | None: ...
 
 
 @statement("update developers set last_sign_in_at = %(now)s where id = %(id)s")
-async def signed_in(tx: Transaction, *, id: UUID, now: Moment) -> None: ...
+async def record_sign_in(tx: Transaction, *, id: UUID, now: Moment) -> None: ...
 
 
+# Replace the hash `before` by a new one. Returns False if the stored hash is another one.
 @statement("""
     update developers set password_hash = %(password_hash)s where id = %(id)s and password_hash = %(before)s
 """)
-async def rehash(db: Queries, *, id: UUID, password_hash: str, before: str) -> bool: ...
+async def replace_password_hash(db: Queries, *, id: UUID, password_hash: str, before: str) -> bool: ...
 
 
+# Return the session of an access token, also an ended one, with its developer and whether they own `project_id`.
 @statement("""
     select s.id as session_id, d.id as developer_id, d.account_id, d.email, d.role, d.email_verified_at,
            s.access_expires_at, s.revoked_at,
            %(project_id)s::uuid is null
            or exists (select from projects p where p.id = %(project_id)s and p.account_id = d.account_id
                       and p.deleted_at is null)
-           as project_is_theirs
+           as owns_project
     from sessions s join developers d on d.id = s.developer_id
     where s.access_hash = %(access_hash)s
 """)
@@ -130,16 +137,18 @@ async def insert_token(
 
 
 @statement("delete from developer_tokens where developer_id = %(developer_id)s and purpose = %(purpose)s")
-async def drop_tokens(tx: Transaction, *, developer_id: UUID, purpose: str) -> None: ...
+async def delete_tokens(tx: Transaction, *, developer_id: UUID, purpose: str) -> None: ...
 
 
+# Delete the tokens of a developer except those that verify the address `email`.
 @statement("""
     delete from developer_tokens
     where developer_id = %(developer_id)s and not (purpose = 'VERIFY_EMAIL' and lower(email) = lower(%(email)s))
 """)
-async def drop_tokens_but_own(tx: Transaction, *, developer_id: UUID, email: str) -> None: ...
+async def delete_tokens_except_verification(tx: Transaction, *, developer_id: UUID, email: str) -> None: ...
 
 
+# Delete a token that has not expired, which uses it. Returns None if there is none.
 @statement("""
     delete from developer_tokens where hash = %(hash)s and purpose = %(purpose)s and expires_at > %(now)s
     returning developer_id, email
@@ -154,22 +163,24 @@ async def use_token(tx: Transaction, *, hash: bytes, purpose: str, now: Moment) 
 async def insert_mail(tx: Transaction, *, account_id: UUID, id: UUID, sealed: bytes, now: Moment) -> None: ...
 
 
+# Delete a queued mail. Returns False if it was deleted already.
 @statement("delete from account_mails where account_id = %(account_id)s and id = %(id)s")
 async def delete_mail(db: Queries, *, account_id: UUID, id: UUID) -> bool: ...
 
 
+# Schedule the next attempt. Does nothing if another attempt has begun since.
 @statement("""
     update account_mails set due_at = %(due_at)s
     where account_id = %(account_id)s and id = %(id)s and attempt = %(attempt)s
 """)
-async def postpone_mail(db: Queries, *, account_id: UUID, id: UUID, attempt: int, due_at: Moment) -> bool: ...
+async def reschedule_mail(db: Queries, *, account_id: UUID, id: UUID, attempt: int, due_at: Moment) -> bool: ...
 
 
 # Whether a second factor is on; its secret is stored by `security`.
 
 
 @statement("update developers set mfa_enabled_at = %(mfa_enabled_at)s, updated_at = %(now)s where id = %(id)s")
-async def set_mfa(tx: Transaction, *, id: UUID, mfa_enabled_at: Moment | None, now: Moment) -> None: ...
+async def set_mfa_enabled_at(tx: Transaction, *, id: UUID, mfa_enabled_at: Moment | None, now: Moment) -> None: ...
 
 
 # The account and its members.
@@ -179,6 +190,7 @@ async def set_mfa(tx: Transaction, *, id: UUID, mfa_enabled_at: Moment | None, n
 async def account(db: Queries, *, id: UUID) -> Account | None: ...
 
 
+# Return and lock an account (for update).
 @statement("select * from accounts where id = %(id)s for update")
 async def lock_account(tx: Transaction, *, id: UUID) -> Account | None: ...
 
@@ -187,6 +199,7 @@ async def lock_account(tx: Transaction, *, id: UUID) -> Account | None: ...
 async def rename_account(tx: Transaction, *, id: UUID, name: str, now: Moment) -> None: ...
 
 
+# Return and lock a developer (for update).
 @statement("select * from developers where id = %(id)s for update")
 async def lock_developer(tx: Transaction, *, id: UUID) -> DeveloperRow | None: ...
 
@@ -195,11 +208,12 @@ async def lock_developer(tx: Transaction, *, id: UUID) -> DeveloperRow | None: .
 async def rename_developer(tx: Transaction, *, id: UUID, name: str, now: Moment) -> None: ...
 
 
+# Set the address of a developer and mark it as verified. Returns False if another developer has verified it.
 @statement("""
     update developers set email = %(email)s, email_verified_at = %(now)s, updated_at = %(now)s
     where id = %(id)s
-      and not exists (select from developers o where lower(o.email) = lower(%(email)s) and o.id <> %(id)s
-                      and o.email_verified_at is not null)
+      and not exists (select from developers other where lower(other.email) = lower(%(email)s) and other.id <> %(id)s
+                      and other.email_verified_at is not null)
 """)
 async def confirm_email(tx: Transaction, *, id: UUID, email: str, now: Moment) -> bool: ...
 
@@ -225,6 +239,7 @@ async def members(db: Queries, *, account_id: UUID, before: UUID | None, limit: 
 async def member(db: Queries, *, account_id: UUID, id: UUID) -> AccountMember | None: ...
 
 
+# Return the number of members and open invitations together.
 @statement("""
     select (select count(*) from developers where account_id = %(account_id)s)::int
          + (select count(*) from account_invitations where account_id = %(account_id)s)::int
@@ -253,6 +268,7 @@ async def delete_developer(tx: Transaction, *, account_id: UUID, id: UUID) -> bo
 # Invitations.
 
 
+# Insert an invitation, or replace the open one to the same address.
 @statement("""
     insert into account_invitations (id, account_id, email, role, token_hash, invited_by, inviter_id, expires_at,
                                      created_at)
@@ -295,6 +311,7 @@ async def delete_invitation(tx: Transaction, *, account_id: UUID, id: UUID) -> A
 async def account_of_invitation(tx: Transaction, *, token_hash: bytes) -> UUID | None: ...
 
 
+# Delete an invitation that has not expired, which uses it. Returns None if there is none.
 @statement("""
     delete from account_invitations where token_hash = %(token_hash)s and expires_at > %(now)s returning *
 """)
@@ -304,18 +321,20 @@ async def use_invitation(tx: Transaction, *, token_hash: bytes, now: Moment) -> 
 # Deletion.
 
 
+# Schedule the deletion of the rows of projects that are marked as deleted.
 @statement("""
     insert into deletions (target_id, id, account_id, kind, due_at, created_at)
     select id, id, %(account_id)s, 'PROJECT', %(now)s, %(now)s from unnest(%(ids)s::uuid[]) as id
 """)
-async def delete_projects(tx: Transaction, *, account_id: UUID, ids: list[UUID], now: Moment) -> None: ...
+async def schedule_project_deletions(tx: Transaction, *, account_id: UUID, ids: list[UUID], now: Moment) -> None: ...
 
 
+# Schedule the deletion of the rows of an account.
 @statement("""
     insert into deletions (target_id, id, account_id, kind, due_at, created_at)
     values (%(account_id)s, %(account_id)s, %(account_id)s, 'ACCOUNT', %(now)s, %(now)s)
 """)
-async def delete_account(tx: Transaction, *, account_id: UUID, now: Moment) -> None: ...
+async def schedule_account_deletion(tx: Transaction, *, account_id: UUID, now: Moment) -> None: ...
 
 
 @statement("delete from developers where account_id = %(account_id)s and id <> %(but)s")
@@ -323,32 +342,35 @@ async def delete_other_developers(tx: Transaction, *, account_id: UUID, but: UUI
 
 
 @statement("delete from developer_tokens where developer_id = %(developer_id)s")
-async def drop_all_tokens(tx: Transaction, *, developer_id: UUID) -> None: ...
+async def delete_all_tokens(tx: Transaction, *, developer_id: UUID) -> None: ...
 
 
 @statement("delete from developers where account_id = %(account_id)s")
 async def delete_developers(tx: Transaction, *, account_id: UUID) -> None: ...
 
 
+# Return the id of one project of the account, also of a deleted one whose rows remain.
 @statement("select id from projects where account_id = %(account_id)s limit 1")
-async def any_project(db: Queries, *, account_id: UUID) -> UUID | None: ...
+async def find_project(db: Queries, *, account_id: UUID) -> UUID | None: ...
 
 
+# Schedule the next run of a deletion. Does nothing if another run has begun since.
 @statement("""
     update deletions set swept_at = coalesce(swept_at, %(swept_at)s), due_at = %(due_at)s
     where target_id = %(target_id)s and id = %(id)s and attempt = %(attempt)s
 """)
-async def continue_deletion(
+async def reschedule_deletion(
     db: Queries, *, target_id: UUID, id: UUID, attempt: int, swept_at: Moment | None, due_at: Moment
 ) -> bool: ...
 
 
+# Make the deletion of an account due if it is scheduled and no project remains.
 @statement("""
     update deletions set due_at = %(now)s
     where target_id = %(account_id)s and id = %(account_id)s and kind = 'ACCOUNT'
       and not exists (select from projects where account_id = %(account_id)s)
 """)
-async def wake_account_deletion(tx: Transaction, *, account_id: UUID, now: Moment) -> bool: ...
+async def make_account_deletion_due(tx: Transaction, *, account_id: UUID, now: Moment) -> bool: ...
 
 
 @statement("delete from deletions where target_id = %(target_id)s and id = %(id)s")
@@ -356,13 +378,14 @@ async def finish_deletion(tx: Transaction, *, target_id: UUID, id: UUID) -> bool
 
 
 @statement("delete from account_mails where account_id = %(account_id)s")
-async def drop_mails(tx: Transaction, *, account_id: UUID) -> None: ...
+async def delete_mails(tx: Transaction, *, account_id: UUID) -> None: ...
 
 
 @statement("delete from accounts where id = %(account_id)s")
-async def drop_account(tx: Transaction, *, account_id: UUID) -> bool: ...
+async def delete_account_row(tx: Transaction, *, account_id: UUID) -> bool: ...
 
 
+# Return the new address that a developer has requested and not confirmed.
 @statement("""
     select email from developer_tokens
     where developer_id = %(id)s and purpose = 'VERIFY_EMAIL' and lower(email) <> lower(%(email)s) limit 1
@@ -371,8 +394,8 @@ async def pending_email(db: Queries, *, id: UUID, email: str) -> str | None: ...
 
 
 @statement("delete from account_invitations where inviter_id = %(inviter_id)s")
-async def drop_invitations_of(tx: Transaction, *, inviter_id: UUID) -> None: ...
+async def delete_invitations_sent_by(tx: Transaction, *, inviter_id: UUID) -> None: ...
 
 
 @statement("delete from account_invitations where account_id = %(account_id)s")
-async def drop_invitations(tx: Transaction, *, account_id: UUID) -> None: ...
+async def delete_invitations(tx: Transaction, *, account_id: UUID) -> None: ...

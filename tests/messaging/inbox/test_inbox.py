@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from postern.messaging.inbox.operations import IMAGES_LIMIT
-from postern.platform.accounts.operations import make_link
+from postern.platform.accounts.operations import make_inbox_link
 from tests.conftest import PASSWORD
 
 MAIL = {
@@ -94,12 +94,12 @@ async def test_a_one_time_link_opens_the_inbox_once(project, browser, world, clo
     from postern.platform.accounts import store
 
     developer = await store.developer_by_email(world.db, email=project.email)
-    token = (await make_link(world, developer.id)).partition("token=")[2]
+    token = (await make_inbox_link(world, developer.id)).partition("token=")[2]
     assert "<form" in (await browser.get("/inbox/enter", params={"token": token})).text
     inside = await browser.post("/inbox/enter", data={"token": token})
     assert "Inbox of" in inside.text
     assert (await browser.post("/inbox/enter", data={"token": token})).status_code == 400
-    late = (await make_link(world, developer.id)).partition("token=")[2]
+    late = (await make_inbox_link(world, developer.id)).partition("token=")[2]
     clock.move(timedelta(minutes=11))
     assert (await browser.post("/inbox/enter", data={"token": late})).status_code == 400
 
