@@ -65,7 +65,7 @@ async def test_a_deleted_project_is_not_found_at_once_and_its_rows_are_deleted(
     assert await project_row(world, project.id) is None
     log = (await project.developer.get("/account/audit-log?action=project.deleted")).json()
     assert [each["targetId"] for each in log["data"]] == [project.id]
-    clock.move(deletion.LATE_ROWS)
+    clock.move(deletion.LATE_ROWS_DELAY)
     await work_off()
     assert await rows_left(world, project.id) == {}
     assert await rows_left(world, other.id) == kept
@@ -80,7 +80,7 @@ async def test_rows_inserted_during_the_deletion_are_deleted(project, world, clo
             "'SYSTEM', now())",
             (UUID(project.id),),
         )
-    clock.move(deletion.LATE_ROWS)
+    clock.move(deletion.LATE_ROWS_DELAY)
     await work_off()
     assert await rows_left(world, project.id) == {}
 
@@ -143,7 +143,7 @@ async def test_deleting_an_account_deletes_all_its_rows_and_frees_the_address(ho
     again = await stranger.post("/auth/sign-up", {"email": project.email, "password": PASSWORD})
     assert again.status_code == 201
     await house.work_off()
-    clock.move(deletion.LATE_ROWS)
+    clock.move(deletion.LATE_ROWS_DELAY)
     await house.work_off()
     assert await rows_left(world, project.id) == {}
     async with world.db.connection() as connection:
@@ -169,7 +169,7 @@ async def test_a_project_created_during_the_deletion_of_its_account_is_deleted(h
         )
     for _ in range(3):
         await house.work_off()
-        clock.move(deletion.LATE_ROWS)
+        clock.move(deletion.LATE_ROWS_DELAY)
     async with world.db.connection() as connection:
         for query in ("select 1 from accounts where id = %s", "select 1 from projects where account_id = %s"):
             assert await (await connection.execute(query, (UUID(house.tenant.account_id),))).fetchone() is None
