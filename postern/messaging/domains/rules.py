@@ -213,7 +213,10 @@ def _ip_term(address: str) -> str:
 def dns_outcome(
     status: Status, *, is_published: bool | None, watched_since: datetime, failing_since: datetime | None, now: datetime
 ) -> DnsOutcome:
-    """What a check means for the state of a domain. `seen` is None if the lookup failed, which is not a miss."""
+    """What a DNS check means for the status of a domain.
+
+    `is_published`: whether the DKIM record is published; None if the lookup failed.
+    """
     if is_published is None:
         return "UNSURE"
     if is_published:

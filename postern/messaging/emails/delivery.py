@@ -1,4 +1,4 @@
-"""One attempt to deliver a claimed send: decide, compose and sign, hand to a transport, settle. And leases of attempts.
+"""One attempt to deliver a claimed send: decide, compose and sign, transmit, settle. And the leases of attempts.
 
 The process that accepted a message and the workers run the same code. Each step batches the sends that are at this step
 (`world.batcher`), so that rendering, signing, marking and settling happen for many at a time.
@@ -91,7 +91,7 @@ class RecipientDecision(msgspec.Struct, frozen=True, kw_only=True):
     request: ComposeRequest
     settings: ProjectSettings
     fixed_results: tuple[Result, ...] = ()
-    """Results of test addresses, which no transport is asked for."""
+    """The fixed results of test addresses, which are not passed to a transport."""
     complained: bool = False
     links_base: str = ""
     """Scheme and host of the tracked links."""
@@ -118,7 +118,10 @@ async def deliver_claimed(world: "World", job: DeliveryJob) -> str:
 
 
 async def deliver_leased(world: "World", job: DeliveryJob, *, gather_seconds: float = GATHER_SECONDS) -> str:
-    """The same for a send whose lease is renewed already. The outcome is collected with others for `gather_seconds`."""
+    """Deliver a claimed send whose lease the caller renews (`LeaseKeeper.renewing`), and return its status after that.
+
+    The outcome is stored together with others, after at most `gather_seconds`.
+    """
     try:
         attempted = await _attempt(world, job)
         if attempted is None:
@@ -136,7 +139,7 @@ async def _attempt(world: "World", job: DeliveryJob) -> FinishedAttempt | None:
         except LeaseLost:
             return None
         except ContentChanged:
-            # The turn may have been marked by an earlier look; marking it again changes nothing.
+            # An earlier check may have committed the mark; committing it again changes nothing.
             needs_mark = True
         except (RenderingUnavailable, RenderingBusy) as trouble:
             return FinishedAttempt(send=job.send, verdict=rules.not_rendered(job.send, trouble.detail, world.clock()))
@@ -159,7 +162,7 @@ async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -
     if isinstance(prepared, SendOutcome):
         return FinishedAttempt(send=job.send, verdict=prepared, has_secrets=bool(secrets))
     turn = _turn(job.send, job.body, prepared.decision, needs_mark=needs_mark)
-    if not needs_mark:  # The decision of a moment ago counts as a look.
+    if not needs_mark:  # The decision was just made, so it counts as a check.
         turn.result, turn.checked_at = "GO", looked_at
     outcome = await _deliver(world, job, prepared, turn)
     if secrets:
@@ -289,7 +292,7 @@ async def _hold(world: "World", send: Send) -> None:
 
 
 async def hold_all(world: "World", sends: list[Send]) -> list[None]:
-    """Remove `due_at` from these sends if their campaigns are still paused."""
+    """Remove `due_at` from these sends if their campaigns are still paused; otherwise make them due now."""
     await store.hold_sends(
         world.db,
         project_id=[send.project_id for send in sends],
@@ -639,7 +642,7 @@ class LeaseKeeper:
 
 
 def lease_keeper(world: "World") -> LeaseKeeper:
-    """The attempts of this process."""
+    """The lease keeper of this process, created on first use."""
     keeper = world.resources.get(LeaseKeeper)
     if keeper is None:
         keeper = world.resources[LeaseKeeper] = LeaseKeeper(world)

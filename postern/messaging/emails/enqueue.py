@@ -1,10 +1,8 @@
-"""Mail that campaigns and automations accept in a transaction of their own, with content that sends share and the
-frequency cap.
+"""Sends that campaigns and automations enqueue in their own transaction; shared content; and the frequency cap.
 
-A send commits with whatever led to it, and the same `once_key` never makes a second one. The frequency cap is how much
-marketing mail one contact gets within 24 hours, from campaigns and automations together. Counted is what was accepted
-for the contact, unless it was suppressed, failed, expired or was cancelled. Messages that are accepted through `POST
-/emails`, test copies and what TEST keys send neither count nor are held back.
+The frequency cap is the maximum of marketing messages to one contact within 24 hours, from campaigns and automations
+together. It counts the messages that were accepted for the contact, except those that were suppressed, failed, expired
+or cancelled. It neither counts nor limits messages of `POST /emails`, test copies and messages of TEST keys.
 """
 
 import asyncio
@@ -34,9 +32,9 @@ if TYPE_CHECKING:
     from postern.world import World
 
 SUBJECTS_TIMEOUT = timedelta(seconds=1)
-"""How long rendered subjects are waited for."""
+"""Maximum time for rendering subjects."""
 CAP_PERIOD: Final = timedelta(hours=24)
-"""The time in which the messages of a contact are counted."""
+"""The period over which the messages to a contact are counted."""
 
 
 class MailRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,9 +51,10 @@ class MailRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def require_sending_domain_id(world: "World", db: Queries, project_id: UUID, sender: str) -> UUID | None:
-    """The verified domain that an address belongs to; None where the message is captured and needs none.
+    """The id of the sending domain of an address; None if the project has no such domain and captures its mail.
 
-    Raises LookupError, with a message for people, if the domain must be verified and is not. Raises AddressInvalid.
+    Raises LookupError, with a message for people, if the domain is not verified and mail is not captured. Raises
+    AddressInvalid.
     """
     name = address_of(sender).domain
     domain = await domains.sending_domain(db, project_id, name)
@@ -75,10 +74,10 @@ class AcceptedSend(msgspec.Struct, frozen=True):
 async def enqueue_all(
     world: "World", tx: Transaction, project_id: UUID, requests: list[MailRequest], cap: int, now: Moment
 ) -> dict[str, AcceptedSend]:
-    """Accept messages as part of an open transaction; returns the new sends by their keys.
+    """Store messages as sends in an open transaction; returns the new sends, keyed by `once_key`.
 
-    A key that was used before is left out: its message has been accepted then. What is beyond the project's frequency
-    cap (`cap` messages to a contact) is stored as SUPPRESSED with that reason.
+    Requests whose `once_key` was used before are left out. Messages beyond the frequency cap (`cap` messages to a
+    contact) are stored as SUPPRESSED. Records events and wakes the workers.
     """
     beyond = await exceeds_cap(tx, project_id, [request.contact_id for request in requests], cap, now)
     reasons = [cap_reason(cap) if exceeds else None for exceeds in beyond]
@@ -124,7 +123,7 @@ def _send_of(project_id: UUID, request: MailRequest, subject: str, reason: str |
 
 
 async def _subjects(world: "World", project_id: UUID, requests: list[MailRequest]) -> list[str]:
-    """The rendered subjects, for the log. A transaction is open, so rendering may take `SUBJECTS_WITHIN` at most.
+    """The rendered subjects, for the log. A transaction is open, so rendering may take SUBJECTS_TIMEOUT at most.
 
     A subject that cannot be rendered stays as written; the delivery then fails with the reason.
     """
@@ -147,39 +146,39 @@ async def insert_content(tx: Transaction, project_id: UUID, content_id: UUID, bo
 
 
 async def hold_content(tx: Transaction, project_id: UUID, ids: list[UUID]) -> None:
-    """Deliver no sends of this content until `release_content`. Costs the same for any number of sends."""
+    """Stop delivering the sends of these contents until `release_content`. Changes no row of a send."""
     await store.set_content_state(tx, project_id=project_id, ids=ids, state="HELD")
 
 
 async def release_content(tx: Transaction, project_id: UUID, ids: list[UUID]) -> None:
-    """Deliver the sends of this content again. The caller sets `due_at` of the sends that were held."""
+    """Allow delivery of the sends of these contents again. The caller must set `due_at` of the held sends."""
     await store.set_content_state(tx, project_id=project_id, ids=ids, state="GOING")
 
 
 async def stop_content(tx: Transaction, project_id: UUID, ids: list[UUID]) -> None:
-    """Never deliver the sends of this content that are still waiting. They become CANCELLED when they are due."""
+    """Cancel the waiting sends of these contents for good: each becomes CANCELLED when it is due."""
     await store.set_content_state(tx, project_id=project_id, ids=ids, state="STOPPED")
 
 
 async def content_subjects(db: Queries, project_id: UUID, ids: list[UUID]) -> dict[UUID, str]:
-    """The subjects of stored content, by its id."""
+    """The subjects of shared contents, keyed by content id; unknown ids are left out."""
     return {row.id: row.body.subject for row in await store.get_contents(db, project_id=project_id, ids=ids)}
 
 
 def contact_variables(email: str, attributes: dict[str, Any]) -> dict[str, Any]:
-    """The template variables of a contact: its attributes by name, its address, and both under `contact`."""
+    """The template variables of a contact: each attribute, `email`, `attributes`, and `contact` with all of them."""
     return {**attributes, "email": email, "attributes": attributes, "contact": {**attributes, "email": email}}
 
 
 async def lock_frequency_cap(tx: Transaction, project_id: UUID) -> None:
-    """Lock the frequency cap: no other transaction can enqueue marketing mail of this project until this one ends."""
+    """Lock the frequency cap until the transaction ends: others that enqueue marketing mail of the project wait."""
     await store.lock_frequency_cap(tx, project_id=project_id)
 
 
 async def exceeds_cap(
     tx: Transaction, project_id: UUID, contact_ids: Sequence[UUID], cap: int, now: Moment
 ) -> list[bool]:
-    """Whether each message to a contact, in this order, exceeds the frequency cap. Locks the cap."""
+    """Whether a message to each of `contact_ids`, in this order, exceeds the frequency cap. Locks the cap."""
     await lock_frequency_cap(tx, project_id)
     rows = await store.count_recent_marketing(
         tx, project_id=project_id, contact_ids=sorted(set(contact_ids)), since=now - CAP_PERIOD

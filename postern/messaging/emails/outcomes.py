@@ -43,13 +43,17 @@ class FinishedAttempt(msgspec.Struct, frozen=True, kw_only=True):
     transmitted: TransmittedParts | None = None
     """What `get_email_message` needs besides the send; None if that is not stored."""
     has_secrets: bool = False
-    """Whether its one-time secrets are stored, encrypted, until this settles it."""
+    """Whether the message has one-time secrets, which are erased when the send is settled."""
     suppressed: tuple[tuple[str, str], ...] = ()
-    """Recipients that were left out, each with the reason of its suppression."""
+    """Recipients that were left out, each with the suppression reason."""
 
 
 async def settle_all(world: "World", attempts: list[FinishedAttempt]) -> list[str | BaseException]:
-    """Settle many attempts; one that cannot be stored fails alone."""
+    """Store the outcomes of attempts in one transaction; returns the new status of each send, in the same order.
+
+    An attempt that cannot be stored gives its error instead, and the others are stored. Records events, suppresses
+    addresses that bounced, and counts skipped recipients.
+    """
     try:
         return list(await _settle_together(world, attempts))
     except (psycopg.DataError, psycopg.IntegrityError) as error:
@@ -59,7 +63,7 @@ async def settle_all(world: "World", attempts: list[FinishedAttempt]) -> list[st
 
 
 async def _settle_together(world: "World", attempts: list[FinishedAttempt]) -> list[str]:
-    """One transaction for all. An attempt whose send was claimed again meanwhile changes nothing."""
+    """Settle attempts in one transaction. If a later attempt of a send has begun, its row is not changed."""
     now = world.clock()
     async with world.db.transaction() as tx:
         settled = {row.id: row.status for row in await _settle(tx, attempts, now)}
@@ -196,7 +200,9 @@ def _unsettled_row(finished: FinishedAttempt, attempt: int) -> dict[str, Any]:
 
 
 async def _suppress(tx: Transaction, attempts: list[FinishedAttempt], now: Moment) -> None:
-    hard = [(finished.send, address, said) for finished in attempts for address, said in finished.verdict.hard_bounces]
+    hard = [
+        (finished.send, address, reply) for finished in attempts for address, reply in finished.verdict.hard_bounces
+    ]
     for finished in attempts:
         for address in finished.verdict.soft_bounces:
             over = await store.count_soft_bounce(
@@ -210,7 +216,7 @@ async def _suppress(tx: Transaction, attempts: list[FinishedAttempt], now: Momen
             if any(over):
                 hard.append((finished.send, address, "three soft failures in a row over 72 hours"))
     if hard:
-        # One row an address, in one order: two of a group may have bounced at the same mailbox.
+        # One row per address, because several sends may have bounced at the same mailbox; sorted to avoid deadlocks.
         hard = [row for _, row in sorted({(row[0].project_id, row[1].lower()): row for row in hard}.items())]
         added = [
             SuppressionEntry(
@@ -219,11 +225,11 @@ async def _suppress(tx: Transaction, attempts: list[FinishedAttempt], now: Momen
                 address=address.lower(),
                 reason="BOUNCE",
                 source="reply",
-                detail=said,
+                detail=reply,
                 send_id=send.id,
                 created_at=now,
             )
-            for send, address, said in hard
+            for send, address, reply in hard
         ]
         await store.suppress(tx, added, strength=SUPPRESSION_STRENGTH)
     recovered = [finished for finished in attempts if finished.verdict.sent and finished.send.tries > 0]
@@ -265,7 +271,7 @@ def _rendered_subject(finished: FinishedAttempt) -> dict[str, Any]:
 
 
 def event_of(send: Send | TrackedSend, type_: str, now: Moment, **data: Any) -> Event:
-    """An event of a send, with the data that reactions and webhooks need."""
+    """An event of a send with its common data; `data` adds fields or replaces them. Does not record it."""
     known: dict[str, Any] = {
         "emailId": send.id,
         "messageId": send.message_id,

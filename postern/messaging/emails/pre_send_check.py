@@ -1,15 +1,15 @@
 """The check right before a message is sent: whether it may still be sent.
 
-Between the moment a worker composes a message and the moment a connection is free for it, seconds can pass: the
-campaign is paused or cancelled, the recipient unsubscribes, is suppressed or deleted, the send is cancelled. So when a
-connection is free for a message, one statement checks all of that and commits "transmitted, reply unknown".
+Seconds can pass between composing a message and the moment a connection is free for it. Meanwhile the campaign can be
+paused or cancelled, the recipient can unsubscribe, be suppressed or deleted, and the send can be cancelled. So when a
+connection is free for a message, one statement checks all of that and commits the mark "transmitted, reply unknown".
 
-A statement for each message would cost too much. The check for one message includes those behind it in the same queue:
-as many as will probably get a connection while the answer is fresh. A message whose answer is older is checked again.
-With a relay that replies slowly, few messages are checked ahead. With a fast one, the next check begins before the
-answers are used up, so that no connection waits for it.
+A statement for each message would cost too much. So the check for one message includes the next messages of the same
+queue: as many as will probably get a connection while the result is fresh. A message whose result is older is checked
+again. With a relay that replies slowly, few messages are checked ahead. With a fast relay, the next check begins before
+the checked messages are used up, so that no connection waits for it.
 
-Code that stops sends waits for `until_stopped`: when it returns, answers from before the stop no longer count.
+Code that stops sends waits for `wait_until_stopped`: when it returns, results from before the stop are no longer used.
 """
 
 import asyncio
@@ -32,21 +32,21 @@ if TYPE_CHECKING:
 REPLY_LOST = "The process that transmitted the message ended before it stored the server's reply."
 
 FRESH_SECONDS = 0.25
-"""How old an answer may be when the message is sent."""
+"""How old the result of a check may be when the message is sent."""
 FRESH_SECONDS_AT_MOST = 0.5
-"""On a busy machine a check takes longer, and its answer is valid for longer in proportion, but never for more."""
+"""A slow check, on a busy machine, gives a result that is valid for longer, up to this limit."""
 FRESH_CHECK_RATIO = 4
-"""An answer is valid for at least so many times as long as the check took."""
+"""A result is valid for at least this many times as long as the check took."""
 AHEAD_AT_LEAST, AHEAD_AT_MOST = 4, 500
-"""How many messages behind the current one are checked with it."""
+"""Minimum and maximum of the messages that are checked together with the current one."""
 AHEAD_IN_BACKGROUND = 32
-"""With so many messages ahead, the next check begins while there are still messages that may be sent."""
+"""If at least this many messages are checked together, the next check begins in the background before it is needed."""
 BACKGROUND_AFTER = 0.5
-"""The part of the time for which answers are valid, after which it begins."""
+"""The background check begins after this share of the time for which results are valid."""
 PACE_SECONDS = 0.1
 """The period over which the rate of messages is measured, while messages wait."""
 STOP_CHECK_SECONDS = 0.05
-"""How often `until_stopped` checks whether sends are still being transmitted."""
+"""How often `wait_until_stopped` checks whether sends are still being transmitted."""
 
 PreSendResult = Literal["GO", "CHANGED", "OVERTAKEN"]
 
@@ -60,7 +60,7 @@ class ContentChanged(Exception):
 
 
 class SendTurn:
-    """One attempt that waits for a connection, and the answer of its last check."""
+    """One attempt that waits for a connection, and the result of its last check."""
 
     def __init__(
         self,
@@ -71,18 +71,19 @@ class SendTurn:
         needs_mark: bool,
         dated_at: Moment | None = None,
     ) -> None:
-        """`addresses` in lower case; `leavable`: an unsubscribed recipient gets nothing; `dated_at`: the `Date`."""
+        """`addresses` are in lower case; `skip_unsubscribed`: do not send to unsubscribed recipients; `dated_at`: the
+        `Date` header of the message."""
         self.send = send
         self.dated_at = dated_at
         self.addresses = addresses
-        self.leavable = skip_unsubscribed
+        self.skip_unsubscribed = skip_unsubscribed
         self.needs_mark = needs_mark
         """Whether the mark "transmitted, reply unknown" has yet to be committed."""
         self.result: PreSendResult | None = None
         self.checked_at = 0.0
-        """When the check that gave the answer began, by the event loop's clock."""
+        """When the check that gave the result began, by the event loop's clock."""
         self.check: asyncio.Task[None] | None = None
-        """The check that is running for it."""
+        """The running check that includes this attempt."""
 
     def row(self) -> dict[str, object]:
         """The row of this attempt for the statement."""
@@ -94,7 +95,7 @@ class SendTurn:
             "content_id": send.content_id,
             "contact_id": send.contact_id if send.lane == MARKETING else None,
             "addresses": self.addresses,
-            "leavable": self.leavable,
+            "skip_unsubscribed": self.skip_unsubscribed,
             "mark": self.needs_mark,
             "lost": send.handed_over,
             "dated_at": self.dated_at,
@@ -119,7 +120,7 @@ class SendQueue:
 
     @contextmanager
     def holding(self, turn: SendTurn) -> Iterator[None]:
-        """Have the message in the queue while the block runs, or until it is admitted."""
+        """Keep the attempt in the queue while the block runs, or until it is admitted."""
         if not self._waiting:  # The rate is only measured while messages wait.
             self._turns, self._counted_from = 0, asyncio.get_running_loop().time()
         self._waiting[turn] = None
@@ -129,10 +130,11 @@ class SendQueue:
             self._waiting.pop(turn, None)
 
     async def admit(self, turn: SendTurn) -> None:
-        """Return when the message may be sent now. Raises LeaseLost, ContentChanged, and what the database raises."""
+        """Wait until a check shows that the message may be sent, and return. Raises LeaseLost, ContentChanged, or an
+        error of the database."""
         loop = asyncio.get_running_loop()
-        came = loop.time()
-        while not self._is_decided(turn, came):
+        admitted_at = loop.time()
+        while not self._is_decided(turn, admitted_at):
             await self._wait_for_check(turn)
         self._waiting.pop(turn, None)
         self._turns += 1
@@ -147,17 +149,17 @@ class SendQueue:
     def _fresh_seconds(self) -> float:
         return min(FRESH_SECONDS_AT_MOST, max(FRESH_SECONDS, FRESH_CHECK_RATIO * self._check_seconds))
 
-    def _is_decided(self, turn: SendTurn, came: float) -> bool:
+    def _is_decided(self, turn: SendTurn, admitted_at: float) -> bool:
         if turn.result != "GO" or turn.needs_mark:
             return turn.result in {"CHANGED", "OVERTAKEN"}
         # A check that began after the connection was free is fresh, however long it took.
-        return turn.checked_at >= came or self._is_fresh(turn)
+        return turn.checked_at >= admitted_at or self._is_fresh(turn)
 
     def _is_fresh(self, turn: SendTurn) -> bool:
         return asyncio.get_running_loop().time() - turn.checked_at <= self._fresh_seconds
 
     async def _wait_for_check(self, turn: SendTurn) -> None:
-        """Wait for the check that is running for this message, or begin one for it and those behind it."""
+        """Wait for the running check of this message, or begin one for it and the next messages."""
         if turn.check is None:
             # Messages are prepared in batches: when the first one has its connection, the others are about to arrive.
             await asyncio.sleep(0)
@@ -172,7 +174,7 @@ class SendQueue:
         return task
 
     def _check_ahead(self) -> None:
-        """Begin the next check if the answers of the last one are half used up and connections would wait for it."""
+        """Begin a background check if the last check is old enough and enough messages wait."""
         if self._background is not None:
             return
         if asyncio.get_running_loop().time() - self._checked_at < BACKGROUND_AFTER * self._fresh_seconds:
@@ -188,11 +190,11 @@ class SendQueue:
             task.exception()
 
     def _ahead_count(self) -> int:
-        """How many messages will probably get a connection while an answer of now is fresh."""
+        """How many messages will probably get a connection while the result of a check that begins now is fresh."""
         return min(AHEAD_AT_MOST, max(AHEAD_AT_LEAST, round(self._measured_pace() * self._fresh_seconds)))
 
     def _next_to_check(self, besides: SendTurn | None = None) -> list[SendTurn]:
-        """The next messages without an answer, or with one that will be too old when they get a connection."""
+        """The next messages without a result, or with one that will be too old when they get a connection."""
         oldest = asyncio.get_running_loop().time() - BACKGROUND_AFTER * self._fresh_seconds
         soon = islice(
             (waiting for waiting in self._waiting if waiting.check is None and waiting is not besides),
@@ -231,9 +233,10 @@ class SendQueue:
 
 
 async def check_sends(world: "World", turns: list[SendTurn]) -> dict[UUID, bool]:
-    """Whether each message may be sent as it is, by the id of its send; without attempts that are not the latest.
+    """Whether each message may be sent as composed, keyed by the id of its send.
 
-    Commits "transmitted, reply unknown" for those that may be sent and need it.
+    Attempts that are not the latest of their send are left out. Commits the mark "transmitted, reply unknown" for
+    messages that may be sent and have `needs_mark`.
     """
     rows = await store.check_before_sending(
         world.db,
@@ -246,13 +249,14 @@ async def check_sends(world: "World", turns: list[SendTurn]) -> dict[UUID, bool]
 
 
 async def wait_until_stopped(world: "World", project_id: UUID, content_ids: list[UUID], now: Moment) -> None:
-    """Return when no send of these contents is sent any more, after a change of their state was committed.
+    """Wait until no worker on any host begins to send messages with these contents. Call it after a commit that holds
+    or stops the contents.
 
-    The answers that workers on any host got before the change are used up or too old by then; messages may still be in
-    transmission. Returns at once if nothing was checked, and after `FRESH_SECONDS_AT_MOST` at the latest.
+    Messages that are in transmission may still arrive. Returns at once if no message is in transmission, and after
+    FRESH_SECONDS_AT_MOST at the latest.
     """
     ends = asyncio.get_running_loop().time() + FRESH_SECONDS_AT_MOST
-    leases_end = now + 2 * world.settings.lease  # Those that are renewed meanwhile, too.
+    leases_end = now + 2 * world.settings.lease  # Includes leases that are renewed meanwhile.
     while (left := ends - asyncio.get_running_loop().time()) > 0:
         if not await store.has_unsettled_transmissions(
             world.db, project_id=project_id, content_ids=content_ids, now=now, until=leases_end

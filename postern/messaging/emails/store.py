@@ -71,7 +71,7 @@ class SettledSend(Record):
 
 
 class PreSendState(Record):
-    """The result of the check right before transmission, for an attempt that is the latest of its send."""
+    """The result of the check right before transmission, for the latest attempt of a send."""
 
     id: UUID
     may_go: bool
@@ -112,7 +112,7 @@ INSERTED_FIELDS = (
 """The fields of a new send that `insert_sends` stores unchanged."""
 
 
-# Many rows travel as one JSON value: encoding it is far cheaper than dumping a dozen arrays.
+# All rows are one JSON value, because encoding that is far cheaper than encoding a dozen arrays.
 @statement("""
     with v as materialized (
         select * from jsonb_to_recordset(%(rows)s) as v (
@@ -134,7 +134,8 @@ INSERTED_FIELDS = (
            expires_at, created_at, created_at, case when attempt > 0 then created_at end
     from v where project_id = any (%(project_id)s)
 """)
-async def insert_sends(tx: Transaction, *, project_id: list[UUID], rows: Jsonb) -> None: ...
+async def insert_sends(tx: Transaction, *, project_id: list[UUID], rows: Jsonb) -> None:
+    """Insert sends, their bodies and their search texts. `project_id`: the projects that occur in `rows`."""
 
 
 @statement("""
@@ -150,6 +151,7 @@ async def insert_bodies(
 ) -> None: ...
 
 
+# Insert keys; returns those that are new or expired. Keys claimed within `window` are left out, unchanged.
 @statement("""
     insert into idempotency_keys as known (project_id, route, key, body_hash, send_ids, lease_until, status, response,
                                            created_at)
@@ -177,9 +179,8 @@ async def claim_keys(
     where project_id = %(project_id)s and route = %(route)s and key = %(key)s
       and created_at > now() - %(window)s::interval
 """)
-async def get_key(
-    db: Queries, *, project_id: UUID, route: str, key: str, window: timedelta
-) -> IdempotencyRow | None: ...
+async def get_key(db: Queries, *, project_id: UUID, route: str, key: str, window: timedelta) -> IdempotencyRow | None:
+    """The row of a key that was claimed within `window`."""
 
 
 @statement("""
@@ -188,7 +189,8 @@ async def get_key(
                 %(response)s::jsonb[]) as v (project_id, route, key, status, response)
     where (known.project_id, known.route, known.key) = (v.project_id, v.route, v.key) and known.status is null
 """)
-async def finish_keys(db: Queries, keys: list[IdempotencyKey]) -> None: ...
+async def finish_keys(db: Queries, keys: list[IdempotencyKey]) -> None:
+    """Store status and response of keys that have none yet."""
 
 
 @statement("""
@@ -208,7 +210,8 @@ async def sends_by_id(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list
 
 
 @statement("select * from sends where project_id = %(project_id)s and id = %(id)s for update")
-async def lock_send(tx: Transaction, *, project_id: UUID, id: UUID) -> Send | None: ...
+async def lock_send(tx: Transaction, *, project_id: UUID, id: UUID) -> Send | None:
+    """The send, locked for update."""
 
 
 @statement("""
@@ -229,6 +232,7 @@ async def count_log(db: Queries, *, project_id: UUID, where: Composable) -> int:
 def stream_log(tx: Transaction, *, project_id: UUID, where: Composable) -> AsyncIterator[Send]: ...
 
 
+# The counters of a campaign; of the whole project if `campaign_id` is None.
 @statement("""
     select measure, sum(count)::bigint as count from send_counters
     where project_id = %(project_id)s and (%(campaign_id)s::uuid is null or campaign_id = %(campaign_id)s)
@@ -247,10 +251,12 @@ async def bodies(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Stor
     update send_bodies set sealed = null
     where project_id = any (%(project_id)s) and send_id = any (%(ids)s) and sealed is not null
 """)
-async def erase_secrets(tx: Transaction, *, project_id: list[UUID], ids: list[UUID]) -> None: ...
+async def erase_secrets(tx: Transaction, *, project_id: list[UUID], ids: list[UUID]) -> None:
+    """Erase the encrypted content, with the one-time secrets, of these sends. `project_id`: their projects."""
 
 
-# Whatever settles a send erases its secrets itself; this catches what a signal from outside settled.
+# Erase the one-time secrets of up to `limit` settled sends; False if there are none.
+# The code that settles a send normally erases its secrets too. This erases secrets that remained.
 @statement("""
     with settled as (
         select b.project_id, b.send_id from send_bodies b
@@ -302,7 +308,8 @@ async def insert_content(tx: Transaction, *, project_id: UUID, id: UUID, body: J
 async def set_content_state(tx: Transaction, *, project_id: UUID, ids: list[UUID], state: str) -> None: ...
 
 
-# A claimed send is due at the end of its lease. A send that is not marked was not checked yet, or is settled.
+# While a worker holds a send, its due_at is the end of the lease; so all leases end from `now`
+# to `until`. A send without the mark in handed_over was not checked yet, or is settled.
 @statement("""
     select exists (
         select from sends where project_id = %(project_id)s and lane = 1 and due_at between %(now)s and %(until)s
@@ -313,9 +320,8 @@ async def has_unsettled_transmissions(
 ) -> bool: ...
 
 
-# The shared lock on the content excludes its release: a send that is held here is held before the release, which then
-# finds it. A send whose content was released in the meantime is due at once. Nothing of this attempt was transmitted,
-# so its mark is removed.
+# The share lock on the content makes a concurrent release wait, so the release finds every send that is held here. A
+# send whose content was already released becomes due now. This attempt transmitted nothing, so its mark is removed.
 @statement("""
     with held as materialized (
         select project_id, id from contents
@@ -335,14 +341,16 @@ async def hold_sends(
 ) -> None: ...
 
 
+# Whether each send may be transmitted; marks those that may. Leaves out attempts that are not the latest.
 # All subqueries are in the SELECT list, so that no plan joins whole tables: there are only a few hundred rows. They
-# check the state of shared content, then whether the contact exists and is subscribed, then the suppression list, in
-# which UNSUBSCRIBE counts if `leavable` is set. Sends that may go are marked in the same statement.
+# check the state of shared content, then whether the contact exists and is subscribed, then the suppression list, where
+# the reason UNSUBSCRIBE counts only if `skip_unsubscribed` is set. `mark`: mark the send as transmitted if it may go.
+# `lost`: an earlier attempt that was marked and never settled; it is recorded as AMBIGUOUS.
 @statement("""
     with wanted as materialized (
         select * from jsonb_to_recordset(%(rows)s) as v (
-            project_id uuid, id uuid, attempt int, content_id uuid, contact_id uuid, addresses text[], leavable bool,
-            mark bool, lost int, dated_at timestamptz)
+            project_id uuid, id uuid, attempt int, content_id uuid, contact_id uuid, addresses text[],
+            skip_unsubscribed bool, mark bool, lost int, dated_at timestamptz)
         where project_id = any (%(project_id)s)
     ), seen as materialized (
         select w.*,
@@ -353,7 +361,7 @@ async def hold_sends(
                 where (c.project_id, c.id) = (w.project_id, w.contact_id) and not c.unsubscribed))
             and not exists (
                 select from suppressions p where p.project_id = w.project_id and p.address = any (w.addresses)
-                                             and (w.leavable or p.reason <> 'UNSUBSCRIBE'))
+                                             and (w.skip_unsubscribed or p.reason <> 'UNSUBSCRIBE'))
             as may_go
         from wanted w
     ), marked as (
@@ -381,6 +389,7 @@ async def check_before_sending(
 ) -> list[PreSendState]: ...
 
 
+# The states of shared content and of contacts; deleted contacts are left out.
 @statement("""
     select id, state from contents where project_id = %(project_id)s and id = any (%(content_ids)s)
     union all
@@ -412,6 +421,8 @@ async def count_skipped(
 ) -> None: ...
 
 
+# Store the state of sends after an attempt; returns the sends whose attempt is still the latest.
+# `allowed`: the status changes `FROM TO` that are applied; otherwise the status stays.
 @statement("""
     update sends as s set
         status = case when s.status || ' ' || v.status = any (%(allowed)s::text[]) then v.status else s.status end,
@@ -457,7 +468,7 @@ async def insert_attempts(tx: Transaction, *, project_id: list[UUID], rows: Json
 async def attempts(db: Queries, *, project_id: UUID, send_id: UUID) -> list[SendAttempt]: ...
 
 
-# After several attempts, the recipient has the message of the last accepted one.
+# The recipient has the message of the last accepted attempt.
 @statement("""
     select signatures, links_base from send_attempts
     where project_id = %(project_id)s and send_id = %(send_id)s and signatures is not null and links_base is not null
@@ -466,16 +477,17 @@ async def attempts(db: Queries, *, project_id: UUID, send_id: UUID) -> list[Send
 async def transmitted_parts(db: Queries, *, project_id: UUID, send_id: UUID) -> TransmittedParts | None: ...
 
 
-# A send that a worker has claimed but not transmitted is taken over by the next attempt; a transmitted send is not
-# changed.
+# If a worker has claimed the send but not transmitted it, the next attempt replaces that attempt.
 @statement("""
     update sends set due_at = %(now)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s and handed_over is null
     returning *
 """)
-async def bring_forward(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> Send | None: ...
+async def bring_forward(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> Send | None:
+    """Make a send due now; None if it may be in transmission."""
 
 
+# Store status, times, reason and tries of `send` and begin a new attempt, which invalidates the current one.
 @statement("""
     update sends set status = %(status)s, due_at = %(due_at)s, scheduled_at = %(scheduled_at)s, attempt = attempt + 1,
                      handed_over = null, reason = %(reason)s, tries = %(tries)s, pending = null, updated_at = %(now)s
@@ -485,7 +497,7 @@ async def bring_forward(tx: Transaction, *, project_id: UUID, id: UUID, now: Mom
 async def change_schedule(tx: Transaction, send: Send, *, now: Moment) -> Send: ...
 
 
-# If the attempt was settled before the renewal arrived, the later due_at of its next attempt must not change.
+# A renewal that arrives after the attempt was settled must not change the due_at of the next attempt.
 @statement("""
     update sends as s set due_at = %(until)s
     from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(attempt)s::int[]) as v (project_id, id, attempt)
@@ -502,8 +514,7 @@ async def renew_leases(
 async def suppressed_among(db: Queries, *, project_id: UUID, addresses: list[str]) -> list[SuppressedAddress]: ...
 
 
-# Uses the clock of the database, which all processes share. Time spans are not leased far ahead: a send that would wait
-# so long goes back to the database.
+# Uses the clock of the database, which all processes share.
 @statement("""
     insert into mail_rates as known (project_id, name, next_at)
     values (%(project_id)s, %(name)s, clock_timestamp() + %(span)s::interval)
@@ -515,10 +526,12 @@ async def suppressed_among(db: Queries, *, project_id: UUID, addresses: list[str
 """)
 async def lease_times(
     db: Queries, *, project_id: UUID, name: str, span: timedelta, ahead: timedelta
-) -> LeasedTimes | None: ...
+) -> LeasedTimes | None:
+    """Lease the next time span of a rate limit; None if it would begin more than `ahead` from now."""
 
 
-# A stronger reason replaces a weaker one, which is added to the history. Other insertions change nothing.
+# Add suppressions; returns those that are new or got a stronger reason. `strength`: reasons, weakest first.
+# A stronger reason replaces a weaker one, and the weaker one is added to the history.
 @statement("""
     insert into suppressions as known (project_id, id, address, reason, source, detail, send_id, created_at)
     select * from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(address)s::text[], %(reason)s::text[],
@@ -602,6 +615,7 @@ def all_suppressions(
 async def count_suppressions(db: Queries, *, project_id: UUID, reason: str | None, pattern: str | None) -> int: ...
 
 
+# Count a soft bounce; returns one value: whether there are now `times` of them, spread over at least `span`.
 @statement("""
     insert into soft_bounces as known (project_id, address, times, first_at, last_at)
     values (%(project_id)s, %(address)s, 1, %(now)s, %(now)s)
@@ -628,7 +642,8 @@ async def delete_soft_bounces(tx: Transaction, *, project_id: list[UUID], addres
          as v (project_id, id, send_id, mail_from, recipients, sender, subject, message, sealed, captured_at)
     on conflict (project_id, send_id) do nothing
 """)
-async def capture(db: Queries, messages: list[CapturedMail]) -> None: ...
+async def capture(db: Queries, messages: list[CapturedMail]) -> None:
+    """Store captured messages; a send that already has one is left unchanged."""
 
 
 @statement("""
@@ -668,6 +683,7 @@ async def mark_engaged(
 ) -> None: ...
 
 
+# Insert sends and return their ids, except those whose `once_key` was used before.
 @statement(
     """
     insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,
@@ -688,7 +704,8 @@ async def mark_engaged(
 async def insert_once(tx: Transaction, sends: list[Send]) -> list[UUID]: ...
 
 
-# Locked before the messages of contacts are counted, so that concurrent transactions do not exceed the cap together.
+# Take an advisory lock until the transaction ends. The result has no meaning.
+# Call this before counting the messages of contacts, so that concurrent transactions do not exceed the cap together.
 @statement("""
     select pg_advisory_xact_lock(hashtextextended('frequency-cap:' || %(project_id)s::text, 0))::text
 """)
@@ -708,6 +725,7 @@ async def count_recent_marketing(
 ) -> list[ContactCount]: ...
 
 
+# Delete up to `limit` expired contents per project; False if there are none. Contents of waiting sends stay.
 # The ids of sends are UUIDv7, so the oldest content of a project comes first in the order of the primary key.
 @statement("""
     with kept as (
@@ -729,6 +747,7 @@ async def count_recent_marketing(
 async def delete_expired_bodies(db: Queries, *, now: Moment, default_days: int, limit: int) -> bool: ...
 
 
+# Delete up to `limit` expired captured messages per project; False if there are none.
 @statement("""
     with kept as (
         select p.id as project_id,

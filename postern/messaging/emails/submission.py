@@ -117,7 +117,8 @@ async def check_email(
 ) -> NewSend:
     """Validate an e-mail completely before anything is stored. Raises a Problem with the path.
 
-    With `rendered=False` the caller must call `render_check`.
+    `deliver_now`: this process delivers the e-mail right after the commit, unless it is scheduled. `context` caches
+    lookups across the e-mails of a request. With `render=False` the caller must call `render_check`.
     """
     context = SubmissionContext() if context is None else context
     sender = _address("/from", data.from_)

@@ -185,7 +185,10 @@ def parse_address(text: str) -> Address:
 
 
 def normalise(spec: str) -> str:
-    """The lookup key of an address: equal for spellings that differ in letter case or in the encoding of the domain."""
+    """The lookup key of an address, equal for spellings that differ in letter case or in the encoding of the domain.
+
+    Raises AddressInvalid.
+    """
     return lookup_key(parse_address(spec))
 
 

@@ -137,7 +137,7 @@ class Blocklists:
 
 
 async def zone_problem(resolver: Resolver, zone: Zone) -> str | None:
-    """Test a zone (RFC 5782 §5): None if it works, else what is wrong."""
+    """Test a zone (RFC 5782 §5): None if its responses can be used, otherwise the reason why they cannot."""
     listed = await _look_up(resolver, zone, zone.listed_probe, zone.listed_probe)
     if listed.status is not ListingStatus.LISTED:
         return f"{zone.name} does not list its test entry: {listed.reason}"
@@ -160,7 +160,7 @@ async def _look_up(resolver: Resolver, zone: Zone, prefix: str, subject: str) ->
 
 
 def interpret_codes(zone: Zone, codes: Sequence[str]) -> tuple[ListingStatus, str]:
-    """Interpret the addresses that a list returned. One error code among them makes the result unknown."""
+    """The status and the reason for the addresses that a list returned. One error code makes the status UNKNOWN."""
     errors = [code for code in codes if _is_error(zone, code)]
     if errors:
         return ListingStatus.UNKNOWN, f"{zone.name} returned {errors[0]}, which is an error code and not a listing."

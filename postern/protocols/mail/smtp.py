@@ -105,7 +105,7 @@ def _reply(lines: list[bytes]) -> SmtpReply:
 
 
 def encode_address(address: str, *, smtputf8: bool) -> bytes | None:
-    """An address as written between `<` and `>`; None if it needs SMTPUTF8, which the server does not support.
+    """An address as sent between `<` and `>`; None if it needs SMTPUTF8 and `smtputf8` is False.
 
     If the local part is ASCII, the domain is written as A-labels (RFC 5891 §4.4), which any server accepts.
     Raises ValueError for an invalid address.

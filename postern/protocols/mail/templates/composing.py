@@ -378,7 +378,10 @@ def preview(
     unsubscribe_url: str,
     engine: Engine = "minijinja",
 ) -> tuple[str | None, str | None, str | None]:
-    """Render subject, html and text with values. Raises RenderFailed."""
+    """Render subject, html and text with values; `unsubscribe_url` is the value of the unsubscribe link.
+
+    Raises RenderFailed, TemplateInvalid, TooManyLinks or TooManyLinksRendered.
+    """
     facts: dict[str, Any] = dict.fromkeys(UNSUBSCRIBE_NAMES, unsubscribe_url)
     content = compile_content(
         subject=subject or "", html=html, text=text, shared_values=facts, reached=reached, engine=engine

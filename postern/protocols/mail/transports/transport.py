@@ -94,7 +94,7 @@ class DeliveryOutcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def dialogue_lines(said: tuple[tuple[str, bytes], ...]) -> list[str]:
-    """A dialogue line by line."""
+    """The lines of a dialogue, each with its side: `C: …` or `S: …`."""
     lines: list[str] = []
     for speaker, data in joined_chunks(said):
         text = data.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
@@ -104,7 +104,7 @@ def dialogue_lines(said: tuple[tuple[str, bytes], ...]) -> list[str]:
 
 @lru_cache(maxsize=64)
 def _cached_dialogue_lines(said: tuple[tuple[str, bytes], ...]) -> tuple[str, ...]:
-    """The same for the start of a connection, cached because many messages share it."""
+    """`dialogue_lines` of the start of a connection, cached because many messages share it."""
     return tuple(dialogue_lines(said))
 
 
@@ -229,7 +229,7 @@ def fixed_outcome(address: str) -> FixedOutcome | None:
 
 
 def fixed_result(fixed: FixedOutcome, recipient: str) -> Result:
-    """The result with a fixed outcome."""
+    """The result for a test address with this fixed outcome."""
     if fixed is FixedOutcome.BOUNCED:
         kind, code, enhanced, text = Rejected, 550, "5.1.1", "No such user here"
     elif fixed is FixedOutcome.SUPPRESSED:
