@@ -45,7 +45,10 @@ def expected_entries(zones: Sequence[Zone], addresses: Sequence[str], domain: st
 
 
 async def check_listings(world: "World", watch: BlocklistWatch) -> None:
-    """Check one domain on all blocklists, store the results, and record an event for every change."""
+    """Check one domain on all blocklists, store the results, and record an event for every listing and delisting.
+
+    Changes nothing if the domain was deleted or a later attempt has begun. Schedules the next check.
+    """
     domain = await store.get_domain(world.db, project_id=watch.project_id, id=watch.id)
     if domain is None:
         return

@@ -21,7 +21,10 @@ class DnsCheckResult(NamedTuple):
     checks: list[RecordCheck]
 
     def verdict(self, purpose: Purpose) -> bool | None:
-        """Whether the record is published correctly; None if the lookup failed."""
+        """Whether the record with this purpose is published correctly; None if its lookup failed.
+
+        False also if the record was not checked.
+        """
         status = next((check.status for check in self.checks if check.purpose == purpose), "PENDING")
         return None if status == "UNKNOWN" else status == "VERIFIED"
 
@@ -29,7 +32,7 @@ class DnsCheckResult(NamedTuple):
 async def check_records(
     resolver: Resolver, domain: str, keys: Sequence[PublicKey], published: PublishedRecords
 ) -> DnsCheckResult:
-    """Look up every record of a domain concurrently. Lookup errors do not raise: they are in the results."""
+    """Look up every record of a domain concurrently. A failed lookup gives the status UNKNOWN; nothing is raised."""
     keys_by_purpose = {PURPOSES[key.role]: key for key in keys}
     expected = records_of(domain, keys, [], published)
     if published.zone:

@@ -11,6 +11,7 @@ from postern.messaging.domains.model import StoredSender, VerifiedAddress
 async def count_senders(db: Queries, *, project_id: UUID) -> int: ...
 
 
+# Insert a PENDING sender. None if the project already has a sender with this email.
 @statement("""
     insert into senders (project_id, id, email, status, dmarc_policy, token_hash, token_expires_at, created_at,
                          updated_at)
@@ -36,6 +37,7 @@ async def insert_sender(
 async def get_sender(db: Queries, *, project_id: UUID, id: UUID) -> StoredSender | None: ...
 
 
+# The sender, locked for update.
 @statement("select * from senders where project_id = %(project_id)s and id = %(id)s for update")
 async def lock_sender(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredSender | None: ...
 
@@ -44,6 +46,7 @@ async def lock_sender(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredS
 async def list_senders(db: Queries, *, project_id: UUID, limit: int) -> list[StoredSender]: ...
 
 
+# Replace the confirmation token and the stored DMARC policy of a sender.
 @statement("""
     update senders set dmarc_policy = %(dmarc_policy)s, token_hash = %(token_hash)s,
         token_expires_at = %(token_expires_at)s, updated_at = %(now)s
@@ -70,11 +73,12 @@ async def set_token(
 async def mark_verified(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> StoredSender: ...
 
 
+# Delete a sender; False if it does not exist.
 @statement("delete from senders where project_id = %(project_id)s and id = %(id)s")
 async def delete_sender(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 
 
-# Which of many (project, lower-case address) pairs are verified senders.
+# The verified senders among pairs of project and lower-case email (parallel lists), in any order.
 @statement("""
     select s.project_id, lower(s.email) as email
     from senders s join unnest(%(project_id)s::uuid[], %(email)s::text[]) as wanted (project_id, email)

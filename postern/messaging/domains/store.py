@@ -8,6 +8,7 @@ from postern.kernel.database.statements import Jsonb, Queries, Transaction, stat
 from postern.messaging.domains.model import BlocklistEntry, KeysOfDomain, SealedKey, SendingDomain, StoredDomain
 
 
+# Insert a PENDING domain that is due for a check now. None if the project already has this domain.
 @statement("""
     insert into domains (project_id, id, domain, status, keys, watched_since, due_at, created_at, updated_at)
     values (%(project_id)s, %(id)s, %(domain)s, 'PENDING', %(keys)s, %(now)s, %(now)s, %(now)s, %(now)s)
@@ -19,6 +20,7 @@ async def insert_domain(
 ) -> StoredDomain | None: ...
 
 
+# Store an encrypted private key; replaces the key with the same selector.
 @statement("""
     insert into domain_keys (project_id, domain_id, selector, private_key, created_at)
     values (%(project_id)s, %(domain_id)s, %(selector)s, %(private_key)s, %(now)s)
@@ -44,10 +46,12 @@ async def count_domains(db: Queries, *, project_id: UUID) -> int: ...
 async def get_domain(db: Queries, *, project_id: UUID, id: UUID) -> StoredDomain | None: ...
 
 
+# The domain, locked for update.
 @statement("select * from domains where project_id = %(project_id)s and id = %(id)s for update")
 async def lock_domain(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredDomain | None: ...
 
 
+# Up to `limit` domains, newest first; with `before`, only domains with a smaller id.
 @statement("""
     select * from domains where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
     order by id desc limit %(limit)s
@@ -55,6 +59,7 @@ async def lock_domain(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredD
 async def list_domains(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[StoredDomain]: ...
 
 
+# The number of waiting sends of a domain; each of the three kinds is counted up to `limit`.
 # Reads the table of the `emails` package, which imports this one and so cannot be called. Each part of the union has
 # a partial index: the sends that are due, by lane, and the sends that a paused campaign holds.
 @statement("""
@@ -72,10 +77,12 @@ async def list_domains(db: Queries, *, project_id: UUID, before: UUID | None, li
 async def count_waiting_sends(db: Queries, *, project_id: UUID, id: UUID, limit: int) -> int: ...
 
 
+# Delete a domain and return it; None if it does not exist.
 @statement("delete from domains where project_id = %(project_id)s and id = %(id)s returning *")
 async def delete_domain(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredDomain | None: ...
 
 
+# Store the verification state of `domain` (all columns except name and keys).
 @statement("""
     update domains set status = %(status)s, checks = %(checks)s, spf_verified = %(spf_verified)s,
         dkim_verified = %(dkim_verified)s, ed25519_verified = %(ed25519_verified)s,
@@ -104,6 +111,7 @@ async def set_keys(tx: Transaction, *, project_id: UUID, id: UUID, keys: Jsonb, 
 async def get_sending_domain(db: Queries, *, project_id: UUID, domain: str) -> SendingDomain | None: ...
 
 
+# The 1,000 newest domains of a project, newest first.
 @statement("""
     select project_id, id, domain, status, keys, dkim_verified, ed25519_verified, return_path_verified,
            tracking_verified, updated_at
@@ -112,6 +120,7 @@ async def get_sending_domain(db: Queries, *, project_id: UUID, domain: str) -> S
 async def list_sending_domains(db: Queries, *, project_id: UUID) -> list[SendingDomain]: ...
 
 
+# The domains with these names in these projects (parallel lists), in any order; unknown ones are left out.
 @statement("""
     select d.project_id, d.id, d.domain, d.status, d.keys, d.dkim_verified, d.ed25519_verified,
            d.return_path_verified, d.tracking_verified, d.updated_at
@@ -121,6 +130,7 @@ async def list_sending_domains(db: Queries, *, project_id: UUID) -> list[Sending
 async def sending_domains_by_name(db: Queries, *, project_id: list[UUID], domain: list[str]) -> list[SendingDomain]: ...
 
 
+# The domains with these ids, in any order; unknown ids are left out.
 @statement("""
     select project_id, id, domain, status, keys, dkim_verified, ed25519_verified, return_path_verified,
            tracking_verified, updated_at
@@ -136,6 +146,7 @@ async def sending_domains_by_id(db: Queries, *, project_id: UUID, ids: list[UUID
 async def private_keys(db: Queries, *, project_id: UUID, domain_id: UUID) -> list[SealedKey]: ...
 
 
+# The keys of every domain of all projects, streamed.
 @streamed_statement("select keys from domains order by project_id, id")
 def all_keys(tx: Transaction) -> AsyncIterator[KeysOfDomain]: ...
 
@@ -147,6 +158,7 @@ def all_keys(tx: Transaction) -> AsyncIterator[KeysOfDomain]: ...
 async def list_entries(db: Queries, *, project_id: UUID, domain_id: UUID) -> list[BlocklistEntry]: ...
 
 
+# Insert entries (parallel lists) that do not exist yet; existing entries stay unchanged.
 @statement("""
     insert into blocklist_entries (project_id, domain_id, id, list_name, subject_value)
     select %(project_id)s, %(domain_id)s, fresh.* from unnest(
@@ -165,6 +177,7 @@ async def insert_entries(
 ) -> None: ...
 
 
+# Delete the entries of a domain that are not in the parallel lists `list_name` and `subject_value`.
 @statement("""
     delete from blocklist_entries
     where project_id = %(project_id)s and domain_id = %(domain_id)s
@@ -177,6 +190,7 @@ async def delete_other_entries(
 ) -> None: ...
 
 
+# Store check results (parallel lists). A status other than LISTED and CLEAR does not change `listed`.
 @statement("""
     update blocklist_entries as entry set status = found.status, codes = string_to_array(found.codes, ' '),
         reason = found.reason,
@@ -206,6 +220,7 @@ async def update_entries(
 ) -> None: ...
 
 
+# Set the time of the next blocklist check; False if `attempt` is not the latest or the watch is deleted.
 @statement("""
     update blocklist_watches set due_at = %(due_at)s
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s

@@ -63,14 +63,14 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 SETTLE_TRIES, SETTLE_PAUSE = 20, timedelta(seconds=0.5)
-"""How often and how soon storing an outcome is retried."""
+"""How often storing an outcome is tried, and the pause between tries."""
 PREPARE_BATCH = 250
 """Maximum messages that are rendered, composed and signed in one batch, which takes about 0.1 s."""
 GATHER_SECONDS = 0.05
 """How long outcomes are collected before they are stored together, if no request waits for them."""
 LINKS_PURPOSE = "links"
 COMPOSE_TRIES = 3
-"""How often a message is composed again within one attempt if something changed while it waited for a connection."""
+"""How often a message is composed within one attempt, as its content may change while it waits for a connection."""
 
 
 class DeliveryJob(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,15 +141,15 @@ async def _attempt(world: "World", job: DeliveryJob) -> FinishedAttempt | None:
         except ContentChanged:
             # An earlier check may have committed the mark; committing it again changes nothing.
             needs_mark = True
-        except (RenderingUnavailable, RenderingBusy) as trouble:
-            return FinishedAttempt(send=job.send, verdict=rules.not_rendered(job.send, trouble.detail, world.clock()))
+        except (RenderingUnavailable, RenderingBusy) as error:
+            return FinishedAttempt(send=job.send, verdict=rules.not_rendered(job.send, error.detail, world.clock()))
     return FinishedAttempt(send=job.send, verdict=rules.content_kept_changing(job.send, world.clock()))
 
 
 async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -> FinishedAttempt | None:
     secrets = job.body.secrets if job.body else []
     started = time.monotonic()
-    looked_at = asyncio.get_running_loop().time()
+    check_started_at = asyncio.get_running_loop().time()
     prepare = prepare_marketing if job.send.lane == MARKETING else prepare_all
     prepared: PreparedMessage | SendOutcome | CampaignPaused
     try:
@@ -163,7 +163,7 @@ async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -
         return FinishedAttempt(send=job.send, verdict=prepared, has_secrets=bool(secrets))
     turn = _turn(job.send, job.body, prepared.decision, needs_mark=needs_mark)
     if not needs_mark:  # The decision was just made, so it counts as a check.
-        turn.result, turn.checked_at = "GO", looked_at
+        turn.result, turn.checked_at = "GO", check_started_at
     outcome = await _deliver(world, job, prepared, turn)
     if secrets:
         outcome = redact_outcome(outcome, secrets)
@@ -185,18 +185,18 @@ async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -
         duration=spent,
         subject=prepared.subject,
         dated_at=turn.dated_at,
-        # A signature has a hash of the body: the few possible codes could be tried against it.
-        transmitted=None if secrets else _as_sent(job.send, prepared),
+        # A signature contains a hash of the body, against which the few possible one-time codes could be tried.
+        transmitted=None if secrets else _transmitted_parts(job.send, prepared),
         has_secrets=bool(secrets),
         suppressed=suppressed,
     )
 
 
-def _as_sent(send: Send, prepared: PreparedMessage) -> TransmittedParts | None:
-    """What `get_email_message` needs besides the send; None for messages of campaigns, which are not stored."""
+def _transmitted_parts(send: Send, prepared: PreparedMessage) -> TransmittedParts | None:
+    """The data that `get_email_message` needs besides the send; None for campaigns, whose messages are not stored."""
     if send.content_id is not None:
         return None
-    # The message that is signed begins with `From`; the signatures stand before it.
+    # The composed message begins with `From`; the signatures are in front of it.
     signatures, found, _ = prepared.message.partition(b"\r\nFrom: ")
     return TransmittedParts(
         signatures=f"{signatures.decode()}\r\n" if found and not prepared.message.startswith(b"From: ") else "",
@@ -205,9 +205,9 @@ def _as_sent(send: Send, prepared: PreparedMessage) -> TransmittedParts | None:
 
 
 async def _settle(world: "World", attempted: FinishedAttempt, gather_seconds: float) -> str:
-    """Store the outcome of an attempt, and retry while the database is away.
+    """Store the outcome of an attempt and return the status of the send. Retries while the database cannot be reached.
 
-    If a later attempt has begun meanwhile, this changes nothing.
+    Changes nothing if a later attempt has begun in the meantime.
     """
     settle = world.batcher(settle_all, pause_seconds=gather_seconds)
     for _ in range(SETTLE_TRIES):
@@ -221,40 +221,40 @@ async def _settle(world: "World", attempted: FinishedAttempt, gather_seconds: fl
 
 async def _deliver(world: "World", job: DeliveryJob, prepared: PreparedMessage, turn: SendTurn) -> DeliveryOutcome:
     """Deliver a message. Raises LeaseLost or ContentChanged if it must not be sent as it was composed."""
-    plan, send = prepared.decision, job.send
-    if not plan.envelope.recipients:
-        return DeliveryOutcome(results=plan.fixed_results, host="postern.test", duration=NO_TIME)
-    if is_captured(world, plan.settings, test=send.test):
+    decision, send = prepared.decision, job.send
+    if not decision.envelope.recipients:
+        return DeliveryOutcome(results=decision.fixed_results, host="postern.test", duration=NO_TIME)
+    if is_captured(world, decision.settings, test=send.test):
         message, sealed = prepared.message, None
         if job.body and job.body.secrets:
             sealed = seal_captured(world, send.id, message)
-            words, draft = draft_of(send, redacted_body(job.body), job.values, "", b"", now=world.clock())
-            made = await world.rendering.compose(ComposeRequest(words, draft, (), str(send.project_id)), now=0)
-            message = made.message
+            templates, draft = draft_of(send, redacted_body(job.body), job.values, "", b"", now=world.clock())
+            result = await world.rendering.compose(ComposeRequest(templates, draft, (), str(send.project_id)), now=0)
+            message = result.message
         capture = CapturedMail(
             project_id=send.project_id,
             id=new_id(),
             send_id=send.id,
-            mail_from=plan.envelope.mail_from,
-            recipients=list(plan.envelope.recipients),
+            mail_from=decision.envelope.mail_from,
+            recipients=list(decision.envelope.recipients),
             sender=send.sender,
             subject=prepared.subject,
             message=message,
             sealed=sealed,
             captured_at=world.clock(),
         )
-        outcome = await capture_transport(world, capture).deliver(plan.envelope, message)
+        outcome = await capture_transport(world, capture).deliver(decision.envelope, message)
     else:
         try:
-            transport = transport_of(world, send.project_id, plan.settings)
-        except NoSmartHost as gone:
+            transport = transport_of(world, send.project_id, decision.settings)
+        except NoSmartHost as error:
             pause = rules.no_server_delay(send.attempt)
-            return defer_all(plan.envelope, gone.detail, "", no_server_contacted=True, retry_after=pause)
+            return defer_all(decision.envelope, error.detail, "", no_server_contacted=True, retry_after=pause)
         queue = queues(world).of(transport, send.lane)
         with queue.holding(turn):
             outcome = await _deliver_by(transport, prepared, turn, queue)
-    if plan.fixed_results:
-        outcome = msgspec.structs.replace(outcome, results=(*plan.fixed_results, *outcome.results))
+    if decision.fixed_results:
+        outcome = msgspec.structs.replace(outcome, results=(*decision.fixed_results, *outcome.results))
     return outcome
 
 
@@ -277,9 +277,9 @@ async def _deliver_by(
     return await transport.deliver(envelope, message, admit=lambda: queue.admit(turn), before_dot=mark)
 
 
-def _turn(send: Send, body: SendBody | None, plan: RecipientDecision, *, needs_mark: bool) -> SendTurn:
-    addresses = [recipient.lower() for recipient in plan.envelope.recipients]
-    date = Moment.fromtimestamp(plan.request.draft.date, UTC)
+def _turn(send: Send, body: SendBody | None, decision: RecipientDecision, *, needs_mark: bool) -> SendTurn:
+    addresses = [recipient.lower() for recipient in decision.envelope.recipients]
+    date = Moment.fromtimestamp(decision.request.draft.date, UTC)
     return SendTurn(
         send, addresses, skip_unsubscribed=_skips_unsubscribed(send, body), needs_mark=needs_mark, dated_at=date
     )
@@ -311,29 +311,34 @@ async def prepare_all(
 
     An error of a project (it was just deleted, or its key cannot be decrypted) is raised for all of its messages.
     """
-    concerned = {job.send.project_id for job in jobs}
-    contexts = {project_id: await _context_or_failure(world, project_id, jobs) for project_id in concerned}
-    plans = [_decide_or_fail(job, contexts[job.send.project_id]) for job in jobs]
-    orders = [plan.request for plan in plans if isinstance(plan, RecipientDecision)]
-    made = iter(await world.rendering.compose_all(orders, now=int(world.clock().timestamp())))
-    return [_prepared_of(plan, next(made)) if isinstance(plan, RecipientDecision) else plan for plan in plans]
+    project_ids = {job.send.project_id for job in jobs}
+    contexts = {project_id: await _context_or_failure(world, project_id, jobs) for project_id in project_ids}
+    decisions = [_decide_or_fail(job, contexts[job.send.project_id]) for job in jobs]
+    requests = [decision.request for decision in decisions if isinstance(decision, RecipientDecision)]
+    results = iter(await world.rendering.compose_all(requests, now=int(world.clock().timestamp())))
+    return [
+        _prepared_of(decision, next(results)) if isinstance(decision, RecipientDecision) else decision
+        for decision in decisions
+    ]
 
 
 async def prepare_marketing(
     world: "World", jobs: list[DeliveryJob]
 ) -> list[PreparedMessage | SendOutcome | CampaignPaused | BaseException]:
-    """The same for marketing mail, in separate batches, so that a password reset does not wait for them."""
+    """Like `prepare_all`, but in separate batches for marketing mail, so that a password reset does not wait for it."""
     return await prepare_all(world, jobs)
 
 
 async def _prepare_alone(world: "World", job: DeliveryJob) -> PreparedMessage | SendOutcome | CampaignPaused:
-    """The same for one message of a project with expensive templates, which have their own render process."""
-    plan = _decide_or_fail(job, await _context_or_failure(world, job.send.project_id, [job]))
-    if isinstance(plan, BaseException):
-        raise plan
-    if not isinstance(plan, RecipientDecision):
-        return plan
-    return _prepared(plan, await world.rendering.compose_alone(plan.request, now=int(world.clock().timestamp())))
+    """Like `prepare_all`, for one message of a project whose expensive templates have their own render process."""
+    decision = _decide_or_fail(job, await _context_or_failure(world, job.send.project_id, [job]))
+    if isinstance(decision, BaseException):
+        raise decision
+    if not isinstance(decision, RecipientDecision):
+        return decision
+    return _prepared(
+        decision, await world.rendering.compose_alone(decision.request, now=int(world.clock().timestamp()))
+    )
 
 
 def _decide_or_fail(
@@ -351,17 +356,17 @@ def _decide_or_fail(
 
 
 def _prepared_of(
-    plan: RecipientDecision, made: ComposeResult | NeedsOwnProcess
+    decision: RecipientDecision, result: ComposeResult | NeedsOwnProcess
 ) -> PreparedMessage | SendOutcome | NeedsOwnProcess:
-    return made if isinstance(made, NeedsOwnProcess) else _prepared(plan, made)
+    return result if isinstance(result, NeedsOwnProcess) else _prepared(decision, result)
 
 
-def _prepared(plan: RecipientDecision, made: ComposeResult) -> PreparedMessage | SendOutcome:
-    if made.reason is None:
-        return PreparedMessage(decision=plan, message=made.message, subject=made.subject)
-    if made.trace is not None:
-        log.error("composing_failed", send=plan.request.draft.send_id, trace=made.trace)
-    return rules.failed(made.reason)
+def _prepared(decision: RecipientDecision, result: ComposeResult) -> PreparedMessage | SendOutcome:
+    if result.reason is None:
+        return PreparedMessage(decision=decision, message=result.message, subject=result.subject)
+    if result.trace is not None:
+        log.error("composing_failed", send=decision.request.draft.send_id, trace=result.trace)
+    return rules.failed(result.reason)
 
 
 class DeliveryContext(msgspec.Struct, frozen=True, kw_only=True):
@@ -392,7 +397,7 @@ async def _context_or_failure(
     try:
         return await _context_of(world, project_id, jobs)
     except (OperationalError, PoolTimeout):
-        raise  # The database is away, so the other projects of the batch need not try.
+        raise  # The database cannot be reached, so the other projects of the batch would fail too.
     except Exception as error:  # An error of one project must not affect the others of the batch.
         return error
 
@@ -403,10 +408,10 @@ async def _context_of(world: "World", project_id: UUID, jobs: Sequence[DeliveryJ
     addresses = {address.lower() for send in ours for address in _readable_recipients(send)}
     suppressed = await store.suppressed_among(world.db, project_id=project_id, addresses=sorted(addresses))
     shared = sorted({send.content_id for send in ours if send.content_id is not None})
-    people = sorted({send.contact_id for send in ours if send.lane == MARKETING and send.contact_id is not None})
+    contact_ids = sorted({send.contact_id for send in ours if send.lane == MARKETING and send.contact_id is not None})
     states = (
-        await store.states_of(world.db, project_id=project_id, content_ids=shared, contact_ids=people)
-        if shared or people
+        await store.states_of(world.db, project_id=project_id, content_ids=shared, contact_ids=contact_ids)
+        if shared or contact_ids
         else []
     )
     names = sorted({name for send in ours if (name := _sender_domain(send)) is not None})
@@ -484,7 +489,7 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
     left = [recipient for recipient in waiting if recipient not in gone]
     if not left:
         return rules.suppressed(send, blocked)
-    words, draft = draft_of(send, body, job.values, context.tracking_base, context.tracking_key, now=context.clock)
+    templates, draft = draft_of(send, body, job.values, context.tracking_base, context.tracking_key, now=context.clock)
     fixed = {recipient: result for recipient in left if (result := fixed_outcome(recipient)) is not None}
     envelope = Envelope(
         mail_from=return_path(send, context),
@@ -495,7 +500,7 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
     )
     return RecipientDecision(
         envelope=envelope,
-        request=ComposeRequest(words, draft, signed_by, str(send.project_id)),
+        request=ComposeRequest(templates, draft, signed_by, str(send.project_id)),
         settings=context.settings,
         fixed_results=tuple(fixed_result(result, recipient) for recipient, result in fixed.items()),
         complained=FixedOutcome.COMPLAINED in fixed.values(),
@@ -505,7 +510,9 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
 
 
 def _suppression(address: str, send: Send, body: SendBody, context: DeliveryContext) -> str | None:
-    """The reason if an address is suppressed for this send. UNSUBSCRIBE does not suppress mail like password resets."""
+    """The reason why an address is suppressed for this send; None if it is not. UNSUBSCRIBE suppresses only
+    marketing mail and mail with an unsubscribe link.
+    """
     why = context.suppressed.get(address.lower())
     return None if why == "UNSUBSCRIBE" and not _skips_unsubscribed(send, body) else why
 
@@ -586,7 +593,7 @@ def draft_of(
 
 
 class LeaseKeeper:
-    """The attempts of one process that are not settled yet. It renews their leases.
+    """Renews the leases of the attempts of one process that are not settled yet.
 
     A server may take ten minutes to reply to the final dot (RFC 5321 §4.5.3.2.6), but the messages of a process that
     died should be delivered sooner. So a lease lasts a minute, and the process renews it while the attempt lasts.

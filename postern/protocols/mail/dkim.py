@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives.serialization import (
 from postern.kernel.http.problems import BadRequest
 
 RSA_BITS: Final = 2048
-"""RFC 8301 §3.2: at least 1024 to verify, 2048 to sign."""
+"""The size of RSA keys. RFC 8301 §3.2 recommends at least 2048 bits for signing."""
 OVERSIGNED: Final = (
     "from", "to", "cc", "reply-to", "subject", "date", "message-id", "mime-version", "content-type",
     "list-unsubscribe", "list-unsubscribe-post",
@@ -152,7 +152,7 @@ def _list_of(value: str) -> list[str]:
 
 
 def sign(message: bytes, signers: Sequence[Signer], *, now: int) -> bytes:
-    """`message` with one DKIM-Signature field per signer prepended.
+    """Return `message` with one DKIM-Signature field per signer in front.
 
     `message` must have CRLF line ends; `now` is in seconds since 1970. Body and header fields are canonicalized once
     for all signers.
@@ -166,7 +166,7 @@ def sign(message: bytes, signers: Sequence[Signer], *, now: int) -> bytes:
 _RUN = re.compile(rb"[ \t]+")
 _BLANKS = re.compile(rb"  +")
 _BLANK_AT_END = re.compile(rb" \r\n")
-"""A pattern search takes half the time of `in` if spaces or line ends are frequent."""
+"""A pattern, because searching for it takes half the time of `in` if spaces or line ends are frequent."""
 
 
 def canonical_body(body: bytes) -> bytes:

@@ -30,7 +30,7 @@ class Alignment(StrEnum):
 
 
 class PublicSuffix(StrEnum):
-    """The `psd` tag: the domain is a public suffix (y), is an organizational domain (n), or does not say (u)."""
+    """The `psd` tag: the domain is a public suffix (y), is an organizational domain (n), or neither (u)."""
 
     YES = "y"
     NO = "n"
@@ -38,7 +38,7 @@ class PublicSuffix(StrEnum):
 
 
 class DmarcRecord(Record):
-    """A DMARC policy record. Missing or unreadable tags have their defaults (RFC 9989 §4.7)."""
+    """A DMARC policy record. Missing or invalid tags have their defaults (RFC 9989 §4.7)."""
 
     p: Policy = Policy.NONE
     sp: Policy | None = None
@@ -74,8 +74,8 @@ class DmarcDiscovery(Record):
 def parse(text: str) -> DmarcRecord | None:
     """Parse a TXT record; None if it is not a DMARC record.
 
-    Only the version is strict. Unknown tags are ignored, unreadable tags have their default, and a record without a
-    usable `p` means `none` (RFC 9989 §4.7).
+    Only the version must be valid. Unknown tags are ignored, invalid tags get their default, and without a valid `p`
+    the policy is `none` (RFC 9989 §4.7).
     """
     version, *rest = text.split(";")
     if not re.fullmatch(r"v[ \t]*=[ \t]*DMARC1[ \t]*", version):  # RFC 9989 §4.8: the version is case-sensitive
@@ -115,7 +115,7 @@ async def walk(resolver: Resolver, domain: str) -> list[TreeWalkRecord]:
 
 
 def names_walked(domain: str) -> list[str]:
-    """The domains that a tree walk queries: the domain, then its parents of at most seven labels."""
+    """The domains that a tree walk queries: `domain`, then its parents with at most seven labels, longest first."""
     labels = domain.rstrip(".").lower().split(".")
     first = max(1, len(labels) - LABELS_AFTER_THE_FIRST)
     return [".".join(labels), *(".".join(labels[at:]) for at in range(first, len(labels)))]
@@ -174,7 +174,7 @@ MILDER: Mapping[Policy, Policy] = {
     Policy.QUARANTINE: Policy.NONE,
     Policy.REJECT: Policy.QUARANTINE,
 }
-"""The effective policy while `t=y` marks it as a test (RFC 9989 §4.7)."""
+"""The effective policy for each policy of a record with `t=y`, which is in test mode (RFC 9989 §4.7)."""
 
 
 def _addresses(text: str) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ class MailExchanger(NamedTuple):
 
 
 def parse_nameservers(text: str) -> list[Nameserver]:
-    """Parse a list such as `127.0.0.1:5353, 9.9.9.9, [2620:fe::fe]:53`. Raises ValueError."""
+    """Parse a list such as `127.0.0.1:5353, 9.9.9.9, [2620:fe::fe]:53`; the default port is 53. Raises ValueError."""
     return [_nameserver(part) for part in text.replace(",", " ").split()]
 
 
@@ -79,7 +79,7 @@ class Resolver:
     """Queries the given servers, or the system's if none are given, with bounded concurrency.
 
     Names are ASCII (A-labels), with or without the trailing dot. Returned hosts are in lower case without the trailing
-    dot. Every lookup raises NoSuchRecord or DnsUnavailable if there is nothing to return.
+    dot. A lookup raises NoSuchRecord if there are no records, and DnsUnavailable if it failed.
     """
 
     _fallback: "Resolver | None" = None
@@ -107,7 +107,7 @@ class Resolver:
         self._private_authorities = private_authorities
 
     async def txt(self, name: str) -> list[str]:
-        """The TXT records, the strings of each joined (RFC 7208 §3.3), invalid UTF-8 replaced."""
+        """The TXT records: the strings of a record are joined (RFC 7208 §3.3), and invalid UTF-8 is replaced."""
         records = await self._query(name, "TXT")
         return [b"".join(record.strings).decode("utf-8", "replace") for record in records]
 
@@ -138,7 +138,7 @@ class Resolver:
         return _host((await self._query(name, "CNAME"))[0].target)
 
     async def ns(self, name: str) -> list[str]:
-        """The name servers of a zone."""
+        """The host names of the name servers of a zone, in alphabetical order."""
         return sorted(_host(record.target) for record in await self._query(name, "NS"))
 
     async def ptr(self, address: str) -> list[str]:

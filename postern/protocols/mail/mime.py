@@ -1,6 +1,7 @@
 """Composing messages (RFC 5322, RFC 2045 to 2049, RFC 2231).
 
-A text is encoded in the shortest of 7bit, quoted-printable and base64 that no relay changes; attachments are base64.
+A text is sent as 7bit if no relay would change it, otherwise in the shorter of quoted-printable and base64; attachments
+are base64.
 The boundaries contain `=_`, which cannot occur in quoted-printable or base64, and a text that contains it is not sent
 as 7bit.
 """
@@ -55,7 +56,7 @@ class MessageTooLarge(ContentTooLarge):
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
-    """An attached file; with a `content_id` the html can show it (`cid:…`)."""
+    """An attached file. If it has a `content_id`, the html can refer to it as `cid:…`."""
 
     filename: str
     content: bytes
@@ -87,7 +88,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compose(message: Message) -> bytes:
-    """The message as sent by SMTP, before DKIM signing and dot-stuffing.
+    """Encode a message for SMTP, without DKIM signature and dot-stuffing.
 
     Raises HeaderInvalid, AttachmentInvalid or MessageTooLarge.
     """
@@ -158,7 +159,7 @@ _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 def check_headers(headers: Iterable[tuple[str, str]]) -> None:
-    """Validate custom header fields before sending. Raises HeaderInvalid."""
+    """Validate the number, names and values of custom header fields. Raises HeaderInvalid."""
     for number, (name, value) in enumerate(headers):
         if number >= HEADERS_LIMIT:
             raise HeaderInvalid.at("headers", f"at most {HEADERS_LIMIT} header fields are allowed.")
@@ -278,7 +279,7 @@ def _body(text: str, *, is_part: bool, quoted_printable: bool) -> bytes:
         return SEVEN_BIT + content.replace(b"\n", b"\r\n") + line_end
     size = len(content) + content.count(b"\n")
     base64_size = (size + 2) // 3 * 4 * (LINE_OCTETS + 2) // LINE_OCTETS
-    # An escaped octet takes three, so this lower bound avoids encoding texts for which base64 is shorter.
+    # An escaped octet becomes three octets. This lower bound avoids encoding texts for which base64 is shorter.
     if quoted_printable and size + 2 * len(content.translate(None, _UNCHANGED)) < base64_size:
         quoted = _quoted_printable(content)
         if quoted is not None and len(quoted) < base64_size:
@@ -287,7 +288,7 @@ def _body(text: str, *, is_part: bool, quoted_printable: bool) -> bytes:
 
 
 def _is_seven_bit(content: bytes) -> bool:
-    """Whether no relay changes the text if it is sent unencoded. `content` has LF line ends, also at its end."""
+    """Whether no relay would change the text if it were sent as 7bit. `content` has LF line ends and ends with LF."""
     if not content.isascii() or content.translate(None, _PRINTABLE):
         return False
     if content.startswith(_CHANGED_AT_THE_START) or _CHANGED_IN_TRANSIT.search(content):
@@ -322,7 +323,7 @@ def _quoted_printable(content: bytes) -> bytes | None:
 
 
 def _soft_break(line: bytes) -> bytes:
-    """Insert a soft line break into a line that escaping its first letter or its last space made too long."""
+    """Insert a soft line break into a line that became too long because its first letter or last space was escaped."""
     at = 3 if line.startswith(b"=46rom ") else len(line) - 3
     return line[:at] + b"=\r\n" + line[at:]
 
@@ -354,7 +355,7 @@ _PLAIN_FILENAME = re.compile(r"[A-Za-z0-9!#$&+\-.^_`{}~ ()]{1,60}")
 
 
 def check_attachments(attachments: Sequence[Attachment]) -> None:
-    """Validate attachments before sending. Raises AttachmentInvalid or MessageTooLarge."""
+    """Validate the number, fields and total size of attachments. Raises AttachmentInvalid or MessageTooLarge."""
     if len(attachments) > ATTACHMENTS_LIMIT:
         raise AttachmentInvalid(f"A message can have at most {ATTACHMENTS_LIMIT} attachments.")
     for number, attachment in enumerate(attachments):

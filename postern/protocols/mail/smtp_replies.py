@@ -1,7 +1,7 @@
 """Classification of SMTP replies, and retry times.
 
-The enhanced codes are those of RFC 3463 and its IANA registry, with the meanings that large providers give them. The
-text decides where codes are vague: many servers reply `550 5.7.1` to everything.
+The enhanced codes are those of RFC 3463 and its IANA registry, with the meanings that large providers give them. If
+a code is vague, the text of the reply decides: many servers reply `550 5.7.1` to every failure.
 """
 
 import re
@@ -355,7 +355,7 @@ SOFT_BOUNCES_OVER = timedelta(hours=72)
 
 
 def counts_towards_suppression(verdict: FailureVerdict) -> bool:
-    """Whether a failure counts as a soft failure that suppresses the recipient after several in a row."""
+    """Whether a failure counts towards SOFT_BOUNCES_TO_SUPPRESS: SOFT, because of the recipient or a full mailbox."""
     return verdict.kind is FailureKind.SOFT and verdict.reason in _RECIPIENT_FAULTS | {FailureReason.MAILBOX_FULL}
 
 
@@ -367,13 +367,13 @@ class MailLane(StrEnum):
 
 
 RETRY_PERIODS = {MailLane.TRANSACTIONAL: timedelta(hours=24), MailLane.MARKETING: timedelta(hours=72)}
-"""How long after its submission a message is retried."""
+"""How long after its submission a message is still retried."""
 RETRY_DELAYS = tuple(timedelta(minutes=minutes) for minutes in (5, 15, 30, 60, 120, 240, 480, 720, 1440))
 """The delay after the first, second, … attempt; the last one repeats."""
 JITTER = 0.2
 """Delays vary by this share in both directions, so that messages deferred together are not retried together."""
 LAST_RETRY_SHARE = 0.9
-"""If the next delay would exceed the horizon, the last attempt is after this share of the remaining time."""
+"""If the next delay would exceed the retry period, the last attempt is after this share of the remaining time."""
 
 
 def next_retry(
@@ -387,13 +387,14 @@ def next_retry(
 ) -> datetime | None:
     """When to retry after attempt number `attempt` (from 1) was deferred at `now`; None for never.
 
-    `chance` returns a random number 0 ≤ x < 1. There is no retry after the lane's horizon or after `expires_at`.
+    `chance` returns a random number 0 ≤ x < 1. There is no retry after the lane's retry period, which
+    begins at `accepted_at`, or after `expires_at`.
     """
-    horizon = accepted_at + RETRY_PERIODS[lane]
+    deadline = accepted_at + RETRY_PERIODS[lane]
     if expires_at is not None:
-        horizon = min(horizon, expires_at)
-    wait = RETRY_DELAYS[min(max(attempt, 1), len(RETRY_DELAYS)) - 1] * (1 + JITTER * (2 * chance() - 1))
-    left = horizon - now
-    if wait < left:
-        return now + wait
-    return now + left * LAST_RETRY_SHARE if left > RETRY_DELAYS[0] and left > wait / 4 else None
+        deadline = min(deadline, expires_at)
+    delay = RETRY_DELAYS[min(max(attempt, 1), len(RETRY_DELAYS)) - 1] * (1 + JITTER * (2 * chance() - 1))
+    remaining = deadline - now
+    if delay < remaining:
+        return now + delay
+    return now + remaining * LAST_RETRY_SHARE if remaining > RETRY_DELAYS[0] and remaining > delay / 4 else None

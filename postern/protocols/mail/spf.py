@@ -15,13 +15,16 @@ from postern.kernel.values import Record
 from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord, Resolver
 
 MAX_LOOKUPS = 10
-"""Terms that cause DNS queries, across all included records (RFC 7208 §4.6.4)."""
+"""Maximum number of terms that cause DNS queries, across all included records (RFC 7208 §4.6.4)."""
 MAX_VOID_LOOKUPS = 2
-"""Lookups without a result (RFC 7208 §4.6.4)."""
+"""Maximum number of lookups without a result (RFC 7208 §4.6.4)."""
 MOST_EXCHANGERS = 10
+"""Maximum mail exchangers of a name in an `mx` term (RFC 7208 §4.6.4)."""
 MOST_NAMES_OF_AN_ADDRESS = 10
+"""Maximum PTR names of an address that are used (RFC 7208 §4.6.4)."""
 LONGEST_NAME = 253
-NO_HOST = "0.0.0.0"  # noqa: S104 - an address no host has, not one to listen on
+"""Characters of an expanded domain name; labels on the left are removed from longer names (RFC 7208 §7.3)."""
+NO_HOST = "0.0.0.0"  # noqa: S104 - an address that no host has; nothing listens on it
 
 T = TypeVar("T")
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -89,7 +92,8 @@ async def authorises(
 ) -> SpfResult:
     """Whether the SPF record of `domain` passes every one of `addresses`, or includes `include`.
 
-    The result is PASS in that case; otherwise it is the result of the first address that does not pass.
+    The result is PASS in that case; otherwise it is that of the evaluation for `include` if given, or of the first
+    address that does not pass. NONE without addresses and `include`. Nothing is raised for DNS failures.
     """
     result = SpfResult(verdict=SpfVerdict.NONE, reason="No sending host is configured.")
     for address in addresses:
@@ -158,14 +162,14 @@ class _Evaluation:
         return verdict
 
     async def pass_if_valid(self, name: str, how: str, domain: str) -> SpfVerdict:
-        """The record refers to the wanted include, which must itself be valid."""
+        """PASS, because the record refers to the wanted include. Raises SpfRecordBroken if that has no SPF record."""
         if await self.check(name, outermost=False) is SpfVerdict.NONE:
             raise SpfRecordBroken(f"{name} has no SPF record.")
         self.reason = f"{how}:{name} in the record of {domain} matched."
         return SpfVerdict.PASS
 
     async def fetch(self, domain: str) -> str | None:
-        """The one SPF record of a domain (RFC 7208 §4.3 to §4.5)."""
+        """The SPF record of a domain, or None (RFC 7208 §4.3 to §4.5). Raises SpfRecordBroken if there are several."""
         self.reason = f"{domain} has no SPF record."
         if "." not in domain or any(not 0 < len(label) < 64 for label in domain.split(".")):
             return None
@@ -408,6 +412,6 @@ def _selects_no_labels(macro: "re.Match[str]") -> bool:
 
 
 def _unmapped(address: str) -> Address:
-    """The address; IPv4 for an IPv4-mapped IPv6 address (RFC 7208 §5)."""
+    """Parse an address; an IPv4-mapped IPv6 address becomes the IPv4 address (RFC 7208 §5)."""
     parsed = ipaddress.ip_address(address)
     return (parsed.ipv4_mapped or parsed) if isinstance(parsed, ipaddress.IPv6Address) else parsed

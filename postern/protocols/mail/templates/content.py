@@ -1,4 +1,4 @@
-"""The content of a message: subject, text and html, compiled once and rendered for each recipient."""
+"""The content of a message (subject, text and html), which is compiled once and rendered for each recipient."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -29,11 +29,11 @@ from postern.protocols.mail.templates.template import (
 
 Part = Literal["subject", "html", "text"]
 ReportPart = Callable[[Part | None], None]
-"""Called with the part of a message that is processed next, so that the part is known if the render process dies."""
+"""Called with the part of a message before it is processed, so that the part is known if the render process dies."""
 
 
 def no_report(part: Part | None) -> None:
-    """Does nothing."""
+    """A ReportPart that does nothing."""
 
 
 class TrackingOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,7 +63,7 @@ def is_blank(html: str | None, text: str | None) -> bool:
 
 
 class LiteralText:
-    """A part of a message that is not rendered, in place of a compiled template."""
+    """A part of a message that is sent as written. Has the `render` method of a compiled template."""
 
     __slots__ = ("_source",)
 
@@ -83,16 +83,16 @@ class Content:
 
     __slots__ = (
         "_engine",
-        "_facts",
         "_html",
-        "_leave_mark",
+        "_literal_html",
         "_scan_rendered",
+        "_shared_values",
         "_subject",
         "_text",
         "_text_from_rendered",
         "_text_part",
         "_tracked",
-        "_written_html",
+        "_unsubscribe_placeholder",
     )
 
     def __init__(
@@ -100,19 +100,19 @@ class Content:
         subject: str,
         html: str | None,
         text: str | None,
-        facts: Mapping[str, Any],
+        shared_values: Mapping[str, Any],
         reached: ReportPart,
         engine: Engine,
     ) -> None:
-        self._facts = dict(facts)
+        self._shared_values = dict(shared_values)
         self._engine: Engine = engine
         reached("subject")
         self._subject = self._compile(subject, OutputFormat.TEXT)
         self._tracked: TrackedTemplate | None = None
         self._html: CompiledTemplate | LiteralText | None = None
-        self._written_html: str | None = None
+        self._literal_html: str | None = None
         """The html of a message with the engine `none`, for recipients without tracked links."""
-        self._leave_mark: str | None = None
+        self._unsubscribe_placeholder: str | None = None
         """The placeholder of the recipient's unsubscribe link in the text."""
         self._scan_rendered = self._text_from_rendered = False
         if html is not None:
@@ -122,10 +122,10 @@ class Content:
             self._tracked = compile_links(html, template=engine != "none")
             self._html = self._compile(self._tracked.source, OutputFormat.HTML)
             if engine == "none":
-                self._written_html = html
+                self._literal_html = html
             # Links in html from a variable are only found after rendering.
-            self._scan_rendered = engine != "none" and _BRINGS_HTML.search(html) is not None
-        # If the text is derived from the html, its errors are errors of the html.
+            self._scan_rendered = engine != "none" and _SAFE_FILTER.search(html) is not None
+        # If the text is derived from the html, errors in the text are reported as errors of the html.
         self._text_part: Part = "html" if text is None else "text"
         reached(self._text_part)
         self._text = self._compile_text(text, html)
@@ -141,8 +141,8 @@ class Content:
             return None
         if self._tracked is not None and self._tracked.has_unsubscribe:
             # The URL of the unsubscribe link differs for each recipient.
-            self._leave_mark = f"https://{token_hex(16)}.invalid"
-            html = self._tracked.rewrite(self._tracked.source, **_UNTRACKED, unsubscribe=self._leave_mark)
+            self._unsubscribe_placeholder = f"https://{token_hex(16)}.invalid"
+            html = self._tracked.rewrite(self._tracked.source, **_UNTRACKED, unsubscribe=self._unsubscribe_placeholder)
         if self._engine == "none":
             return LiteralText(text_from_html(html, template=False))
         try:
@@ -160,58 +160,62 @@ class Content:
         tracking: TrackingOptions | None = None,
         reached: ReportPart = no_report,
     ) -> RenderedContent:
-        """Render the content for one recipient, with signed links and the pixel as set in `tracking`.
+        """Render the content for one recipient, with signed links and the tracking pixel as set in `tracking`.
 
         Raises RenderFailed or TooManyLinksRendered, which concern only this recipient.
         """
-        leave = None
-        merged: dict[str, Any] = {**self._facts, **values}
+        unsubscribe_link = None
+        merged: dict[str, Any] = {**self._shared_values, **values}
         if tracking is not None:
-            leave = unsubscribe_url(tracking.base, send_id, tracking.key)
-            merged["unsubscribe_url"] = merged["unsubscribeUrl"] = leave
+            unsubscribe_link = unsubscribe_url(tracking.base, send_id, tracking.key)
+            merged["unsubscribe_url"] = merged["unsubscribeUrl"] = unsubscribe_link
         reached("subject")
         filled = merged if self._engine == "none" else RenderValues(merged)
         subject = self._subject.render(filled).strip()
         reached(self._text_part)
-        leads_to = leave or self._facts.get("unsubscribe_url")
+        link_in_content = unsubscribe_link or self._shared_values.get("unsubscribe_url")
         text = self._text.render(filled) if self._text is not None else None
-        if text is not None and self._leave_mark and leads_to:
-            text = text.replace(self._leave_mark, leads_to)
+        if text is not None and self._unsubscribe_placeholder and link_in_content:
+            text = text.replace(self._unsubscribe_placeholder, link_in_content)
         reached("html")
-        html = self._render_html(filled, send_id, tracking, leads_to)
-        if self._html is not None and (self._text_from_rendered or (self._leave_mark and not leads_to)):
-            text = text_from_html(self._render_html(filled, send_id, None, leads_to) or "", template=False)
-        return RenderedContent(subject=subject, text=text, html=html, unsubscribe_url=leave)
+        html = self._render_html(filled, send_id, tracking, link_in_content)
+        if self._html is not None and (
+            self._text_from_rendered or (self._unsubscribe_placeholder and not link_in_content)
+        ):
+            text = text_from_html(self._render_html(filled, send_id, None, link_in_content) or "", template=False)
+        return RenderedContent(subject=subject, text=text, html=html, unsubscribe_url=unsubscribe_link)
 
     def _render_html(
         self,
         values: Mapping[str, Any] | RenderValues,
         send_id: str,
         tracking: TrackingOptions | None,
-        leave: str | None,
+        unsubscribe_link: str | None,
     ) -> str | None:
         if self._html is None or self._tracked is None:
             return None
         is_tracked = tracking is not None and (tracking.clicks or tracking.opens)
-        if self._written_html is not None and not (is_tracked or (self._tracked.has_unsubscribe and leave)):
-            return self._written_html
+        if self._literal_html is not None and not (is_tracked or (self._tracked.has_unsubscribe and unsubscribe_link)):
+            return self._literal_html
         rendered = self._html.render(values)
         if tracking is None:
-            return self._tracked.rewrite(rendered, **_UNTRACKED, unsubscribe=leave)
+            return self._tracked.rewrite(rendered, **_UNTRACKED, unsubscribe=unsubscribe_link)
         if not (self._scan_rendered and tracking.clicks):
-            return _track(self._tracked, rendered, send_id, tracking, leave)
+            return _track(self._tracked, rendered, send_id, tracking, unsubscribe_link)
         plain = self._tracked.rewrite(rendered, **_UNTRACKED)
         try:
-            late = compile_links(plain, template=False)
+            rendered_links = compile_links(plain, template=False)
         except TooManyLinks:
             raise TooManyLinksRendered from None
-        return _track(late, late.source, send_id, tracking, leave)
+        return _track(rendered_links, rendered_links.source, send_id, tracking, unsubscribe_link)
 
 
 _UNTRACKED: Final[dict[str, Any]] = {"base": "", "send_id": "", "key": b"", "clicks": False, "opens": False}
 
 
-def _track(tracked: TrackedTemplate, rendered: str, send_id: str, tracking: TrackingOptions, leave: str | None) -> str:
+def _track(
+    tracked: TrackedTemplate, rendered: str, send_id: str, tracking: TrackingOptions, unsubscribe_link: str | None
+) -> str:
     return tracked.rewrite(
         rendered,
         base=tracking.base,
@@ -219,11 +223,11 @@ def _track(tracked: TrackedTemplate, rendered: str, send_id: str, tracking: Trac
         key=tracking.key,
         clicks=tracking.clicks,
         opens=tracking.opens,
-        unsubscribe=leave,
+        unsubscribe=unsubscribe_link,
     )
 
 
-_BRINGS_HTML = re.compile(r"\|\s*safe\b")
+_SAFE_FILTER = re.compile(r"\|\s*safe\b")
 
 
 def compile_content(
@@ -237,8 +241,8 @@ def compile_content(
 ) -> Content:
     """Compile the content of a campaign or a single message.
 
-    `facts` are values that are the same for all recipients. Without `text`, it is derived from the html. With the
-    engine `none` nothing is rendered, but links are tracked.
+    `shared_values` are the same for all recipients. Without `text`, the text part is derived from the html. With the
+    engine `none` no templates are rendered, but links are tracked. `reached` is called before each part is compiled.
     Raises TemplateInvalid (with line and column) or TooManyLinks.
     """
     return Content(subject, html, text, shared_values or {}, reached, engine)
@@ -290,7 +294,7 @@ _SKIPPED: Final = frozenset(["script", "style", "title", "template", "noscript",
 def text_from_html(source: str, *, template: bool = True) -> str:
     """Readable plain text: paragraphs, lists with dashes, links as `text (https://…)`, images as their alt text.
 
-    Template tags are preserved, so an HTML template gives a text template. With `template=False` the HTML has none.
+    Template tags are preserved, so an HTML template gives a text template. Use `template=False` for final HTML.
     """
     source = _UNREADABLE.sub("", source)
     masked, tags = mask(source) if template else (source.replace("\ue000", ""), [])
@@ -390,12 +394,12 @@ def _collapse_breaks(run: re.Match[str]) -> str:
     return "\n" * min(2, max(1, run[0].count("\n")))
 
 
-# Most templates have no tags but `{{ name }}` placeholders. `fill_placeholders` fills those in one linear pass, without
-# the template engine, which runs in a separate process.
+# Most templates contain only placeholders such as `{{ name }}`. `fill_placeholders` fills them in one linear pass,
+# without the template engine, which runs in a separate process.
 
 PLACEHOLDERS_MAX: Final = 100
 CHARACTERS_MAX: Final = 100_000
-"""Of the template, and of the result."""
+"""Maximum characters of the template, and of the result."""
 NUMBER_MAX: Final = 10**15
 """The engine formats integers up to this size like Python does."""
 
@@ -409,7 +413,7 @@ _RESERVED_NAMES: Final = frozenset((
 
 
 def fill_placeholders(source: str, values: Mapping[str, Any]) -> str | None:
-    """The template with its values, exactly as the engine would render it as text; None if it needs the engine.
+    """Fill the placeholders of a template, exactly as the engine would; None if only the engine can render it.
 
     Names without a value render as an empty string.
     """

@@ -31,13 +31,13 @@ from postern.protocols.mail.templates.html_tokens import (
 from postern.protocols.mail.templates.template import tags_of
 
 LINKS_LIMIT: Final = 1_000
-"""Links of one message that are rewritten. Messages with more are rejected."""
+"""Maximum number of rewritten links in one message. Messages with more are rejected."""
 TARGET_LIMIT: Final = 4_096
 """Characters of a tracked link's URL; longer links are not tracked."""
 ENCODED_TARGET_LIMIT: Final = 7_000
 """Octets of the percent-encoded URL, so that the request line stays below the 8 KiB limit of common proxies."""
 SIGNATURE_OCTETS: Final = 16
-"""128 bits of HMAC-SHA256, 22 characters."""
+"""The length of a signature: 128 bits of HMAC-SHA256, which are 22 characters of base64url."""
 CLICK: Final = "c"
 UNSUBSCRIBE: Final = "u"
 
@@ -58,7 +58,7 @@ def sign_link(key: bytes, purpose: str, send_id: str, url: str = "") -> str:
 
 
 _URLSAFE: Final = bytes.maketrans(b"+/", b"-_")
-"""RFC 4648 §5."""
+"""The translation of base64 to base64url (RFC 4648 §5)."""
 
 
 @lru_cache(maxsize=64)
@@ -68,7 +68,7 @@ def _keyed(key: bytes) -> HMAC:
 
 
 def verify_link(keys: Sequence[bytes], purpose: str, send_id: str, signature: str, url: str = "") -> bool:
-    """Whether the signature was made with one of the keys (the current one, then older ones), in constant time."""
+    """Whether the signature was made with any of `keys` (current and older keys). Compares in constant time."""
     received = signature.encode("utf-8", "replace")
     # Always compare with every key, so that the time does not reveal which key matched.
     matches = [compare_digest(sign_link(key, purpose, send_id, url).encode(), received) for key in keys]
@@ -117,9 +117,11 @@ class TrackedTemplate(msgspec.Struct, frozen=True, kw_only=True):
         opens: bool,
         unsubscribe: str | None = None,
     ) -> str:
-        """The rendered template with its links signed for one send. `base` has no trailing slash.
+        """Replace the marked links of `rendered` by links signed for one send, and insert the tracking pixel.
 
-        `unsubscribe` is the URL for links with `data-postern-unsubscribe`; without it they stay unchanged.
+        `base` has no trailing slash. Without `clicks` links stay as written; without `opens` there is no pixel.
+        `unsubscribe` is the URL for links with `data-postern-unsubscribe`; if None, they stay as written.
+        Raises TooManyLinksRendered.
         """
         pieces = rendered.split(self.marker)
         if len(pieces) // 2 > LINKS_LIMIT + 1:
@@ -155,7 +157,7 @@ def compile_links(source: str, *, template: bool = True) -> TrackedTemplate:
     `http` and `https` links are marked; mail addresses, phone numbers, fragments, links with `data-track="false"` or
     `data-postern-no-track`, and links longer than TARGET_LIMIT stay unchanged. Links with `data-postern-unsubscribe`
     lead to the unsubscribe page whatever their `href` is. A link with template tags in it is checked after rendering.
-    Raises TooManyLinks.
+    The pixel is placed before `</body>`, or at the end. Raises TooManyLinks.
     """
     marker = f"\ue002{secrets.token_hex(8)}\ue003"
     masked, tags = mask(source) if template else (source.replace("\ue000", ""), [])
@@ -255,7 +257,7 @@ def _mark(href: Attribute, source: str, targets: list[TrackedLink]) -> str:
 def _quoted_source(href: Attribute, source: str) -> str:
     """The attribute value as written in the source, in quotes."""
     written = source[href.start : href.end]
-    if not href.quote:  # Values rendered into it may contain spaces.
+    if not href.quote:  # Values rendered into the attribute may contain spaces.
         written = written.replace('"', "&quot;")
     mark = href.quote or '"'
     return f"{mark}{written}{mark}"
@@ -287,7 +289,7 @@ def split_after_body_tag(source: str, *, template: bool = True) -> tuple[str, st
 
 
 def mask(source: str) -> tuple[str, list[str]]:
-    """Replace every template tag by a short token; returns the masked text and the tags."""
+    """Replace every template tag by a short token; returns the masked text and the tags in order, for `unmask`."""
     source = source.replace("\ue000", "")
     tags: list[str] = []
     pieces: list[str] = []
@@ -299,9 +301,9 @@ def mask(source: str) -> tuple[str, list[str]]:
     return "".join(pieces) + source[end:], tags
 
 
-def unmask(masked: str, holes: Sequence[str]) -> str:
-    """Put the tags back that `mask` replaced."""
-    return _MASK.sub(lambda token: holes[int(token[1])] if int(token[1]) < len(holes) else "", masked)
+def unmask(masked: str, tags: Sequence[str]) -> str:
+    """Restore the tags that `mask` replaced. A token without a tag is removed."""
+    return _MASK.sub(lambda token: tags[int(token[1])] if int(token[1]) < len(tags) else "", masked)
 
 
 def _click(base: str, send_id: str, key: bytes, url: str, encoded: str) -> str:

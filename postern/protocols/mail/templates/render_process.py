@@ -54,7 +54,7 @@ STACK_BYTES: Final = 16 * 1024 * 1024
 RESIDENT_BYTES: Final = 400_000_000
 """A process with more resident memory exits after its response, and a new one replaces it."""
 SLOW_SECONDS: Final = 0.05
-"""Items that take this much processor time are reported."""
+"""Items that take more processor time than this are reported in the response."""
 COLLECT_EVERY: Final = 20_000
 """Threshold of the garbage collector. A high value saves time, because nothing here creates reference cycles."""
 
@@ -96,21 +96,23 @@ class RenderWorker:
         self._templates += frame.templates
         self._signers += [Signer.load(domain, selector, pem) for domain, selector, pem in frame.signers]
         self._slow = []
-        made: list[ComposeResult] = []
-        answers: list[TaskResult] = []
+        composed: list[ComposeResult] = []
+        task_results: list[TaskResult] = []
         clock = time.process_time()
-        for index, (number, by, draft) in enumerate(frame.drafts):
-            request = ComposeRequest(self._templates[number], draft, [self._signers[signer] for signer in by])
+        for index, (number, signer_numbers, draft) in enumerate(frame.drafts):
+            request = ComposeRequest(
+                self._templates[number], draft, [self._signers[signer] for signer in signer_numbers]
+            )
             self._begin(frame.number, index, request.size)
-            made.append(compose(request, frame.now, reached=self._reached))
+            composed.append(compose(request, frame.now, reached=self._reached))
             clock = self._end(index, clock)
         for index, (name, size, arguments) in enumerate(frame.tasks):
             self._begin(frame.number, index, size)
-            answers.append(self._do(name, arguments))
+            task_results.append(self._do(name, arguments))
             clock = self._end(index, clock)
         # Not in `finally`: if an item raises, the process ends, and the marker must identify the item.
         self._clear_timers()
-        return RenderResponse(made, answers, self._slow)
+        return RenderResponse(composed, task_results, self._slow)
 
     def _do(self, name: str, arguments: bytes) -> TaskResult:
         try:

@@ -51,11 +51,11 @@ BUFFER: Final = 4 * 1024 * 1024
 SILENCE_SECONDS: Final = 120
 """A process is killed if it works on the same item for this long, in case its own time limits fail."""
 TRIES: Final = 3
-"""How often an item is retried if a process dies and the item that caused it is unknown."""
+"""How often items are retried if their process dies and it is unknown which item caused that."""
 OWN_LANE_SECONDS: Final = 3.0
-"""A project gets its own lane above this processor time of slow items."""
+"""A project whose slow items used more processor time than this gets its own lane."""
 OWN_LANE_LEAK: Final = 0.05
-"""Seconds by which that processor time decreases each second."""
+"""Seconds by which the counted processor time of a project decreases each second."""
 CRASH_SECONDS: Final = 2.0
 """Seconds of processor time that a crash counts as."""
 PROJECTS_WATCHED: Final = 10_000
@@ -175,11 +175,11 @@ class RenderChild:
                 stdout=subprocess.DEVNULL,
                 pass_fds=(file.fileno(),),
                 env={name: value for name, value in os.environ.items() if name in _ENVIRONMENT},
-                # In its own session it gets no Ctrl-C of the terminal, so that it finishes its current items.
+                # In its own session the process gets no Ctrl-C from the terminal, so it finishes its current items.
                 start_new_session=True,
             )
         self.low = low
-        """Whether it has a low priority."""
+        """Whether the process has a low priority."""
         self.frames = 0
         """The number of the last frame that was sent."""
 
@@ -187,7 +187,7 @@ class RenderChild:
         """Kill the process unless it has exited, and return its exit status."""
         self.socket.close()
         with suppress(subprocess.TimeoutExpired):
-            self.process.wait(0.2)  # It may be exiting with a meaningful status.
+            self.process.wait(0.2)  # The process may be exiting with a meaningful status.
         if self.process.poll() is None:
             self.process.kill()
         status = self.process.wait()
@@ -239,7 +239,7 @@ class NewProcesses:
 
 
 class RenderProcess:
-    """A process that is started on first use and restarted after it died. It responds in the order of the requests."""
+    """A process that starts on first use and is restarted after its death. It responds in the order of the requests."""
 
     def __init__(self, children: ProcessSource | None = None, *, low: bool = False) -> None:
         self._children = children or NewProcesses()
@@ -282,20 +282,20 @@ class RenderProcess:
         if child is None or writer is None:
             raise ProcessDied("The process has just ended.")
         frame = self._frame(child, requests, tasks, now)
-        answer: asyncio.Future[RenderResponse] = asyncio.get_running_loop().create_future()
+        response: asyncio.Future[RenderResponse] = asyncio.get_running_loop().create_future()
         try:
             writer.write(frame)
         except (OSError, RuntimeError) as error:  # The process has just died.
             raise ProcessDied(str(error)) from None
-        self._pending.append((child.frames, answer))
-        return await answer
+        self._pending.append((child.frames, response))
+        return await response
 
     def _frame(
         self, child: RenderChild, requests: Sequence[ComposeRequest], tasks: Sequence[RenderTask], now: int
     ) -> bytes:
-        forget = self._characters > KNOWN_CHARACTERS or len(self._signers) > KNOWN_SIGNERS
-        known = {} if forget else self._templates
-        known_signers = {} if forget else self._signers
+        clear_caches = self._characters > KNOWN_CHARACTERS or len(self._signers) > KNOWN_SIGNERS
+        known = {} if clear_caches else self._templates
+        known_signers = {} if clear_caches else self._signers
         templates: dict[MessageTemplates, int] = {}
         signers: dict[int, tuple[int, Signer]] = {}
         drafts: list[tuple[int, list[int], MessageDraft]] = []
@@ -313,11 +313,13 @@ class RenderProcess:
         keys = [(signer.domain, signer.selector, _pem(signer)) for _, signer in signers.values()]
         try:
             calls = [(task.name, task.size, msgspec.msgpack.encode(task.arguments)) for task in tasks]
-            frame = encode_frame(RenderRequest(child.frames + 1, now, forget, list(templates), keys, drafts, calls))
+            frame = encode_frame(
+                RenderRequest(child.frames + 1, now, clear_caches, list(templates), keys, drafts, calls)
+            )
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise NotEncodable(str(error)) from None
         child.frames += 1
-        if forget:
+        if clear_caches:
             self._templates, self._signers, self._characters = {}, {}, 0
         self._templates |= templates
         self._signers |= signers
@@ -350,20 +352,20 @@ class RenderProcess:
             while True:
                 size = int.from_bytes(await reader.readexactly(LENGTH_OCTETS))
                 reply = _REPLY.decode(await reader.readexactly(size))
-                _, answer = self._pending.popleft()
-                if not answer.done():  # The waiting task may have been cancelled.
-                    answer.set_result(reply)
+                _, response = self._pending.popleft()
+                if not response.done():  # The waiting task may have been cancelled.
+                    response.set_result(reply)
         except (OSError, asyncio.IncompleteReadError, msgspec.DecodeError, IndexError) as error:
             why = str(error)
         finally:
             self._child = self._writer = None
-            asked, self._pending = self._pending, deque()
+            waiting_requests, self._pending = self._pending, deque()
             watch.cancel()
             writer.transport.abort()
-            if self._ended and not asked and child.process.poll() is None:
+            if self._ended and not waiting_requests and child.process.poll() is None:
                 self._children.give_back(child)
             else:
-                self._fail_pending(asked, child, why, await asyncio.to_thread(_end, child))
+                self._fail_pending(waiting_requests, child, why, await asyncio.to_thread(_end, child))
                 if child.frames and not self._ended:
                     self._run_in_background(self._restart())
 
@@ -374,16 +376,16 @@ class RenderProcess:
 
     def _fail_pending(
         self,
-        asked: deque[tuple[int, asyncio.Future[RenderResponse]]],
+        waiting_requests: deque[tuple[int, asyncio.Future[RenderResponse]]],
         child: RenderChild,
         why: str,
         end: tuple[int, int, int, int],
     ) -> None:
         status, frame, index, part = end
-        for number, answer in asked:
-            if not answer.done():
+        for number, response in waiting_requests:
+            if not response.done():
                 is_cause = number == frame
-                answer.set_exception(
+                response.set_exception(
                     ProcessDied(why, index, PARTS[part % len(PARTS)], status) if is_cause else ProcessDied(why)
                 )
 
@@ -461,9 +463,10 @@ class RenderProcesses:
     async def compose_all(
         self, requests: Sequence[ComposeRequest], *, now: int
     ) -> list[ComposeResult | NeedsOwnProcess]:
-        """Compose messages, signed at `now` (seconds since 1970). A message that fails has a reason.
+        """Compose messages, signed at `now` (seconds since 1970). Returns one result per request, in the same order.
 
-        A message that must be composed in its own lane gives NeedsOwnProcess. Raises RenderingUnavailable.
+        The result of a failed message has a `reason`; for a message that must be composed in its project's own lane it
+        is NeedsOwnProcess. Raises RenderingUnavailable.
         """
         small = [request for request in requests if request.is_small]
         if len(small) == len(requests):
@@ -509,7 +512,7 @@ class RenderProcesses:
         return await self.compose_alone(request, now=now) if isinstance(result, NeedsOwnProcess) else result
 
     async def _result_after_death(self, request: ComposeRequest, died: ProcessDied, now: int) -> ComposeResult:
-        """The result of a request during which the process died; it is repeated if it may not be the cause."""
+        """The result of a request whose process died; the request is repeated if it may not have caused the death."""
         problem = died.problem()
         return (
             ComposeResult(reason=problem.detail)
@@ -518,7 +521,10 @@ class RenderProcesses:
         )
 
     async def compose_alone(self, request: ComposeRequest, *, now: int, is_second: bool = False) -> ComposeResult:
-        """Compose one message in the lane of expensive projects. Raises RenderingBusy, RenderingUnavailable."""
+        """Compose one message in the lane of expensive projects. Raises RenderingBusy, RenderingUnavailable.
+
+        `is_second` is set if the message was processed before by a process that died.
+        """
         try:
             reply = await self._request_alone(request.tenant, [request], [], now)
         except NotEncodable as error:
@@ -531,7 +537,9 @@ class RenderProcesses:
         return reply.composed[0]
 
     async def call(self, tenant: str, name: str, *arguments: Any, size: int = 0) -> Any:
-        """Call a function in `composing.TASKS` for a project.
+        """Call the function `name` in `composing.TASKS` for a project and return its result.
+
+        `size` is the number of characters in the arguments.
 
         Raises the problems of that function, TemplateTooExpensive or TemplateCrashed with the part, RenderingBusy, or
         RenderingUnavailable.
@@ -545,13 +553,13 @@ class RenderProcesses:
                 reply = await self._call_alone(task)
         except NotEncodable as error:
             raise _not_json(str(error)) from None
-        (answer,) = reply.task_results
-        if answer.code is not None:
-            raise problem_of(answer.code, answer.detail, answer.errors)
-        return answer.value
+        (result,) = reply.task_results
+        if result.code is not None:
+            raise problem_of(result.code, result.detail, result.errors)
+        return result.value
 
     async def _call_shared(self, task: RenderTask) -> RenderResponse | None:
-        """The response; None if the process died while it processed this task, for an unknown cause."""
+        """The response; None if the process died for an unknown cause while it processed this task."""
         for tries in range(TRIES, -1, -1):
             try:
                 reply = await self._least_busy().request(tasks=[task])

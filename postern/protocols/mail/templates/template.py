@@ -26,7 +26,7 @@ FUEL_OF_LARGE_VALUES: Final = 5_000
 OUTPUT_LIMIT: Final = 10_000_000
 """Characters of the output of one rendering, in addition to those of the template."""
 WORK_LIMIT: Final = 64_000_000
-"""Octets that a rendering may write according to its compile-time bound; above it, every written value is counted."""
+"""If the compile-time bound of written octets is above this limit, a rendering counts every value that it writes."""
 GROWTH_LIMIT: Final = 1_000
 """The factor by which assignments may enlarge a value by joining it with others."""
 RANGE_LIMIT: Final = 1_000
@@ -42,7 +42,7 @@ VALUES_DEPTH: Final = 50
 
 
 Engine = Literal["minijinja", "none"]
-"""The engine for a message's subject, html and text; `none` sends them as written."""
+"""The template engine of a message's subject, html and text; `none` sends them as written, without rendering."""
 
 
 class TemplateInvalid(BadRequest):
@@ -50,7 +50,7 @@ class TemplateInvalid(BadRequest):
 
     @classmethod
     def at(cls, source: str, offset: int, message: str, path: str = "") -> "TemplateInvalid":
-        """An error at the character `offset` of `source`, reported as line and column, both from 1."""
+        """A problem that reports the character `offset` of `source` as a line and a column, both counted from 1."""
         line = source.count("\n", 0, offset) + 1
         column = offset - (source.rfind("\n", 0, offset) + 1) + 1
         text = f"Line {line}, column {column}: {message}."
@@ -177,7 +177,10 @@ def compile_template(source: str, kind: OutputFormat = OutputFormat.HTML) -> Com
 
 
 def variables(source: str) -> list[str]:
-    """The names of the variables of a template, dotted for attributes, in alphabetical order."""
+    """The names of a template's variables in alphabetical order, attributes with dots (`user.name`).
+
+    Raises TemplateInvalid.
+    """
     read = _translate(source)
     _parse(source, read, OutputFormat.TEXT)
     names = _empty_environment(OutputFormat.TEXT).undeclared_variables_in_str(read.engine_source, nested=True)
@@ -228,15 +231,15 @@ class TemplateTag:
         """The tokens between the delimiters; for a `{% raw %}` block only `raw`."""
 
     def start(self) -> int:
-        """The offset of its first character."""
+        """The offset of the tag's first character."""
         return self._start
 
     def end(self) -> int:
-        """The offset after its last character."""
+        """The offset after the tag's last character."""
         return self._end
 
     def __getitem__(self, _: int) -> str:
-        """Its text, including the delimiters."""
+        """The text of the tag, including the delimiters, whatever the index is (like group 0 of a match)."""
         return self._text
 
 
@@ -377,7 +380,7 @@ REMOVED_FILTERS: Final = (
     "wordcount",
     "wordwrap",
 )
-"""Built-in filters removed from the engine, so that they cannot be used by name either: `map("indent", 9)`."""
+"""Built-in filters removed from the engine, so that `map("indent", 9)` cannot call them either."""
 
 
 def _assignment(name: str, value: Any) -> str:
@@ -563,13 +566,14 @@ _KEYWORDS = frozenset(
 
 
 class _Bound(msgspec.Struct, frozen=True):
-    """Upper bounds of the cost of rendering, derived from the template's source."""
+    """Upper bounds of the cost of rendering a template, derived from its source."""
 
     emits: int
-    """The maximum number of times it writes a value."""
+    """The maximum number of values that one rendering writes."""
     growth: int
-    """The maximum size of a value relative to the template's variables."""
+    """The maximum size of a value, as a multiple of the size of all variables."""
     fuel: int
+    """The maximum number of engine steps."""
 
 
 class _Translation(msgspec.Struct, frozen=True):
@@ -580,10 +584,10 @@ class _Translation(msgspec.Struct, frozen=True):
     """Replacements of different length: offset and length in the engine's source, length in the author's source."""
     bound: _Bound
     is_whole: bool
-    """Whether every tag is closed. If one is not, the engine must reject the template."""
+    """Whether every tag is closed. A template with an unclosed tag is invalid."""
 
     def offset(self, at: int) -> int:
-        """Translate an offset in the engine's source into one in the author's source."""
+        """Translate an offset in the engine's source into the offset in the author's source."""
         shift = 0
         for start, engine_length, own_length in self.edits:
             if at < start + engine_length:
@@ -593,7 +597,7 @@ class _Translation(msgspec.Struct, frozen=True):
 
 
 def _translate(source: str) -> _Translation:
-    """Reject templates of unbounded cost, compute the bounds of others, and translate them for the engine."""
+    """Translate a template for the engine and compute its cost bounds. Raises TemplateInvalid if one is too high."""
     growth: dict[str, int] = {}
     blocks: list[str] = []
     branches = depth = outputs = longest = end = 0
@@ -740,7 +744,7 @@ def _check_statement(source: str, tokens: list[TemplateToken], growth: dict[str,
 
 
 def _check_expression(source: str, tokens: list[TemplateToken], growth: dict[str, int]) -> int:
-    """The maximum size of the expression's value relative to the largest variable."""
+    """Validate an expression; returns the maximum size of its value as a multiple of the largest variable."""
     _require_shallow(source, tokens)
     names, largest, joins = 0, 1, False
     for at, token in enumerate(tokens):
@@ -774,7 +778,10 @@ def _check_name(source: str, token: TemplateToken, before: str, after: str) -> N
 
 
 def _check_product(source: str, tokens: list[TemplateToken], at: int) -> int:
-    """Multiplying a text repeats it: one operand must be a number, or both must be cast to numbers."""
+    """The factor by which the product at `at` can enlarge a value. One operand must be a number, or both must be casts.
+
+    Multiplying a text repeats it.
+    """
     left, right = tokens[at - 1 : at], tokens[at + 1 : at + 2]
     for operand, other_operand in ((left, right), (right, left)):
         if operand and other_operand and operand[0].kind == "number" and other_operand[0].kind != "string":
@@ -788,7 +795,7 @@ _CASTS = frozenset({"int", "float"})
 
 
 def _is_cast(tokens: list[TemplateToken]) -> bool:
-    """Whether the operand that begins here is a name, possibly dotted, cast to a number."""
+    """Whether the operand at the start of `tokens` is a name, possibly dotted, that is cast to a number."""
     for token, following in itertools.pairwise(tokens):
         if token.text == "|":
             return following.text in _CASTS

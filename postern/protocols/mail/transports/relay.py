@@ -39,11 +39,11 @@ ADDRESSES_TRIED = 4
 """Maximum IP addresses of a relay that are tried for a connection."""
 
 Resolve: TypeAlias = Callable[[str], Awaitable[Sequence[str]]]
-"""Looks up the IP addresses of a host to connect to. Raises ValueError or LookupError, with a message for people."""
+"""Looks up the IP addresses of a host to connect to. Raises ValueError or LookupError with a readable message."""
 
 Lease: TypeAlias = Callable[[str, float], Awaitable[float | None]]
-"""Leases the next span (in seconds) of a named rate that several processes share. Returns in how many seconds it
-begins; None if that would be too late."""
+"""Leases the next span (in seconds) of a named rate that several processes share. Returns the seconds until
+the span begins; None if it would begin too late."""
 
 
 class RelayServer(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,11 +53,11 @@ class RelayServer(msgspec.Struct, frozen=True, kw_only=True):
     port: int = 587
     tls: Tls = Tls.STARTTLS_REQUIRED
     verify: bool = True
-    """Whether its certificate must be valid."""
+    """Whether the certificate of the relay must be valid."""
     user: str | None = None
     password: str = ""
     weight: int = 1
-    """Its share of the messages, relative to the other relays."""
+    """The relay's share of the messages, relative to the weights of the other relays."""
     per_second: float | None = None
     """Maximum messages per second; None for no limit."""
     max_connections: int = 10
@@ -65,7 +65,7 @@ class RelayServer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RelayTransport:
-    """Sends each message to one of the relays, chosen at random by weight; if it cannot be reached, to another."""
+    """Sends each message to a relay, chosen at random by weight; to another relay if the first cannot be reached."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class RelayTransport:
         clock: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        """`hello` is the host name for EHLO, `context` replaces the system's CAs, `chance` gives 0 ≤ x < 1.
+        """`ehlo_host` is the host name for EHLO, `context` replaces the system's CAs, `chance` gives 0 ≤ x < 1.
 
         With `resolve`, only the addresses that it returns are connected to; without it, the system resolves names and
         any address is allowed. `lease` shares the relays' rates with other processes.
@@ -132,10 +132,10 @@ class RelayTransport:
         """The relays in random order by weight, those with an open circuit last."""
         if len(self._pools) == 1:
             return [self._pools[0][1]]
-        lots = [
+        ranked = [
             (pool.circuit_open, -(self._chance() ** (1 / weight)), at) for at, (weight, pool) in enumerate(self._pools)
         ]
-        return [self._pools[at][1] for _, _, at in sorted(lots)]
+        return [self._pools[at][1] for _, _, at in sorted(ranked)]
 
     async def aclose(self) -> None:
         """Close the connections to all relays."""
@@ -144,7 +144,7 @@ class RelayTransport:
 
 
 async def _connect(peer: Peer, resolve: Resolve) -> SmtpConnection:
-    """Connect to one of the allowed addresses of the host. Its certificate must have the host's name."""
+    """Connect to the first reachable address of the host; its certificate must have that name. Raises Unreachable."""
     try:
         async with asyncio.timeout(peer.timeouts.connect.total_seconds()):
             addresses = await resolve(peer.host)
@@ -176,7 +176,7 @@ RESERVED_SHARE = 5
 
 
 class ConnectionPool:
-    """The connections to one relay."""
+    """The connections to one relay, with its rate limit and circuit breaker."""
 
     def __init__(
         self,
@@ -191,7 +191,7 @@ class ConnectionPool:
         """`lease` leases a span of the rate that processes share, see `Lease`."""
         self._lease = lease if relay.per_second else None
         self._leased = (0.0, 0.0)
-        """When the next message can be sent by the shared rate, and when the leased span ends."""
+        """The time at which the shared rate allows the next message, and the end of the leased span."""
         self._leasing = asyncio.Lock()
         self.label = label
         self.shaper = RateShaper(relay, chance)
@@ -204,7 +204,7 @@ class ConnectionPool:
         self._waiting: tuple[deque[asyncio.Future[None]], deque[asyncio.Future[None]]] = (deque(), deque())
         self._paced = 0
         self._reaper: asyncio.TimerHandle | None = None
-        self._goodbyes: set[asyncio.Task[None]] = set()
+        self._closing: set[asyncio.Task[None]] = set()
 
     @property
     def circuit_open(self) -> bool:
@@ -254,7 +254,7 @@ class ConnectionPool:
         )
 
     async def _wait_for_rate(self, envelope: Envelope) -> DeliveryOutcome | None:
-        """Wait as long as the rate limit requires, or return the message if that is too long."""
+        """Wait as long as the rate limit requires. If that is too long, return the deferred outcome without waiting."""
         shared = await self._shared_delay() if self._lease else 0.0
         now = self._clock()
         delay = max(self.shaper.delay(now), shared)
@@ -276,7 +276,7 @@ class ConnectionPool:
         return None
 
     async def _shared_delay(self) -> float:
-        """Seconds until the next message can be sent by the rate that all processes share; reserves that time.
+        """Seconds until the rate that all processes share allows the next message; reserves that time.
 
         Times are leased in spans and not one by one; the unused part of a span is lost.
         """
@@ -376,9 +376,9 @@ class ConnectionPool:
             self._reaper = loop.call_at(oldest + IDLE_SECONDS, self._reap)
 
     def _discard(self, connection: SmtpConnection) -> None:
-        goodbye = asyncio.get_running_loop().create_task(connection.quit())
-        self._goodbyes.add(goodbye)
-        goodbye.add_done_callback(self._goodbyes.discard)
+        closing = asyncio.get_running_loop().create_task(connection.quit())
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
 
     async def aclose(self) -> None:
         """Close all idle connections."""
@@ -387,10 +387,10 @@ class ConnectionPool:
             self._reaper = None
         while self._idle:
             self._discard(self._idle.pop())
-        if self._goodbyes:
-            await asyncio.wait(self._goodbyes)
+        if self._closing:
+            await asyncio.wait(self._closing)
 
-    # Permission to use a connection.
+    # Slots: the permission to use a connection.
 
     def _has_room(self, *, bulk: bool) -> bool:
         allowed = self.shaper.connections
@@ -403,16 +403,16 @@ class ConnectionPool:
         """Wait until a connection can be used."""
         queue = self._waiting[bulk]
         if queue or not self._has_room(bulk=bulk):
-            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            queue.append(turn)
+            slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            queue.append(slot)
             try:
-                await turn
+                await slot
             except asyncio.CancelledError:
-                if turn.done() and not turn.cancelled():
-                    # The task was cancelled after it got the permission, so the next one gets it.
+                if slot.done() and not slot.cancelled():
+                    # The task was cancelled after it got the slot, so the next waiting task gets it.
                     self._release_slot(bulk)
                 else:
-                    queue.remove(turn)
+                    queue.remove(slot)
                 raise
         else:
             self._count(bulk, 1)
@@ -422,10 +422,10 @@ class ConnectionPool:
         for kind in (False, True):
             queue = self._waiting[kind]
             while queue and self._has_room(bulk=kind):
-                turn = queue.popleft()
-                if not turn.done():
+                slot = queue.popleft()
+                if not slot.done():
                     self._count(kind, 1)
-                    turn.set_result(None)
+                    slot.set_result(None)
 
     def _count(self, bulk: bool, change: int) -> None:
         self._busy += change
@@ -438,7 +438,7 @@ FAILURES_TO_OPEN = 3
 SHORTEST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
 """Seconds until an open circuit breaker allows the next trial; they double with every failed trial."""
 DEFERRALS_TO_SLOW = 5
-"""After this many deferred messages in a row, the relay is considered overloaded rather than single mailboxes."""
+"""After this many deferred messages in a row, the relay is considered overloaded, not only some mailboxes."""
 SLOWEST_PER_SECOND = 5.0
 """The rate is never reduced below this, or below the configured rate if that is lower."""
 SETTLING_SECONDS = 1.0
