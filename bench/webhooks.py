@@ -27,6 +27,7 @@ from postern.kernel.outbound.ssrf import read_networks
 from postern.kernel.values import new_id
 from postern.platform.events import operations as events
 from postern.platform.webhooks import store
+from postern.platform.webhooks.model import StoredWebhook
 from postern.security.signatures import new_webhook_secret
 from postern.world import World, open_world
 
@@ -102,17 +103,21 @@ async def new_project(world: World) -> UUID:
 async def subscribe(world: World, project: UUID, url: str, *names: str) -> None:
     webhook = new_id()
     async with world.db.transaction() as tx:
+        now = world.clock()
         await store.insert_webhook(
             tx,
-            project_id=project,
-            id=webhook,
-            url=url,
-            events=list(names),
-            description="",
-            active=True,
-            sealed_secret=world.secrets.seal(new_webhook_secret().encode(), f"webhook:{project}:{webhook}"),
-            due_at=world.clock().replace(year=world.clock().year + 1),
-            now=world.clock(),
+            StoredWebhook(
+                project_id=project,
+                id=webhook,
+                url=url,
+                events=list(names),
+                description="",
+                active=True,
+                sealed_secret=world.secrets.seal(new_webhook_secret().encode(), f"webhook:{project}:{webhook}"),
+                due_at=now.replace(year=now.year + 1),
+                created_at=now,
+                updated_at=now,
+            ),
         )
 
 
