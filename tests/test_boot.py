@@ -495,7 +495,7 @@ def test_api_worker_and_migrate_run_separately_on_an_external_database(
     own = {"DATABASE_URL": empty_database, "POSTERN_PORT": port, "POSTERN_SECRET": secret}
     early = command(folder, "api", **own)
     assert early.returncode == 78
-    assert "run `postern migrate`" in early.stderr
+    assert "Run `postern migrate`" in early.stderr
     assert "applied 0100_baseline" in command(folder, "migrate", **own).stdout
     parts = [
         subprocess.Popen([sys.executable, "-m", "postern", part], env=environment(folder, **own), cwd=ROOT)

@@ -178,7 +178,7 @@ async def test_sign_in_and_logout_with_simplesamlphp(acme, tmp_path, way):
             (trace,) = await acme.traces()
             assert (trace["outcome"], trace["reason"]) == ("ACCEPTED", None)
             assert any(each["step"] == "decryption" for each in trace["steps"]) == ("assertion.encryption" in WAYS[way])
-            mine = Client(acme.app, signed_in["accessToken"], f"/projects/{acme.people.project.id}/auth")
+            mine = Client(acme.app, signed_in["accessToken"], f"/projects/{acme.directory.project.id}/auth")
             out = (await mine.post("/sso/sign-out", {"redirectUrl": BACK})).json()["url"]
             assert re.match(rf"{base}/saml2/idp/SingleLogoutService.php\?SAMLRequest=", out)
             sent = await network.get(out, follow_redirects=False)

@@ -203,7 +203,7 @@ async def test_a_verified_domain_needs_no_sender_and_signs_earlier_messages(
     assert (refused.status_code, refused.json()["code"]) == (409, "sender_not_needed")
 
 
-@pytest.mark.parametrize(("policy", "says"), [("reject", "refused"), ("quarantine", "spam folder"), ("none", None)])
+@pytest.mark.parametrize(("policy", "says"), [("reject", "rejected"), ("quarantine", "spam folder"), ("none", None)])
 async def test_the_response_warns_about_strict_dmarc_policies(project, zone, policy, says):
     """Defects: N6"""
     name = f"{uuid4().hex[:12]}.example"

@@ -27,7 +27,7 @@ def draft(number=0, **changes) -> MessageDraft:
         "date": NOW,
         "message_id": f"<{number}@acme.example>",
         "tracking": TRACKING,
-        "leave": TRACKING,
+        "unsubscribe": TRACKING,
         "list_id": "<news.acme.example>",
         "feedback_id": "a:b:c",
     }

@@ -55,7 +55,7 @@ async def several(most=2):
 
 
 async def made(process, wanted):
-    return (await process.ask(wanted, now=NOW)).made
+    return (await process.request(wanted, now=NOW)).composed
 
 
 async def test_render_processes_give_the_same_messages_as_this_process():
@@ -146,14 +146,14 @@ CRASHING = """
 import signal
 from postern.protocols.mail.templates import composing, render_process
 
-find = composing.content_of
+original = composing.content_of
 
-def content_of(words, *, reached=composing.nowhere):
-    found = find(words, reached=reached)
-    if "crash" in words.subject:
+def content_of(templates, *, reached=composing.no_report):
+    content = original(templates, reached=reached)
+    if "crash" in templates.subject:
         reached("html")
         signal.raise_signal(signal.SIGSEGV)
-    return found
+    return content
 
 composing.content_of = content_of
 render_process.main()

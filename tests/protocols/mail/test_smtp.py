@@ -49,7 +49,7 @@ def kinds(outcome) -> list[str]:
 
 async def test_the_commands_of_a_transaction():
     async with Sink() as sink:
-        outcome = await deliver(sink, envelope(), hello="mail.a.test")
+        outcome = await deliver(sink, envelope(), ehlo_host="mail.a.test")
         assert sink.commands == [
             "EHLO mail.a.test",
             f"MAIL FROM:<b@a.test> SIZE={len(MESSAGE)}",
