@@ -24,7 +24,7 @@ from postern.kernel.database.migrations import migrate
 from postern.world import open_world
 from tests.conftest import Client
 from tests.identity.organizations.conftest import Directory
-from tests.identity.sso.conftest import BACK, VERIFIER, Acme, query_of
+from tests.identity.sso.conftest import REDIRECT_URL, VERIFIER, Acme, query_of
 from tests.peers.dns_zone import dns_zone
 from tests.peers.identity_provider import IdentityProvider
 
@@ -53,7 +53,7 @@ async def sign_on(world, zone, count: int) -> None:
     made = await bootstrap_in(world, world.settings.public_url)
     base = f"/projects/{made.project_id}"
     developer = Client(app, made.developer_token, base)
-    await developer.patch("", {"settings": {"signIn": {"redirectUrls": [BACK]}, "rateLimit": 100_000}})
+    await developer.patch("", {"settings": {"signIn": {"redirectUrls": [REDIRECT_URL]}, "rateLimit": 100_000}})
 
     class Project:
         id = made.project_id

@@ -17,16 +17,19 @@ MAILS_BY_NETWORK, MAILS_BY_NETWORK_WINDOW = 10, timedelta(minutes=30)
 MAILS_BY_ALL, MAILS_BY_ALL_WINDOW = 30, timedelta(hours=1)
 """Mails of one purpose that all networks together may request for one address."""
 WRONG_CODES, WRONG_CODES_WINDOW = 100, timedelta(days=1)
-"""After this many wrong codes for one address, new codes can be requested only from networks that the customer has
-signed in from."""
-MAILED_CODES = frozenset(("SIGN_UP", "CODE", "VERIFY"))
+"""Wrong codes for one address within the window. After that many, new codes for the address can be requested only from
+networks that the customer has signed in from."""
+CODE_PURPOSES = frozenset(("SIGN_UP", "CODE", "VERIFY"))
+"""Purposes of mails that contain a code. Mails of the other purposes contain a link."""
 COUNT_RETENTION = timedelta(days=1)
-COUNTERS = (*(f"asked {purpose}" for purpose in (*sorted(MAILED_CODES), "LINK", "RESET")), "wrong codes")
+COUNTERS = (*(f"asked {purpose}" for purpose in (*sorted(CODE_PURPOSES), "LINK", "RESET")), "wrong codes")
 
 
 async def throttle_mail(call: Call, purpose: str, identifier: bytes, email_key: str) -> None:
     """Count a requested mail. Raises TooManyRequests beyond the limits, which also apply to addresses without an
     account.
+
+    `identifier` is the digest under which the address is counted; `email_key` is the normalised address.
 
     Requests of one network are limited first, so that another person cannot use up the limit of the owner of the
     address. The limit for all networks together is far higher. Codes are also limited after many wrong codes at the
@@ -36,6 +39,7 @@ async def throttle_mail(call: Call, purpose: str, identifier: bytes, email_key: 
     requested = _counter(call, f"asked {purpose}", identifier)
     network = network_of(call.origin.ip)
     by_network = await _count(call.db, call, requested, network, MAILS_BY_NETWORK_WINDOW)
+    # The counts have the name `failures`, but they count requested mails here.
     if by_network.failures > MAILS_BY_NETWORK:
         raise TooManyRequests(retry_after_seconds=int(MAILS_BY_NETWORK_WINDOW.total_seconds()))
     by_all = await _count(call.db, call, requested, ALL_NETWORKS, MAILS_BY_ALL_WINDOW)
@@ -45,16 +49,16 @@ async def throttle_mail(call: Call, purpose: str, identifier: bytes, email_key: 
         identifier=_counter(call, "wrong codes", identifier),
         since=call.now - WRONG_CODES_WINDOW,
     )
-    many_wrong_codes = purpose in MAILED_CODES and wrong >= WRONG_CODES
+    many_wrong_codes = purpose in CODE_PURPOSES and wrong >= WRONG_CODES
     if (by_all.failures > MAILS_BY_ALL or many_wrong_codes) and not await _is_known_network(call, email_key):
         raise TooManyRequests(retry_after_seconds=int(MAILS_BY_ALL_WINDOW.total_seconds()))
 
 
 async def record_wrong_code(call: Call, identifier: bytes, customer_id: UUID | None) -> None:
-    """Count a wrong code for an address, and record `customer.sign_in_failed`.
+    """Count a wrong code for an address and record `customer.sign_in_failed`, both in a transaction of their own.
 
-    Nothing is locked: each code has its own limit of tries, and only the requester knows its challenge. Many
-    wrong codes limit new ones instead (see `throttle_mail`).
+    The address is not locked: each code has its own limit of attempts, and only its requester knows the challenge id.
+    Many wrong codes limit the requests of new codes instead (see `throttle_mail`).
     """
     async with call.db.transaction() as tx:
         await _count(tx, call, _counter(call, "wrong codes", identifier), ALL_NETWORKS, WRONG_CODES_WINDOW)
@@ -69,9 +73,9 @@ async def clear_counts(tx: Transaction, call: Call, identifier: bytes) -> None:
         await attempts.clear_attempts(tx, call.project_id, counter)
 
 
-def _counter(call: Call, what: str, identifier: bytes) -> bytes:
-    """The identifier under which `what` is counted for the address of `identifier`."""
-    return call.world.secrets.digest("customer-counter", f"{what}|{identifier.hex()}")
+def _counter(call: Call, name: str, identifier: bytes) -> bytes:
+    """The identifier of the counter `name` for the address that `identifier` stands for."""
+    return call.world.secrets.digest("customer-counter", f"{name}|{identifier.hex()}")
 
 
 async def _count(

@@ -248,7 +248,7 @@ class Organization(Record):
 
 
 class AppOrganization(Record):
-    """An organization, seen from the app."""
+    """An organization as the operations under `/apps` return it."""
 
     id: UUID
     app_id: UUID
@@ -351,7 +351,7 @@ class OrganizationInvitation(Record):
     email: str
     role: str
     status: InvitationStatus
-    invited_by_end_user_id: UUID | None
+    invited_by_end_user_id: UUID | None  # The id of a customer.
     expires_at: Moment
     accepted_at: Moment | None
     revoked_at: Moment | None
@@ -396,6 +396,8 @@ class OrganizationDomainRow(Record):
     last_checked_at: Moment | None
     reason: DomainReason | None
     watched_since: Moment
+    """When the current series of checks began: when the domain was added, when a requested check started the checks
+    again, or when the domain lapsed."""
     missing_since: Moment | None
     misses: int
     created_at: Moment

@@ -78,7 +78,7 @@ async def create_contact_attribute(call: Call, data: NewContactAttribute) -> Con
     An import rejects rows with a cell that does not match a declared type. Values in JSON requests are not converted
     and may have another type.
     """
-    if fault := attribute_fault(data.name, None):
+    if fault := attribute_fault(data.name, value=None):
         raise Invalid.at("/name", fault)
     async with call.db.transaction() as tx:
         await _lock_attributes(tx, call.project_id, [data.name])
@@ -170,20 +170,20 @@ async def _lock_attributes(tx: Transaction, project_id: UUID, names: list[str]) 
 
 def inferred_from(attributes: dict[str, Any]) -> InferredAttributeTypes:
     """The types of one contact's attributes, as a parameter of the statement that writes the attributes."""
-    return inferred_as(types_of([attributes]))
+    return inferred_parameter(types_of([attributes]))
 
 
-def inferred_as(types: Mapping[str, AttributeType]) -> InferredAttributeTypes:
-    """`types` as a parameter of a statement that writes attributes and declares those that have no type yet."""
-    return InferredAttributeTypes(inferred=_declaration_rows(types), attributes_per_project=ATTRIBUTES_PER_PROJECT)
+def inferred_parameter(types: Mapping[str, AttributeType]) -> InferredAttributeTypes:
+    """The parameter of a statement that writes attributes and inserts `types` for those that have no type yet."""
+    return InferredAttributeTypes(inferred=_type_rows(types), attributes_per_project=ATTRIBUTES_PER_PROJECT)
 
 
-def _declaration_rows(types: Mapping[str, AttributeType]) -> list[dict[str, Any]]:
+def _type_rows(types: Mapping[str, AttributeType]) -> list[dict[str, Any]]:
     return [{"id": new_id(), "name": name, "type": kind} for name, kind in types.items()]
 
 
-async def declarations(db: Queries, project_id: UUID) -> dict[str, DeclaredType]:
-    """The types of a project's attributes, keyed by name."""
+async def known_types(db: Queries, project_id: UUID) -> dict[str, DeclaredType]:
+    """The declared and inferred types of a project's attributes, keyed by name."""
     attributes = await store.attribute_types(db, project_id=project_id)
     return {attribute.name: DeclaredType(attribute.type, attribute.inferred) for attribute in attributes}
 
@@ -200,7 +200,7 @@ def read_types(text: str | None) -> dict[str, AttributeType]:
         )
         raise Invalid.at("query/attributeTypes", message + "date and list.") from None
     for name in types:
-        if fault := attribute_fault(name, None):
+        if fault := attribute_fault(name, value=None):
             raise Invalid.at("query/attributeTypes", fault)
     return types
 
@@ -212,13 +212,13 @@ async def require_declarable(tx: Transaction, project_id: UUID, types: Mapping[s
     """
     if not types:
         return
-    declared = await declarations(tx, project_id)
+    known = await known_types(tx, project_id)
     for name, kind in types.items():
-        if name in declared and not declared[name].inferred and declared[name].type != kind:
+        if name in known and not known[name].inferred and known[name].type != kind:
             raise ContactAttributeDeclared(
-                f"The attribute `{name}` is declared as {declared[name].type}; change that first."
+                f"The attribute `{name}` is declared as {known[name].type}; change its declared type first."
             )
-    if len(declared.keys() | types.keys()) > ATTRIBUTES_PER_PROJECT:
+    if len(known.keys() | types.keys()) > ATTRIBUTES_PER_PROJECT:
         raise TooManyContactAttributes
 
 
@@ -226,4 +226,4 @@ async def declare_all(tx: Transaction, project_id: UUID, types: Mapping[str, Att
     """Declare types. They replace inferred types; types that were declared before stay as they are."""
     if types:
         await _lock_attributes(tx, project_id, list(types))
-        await store.declare_attributes(tx, project_id=project_id, types=Jsonb(_declaration_rows(types)), now=now)
+        await store.declare_attributes(tx, project_id=project_id, types=Jsonb(_type_rows(types)), now=now)

@@ -22,9 +22,9 @@ from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import new_id
 from postern.messaging.audiences import import_store, store
 from postern.messaging.audiences.attributes import (
-    declarations,
     declare_all,
-    inferred_as,
+    inferred_parameter,
+    known_types,
     read_types,
     require_declarable,
 )
@@ -246,7 +246,7 @@ async def preview_contact_import(
     types = read_types(attribute_types)
     async with call.db.transaction() as tx:
         await require_declarable(tx, call.project_id, types)
-        declared = await declarations(tx, call.project_id)
+        declared = await known_types(tx, call.project_id)
     declared |= {name: DeclaredType(kind, False) for name, kind in types.items()}
     previews: Previews = call.world.resources.setdefault(Previews, Previews())
     with previews.counted(call.project_id):
@@ -553,7 +553,7 @@ async def import_batch(
     result = await import_store.import_rows(
         tx,
         bulk,
-        inferred_as(types_of(row.attributes for row in rows) if types is None else types),
+        inferred_parameter(types_of(row.attributes for row in rows) if types is None else types),
         project_id=project_id,
         rows=Jsonb([_staged(row) for row in rows]),
         mode=mode,

@@ -82,7 +82,7 @@ class ContactAttributeExists(Conflict):
 
 
 class ContactAttributeDeclared(Conflict):
-    """The attribute is declared with another type; change that first."""
+    """The attribute is declared with another type; change its declared type first."""
 
 
 class TooManyContactAttributes(Conflict):
@@ -155,7 +155,8 @@ class StoredContact(Record):
 
 
 class InferredAttributeTypes(Record):
-    """Attribute types to declare for attributes that have no type yet, for statements that write attributes."""
+    """A parameter of statements that write attributes: the types that they insert for attributes without a type, as
+    rows with `id`, `name` and `type`, and the maximum number of attributes with a type per project."""
 
     inferred: list[dict[str, Any]]
     attributes_per_project: int
@@ -383,7 +384,8 @@ class StartedImport(Record):
 
 
 class ImportAdvance(Record):
-    """The position that an import has reached, and the rows that it has added to the counters."""
+    """What one step of an import changes in its row: the status, the position in the file, and the numbers of rows that
+    are added to the counters."""
 
     status: ImportStatus
     position: int
@@ -419,7 +421,8 @@ class ImportJob(Record):
 
 
 _LARGEST_NUMBER = int(sys.float_info.max)
-"""PostgreSQL stores JSON numbers exactly and returns 1e300 as an integer, so integers up to this are accepted."""
+"""The largest integer that an attribute can have. It equals the largest float, because PostgreSQL returns a float such
+as 1e300 as an integer with 301 digits."""
 _NAME = re.compile(r"[^\x00-\x1f\x7f]{1,100}")
 
 

@@ -13,7 +13,7 @@ from postern.kernel.database.statements import Database
 from postern.kernel.due import Work, one_by_one
 from postern.kernel.http.problems import Problem
 from postern.messaging.audiences import import_store, store
-from postern.messaging.audiences.attributes import declarations
+from postern.messaging.audiences.attributes import known_types
 from postern.messaging.audiences.csv_cells import DeclaredType, types_of
 from postern.messaging.audiences.csv_reader import (
     BATCH_BYTES,
@@ -99,7 +99,7 @@ async def run_import(world: "World", job: ImportJob) -> None:
         layout = header.layout
         if progress.position == 0:
             progress = ImportProgress(header.line + 1, header.length, progress.errors)
-    types = await declarations(world.db, job.project_id)
+    types = await known_types(world.db, job.project_id)
     next_batch = asyncio.create_task(_read(world.db, job, layout, progress, types))
     try:
         for number in range(BATCHES_PER_CLAIM):

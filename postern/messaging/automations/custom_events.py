@@ -106,7 +106,11 @@ async def record_custom_event(
 async def record_custom_events(
     call: Call, data: CustomEventBatch, idempotency_key: IdempotencyKey = None
 ) -> CustomEventBatchResult:
-    """Record up to 500 custom events at once: all or none. The results are in the order of the request."""
+    """Record up to 500 custom events at once: all or none. The results are in the order of the request.
+
+    An `Idempotency-Key` applies to each event without an `idempotencyKey`, together with the event's index. Events
+    whose key was used within 24 hours are not recorded again.
+    """
     return CustomEventBatchResult(data=await _record(call, data.events, idempotency_key, single=False))
 
 
@@ -115,7 +119,8 @@ async def _record(
 ) -> list[CustomEventResult]:
     """Record events and return their results in the order of `items`; keys that were used before record nothing.
 
-    `single` is whether the request body is one event, not a batch: it decides JSON pointers and keys.
+    `single`: the request body is one event, not a batch. Then JSON pointers do not begin with `/events/<index>`, and
+    the `Idempotency-Key` is used without the index.
     """
     _check(items, single=single)
     keys = _keys(items, idempotency_key, single=single)
@@ -132,7 +137,7 @@ async def _record(
         )
         recorded = [event for event in created if event.id not in duplicates]
         await events.record_all(tx, recorded)
-        # Update audiences whose rules refer to custom events.
+        # `engagement_only`: update only audiences whose rules refer to opens, clicks or custom events.
         contact_ids = sorted({event.subject_id for event in recorded if event.subject_id})
         await membership.contacts_changed(tx, call.project_id, contact_ids, call.now, engagement_only=True)
     if duplicates or recorded_before:

@@ -130,7 +130,10 @@ def event_name(name: str) -> str:
 
 
 def check_trigger(trigger: Trigger) -> None:
-    """Raises Invalid if a field is missing or not allowed for the trigger's type."""
+    """Check a trigger: required and allowed fields of its type, its event name and its `where` rules.
+
+    Raises Invalid, with JSON pointers below `/trigger`. Does not check that the audience exists.
+    """
     if trigger.type in ("AUDIENCE_JOINED", "AUDIENCE_LEFT"):
         if trigger.audience_id is None:
             raise Invalid.at("/trigger/audienceId", "`audienceId` is required for this trigger type.", "required")
@@ -164,7 +167,10 @@ def _check_where(where: Rules) -> None:
 
 
 def rules_on_data(where: Rules) -> Rules:
-    """Convert rules on an event's data to audience rules, with the data in place of the attributes."""
+    """Convert rules about an event's data to audience rules, which read the data as the attributes of a contact.
+
+    The fields `data.plan` and `plan` both become `attributes.plan`.
+    """
     return Rules(match=where.match, conditions=[_condition_on_data(clause) for clause in where.conditions])
 
 
@@ -333,7 +339,7 @@ def _check_url(url: str, path: str, allowed: Sequence[Network]) -> None:
 
 
 def duration_of(wait: Duration | Delay) -> timedelta:
-    """The duration of a step."""
+    """The sum of `minutes`, `hours` and `days`; zero if none is set, as in a delay with `until`."""
     return timedelta(minutes=wait.minutes or 0, hours=wait.hours or 0, days=wait.days or 0)
 
 
@@ -345,7 +351,11 @@ def wait_until(step: Delay | WaitForEvent, now: Moment) -> Moment:
 
 
 def contact_id_in(event: Event) -> UUID | None:
-    """The id of the contact that an event concerns, or None. The data of custom events is not interpreted."""
+    """The id of the contact that an event concerns, or None.
+
+    It is the subject of custom events; of other events the `contactId` in the data, or else the subject if the event's
+    name begins with `contact.` or `audience.`.
+    """
     if event.type not in EVENT_NAMES:
         return event.subject_id
     value = event.data.get("contactId")
@@ -356,7 +366,10 @@ def contact_id_in(event: Event) -> UUID | None:
 
 
 def address_in(event: Event) -> str | None:
-    """The address in an event without a contact id, such as customer events; None for custom events."""
+    """The `email` in an event's data, or None; always None for custom events.
+
+    It identifies the contact of events without a contact id, such as those of customers.
+    """
     if event.type not in EVENT_NAMES:
         return None
     address = event.data.get("email")

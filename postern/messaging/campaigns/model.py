@@ -23,7 +23,8 @@ ALLOWED: dict[str, frozenset[str]] = {
     "CANCELLED": frozenset(("test", "duplicate")),
     "FAILED": frozenset(("test", "duplicate")),
 }
-"""The actions that each state allows. Any other action raises CampaignStateConflict."""
+"""The actions that each state allows. Any other action raises CampaignStateConflict. `test` sends a test copy to one
+address; `select_winner` and `cancel_test` end the A/B test."""
 
 TRANSITIONS: dict[str, frozenset[str]] = {
     "DRAFT": frozenset(("SCHEDULED", "TESTING", "SENDING")),
@@ -169,7 +170,8 @@ class Campaign(Record):
     ab_test_duration_minutes: int | None
     ab_test_started_at: Moment | None
     ab_test_sample_size: int | None
-    """Contacts in the test, chosen when it begins: `abTestSamplePercent` of the audience, at least one a variant."""
+    """Contacts in the test, chosen when it begins: `abTestSamplePercent` of the audience, but at
+    least one contact for each variant."""
     reason: str | None
     """Why the campaign failed; null unless its status is FAILED."""
     created_at: Moment
@@ -231,13 +233,13 @@ class CampaignProgress(Record):
     expected: int
     """Contacts in the audience when the campaign started; 0 before the start."""
     audience: int
-    """Contacts of the audience that have been processed so far."""
+    """Contacts of the audience that have been processed so far: those with a send and those that were skipped."""
     waiting: int
     """Sends that no server has accepted or rejected yet, those that are retried included."""
     retrying: int
     """The waiting sends that were deferred and are retried. A campaign can be SENT while some are retried."""
     handed_over: int
-    """Sends that a server accepted, or rejected for the recipient. Sends that failed, expired or were suppressed do
+    """Sends that the recipient's mail server has accepted or rejected. Sends that failed, expired or were suppressed do
     not count."""
     skipped: CampaignSkipped
     per_second: float
@@ -272,7 +274,7 @@ class CampaignTestResult(Record):
 
 
 class ProjectCampaignTotals(Record):
-    """The numbers of a project's campaigns."""
+    """How many campaigns a project has (`total`), and how many of them are SENT (`sent`)."""
 
     total: int
     sent: int
@@ -305,6 +307,7 @@ class CampaignRow(Record):
     started_at: Moment | None
     paused_from: str | None
     releasing: bool
+    """Whether the campaign was resumed and not all of its held sends are due again yet."""
     is_test: bool
     """Whether a TEST key started the campaign; then its messages are only captured in the inbox view."""
     content_id: UUID | None

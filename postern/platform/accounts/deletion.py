@@ -20,7 +20,7 @@ from postern.kernel.http.operation import DEVELOPER_ONLY, delete
 from postern.kernel.values import Body, Deleted, Record
 from postern.platform.accounts import store
 from postern.platform.accounts.model import SIGN_UP_LIFE, GivenPassword, LockedOut, PasswordWrong
-from postern.platform.accounts.operations import locked_developer, require_password
+from postern.platform.accounts.operations import lock_proven_developer, require_password
 from postern.platform.audit import operations as audit
 from postern.platform.projects import operations as projects
 
@@ -87,7 +87,7 @@ async def delete_account(call: Call, data: AccountDeletion) -> Deleted:
     owner = await require_password(call, data.password)
     async with call.db.transaction() as tx:
         await store.lock_account(tx, id=call.account_id)
-        if (await locked_developer(tx, owner)).role != "OWNER":  # Ownership was transferred concurrently.
+        if (await lock_proven_developer(tx, owner)).role != "OWNER":  # Ownership was transferred concurrently.
             raise PermissionMissing("Only the owner can delete the account.")
         await begin_account_deletion(tx, call)
         await store.delete_developers(tx, account_id=call.account_id)

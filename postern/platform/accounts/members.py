@@ -41,7 +41,7 @@ from postern.platform.accounts.model import (
 from postern.platform.accounts.operations import (
     caller_of,
     count_invalid_links,
-    locked_developer,
+    lock_proven_developer,
     read_email,
     require_password,
     take_invitation,
@@ -183,7 +183,7 @@ async def accept_account_invitation(call: Call, data: AccountInvitationAcceptanc
         if developer is None:
             raise CredentialInvalid
         if proven is not None:
-            developer = await locked_developer(tx, proven)
+            developer = await lock_proven_developer(tx, proven)
         invitation = await take_invitation(tx, call, data.token, developer.email)
         if invitation.account_id == developer.account_id:
             raise AlreadyAccountMember
@@ -266,7 +266,7 @@ async def transfer_account_ownership(call: Call, user_id: UUID, data: OwnershipT
     proven = await require_password(call, data.password)
     async with call.db.transaction() as tx:
         account = await _lock_account(tx, call)
-        await locked_developer(tx, proven)
+        await lock_proven_developer(tx, proven)
         owner = await _require_member(tx, call.account_id, call.caller.actor_id or new_id())
         member = await _require_member(tx, call.account_id, user_id)
         if owner.role != "OWNER":  # Ownership was transferred concurrently.

@@ -18,7 +18,7 @@ from postern.platform.accounts.model import (
     MfaNotEnrolled,
     PasswordWrong,
 )
-from postern.platform.accounts.operations import begin_attempt, end_sessions, locked_developer, require_password
+from postern.platform.accounts.operations import begin_attempt, end_sessions, lock_proven_developer, require_password
 from postern.platform.audit import operations as audit
 from postern.security import second_factor
 from postern.security.attempts import attempt_failed, attempt_succeeded
@@ -69,7 +69,7 @@ async def enrol_developer_totp(call: Call, data: PasswordAgain) -> DeveloperTotp
     """Start to set up an authenticator app. The second factor is on after `confirm` with a first code."""
     proven = await require_password(call, data.password)
     async with call.db.transaction() as tx:
-        developer = await locked_developer(tx, proven)
+        developer = await lock_proven_developer(tx, proven)
         secret = await second_factor.enrol(tx, call, developer.subject)
         if secret is None:
             raise MfaAlreadyEnabled
@@ -147,7 +147,7 @@ async def require_both_factors(call: Call, password: str, code: str) -> Develope
     proven = await require_password(call, password)
     attempt = await begin_attempt(call, proven.email)
     async with call.db.transaction() as tx:
-        developer = await locked_developer(tx, proven)
+        developer = await lock_proven_developer(tx, proven)
         is_on = developer.mfa_enabled_at is not None
         is_right = is_on and await second_factor.consume_code(tx, call, developer.subject, code) is not None
         if is_right or not is_on:

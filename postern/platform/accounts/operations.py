@@ -381,8 +381,8 @@ def read_email(text: str, path: str = "/email") -> str:
 async def require_password(call: Call, password: str) -> DeveloperRow:
     """Check the caller's password before a sensitive operation, and return the caller's row.
 
-    Raises PasswordWrong, LockedOut and TooManyRequests. The operation must then lock the row with `locked_developer`,
-    in case the password was changed in between.
+    Raises PasswordWrong, LockedOut and TooManyRequests. The operation must then lock the row with
+    `lock_proven_developer`, in case the password was changed in between.
     """
     assert call.caller.actor_id
     attempt = await begin_attempt(call, call.caller.actor_label or "")
@@ -398,7 +398,7 @@ async def require_password(call: Call, password: str) -> DeveloperRow:
     return replace_struct(developer, password_hash=password_hash)
 
 
-async def locked_developer(tx: Transaction, proven: DeveloperRow) -> DeveloperRow:
+async def lock_proven_developer(tx: Transaction, proven: DeveloperRow) -> DeveloperRow:
     """Lock and return the row of `proven`, a developer whose password was just checked.
 
     Raises PasswordWrong if the password was changed since, and CredentialInvalid if the developer was deleted.

@@ -23,7 +23,7 @@ from postern.platform.accounts.model import (
     MfaRequired,
     PasswordWrong,
 )
-from postern.platform.accounts.operations import ATTEMPTS, locked_developer, require_password, start_session
+from postern.platform.accounts.operations import ATTEMPTS, lock_proven_developer, require_password, start_session
 from postern.security import passkeys, subjects
 from postern.security.attempts import throttle
 from postern.security.challenges import CodeInvalid
@@ -68,7 +68,7 @@ async def begin_developer_passkey_registration(call: Call, data: PasswordAndAnyC
         if proven.mfa_enabled_at is not None:
             raise MfaRequired
     async with call.db.transaction() as tx:
-        developer = await locked_developer(tx, proven)
+        developer = await lock_proven_developer(tx, proven)
         return await passkeys.begin_registration(
             tx,
             call,

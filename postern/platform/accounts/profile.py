@@ -23,7 +23,7 @@ from postern.platform.accounts.model import (
     Password,
     PasswordWrong,
 )
-from postern.platform.accounts.operations import end_sessions, locked_developer, read_email, require_password
+from postern.platform.accounts.operations import end_sessions, lock_proven_developer, read_email, require_password
 from postern.platform.audit import operations as audit
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import Project
@@ -80,7 +80,7 @@ class DeveloperPasswordChange(Body):
 
 
 @get("/account", accepts=DEVELOPER_ONLY, unverified=True)
-async def get_account(call: Call) -> AccountProfile:
+async def get_account(call: Call) -> AccountProfile:  # `unverified`: also before the address is verified.
     """Get your profile, your account and its projects."""
     assert call.caller.actor_id
     return await _profile(call.db, call.caller.actor_id)
@@ -102,7 +102,8 @@ async def change_account(call: Call, data: AccountProfileChange) -> AccountProfi
     assert call.caller.actor_id
     if data.account_name is not UNSET:
         call.require("account:write")
-    email, proven = None if data.email is UNSET else read_email(data.email), None
+    email = None if data.email is UNSET else read_email(data.email)
+    proven = None
     if email is not None:
         if data.password is None:
             raise Invalid.at("/password", "Send your password to change the address.", "required")
@@ -112,7 +113,7 @@ async def change_account(call: Call, data: AccountProfileChange) -> AccountProfi
         if developer is None:
             raise CredentialInvalid
         if proven is not None:
-            developer = await locked_developer(tx, proven)
+            developer = await lock_proven_developer(tx, proven)
         call.require_match(developer.updated_at)
         await _change(tx, call, developer, data, email)
         return await _profile(tx, developer.id)
@@ -134,7 +135,7 @@ async def change_developer_password(call: Call, data: DeveloperPasswordChange) -
     await require_acceptable(call.world, data.new_password, proven.email, path="/newPassword")
     password_hash = await hash_password(data.new_password)
     async with call.db.transaction() as tx:
-        developer = await locked_developer(tx, proven)
+        developer = await lock_proven_developer(tx, proven)
         await store.set_password(tx, id=developer.id, password_hash=password_hash, now=call.now)
         await end_sessions(tx, call, developer.id, but=call.caller.credential_id)
         # A person who knew the old password may have requested a new address: that link must become invalid too.
@@ -153,7 +154,9 @@ async def _change(
         changed.append("name")
     if email is not None and email.lower() != developer.email.lower():
         await enqueue_verification(tx, call, developer.account_id, developer.id, email)
-        text = f"Somebody who is signed in as you requested to change the address of your developer account to {email}."
+        text = (
+            f"A change of the address of your developer account to {email} was requested in a session signed in as you."
+        )
         subject = "A change of your address was requested"
         await enqueue_security_mail(tx, call, developer.account_id, developer.email, subject, text)
         changed.append("email")

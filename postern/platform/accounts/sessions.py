@@ -16,8 +16,8 @@ from postern.security.sessions import OwnSession, SessionMissing, own_session
 async def list_developer_sessions(call: Call) -> list[OwnSession]:
     """List your sessions, newest first. `current` marks the session of this request.
 
-    `methods` tells how you signed in: `pwd`, with a second factor also `totp` or `recovery`; `link` for a link of the
-    operator.
+    `methods` tells how you signed in: `pwd` (password), in addition `totp` or `recovery` (second factor), or `link` (a
+    sign-in link that the operator of this server created).
     """
     assert call.caller.actor_id
     rows = await session_store.live_sessions(

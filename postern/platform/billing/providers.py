@@ -24,7 +24,7 @@ class BillingProvider(Protocol):
         ...
 
     async def subscription_state(self, account: BillingAccount) -> SubscriptionState | None:
-        """Read the account's subscription from the provider; None if the stored row is already correct.
+        """Read the account's subscription from the provider; None if the stored subscription needs no update.
 
         Raises BillingUnavailable.
         """
@@ -40,7 +40,7 @@ class BillingProvider(Protocol):
 
 
 def provider_of(world: "World") -> BillingProvider:
-    """The provider that POSTERN_BILLING selects. It is created once per world and closed with it."""
+    """The provider that POSTERN_BILLING selects. The first call creates it; it is closed with the world."""
     name = f"billing:{world.settings.billing}"
     provider: BillingProvider | None = world.transports.get(name)
     if provider is None:

@@ -42,7 +42,8 @@ RELAY_PASSWORD_LIMIT = 1_000
 """Maximum characters of a relay's password."""
 
 SEALED_LIMIT = 8_400
-"""Maximum characters of an encrypted password in hexadecimal; each character takes up to four bytes."""
+"""Maximum characters of a relay's password as stored: encrypted, in hexadecimal. A character of the password takes up
+to four bytes, and each byte two hexadecimal digits."""
 
 
 class ProjectRelay(Body):
@@ -140,6 +141,7 @@ class ProjectSettings(Record):
     seed_list: list[str] | None = None
     retention_days: int | None = None
     """Days for which the bodies of sent messages are kept; null means the default of the instance (30 days)."""
+    # What happens to a send if the connection ended before the server replied to the complete message.
     on_ambiguous: Literal["retry", "hold"] = "retry"
     frequency_cap: int | None = None
     """Maximum number of messages from campaigns and automations that one contact gets within 24 hours; null means 10.
@@ -148,7 +150,7 @@ class ProjectSettings(Record):
     """Requests per second; null means the default of the instance."""
     sign_in: SignInSettings = msgspec.field(default_factory=SignInSettings)
     extra: dict[str, Any] = {}
-    """Further settings with a structure defined by the feature (sign-in methods, contact creation …)."""
+    """Further settings, keyed by name. The feature that reads a setting defines its structure."""
 
 
 def frequency_cap_of(settings: ProjectSettings) -> int:
@@ -201,8 +203,8 @@ class StoredApiKey(Record):
     created_at: Moment
 
 
-class KeyInUse(Record):
-    """An API key with its project, as needed to authenticate a request."""
+class ApiKeyWithProject(Record):
+    """An API key and its project, which is not deleted, as read to authenticate a request. The key may have expired."""
 
     hash: bytes
     id: UUID

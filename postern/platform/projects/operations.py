@@ -35,9 +35,9 @@ from postern.platform.projects.model import (
     SEED_LIST_LIMIT,
     ApiKey,
     ApiKeyMissing,
+    ApiKeyWithProject,
     Color,
     HostName,
-    KeyInUse,
     KeyType,
     LogoUrl,
     Name,
@@ -336,7 +336,9 @@ async def read_key(world: "World", token: str, project_id: UUID | None, origin: 
         return None
     if not looks_like_key(token):
         raise CredentialInvalid
-    key: KeyInUse | None = await world.batcher(look_up_keys, max_concurrent=2)(world.secrets.digest("api-key", token))
+    key: ApiKeyWithProject | None = await world.batcher(look_up_keys, max_concurrent=2)(
+        world.secrets.digest("api-key", token)
+    )
     now = world.clock()
     if key is None or (key.expires_at is not None and key.expires_at <= now):
         raise CredentialInvalid
@@ -361,7 +363,7 @@ async def read_key(world: "World", token: str, project_id: UUID | None, origin: 
     )
 
 
-async def look_up_keys(world: "World", hashes: list[bytes]) -> list[KeyInUse | None]:
+async def look_up_keys(world: "World", hashes: list[bytes]) -> list[ApiKeyWithProject | None]:
     """Look up keys by hash for concurrent requests in one statement. Nothing is cached.
 
     Returns one row per hash, in the same order; None if there is no such key.

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
-from postern.platform.projects.model import ApiKey, KeyInUse, Project, StoredApiKey
+from postern.platform.projects.model import ApiKey, ApiKeyWithProject, Project, StoredApiKey
 
 
 @statement("""
@@ -80,7 +80,7 @@ async def delete_key(tx: Transaction, *, project_id: UUID, id: UUID) -> ApiKey |
     from api_keys k join projects p on p.id = k.project_id
     where k.hash = any (%(hashes)s) and p.deleted_at is null
 """)
-async def keys_in_use(db: Queries, *, hashes: list[bytes]) -> list[KeyInUse]: ...
+async def keys_in_use(db: Queries, *, hashes: list[bytes]) -> list[ApiKeyWithProject]: ...
 
 
 # Store the time of the last use, unless the stored time is less than a minute ago.

@@ -1,9 +1,8 @@
 """Composing messages (RFC 5322, RFC 2045 to 2049, RFC 2231).
 
-A text is sent as 7bit if no relay would change it, otherwise in the shorter of quoted-printable and base64; attachments
-are base64.
-The boundaries contain `=_`, which cannot occur in quoted-printable or base64, and a text that contains it is not sent
-as 7bit.
+A text is encoded in the shortest of 7bit, quoted-printable and base64 that no relay changes; attachments are base64.
+Boundaries contain `=_`, which cannot occur in quoted-printable or base64. A text with a line that begins with `--=_` is
+not sent as 7bit.
 """
 
 import re
@@ -30,7 +29,7 @@ from postern.protocols.mail.address import (
 )
 
 LINE_OCTETS: Final = 76
-"""Characters of a base64 line (RFC 2045 §6.8)."""
+"""Maximum octets of a base64 or quoted-printable line, without CRLF (RFC 2045 §6.7 and §6.8)."""
 MESSAGE_BYTES_LIMIT: Final = 25 * 1024 * 1024
 """Octets of an encoded message."""
 ATTACHMENTS_LIMIT: Final = 20
@@ -56,7 +55,7 @@ class MessageTooLarge(ContentTooLarge):
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
-    """An attached file. If it has a `content_id`, the html can refer to it as `cid:…`."""
+    """An attached file; with a `content_id` the html can show it (`cid:…`)."""
 
     filename: str
     content: bytes
@@ -88,7 +87,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compose(message: Message) -> bytes:
-    """Encode a message for SMTP, without DKIM signature and dot-stuffing.
+    """The message as sent by SMTP, before DKIM signing and dot-stuffing.
 
     Raises HeaderInvalid, AttachmentInvalid or MessageTooLarge.
     """
@@ -98,7 +97,7 @@ def compose(message: Message) -> bytes:
     head = (
         f"{fold('From', message.from_.header())}{_addresses('To', message.to)}{_subject(message.subject)}"
         f"Date: {rfc5322_date(message.date)}\r\nMessage-ID: {message.message_id}\r\n"
-        f"{''.join([_own_field(name, value) for name, value in message.own_headers])}"
+        f"{''.join([_structured_field(name, value) for name, value in message.own_headers])}"
         f"{_addresses('Cc', message.cc)}{_addresses('Reply-To', message.reply_to)}"
         f"{''.join([_caller_field(name, value) for name, value in message.headers])}MIME-Version: 1.0\r\n"
     )
@@ -118,7 +117,7 @@ def compose(message: Message) -> bytes:
 # Header fields ---------------------------------------------------------------------------------------------
 
 _MESSAGE_ID = re.compile(r"<[!-;=?A-~]+@[!-;=?A-~]+>")
-_STRUCTURAL = frozenset(
+_RESERVED_FIELDS = frozenset(
     [
         "from",
         "to",
@@ -152,14 +151,14 @@ _STRUCTURAL = frozenset(
         "bounces-to",
     ]
 )
-_STRUCTURAL_STARTS = ("content-", "arc-", "resent-", "dkim-", "x-postern-")
+_RESERVED_PREFIXES = ("content-", "arc-", "resent-", "dkim-", "x-postern-")
 _NEVER_ENCODED = ("list-", "references", "in-reply-to", "feedback-id", "x-entity-ref-id", "auto-submitted")
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 
 def check_headers(headers: Iterable[tuple[str, str]]) -> None:
-    """Validate the number, names and values of custom header fields. Raises HeaderInvalid."""
+    """Validate custom header fields before sending. Raises HeaderInvalid."""
     for number, (name, value) in enumerate(headers):
         if number >= HEADERS_LIMIT:
             raise HeaderInvalid.at("headers", f"at most {HEADERS_LIMIT} header fields are allowed.")
@@ -175,14 +174,14 @@ def _caller_field(name: str, value: str) -> str:
     if not FIELD_NAME.fullmatch(name):
         raise HeaderInvalid.at("headers", "a field name must have 1 to 76 printable ASCII characters and no colon.")
     lower = name.lower()
-    if lower in _STRUCTURAL or lower.startswith(_STRUCTURAL_STARTS):
+    if lower in _RESERVED_FIELDS or lower.startswith(_RESERVED_PREFIXES):
         raise HeaderInvalid.at(name, "this field is written by the service and cannot be set.")
     if lower.startswith(_NEVER_ENCODED):
-        return _own_field(name, value)
+        return _structured_field(name, value)
     return unstructured_field(name, value)
 
 
-def _own_field(name: str, value: str) -> str:
+def _structured_field(name: str, value: str) -> str:
     """A structured field: folded at spaces, never written as encoded-words (RFC 2047 §5)."""
     value = check_value(name, value)
     if not value.isascii():
@@ -279,7 +278,7 @@ def _body(text: str, *, is_part: bool, quoted_printable: bool) -> bytes:
         return SEVEN_BIT + content.replace(b"\n", b"\r\n") + line_end
     size = len(content) + content.count(b"\n")
     base64_size = (size + 2) // 3 * 4 * (LINE_OCTETS + 2) // LINE_OCTETS
-    # An escaped octet becomes three octets. This lower bound avoids encoding texts for which base64 is shorter.
+    # An escaped octet takes three, so this lower bound avoids encoding texts for which base64 is shorter.
     if quoted_printable and size + 2 * len(content.translate(None, _UNCHANGED)) < base64_size:
         quoted = _quoted_printable(content)
         if quoted is not None and len(quoted) < base64_size:
@@ -288,7 +287,7 @@ def _body(text: str, *, is_part: bool, quoted_printable: bool) -> bytes:
 
 
 def _is_seven_bit(content: bytes) -> bool:
-    """Whether no relay would change the text if it were sent as 7bit. `content` has LF line ends and ends with LF."""
+    """Whether no relay changes the text if it is sent unencoded. `content` has LF line ends, also at its end."""
     if not content.isascii() or content.translate(None, _PRINTABLE):
         return False
     if content.startswith(_CHANGED_AT_THE_START) or _CHANGED_IN_TRANSIT.search(content):
@@ -323,7 +322,7 @@ def _quoted_printable(content: bytes) -> bytes | None:
 
 
 def _soft_break(line: bytes) -> bytes:
-    """Insert a soft line break into a line that became too long because its first letter or last space was escaped."""
+    """Insert a soft line break into a line that became too long when its first letter or last space was escaped."""
     at = 3 if line.startswith(b"=46rom ") else len(line) - 3
     return line[:at] + b"=\r\n" + line[at:]
 
@@ -355,7 +354,7 @@ _PLAIN_FILENAME = re.compile(r"[A-Za-z0-9!#$&+\-.^_`{}~ ()]{1,60}")
 
 
 def check_attachments(attachments: Sequence[Attachment]) -> None:
-    """Validate the number, fields and total size of attachments. Raises AttachmentInvalid or MessageTooLarge."""
+    """Validate attachments before sending. Raises AttachmentInvalid or MessageTooLarge."""
     if len(attachments) > ATTACHMENTS_LIMIT:
         raise AttachmentInvalid(f"A message can have at most {ATTACHMENTS_LIMIT} attachments.")
     for number, attachment in enumerate(attachments):

@@ -35,7 +35,7 @@ MAX_SESSION_INDEXES = 100
 MAX_QUERY_CHARS = 64 * 1024
 PARTIAL_LOGOUT = "urn:oasis:names:tc:SAML:2.0:status:PartialLogout"
 
-_SIGNED_NAMES = ("SAMLRequest", "SAMLResponse", "RelayState", "SigAlg", "Signature")
+_QUERY_PARAMETERS = ("SAMLRequest", "SAMLResponse", "RelayState", "SigAlg", "Signature")
 
 
 class Binding(StrEnum):
@@ -139,7 +139,9 @@ def read_logout_response(
     trace.check("in response to", ok=expected, reason=SamlRefusalReason.WRONG_IN_RESPONSE_TO, detail=detail)
     codes = [code for status in children(root, SAMLP, "Status") for code in children(status, SAMLP, "StatusCode")]
     if len(codes) != 1:
-        raise trace.refusal("status", SamlRefusalReason.MALFORMED, "The LogoutResponse has no single StatusCode.")
+        raise trace.refusal(
+            "status", SamlRefusalReason.MALFORMED, "The LogoutResponse must have exactly one StatusCode."
+        )
     statuses = [codes[0].get("Value", ""), *(code.get("Value", "") for code in codes[0])]
     trace.passed("status", " / ".join(statuses))
     trace.raise_if_failed()
@@ -191,7 +193,7 @@ def _query(raw: str, trace: SamlTrace) -> dict[str, str]:
     for part in raw.removeprefix("?").split("&"):
         name, _, value = part.partition("=")
         name = unquote_plus(name)
-        if name not in _SIGNED_NAMES:
+        if name not in _QUERY_PARAMETERS:
             continue
         if name in parameters:
             raise trace.refusal("query", SamlRefusalReason.MALFORMED, f"The parameter {name} occurs twice.")
@@ -233,7 +235,7 @@ def _check_header(
     issued_at, tolerance = parse_datetime(root.get("IssueInstant")), min(skew, MAX_SKEW)
     recent = issued_at is not None and now - MAX_ISSUE_AGE - tolerance <= issued_at <= now + tolerance
     detail = f"{root.get('IssueInstant')}"
-    # Requests are processed each time they arrive, so a saved link must not sign users out indefinitely.
+    # Old messages are refused, so that a saved logout link cannot sign the user out at any later time.
     reason = (
         SamlRefusalReason.EXPIRED if issued_at is not None and issued_at <= now else SamlRefusalReason.NOT_YET_VALID
     )

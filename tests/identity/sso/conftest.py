@@ -17,7 +17,7 @@ from tests.peers.identity_provider import IdentityProvider, Person
 
 __all__ = ["auth", "directory"]
 
-BACK = "https://app.example.com/back"
+REDIRECT_URL = "https://app.example.com/back"
 VERIFIER = "v" * 50
 CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).rstrip(b"=").decode()
 
@@ -108,7 +108,7 @@ class Browser:
 
     async def start(self, **fields: str) -> Any:
         """Begin at the app: the answer that sends the browser to the identity provider."""
-        query = {"redirectUrl": BACK, "codeChallenge": CHALLENGE, "state": "mine", **fields}
+        query = {"redirectUrl": REDIRECT_URL, "codeChallenge": CHALLENGE, "state": "mine", **fields}
         return await self.client.get(f"{self.base}/login?{urlencode(query)}")
 
     async def post(self, url: str, form: dict[str, str]) -> Any:
@@ -158,13 +158,13 @@ def person(email: str, *, name_id: str | None = None, **attributes: list[str]) -
 
 def query_of(answer: Any) -> dict[str, str]:
     assert answer.status_code in (302, 303), answer.text
-    assert answer.headers["location"].startswith(BACK), answer.headers["location"]
+    assert answer.headers["location"].startswith(REDIRECT_URL), answer.headers["location"]
     return dict(parse_qsl(urlsplit(answer.headers["location"]).query))
 
 
 @pytest.fixture
 async def acme(directory: Directory, idp: IdentityProvider, app: Any, clock: Any, auth: Any) -> Acme:
-    await auth.settings(redirectUrls=[BACK])
+    await auth.settings(redirectUrls=[REDIRECT_URL])
     organization = await directory.organization("Acme")
     domain = await directory.proved(organization, f"{uuid4().hex[:10]}.example", auto_join=False)
     return Acme(directory, idp, organization, domain, app, clock)

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import serialization
 from postern.kernel.config import Settings
 from postern.protocols.saml.certificates import load_certificate
 from tests.conftest import Client
-from tests.identity.sso.conftest import BACK
+from tests.identity.sso.conftest import REDIRECT_URL
 from tests.peers.identity_provider import keys, posted
 
 PEER = Path(__file__).parents[2] / "peers" / "saml_idp"
@@ -125,7 +125,7 @@ async def test_sign_in_and_logout_with_saml_idp(acme, tmp_path, way):
             (trace,) = await acme.traces()
             assert trace["outcome"] == "ACCEPTED"
             mine = Client(acme.app, signed_in["accessToken"], f"/projects/{acme.directory.project.id}/auth")
-            out = (await mine.post("/sso/sign-out", {"redirectUrl": BACK})).json()["url"]
+            out = (await mine.post("/sso/sign-out", {"redirectUrl": REDIRECT_URL})).json()["url"]
             assert out.startswith(f"{base}/saml/slo")
             sent = await network.get(out)
         assert sent.status_code == 200, sent.text
@@ -133,5 +133,5 @@ async def test_sign_in_and_logout_with_saml_idp(acme, tmp_path, way):
         assert action == acme.connection["spSloUrl"]
         acme.keep_up()
         back = await browser.post(action, answer)
-        assert (back.status_code, back.headers["location"]) == (303, BACK)
+        assert (back.status_code, back.headers["location"]) == (303, REDIRECT_URL)
         assert (await mine.get("/me")).status_code == 401

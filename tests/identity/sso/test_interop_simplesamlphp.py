@@ -18,7 +18,7 @@ import pytest
 
 from postern.kernel.config import Settings
 from tests.conftest import Client
-from tests.identity.sso.conftest import BACK
+from tests.identity.sso.conftest import REDIRECT_URL
 from tests.peers.identity_provider import keys, posted
 
 WWW = Path("/usr/share/simplesamlphp/www")
@@ -179,7 +179,7 @@ async def test_sign_in_and_logout_with_simplesamlphp(acme, tmp_path, way):
             assert (trace["outcome"], trace["reason"]) == ("ACCEPTED", None)
             assert any(each["step"] == "decryption" for each in trace["steps"]) == ("assertion.encryption" in WAYS[way])
             mine = Client(acme.app, signed_in["accessToken"], f"/projects/{acme.directory.project.id}/auth")
-            out = (await mine.post("/sso/sign-out", {"redirectUrl": BACK})).json()["url"]
+            out = (await mine.post("/sso/sign-out", {"redirectUrl": REDIRECT_URL})).json()["url"]
             assert re.match(rf"{base}/saml2/idp/SingleLogoutService.php\?SAMLRequest=", out)
             sent = await network.get(out, follow_redirects=False)
             while sent.is_redirect and not sent.headers["location"].startswith(acme.connection["spSloUrl"]):
@@ -187,5 +187,5 @@ async def test_sign_in_and_logout_with_simplesamlphp(acme, tmp_path, way):
             assert sent.is_redirect, sent.text
         acme.keep_up()
         back = await browser.client.get(sent.headers["location"])
-        assert (back.status_code, back.headers["location"]) == (303, BACK)
+        assert (back.status_code, back.headers["location"]) == (303, REDIRECT_URL)
         assert (await mine.get("/me")).status_code == 401

@@ -8,7 +8,7 @@ import pytest
 
 from postern.kernel.config import Settings
 from tests.conftest import Client
-from tests.identity.sso.conftest import BACK
+from tests.identity.sso.conftest import REDIRECT_URL
 from tests.peers.identity_provider import IdentityProvider, posted
 
 
@@ -40,11 +40,11 @@ async def test_sign_in_and_logout_with_a_real_identity_provider(acme, clock):
             signed_in = await browser.redeem(await browser.post(*posted(page.text)))
             assert signed_in["customer"]["email"] == "maria@acme.example"
             mine = Client(acme.app, signed_in["accessToken"], f"/projects/{acme.directory.project.id}/auth")
-            url = (await mine.post("/sso/sign-out", {"redirectUrl": BACK})).json()["url"]
+            url = (await mine.post("/sso/sign-out", {"redirectUrl": REDIRECT_URL})).json()["url"]
             sent = await network.get(url)
         assert urlsplit(sent.headers["location"]).path == urlsplit(acme.connection["spSloUrl"]).path
         back = await browser.client.get(sent.headers["location"])
-        assert (back.status_code, back.headers["location"]) == (303, BACK)
+        assert (back.status_code, back.headers["location"]) == (303, REDIRECT_URL)
         gone = await acme.client.patch(acme.here, {"idpMetadataUrl": f"{base}/nowhere"})
         assert (gone.status_code, gone.json()["code"]) == (400, "metadata_unreachable")
     away = await acme.client.patch(acme.here, {"idpMetadataUrl": f"{base}/metadata"})

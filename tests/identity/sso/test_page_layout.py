@@ -20,7 +20,7 @@ from tests.identity.customers.conftest import GOOD, new_address
 from tests.identity.customers.test_pages import FLOW, Page, browser
 from tests.identity.customers.test_providers import put
 from tests.identity.customers.test_second_factor import App, with_totp
-from tests.identity.sso.conftest import BACK, person
+from tests.identity.sso.conftest import REDIRECT_URL, person
 from tests.peers.chromium import CHROMIUM, chromium
 
 __all__ = ["browser"]
@@ -66,7 +66,7 @@ async def styled(auth, text: str) -> str:
 
 async def sign_in_pages(auth, browser, clock) -> dict[str, str]:
     address = f"{'x' * 60}@{'y' * 40}.example.com"
-    await auth.settings(redirectUrls=[BACK], appName=LONG[:120])
+    await auth.settings(redirectUrls=[REDIRECT_URL], appName=LONG[:120])
     for key in ("GOOGLE", "GITHUB"):
         await put(auth, key, "https://login.example", kind=key)
     await auth.signed_up(address)

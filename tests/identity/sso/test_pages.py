@@ -7,9 +7,9 @@ import pytest
 
 from tests.identity.customers.conftest import GOOD
 from tests.identity.customers.test_pages import Page
-from tests.identity.sso.conftest import BACK, CHALLENGE, query_of
+from tests.identity.sso.conftest import CHALLENGE, REDIRECT_URL, query_of
 
-FLOW = {"redirectUrl": BACK, "codeChallenge": CHALLENGE, "state": "mine"}
+FLOW = {"redirectUrl": REDIRECT_URL, "codeChallenge": CHALLENGE, "state": "mine"}
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 
 

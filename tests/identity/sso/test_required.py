@@ -13,7 +13,7 @@ from tests.identity.customers.test_providers import VERIFIER, ProviderBrowser, p
 from tests.identity.customers.test_providers import query_of as came_back
 from tests.identity.customers.test_required_second_factor import enrolled
 from tests.identity.customers.test_second_factor import use, with_passkey, with_totp
-from tests.identity.sso.conftest import BACK, Acme, person, query_of
+from tests.identity.sso.conftest import REDIRECT_URL, Acme, person, query_of
 from tests.identity.sso.test_pages import page, submitted
 
 __all__ = ["provider", "settings"]
@@ -162,7 +162,7 @@ async def test_the_requirement_applies_to_members_at_other_domains(connected, au
             body = {"challengeId": asked["challengeId"], "code": await auth.code(address)}
             return await auth.post("/sign-in/code/verify", body)
         if way == "link":
-            await auth.post("/sign-in/link", {"email": address, "redirectUrl": BACK})
+            await auth.post("/sign-in/link", {"email": address, "redirectUrl": REDIRECT_URL})
             return await auth.post("/sign-in/link/verify", {"token": await auth.link_token(address)})
         return await (by_passkey() if way == "passkey" else by_account())
 

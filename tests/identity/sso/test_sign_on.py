@@ -10,7 +10,7 @@ from lxml import etree
 
 from tests.conftest import Client
 from tests.identity.customers.test_second_factor import with_totp
-from tests.identity.sso.conftest import BACK, VERIFIER, person, query_of
+from tests.identity.sso.conftest import REDIRECT_URL, VERIFIER, person, query_of
 from tests.peers.identity_provider import IdentityProvider, Person, keys, posted
 from tests.protocols.saml.conftest import schema
 
@@ -43,8 +43,8 @@ async def test_a_sign_on_creates_customer_membership_and_session(connected, how,
         f"/projects/{connected.directory.project.id}/auth/me"
     )
     assert me.json()["id"] == customer["id"]
-    told = await connected.directory.events("sso.signed_in")
-    assert [(each["subjectId"], each["data"]["customerId"]) for each in told] == [
+    signed_in_events = await connected.directory.events("sso.signed_in")
+    assert [(each["subjectId"], each["data"]["customerId"]) for each in signed_in_events] == [
         (connected.connection["id"], customer["id"])
     ]
     (trace,) = await connected.traces()
@@ -71,7 +71,7 @@ async def test_concurrent_replays_sign_on_once(connected):
 
 
 async def test_a_replay_is_rejected_even_if_idp_initiated(acme):
-    await acme.connect(allowIdpInitiated=True, defaultRedirectUrl=BACK)
+    await acme.connect(allowIdpInitiated=True, defaultRedirectUrl=REDIRECT_URL)
     browser = acme.browser()
     acme.idp.now = acme.clock()
     answer = await browser.unsolicited(acme.address())
@@ -105,15 +105,17 @@ async def test_unsolicited_responses_are_rejected_unless_allowed(connected):
     refused = await browser.unsolicited(connected.address())
     assert (refused.status_code, "UNSOLICITED" in refused.text) == (403, True)
     await connected.change(allowIdpInitiated=True)
-    nowhere = await browser.unsolicited(connected.address())
-    assert (nowhere.status_code, "NOWHERE_TO_GO" in nowhere.text) == (403, True)
+    no_redirect_url = await browser.unsolicited(connected.address())
+    assert (no_redirect_url.status_code, "NOWHERE_TO_GO" in no_redirect_url.text) == (403, True)
     assert await connected.customers() == 0
-    await connected.change(defaultRedirectUrl=BACK)
+    await connected.change(defaultRedirectUrl=REDIRECT_URL)
     back = query_of(await browser.unsolicited(connected.address()))
     assert back["connectionId"] == connected.connection["id"]
     path = f"/projects/{connected.directory.project.id}/auth/token"
     for body in ({"code": back["code"]}, {"code": back["code"], "codeVerifier": VERIFIER}):
-        assert (await browser.client.post(path, body)).status_code == 401, "nothing binds it to a browser"
+        assert (await browser.client.post(path, body)).status_code == 401, (
+            "a code without a challenge needs a secret key"
+        )
     done = await connected.client.post(path, {"code": back["code"]})
     assert done.json()["customer"]["identities"] == ["SAML"]
 
@@ -130,7 +132,7 @@ async def test_unsolicited_responses_are_rejected_unless_allowed(connected):
     ],
     ids=lambda each: each if isinstance(each, str) else "",
 )
-async def test_a_response_for_another_sp_is_rejected_and_traced(connected, changes, reason):
+async def test_responses_that_fail_a_check_are_rejected_and_traced(connected, changes, reason):
     connected.idp.sign_response = True
     if "status" in changes:
         connected.idp.sign_assertion = False
@@ -155,13 +157,12 @@ async def test_malformed_responses_are_rejected(connected, raw):
 
 
 async def test_an_assertion_for_another_connection_is_rejected(connected, new_project):
-    first = dict(connected.connection)
     browser = connected.browser()
     url, form = browser.answer((await browser.start()).headers["location"], connected.address())
     await connected.connect(active=False, domain="two.example", allowIdpInitiated=True)
     answer = await browser.post(connected.connection["spAcsUrl"], form)
     assert answer.status_code == 403
-    assert (await browser.post(url, form)).status_code == 303, first
+    assert (await browser.post(url, form)).status_code == 303, "its own connection accepts it"
 
 
 async def test_an_unknown_connection_is_404(connected, stranger):
@@ -241,26 +242,26 @@ async def test_the_http_post_request_page_submits_itself_under_a_strict_csp(conn
     assert set(fields) == {"SAMLRequest"}
 
 
-async def test_requests_are_signed_with_the_current_key(connected):
+async def test_requests_are_signed(connected):
     location = (await connected.browser().start()).headers["location"]
     assert {"SAMLRequest", "SigAlg", "Signature"} == {
         part.split("=")[0] for part in urlsplit(location).query.split("&")
     }
 
 
-async def test_the_cookie_crosses_sites_only_over_https(connected, world):
-    plain = (await connected.browser().start()).headers["set-cookie"]
-    assert "HttpOnly" in plain
-    assert f"Path=/sso/saml/{connected.connection['id']}" in plain
+async def test_the_cookie_is_http_only_and_limited_to_the_connection(connected, world):
+    cookie = (await connected.browser().start()).headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert f"Path=/sso/saml/{connected.connection['id']}" in cookie
 
 
-# Whom an assertion may speak for.
+# Linking to existing customers, and trust in addresses.
 
 
 async def test_a_verified_domain_links_to_the_customer_with_the_address(connected):
-    held = await connected.directory.customer(connected.address("maria"))
+    existing = await connected.directory.customer(connected.address("maria"))
     signed_in = await connected.browser().sign_in(connected.address("maria"))
-    assert signed_in["customer"]["id"] == held["id"]
+    assert signed_in["customer"]["id"] == existing["id"]
     assert "SAML" in signed_in["customer"]["identities"]
 
 
@@ -339,9 +340,9 @@ async def test_another_subject_is_held_until_an_administrator_decides(connected,
     twice = await connected.client.post(f"/identity-requests/{held['id']}/approve")
     assert (twice.status_code, twice.json()["code"]) == (409, "identity_request_decided")
     before = person(email, name_id=f"subject-of-{email}")
-    new, old = (other, before) if decision == "approve" else (before, other)
-    assert (await connected.browser().sign_in(email, person=new))["customer"]["id"] == first["customer"]["id"]
-    back = query_of(await connected.browser().arrive(email, person=old))
+    accepted, refused = (other, before) if decision == "approve" else (before, other)
+    assert (await connected.browser().sign_in(email, person=accepted))["customer"]["id"] == first["customer"]["id"]
+    back = query_of(await connected.browser().arrive(email, person=refused))
     assert back["error"] == ("identity_held" if decision == "approve" else "identity_conflict")
     assert (await connected.client.get("/identity-requests?status=unknown")).status_code == 400
 
@@ -392,9 +393,9 @@ async def test_a_removed_member_can_rejoin_only_by_invitation(connected):
 async def test_create_customers_off_rejects_new_customers(connected):
     await connected.change(createCustomers=False)
     assert query_of(await connected.browser().arrive(connected.address()))["error"] == "sign_up_closed"
-    held = await connected.directory.customer(connected.address("maria"))
+    existing = await connected.directory.customer(connected.address("maria"))
     signed_in = await connected.browser().sign_in(connected.address("maria"))
-    assert signed_in["customer"]["id"] == held["id"]
+    assert signed_in["customer"]["id"] == existing["id"]
 
 
 async def test_a_banned_customer_cannot_sign_on(connected):
@@ -458,7 +459,7 @@ async def test_unmapped_roles_and_the_last_owner_are_kept(connected):
     assert (found["customerId"], sorted(found["roles"])) == (member["id"], ["ADMIN", "OWNER"])
 
 
-# Trying it first.
+# Tests of a connection.
 
 
 async def test_a_test_shows_every_check_and_creates_no_customer(acme):
@@ -538,13 +539,13 @@ async def test_a_session_ends_no_later_than_the_idp_session(connected, auth, clo
     """SessionNotOnOrAfter (SAML profiles §4.1.4.3), with the clock skew of the connection."""
     email = connected.address("maria")
     app = (await with_totp(auth, clock, email))[2] if second_factor else None
-    there = clock() + timedelta(hours=1)
-    signed_in = await connected.browser().sign_in(email, session_ends=there)
+    idp_session_ends = clock() + timedelta(hours=1)
+    signed_in = await connected.browser().sign_in(email, session_ends=idp_session_ends)
     if app is not None:
         given = {"mfaToken": signed_in["mfaToken"], "code": app.code()}
         signed_in = (await auth.post("/mfa/verify", given)).json()
     ends = datetime.fromisoformat(signed_in["refreshTokenExpiresAt"])
-    assert timedelta() <= there + timedelta(seconds=60) - ends < timedelta(seconds=1)
+    assert timedelta() <= idp_session_ends + timedelta(seconds=60) - ends < timedelta(seconds=1)
     clock.move(timedelta(minutes=59))
     renewed = await auth.post("/token/refresh", {"refreshToken": signed_in["refreshToken"]})
     assert renewed.status_code == 200

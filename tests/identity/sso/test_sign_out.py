@@ -10,7 +10,7 @@ from lxml import etree
 from tests.conftest import Client
 from tests.identity.customers.test_erasure import places
 from tests.identity.customers.test_second_factor import with_totp
-from tests.identity.sso.conftest import BACK, VERIFIER, query_of
+from tests.identity.sso.conftest import REDIRECT_URL, VERIFIER, query_of
 from tests.peers.identity_provider import keys, signed
 
 SAMLP = "urn:oasis:names:tc:SAML:2.0:protocol"
@@ -123,7 +123,7 @@ async def test_a_logout_revokes_unused_grants(connected):
 
 async def test_a_logout_in_the_app_redirects_to_the_idp_and_back(connected, signed_in):
     _, (mine, other) = signed_in
-    asked = await bearer(connected, mine).post("/sso/sign-out", {"redirectUrl": BACK})
+    asked = await bearer(connected, mine).post("/sso/sign-out", {"redirectUrl": REDIRECT_URL})
     assert asked.status_code == 200, asked.text
     url = asked.json()["url"]
     assert url.startswith(f"{connected.idp.base}/logout?SAMLRequest=")
@@ -134,7 +134,7 @@ async def test_a_logout_in_the_app_redirects_to_the_idp_and_back(connected, sign
     query = connected.idp.redirect("SAMLResponse", said, relay_state)
     browser = connected.browser()
     back = await browser.client.get(f"{connected.connection['spSloUrl']}?{query}")
-    assert (back.status_code, back.headers["location"]) == (303, BACK)
+    assert (back.status_code, back.headers["location"]) == (303, REDIRECT_URL)
     again = await browser.client.get(f"{connected.connection['spSloUrl']}?{query}")
     assert again.status_code == 403
 

@@ -26,7 +26,7 @@ from lxml import etree
 from postern.kernel.limits import RateLimiter
 from postern.protocols.saml.document import SAML, inflate
 from postern.protocols.saml.trace import SamlTrace
-from tests.identity.sso.conftest import BACK, CHALLENGE
+from tests.identity.sso.conftest import CHALLENGE, REDIRECT_URL
 from tests.peers.identity_provider import keys
 
 TOOL = Path(__file__).parents[2] / "peers" / "spid_sp_test"
@@ -127,7 +127,7 @@ async def outcome(browser: httpx.AsyncClient, acs: str, response: bytes) -> str:
     if answer.status_code == 403:
         return "REFUSED"
     assert answer.status_code == 303, f"{answer.status_code}: {answer.text}"
-    assert answer.headers["location"].startswith(BACK)
+    assert answer.headers["location"].startswith(REDIRECT_URL)
     return "ACCEPTED" if "code=" in answer.headers["location"] else "REFUSED"
 
 
@@ -147,7 +147,7 @@ async def test_every_spid_sp_test_response_is_accepted_or_rejected_as_saml_requi
             expected[case] = "ACCEPTED" if good else "REFUSED"
             world.limiter = RateLimiter()  # On a quick machine they come faster than anybody may sign on.
             async with httpx.AsyncClient(timeout=60) as browser:
-                started = await browser.get(login, params={"redirectUrl": BACK, "codeChallenge": CHALLENGE})
+                started = await browser.get(login, params={"redirectUrl": REDIRECT_URL, "codeChallenge": CHALLENGE})
                 assert started.status_code == 302, started.text
                 person = {"email": acme.address(f"person-{case}"), "fiscalNumber": f"TINIT-{case}", "name": "Maria"}
                 response = response_to(tool, case, started.headers["location"], person, clock())

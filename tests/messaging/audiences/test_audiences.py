@@ -21,20 +21,20 @@ async def audience(project, name="Newsletter", rules=None):
     return made.json()["id"]
 
 
-async def members(project, list_id):
-    page = (await project.client.get(f"/audiences/{list_id}/contacts?limit=100")).json()
+async def members(project, audience_id):
+    page = (await project.client.get(f"/audiences/{audience_id}/contacts?limit=100")).json()
     assert page["total"] == len(page["data"])
     return {each["email"].partition("@")[0] for each in page["data"]}
 
 
-async def moves(project):
+async def membership_events(project):
     found = (await project.client.get("/events?type=audience.joined,audience.left")).json()["data"]
     return [(each["type"], each["data"]["contactId"]) for each in found[::-1]]
 
 
 async def test_a_static_audience(project):
-    list_id = await audience(project)
-    path = f"/audiences/{list_id}"
+    audience_id = await audience(project)
+    path = f"/audiences/{audience_id}"
     shown = (await project.client.get(path)).json()
     assert (shown["name"], shown["type"], shown["rules"], shown["appId"]) == ("Newsletter", "STATIC", None, project.id)
     renamed = await project.client.patch(path, {"name": "News"})
@@ -43,21 +43,21 @@ async def test_a_static_audience(project):
     ada = await create(project, "ada@example.com")
     for _ in range(2):
         added = await project.client.post(f"{path}/contacts", {"contactId": ada["id"]})
-        assert (added.status_code, added.json()) == (200, {"audienceId": list_id, "contactId": ada["id"]})
+        assert (added.status_code, added.json()) == (200, {"audienceId": audience_id, "contactId": ada["id"]})
     by_email = await project.client.post(f"{path}/contacts/by-email", {"email": "ADA@example.com"})
     assert by_email.json()["contactId"] == ada["id"]
     new = await project.client.post(f"{path}/contacts/by-email", {"email": "grace@example.com"})
     assert new.status_code == 200
-    assert await members(project, list_id) == {"ada", "grace"}
-    assert (await project.client.get(f"/contacts/{ada['id']}/audiences")).json() == [list_id]
+    assert await members(project, audience_id) == {"ada", "grace"}
+    assert (await project.client.get(f"/contacts/{ada['id']}/audiences")).json() == [audience_id]
     assert (await project.client.post(f"{path}/recompute")).json() == {"added": 0, "removed": 0}
     gone = await project.client.delete(f"{path}/contacts/{ada['id']}")
-    assert gone.json() == {"audienceId": list_id, "contactId": ada["id"]}
+    assert gone.json() == {"audienceId": audience_id, "contactId": ada["id"]}
     again = await project.client.delete(f"{path}/contacts/{ada['id']}")
     assert again.status_code == 404
     grace = new.json()["contactId"]
     wanted = [("audience.joined", ada["id"]), ("audience.joined", grace), ("audience.left", ada["id"])]
-    assert await moves(project) == wanted
+    assert await membership_events(project) == wanted
     assert (await project.client.delete(path)).json() == {"deleted": True}
     assert (await project.client.get(path)).status_code == 404
     assert (await project.client.get(f"/contacts/{grace}")).status_code == 200
@@ -65,59 +65,63 @@ async def test_a_static_audience(project):
 
 
 async def test_bulk_addition(project):
-    list_id = await audience(project)
+    audience_id = await audience(project)
     await create(project, "ada@example.com", attributes={"plan": "free"})
-    await project.client.post(f"/audiences/{list_id}/contacts/by-email", {"email": "ada@example.com"})
+    await project.client.post(f"/audiences/{audience_id}/contacts/by-email", {"email": "ada@example.com"})
     given = ["ADA@example.com", "b@example.com", "B@example.com", "nonsense", "", "c@example.com"]
-    added = await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", {"emails": given})
+    added = await project.client.post(f"/audiences/{audience_id}/contacts/bulk-email", {"emails": given})
     assert (added.status_code, added.json()) == (200, {"added": 2, "skipped": 4})
-    assert await members(project, list_id) == {"ada", "b", "c"}
+    assert await members(project, audience_id) == {"ada", "b", "c"}
     more = {"contacts": [{"email": "ada@example.com", "attributes": {"plan": "pro"}}, {"email": "d@example.com"}]}
-    added = await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", more)
+    added = await project.client.post(f"/audiences/{audience_id}/contacts/bulk-email", more)
     assert added.json() == {"added": 1, "skipped": 1}
     ada = (await project.client.get("/contacts?q=ada@")).json()["data"][0]
     assert ada["attributes"] == {"plan": "pro"}
-    again = await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", {"emails": given})
+    again = await project.client.post(f"/audiences/{audience_id}/contacts/bulk-email", {"emails": given})
     assert again.json() == {"added": 0, "skipped": 6}
-    nothing = await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", {})
+    nothing = await project.client.post(f"/audiences/{audience_id}/contacts/bulk-email", {})
     assert nothing.json() == {"added": 0, "skipped": 0}
-    piled_up = [{"email": "e@example.com", "attributes": {f"{turn}-{n}": n for n in range(60)}} for turn in range(2)]
-    refused = await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", {"contacts": piled_up})
+    over_limit_together = [
+        {"email": "e@example.com", "attributes": {f"{part}-{n}": n for n in range(60)}} for part in range(2)
+    ]
+    refused = await project.client.post(
+        f"/audiences/{audience_id}/contacts/bulk-email", {"contacts": over_limit_together}
+    )
     assert refused.status_code == 400
     assert refused.json()["errors"][0]["path"] == "/contacts/0/attributes"
     too_many = [f"{number}@example.com" for number in range(10_001)]
-    refused = await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", {"emails": too_many})
+    refused = await project.client.post(f"/audiences/{audience_id}/contacts/bulk-email", {"emails": too_many})
     assert refused.status_code == 400
 
 
 async def test_rules_choose_the_members_of_a_dynamic_audience(project):
     ada = await create(project, "ada@example.com", attributes={"plan": "pro"})
     bob = await create(project, "bob@example.com", attributes={"plan": "free"})
-    list_id = await audience(project)
-    await project.client.post(f"/audiences/{list_id}/contacts", {"contactId": bob["id"]})
-    changed = await project.client.patch(f"/audiences/{list_id}/rules", PRO)
+    audience_id = await audience(project)
+    await project.client.post(f"/audiences/{audience_id}/contacts", {"contactId": bob["id"]})
+    changed = await project.client.patch(f"/audiences/{audience_id}/rules", PRO)
     assert changed.json() == {"added": 1, "removed": 1}
-    shown = (await project.client.get(f"/audiences/{list_id}")).json()
+    shown = (await project.client.get(f"/audiences/{audience_id}")).json()
     assert (shown["type"], shown["rules"]) == ("DYNAMIC", PRO)
-    assert await members(project, list_id) == {"ada"}
+    assert await members(project, audience_id) == {"ada"}
     await create(project, "cy@example.com", attributes={"plan": "pro"})
-    assert await members(project, list_id) == {"ada", "cy"}
+    assert await members(project, audience_id) == {"ada", "cy"}
     await project.client.patch(f"/contacts/{bob['id']}", {"attributes": {"plan": "pro"}})
     await project.client.patch(f"/contacts/{ada['id']}", {"attributes": {"plan": None}})
-    assert await members(project, list_id) == {"bob", "cy"}
-    assert (await project.client.post(f"/audiences/{list_id}/recompute")).json() == {"added": 0, "removed": 0}
+    assert await members(project, audience_id) == {"bob", "cy"}
+    assert (await project.client.post(f"/audiences/{audience_id}/recompute")).json() == {"added": 0, "removed": 0}
     await project.client.delete(f"/contacts/{bob['id']}")
-    assert await members(project, list_id) == {"cy"}
+    assert await members(project, audience_id) == {"cy"}
     refilled = (await project.client.get("/events?type=audience.refilled")).json()["data"]
     assert [(each["data"]["added"], each["data"]["removed"]) for each in refilled] == [(0, 0), (1, 1)]
-    moved = await moves(project)
+    moved = await membership_events(project)
     assert sorted(moved[1:3]) == sorted([("audience.joined", ada["id"]), ("audience.left", bob["id"])])
 
 
 async def test_contacts_cannot_be_added_to_a_dynamic_audience(project):
     ada = await create(project, "ada@example.com")
-    list_id = await audience(project, rules=PRO)
-    path = f"/audiences/{list_id}/contacts"
+    audience_id = await audience(project, rules=PRO)
+    path = f"/audiences/{audience_id}/contacts"
     answers = [
         await project.client.post(path, {"contactId": ada["id"]}),
         await project.client.post(f"{path}/by-email", {"email": "ada@example.com"}),
@@ -129,14 +133,16 @@ async def test_contacts_cannot_be_added_to_a_dynamic_audience(project):
     assert (await project.client.get("/contacts")).json()["total"] == 1
 
 
-async def test_a_dynamic_audience_can_be_frozen(project):
+async def test_a_dynamic_audience_can_become_static(project):
     await create(project, "ada@example.com", attributes={"plan": "pro"})
-    list_id = await audience(project, rules=PRO)
-    frozen = (await project.client.patch(f"/audiences/{list_id}", {"type": "STATIC"})).json()
-    assert (frozen["type"], frozen["rules"]) == ("STATIC", None)
+    audience_id = await audience(project, rules=PRO)
+    static = (await project.client.patch(f"/audiences/{audience_id}", {"type": "STATIC"})).json()
+    assert (static["type"], static["rules"]) == ("STATIC", None)
     await create(project, "bob@example.com", attributes={"plan": "pro"})
-    assert await members(project, list_id) == {"ada"}
-    assert (await project.client.post(f"/audiences/{list_id}/contacts/by-email", {"email": "x@example.com"})).is_success
+    assert await members(project, audience_id) == {"ada"}
+    assert (
+        await project.client.post(f"/audiences/{audience_id}/contacts/by-email", {"email": "x@example.com"})
+    ).is_success
 
 
 async def test_rules_can_refer_to_other_audiences(project):
@@ -145,8 +151,8 @@ async def test_rules_can_refer_to_other_audiences(project):
     bob = await create(project, "bob@example.com")
     both = {"conditions": [{"field": "audience", "operator": "eq", "value": base}, *PRO["conditions"]]}
     above = await audience(project, "above", both)
-    beside = {"match": "any", "conditions": [{"field": "audience", "operator": "notIn", "value": [above]}]}
-    top = await audience(project, "top", beside)
+    not_in_above = {"match": "any", "conditions": [{"field": "audience", "operator": "notIn", "value": [above]}]}
+    top = await audience(project, "top", not_in_above)
     assert (await members(project, above), await members(project, top)) == (set(), {"ada", "bob"})
     for contact in (ada, bob):
         await project.client.post(f"/audiences/{base}/contacts", {"contactId": contact["id"]})
@@ -184,17 +190,17 @@ async def test_circular_rules_are_refused(project):
 async def test_rules_cannot_refer_to_other_projects(project, new_project):
     theirs = await new_project()
     foreign = await audience(theirs)
-    list_id = await audience(project)
+    audience_id = await audience(project)
     for named in (foreign, str(uuid4()), "x"):
         rules = {"conditions": [{"field": "audience", "operator": "eq", "value": named}]}
-        answer = await project.client.patch(f"/audiences/{list_id}/rules", rules)
+        answer = await project.client.patch(f"/audiences/{audience_id}/rules", rules)
         assert (answer.status_code, answer.json()["errors"][0]["code"]) == (400, "audience_missing")
 
 
 async def test_audiences_and_contacts_of_other_projects_are_not_found(project, new_project):
     theirs = await new_project()
     foreign, alien = await audience(theirs), await create(theirs, "a@example.com")
-    list_id = await audience(project)
+    audience_id = await audience(project)
     for method, path, body in [
         ("GET", "", None),
         ("PATCH", "", {"name": "x"}),
@@ -211,7 +217,7 @@ async def test_audiences_and_contacts_of_other_projects_are_not_found(project, n
             answer = await project.client.request(method, f"/audiences/{unknown}{path}", json=body)
             assert (answer.status_code, answer.json()["code"]) == (404, "audience_missing"), path
     for contact in (alien["id"], "nonsense"):
-        answer = await project.client.post(f"/audiences/{list_id}/contacts", {"contactId": contact})
+        answer = await project.client.post(f"/audiences/{audience_id}/contacts", {"contactId": contact})
         assert (answer.status_code, answer.json()["code"]) == (404, "contact_missing")
     assert await members(theirs, foreign) == set()
 
@@ -236,13 +242,13 @@ async def test_engagement_updates_memberships(project, world, clock):
 
 async def test_time_dependent_rules_are_evaluated_again(project, clock, work_off):
     await create(project, "ada@example.com")
-    list_id = await audience(
+    audience_id = await audience(
         project, rules={"conditions": [{"field": "createdAt", "operator": "withinDays", "value": 30}]}
     )
-    assert await members(project, list_id) == {"ada"}
+    assert await members(project, audience_id) == {"ada"}
     clock.move(timedelta(days=31))
     await work_off()
-    assert await members(project, list_id) == set()
+    assert await members(project, audience_id) == set()
     types = [each["type"] for each in (await project.client.get("/events?type=audience.left")).json()["data"]]
     assert types == ["audience.left"]
 
@@ -251,33 +257,35 @@ async def test_recompute_corrects_memberships(project, world):
     """A member is missing, and a contact is a member that should not be one."""
     ada = await create(project, "ada@example.com", attributes={"plan": "pro"})
     bob = await create(project, "bob@example.com", attributes={"plan": "free"})
-    list_id = await audience(project, rules=PRO)
+    audience_id = await audience(project, rules=PRO)
     async with world.db.connection() as connection:
         await connection.execute(
             "update audience_members set contact_id = %s where contact_id = %s", [bob["id"], ada["id"]]
         )
-    assert await members(project, list_id) == {"bob"}
-    assert (await project.client.post(f"/audiences/{list_id}/recompute")).json() == {"added": 1, "removed": 1}
-    assert await members(project, list_id) == {"ada"}
-    assert sorted((await moves(project))[-2:]) == sorted([("audience.joined", ada["id"]), ("audience.left", bob["id"])])
-    assert (await project.client.post(f"/audiences/{list_id}/recompute")).json() == {"added": 0, "removed": 0}
+    assert await members(project, audience_id) == {"bob"}
+    assert (await project.client.post(f"/audiences/{audience_id}/recompute")).json() == {"added": 1, "removed": 1}
+    assert await members(project, audience_id) == {"ada"}
+    assert sorted((await membership_events(project))[-2:]) == sorted(
+        [("audience.joined", ada["id"]), ("audience.left", bob["id"])]
+    )
+    assert (await project.client.post(f"/audiences/{audience_id}/recompute")).json() == {"added": 0, "removed": 0}
 
 
 async def test_contact_membership_and_event_are_one_transaction(project, world, clock):
-    list_id = await audience(project, rules=PRO)
+    audience_id = await audience(project, rules=PRO)
     opened = await audience(project, rules={"conditions": [{"field": "lastOpenedAt", "operator": "exists"}]})
     made = await create(project, "ada@example.com")
     changed = await project.client.patch(f"/contacts/{made['id']}", {"attributes": {"plan": "pro"}})
     assert changed.status_code == 200
-    assert await written_together(world, made["id"], list_id)
+    assert await written_together(world, made["id"], audience_id)
     async with world.db.transaction() as tx:
         await contacts.touch_engagement(tx, UUID(project.id), [UUID(made["id"])], clock(), opened_at=clock())
     assert await written_together(world, made["id"], opened)
     with pytest.raises(RuntimeError):
         async with world.db.transaction() as tx:
             await contacts.find_or_create(tx, UUID(project.id), "bob@example.com", clock(), attributes={"plan": "pro"})
-            raise RuntimeError("and nothing of it is there")
-    assert await members(project, list_id) == {"ada"}
+            raise RuntimeError("rolls the transaction back")
+    assert await members(project, audience_id) == {"ada"}
 
 
 async def written_together(world, contact_id, audience_id):
@@ -343,8 +351,8 @@ async def test_contact_functions_find_or_create_and_unsubscribe_once(project, wo
     ],
 )
 async def test_invalid_rules_are_refused_with_the_path(project, rules, path, code):
-    list_id = await audience(project)
-    answer = await project.client.patch(f"/audiences/{list_id}/rules", rules)
+    audience_id = await audience(project)
+    answer = await project.client.patch(f"/audiences/{audience_id}/rules", rules)
     assert answer.status_code == 400, answer.text
     assert (answer.json()["errors"][0]["path"], answer.json()["errors"][0]["code"]) == (path, code)
 
@@ -355,10 +363,10 @@ async def test_webhooks_get_events_of_single_and_bulk_joins(project, world):
     )
     assert made.status_code == 201, made.text
     emails = [f"u{number}@example.com" for number in range(30)]
-    list_id = await audience(project)
-    await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", {"emails": emails})
-    await project.client.patch(f"/audiences/{list_id}/rules", {"match": "any", "conditions": []})
-    await project.client.patch(f"/audiences/{list_id}/rules", {"conditions": []})
+    audience_id = await audience(project)
+    await project.client.post(f"/audiences/{audience_id}/contacts/bulk-email", {"emails": emails})
+    await project.client.patch(f"/audiences/{audience_id}/rules", {"match": "any", "conditions": []})
+    await project.client.patch(f"/audiences/{audience_id}/rules", {"conditions": []})
     await create(project, "later@example.com")
     async with world.db.connection() as connection:
         text = """
@@ -372,7 +380,7 @@ async def test_webhooks_get_events_of_single_and_bulk_joins(project, world):
 
 async def test_a_timestamp_equals_its_value_in_responses(project):
     ada = await create(project, "ada@example.com")
-    list_id = await audience(project)
+    audience_id = await audience(project)
     for operator, value, there in (
         ("eq", ada["createdAt"], True),
         ("in", [ada["createdAt"]], True),
@@ -381,8 +389,8 @@ async def test_a_timestamp_equals_its_value_in_responses(project):
         ("neq", ada["createdAt"], False),
     ):
         rules = {"conditions": [{"field": "createdAt", "operator": operator, "value": value}]}
-        assert (await project.client.patch(f"/audiences/{list_id}/rules", rules)).status_code == 200
-        assert (await members(project, list_id) == {"ada"}) is there, operator
+        assert (await project.client.patch(f"/audiences/{audience_id}/rules", rules)).status_code == 200
+        assert (await members(project, audience_id) == {"ada"}) is there, operator
 
 
 @pytest.mark.parametrize(
@@ -397,45 +405,47 @@ async def test_a_timestamp_equals_its_value_in_responses(project):
 )
 async def test_internationalised_domains_are_compared_in_one_form(project, operator, value):
     await create(project, "Jürgen@bücher.example")
-    list_id = await audience(project)
+    audience_id = await audience(project)
     rules = {"conditions": [{"field": "email", "operator": operator, "value": value}]}
-    assert (await project.client.patch(f"/audiences/{list_id}/rules", rules)).json() == {"added": 1, "removed": 0}
+    assert (await project.client.patch(f"/audiences/{audience_id}/rules", rules)).json() == {"added": 1, "removed": 0}
     found = await project.client.get("/contacts", params={"q": "@bücher.example"})
     assert found.json()["total"] == 1
 
 
 async def test_nested_groups_are_limited_too(project):
-    list_id = await audience(project)
+    audience_id = await audience(project)
     group = {"match": "all", "conditions": []}
     for count, status in ((50, 200), (51, 400)):
-        answer = await project.client.patch(f"/audiences/{list_id}/rules", {"conditions": [group] * count})
+        answer = await project.client.patch(f"/audiences/{audience_id}/rules", {"conditions": [group] * count})
         assert answer.status_code == status
 
 
 async def test_a_contact_that_is_being_deleted_cannot_join(project, world):
     ada = await create(project, "ada@example.com")
-    list_id = await audience(project)
+    audience_id = await audience(project)
     async with world.db.transaction() as tx:
         await store.delete_contact(tx, project_id=UUID(project.id), id=UUID(ada["id"]))
-        adding = asyncio.create_task(project.client.post(f"/audiences/{list_id}/contacts", {"contactId": ada["id"]}))
+        adding = asyncio.create_task(
+            project.client.post(f"/audiences/{audience_id}/contacts", {"contactId": ada["id"]})
+        )
         await asyncio.wait([adding], timeout=0.3)
     await adding
-    assert (await project.client.get(f"/audiences/{list_id}/contacts")).json()["total"] == 0
+    assert (await project.client.get(f"/audiences/{audience_id}/contacts")).json()["total"] == 0
 
 
 async def test_a_change_that_started_before_an_event_sees_it(project, clock):
-    """The change read the clock first, and then waited for the event's transaction."""
+    """The event is later than the time of the change, as if the change had waited for a lock after it read the time."""
     ada = await create(project, "ada@example.com")
-    list_id = await audience(project)
+    audience_id = await audience(project)
     conditions = [
         {"field": "events.order.placed", "operator": "withinDays", "value": 1},
-        {"field": "audience", "operator": "eq", "value": list_id},
+        {"field": "audience", "operator": "eq", "value": audience_id},
     ]
     buyers = await audience(project, "Buyers", {"conditions": conditions})
     clock.move(timedelta(seconds=2))
     await project.client.post("/events", {"name": "order.placed", "contactId": ada["id"]})
     clock.move(timedelta(seconds=-1))
-    await project.client.post(f"/audiences/{list_id}/contacts", {"contactId": ada["id"]})
+    await project.client.post(f"/audiences/{audience_id}/contacts", {"contactId": ada["id"]})
     assert await members(project, buyers) == {"ada"}
 
 
@@ -443,16 +453,16 @@ async def test_concurrent_changes_of_the_same_contacts_see_each_other(project):
     """No single change makes the contact match."""
     conditions = [{"field": name, "operator": "eq", "value": 1} for name in ("a", "b")]
     both = await audience(project, "Both", {"conditions": conditions})
-    list_id = await audience(project)
+    audience_id = await audience(project)
     third = await audience(
-        project, "Third", {"conditions": [*conditions, {"field": "audience", "operator": "eq", "value": list_id}]}
+        project, "Third", {"conditions": [*conditions, {"field": "audience", "operator": "eq", "value": audience_id}]}
     )
     emails = [f"c{number}@example.com" for number in range(60)]
     people = [await create(project, email) for email in emails]
 
-    async def change(name, turned):
+    async def change(name, order):  # 1: in the order of `emails`; -1: reversed.
         body = [{"email": email, "attributes": {name: 1}} for email in emails]
-        return await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", {"contacts": body[::turned]})
+        return await project.client.post(f"/audiences/{audience_id}/contacts/bulk-email", {"contacts": body[::order]})
 
     one_by_one = [project.client.patch(f"/contacts/{each['id']}", {"attributes": {"c": 1}}) for each in people[::3]]
     for answer in await asyncio.gather(change("a", 1), change("b", -1), *one_by_one):
