@@ -164,7 +164,11 @@ def asked_of_all(app: Any, key: str, path: str, body: Callable[[], Any]) -> Call
             "path": path,
             "raw_path": path.encode(),
             "query_string": b"",
-            "headers": [(b"authorization", b"Bearer " + key.encode()), (b"content-type", b"application/json")],
+            "headers": [
+                (b"host", b"localhost"),
+                (b"authorization", b"Bearer " + key.encode()),
+                (b"content-type", b"application/json"),
+            ],
             "client": ("127.0.0.1", 1),
             "server": ("127.0.0.1", 80),
             "scheme": "http",
