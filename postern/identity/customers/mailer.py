@@ -22,7 +22,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Problem
 from postern.kernel.values import Record, new_id
 from postern.messaging.emails.model import DomainNotVerified
-from postern.messaging.emails.operations import send_system_mail
+from postern.messaging.emails.operations import send_project_mail
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import Project, SecurityMail
@@ -153,10 +153,13 @@ async def _send(world: "World", project_id: UUID, content: MailContent, expires_
 async def send_rendered(
     world: "World", project_id: UUID, template: str, *, to: str, expires_at: Moment | None, tag: str, **values: str
 ) -> None:
-    """Render a template of `web/templates/mail` and send it from the project's sender. Raises as `send_system_mail`."""
+    """Render a template of `web/templates/mail` and send it from the project's sender.
+
+    Raises the problems of `send_project_mail`.
+    """
     project = await projects.require_project(world.db, project_id)
     mail = render_mail(template, app=app_name(project), accent=project.settings.sign_in.accent_color, **values)
-    await send_system_mail(
+    await send_project_mail(
         world,
         project_id,
         to=to,

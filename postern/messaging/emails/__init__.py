@@ -13,4 +13,4 @@ PUBLIC_MODULES = (
     "rules",
     "transports",
 )
-"""Beside `operations` and `model`, the modules that other features may import."""
+"""The modules that other features may import, in addition to `operations` and `model`."""

@@ -22,6 +22,8 @@ async def release_sends(
 ) -> list[UUID]: ...
 
 
+# Cancels up to `limit` waiting sends that are not in transmission, and returns their ids. The new attempt number makes
+# a worker that has claimed such a send give up its attempt.
 @statement("""
     update sends set status = 'CANCELLED', due_at = null, attempt = attempt + 1, reason = %(reason)s,
                      updated_at = %(now)s

@@ -1,4 +1,5 @@
-"""One attempt to deliver a claimed send: decide, compose and sign, transmit, settle. And the leases of attempts.
+"""One attempt to deliver a claimed send: select the recipients, compose and sign the message, transmit it, and settle
+the attempt (store its outcome). Also the renewal of the leases of attempts.
 
 The process that accepted a message and the workers run the same code. Each step batches the sends that are at this step
 (`world.batcher`), so that rendering, signing, marking and settling happen for many at a time.
@@ -69,6 +70,7 @@ PREPARE_BATCH = 250
 GATHER_SECONDS = 0.05
 """How long outcomes are collected before they are stored together, if no request waits for them."""
 LINKS_PURPOSE = "links"
+"""The purpose of the key that signs tracked links (`Secrets.key`)."""
 COMPOSE_TRIES = 3
 """How often a message is composed within one attempt, as its content may change while it waits for a connection."""
 
@@ -79,7 +81,7 @@ class DeliveryJob(msgspec.Struct, frozen=True, kw_only=True):
     send: Send
     body: SendBody | None
     values: dict[str, Any] = {}
-    """The template variables: those of the send, or the contact's attributes."""
+    """The template variables of the contact, for content that many sends share; they override those of the body."""
     is_marked: bool = False
     """Whether the mark "transmitted, reply unknown" was committed together with the claim."""
 
@@ -93,6 +95,7 @@ class RecipientDecision(msgspec.Struct, frozen=True, kw_only=True):
     fixed_results: tuple[Result, ...] = ()
     """The fixed results of test addresses, which are not passed to a transport."""
     complained: bool = False
+    """Whether one of the recipients is the test address for complaints."""
     links_base: str = ""
     """Scheme and host of the tracked links."""
     suppressed: tuple[tuple[str, str], ...] = ()
@@ -123,10 +126,10 @@ async def deliver_leased(world: "World", job: DeliveryJob, *, gather_seconds: fl
     The outcome is stored together with others, after at most `gather_seconds`.
     """
     try:
-        attempted = await _attempt(world, job)
-        if attempted is None:
+        finished = await _attempt(world, job)
+        if finished is None:
             return job.send.status  # A later attempt has begun; this one changes nothing.
-        return await _settle(world, attempted, gather_seconds)
+        return await _settle(world, finished, gather_seconds)
     finally:
         lease_keeper(world).release(job.send)
 
@@ -161,13 +164,13 @@ async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -
         return None
     if isinstance(prepared, SendOutcome):
         return FinishedAttempt(send=job.send, verdict=prepared, has_secrets=bool(secrets))
-    turn = _turn(job.send, job.body, prepared.decision, needs_mark=needs_mark)
+    turn = _new_turn(job.send, job.body, prepared.decision, needs_mark=needs_mark)
     if not needs_mark:  # The decision was just made, so it counts as a check.
         turn.result, turn.checked_at = "GO", check_started_at
     outcome = await _deliver(world, job, prepared, turn)
     if secrets:
         outcome = redact_outcome(outcome, secrets)
-    spent = timedelta(seconds=time.monotonic() - started)
+    duration = timedelta(seconds=time.monotonic() - started)
     verdict = rules.judge(
         job.send,
         outcome,
@@ -182,10 +185,10 @@ async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -
         send=job.send,
         verdict=rules.with_suppressed_recipients(verdict, suppressed),
         outcome=outcome,
-        duration=spent,
+        duration=duration,
         subject=prepared.subject,
         dated_at=turn.dated_at,
-        # A signature contains a hash of the body, against which the few possible one-time codes could be tried.
+        # A DKIM signature contains a hash of the body, which would allow finding a one-time code by trying all codes.
         transmitted=None if secrets else _transmitted_parts(job.send, prepared),
         has_secrets=bool(secrets),
         suppressed=suppressed,
@@ -196,15 +199,15 @@ def _transmitted_parts(send: Send, prepared: PreparedMessage) -> TransmittedPart
     """The data that `get_email_message` needs besides the send; None for campaigns, whose messages are not stored."""
     if send.content_id is not None:
         return None
-    # The composed message begins with `From`; the signatures are in front of it.
-    signatures, found, _ = prepared.message.partition(b"\r\nFrom: ")
+    # The composed message begins with `From`; the signatures precede that field.
+    signatures, separator, _ = prepared.message.partition(b"\r\nFrom: ")
     return TransmittedParts(
-        signatures=f"{signatures.decode()}\r\n" if found and not prepared.message.startswith(b"From: ") else "",
+        signatures=f"{signatures.decode()}\r\n" if separator and not prepared.message.startswith(b"From: ") else "",
         links_base=prepared.decision.links_base,
     )
 
 
-async def _settle(world: "World", attempted: FinishedAttempt, gather_seconds: float) -> str:
+async def _settle(world: "World", finished: FinishedAttempt, gather_seconds: float) -> str:
     """Store the outcome of an attempt and return the status of the send. Retries while the database cannot be reached.
 
     Changes nothing if a later attempt has begun in the meantime.
@@ -212,11 +215,11 @@ async def _settle(world: "World", attempted: FinishedAttempt, gather_seconds: fl
     settle = world.batcher(settle_all, pause_seconds=gather_seconds)
     for _ in range(SETTLE_TRIES):
         try:
-            return await settle(attempted)
+            return await settle(finished)
         except (OperationalError, PoolTimeout) as error:
-            log.warning("settling_waits", send=str(attempted.send.id), error=str(error).strip()[:200])
+            log.warning("settling_waits", send=str(finished.send.id), error=str(error).strip()[:200])
             await asyncio.sleep(SETTLE_PAUSE.total_seconds())
-    return await settle(attempted)
+    return await settle(finished)
 
 
 async def _deliver(world: "World", job: DeliveryJob, prepared: PreparedMessage, turn: SendTurn) -> DeliveryOutcome:
@@ -248,22 +251,22 @@ async def _deliver(world: "World", job: DeliveryJob, prepared: PreparedMessage, 
         try:
             transport = transport_of(world, send.project_id, decision.settings)
         except NoSmartHost as error:
-            pause = rules.no_server_delay(send.attempt)
-            return defer_all(decision.envelope, error.detail, "", no_server_contacted=True, retry_after=pause)
+            delay = rules.no_server_delay(send.attempt)
+            return defer_all(decision.envelope, error.detail, "", no_server_contacted=True, retry_after=delay)
         queue = queues(world).of(transport, send.lane)
         with queue.holding(turn):
-            outcome = await _deliver_by(transport, prepared, turn, queue)
+            outcome = await _deliver_through(transport, prepared, turn, queue)
     if decision.fixed_results:
         outcome = msgspec.structs.replace(outcome, results=(*decision.fixed_results, *outcome.results))
     return outcome
 
 
-async def _deliver_by(
+async def _deliver_through(
     transport: Transport, prepared: PreparedMessage, turn: SendTurn, queue: SendQueue
 ) -> DeliveryOutcome:
     """Deliver through a transport. The mark "transmitted, reply unknown" is committed when a connection is free.
 
-    With `onAmbiguous: hold` it is committed right before the final dot, so that fewer attempts are ambiguous.
+    With `onAmbiguous: hold` the mark is committed right before the final dot, so that fewer attempts are ambiguous.
     """
     envelope, message = prepared.decision.envelope, prepared.message
     if not turn.needs_mark or prepared.decision.settings.on_ambiguous != "hold":
@@ -277,7 +280,7 @@ async def _deliver_by(
     return await transport.deliver(envelope, message, admit=lambda: queue.admit(turn), before_dot=mark)
 
 
-def _turn(send: Send, body: SendBody | None, decision: RecipientDecision, *, needs_mark: bool) -> SendTurn:
+def _new_turn(send: Send, body: SendBody | None, decision: RecipientDecision, *, needs_mark: bool) -> SendTurn:
     addresses = [recipient.lower() for recipient in decision.envelope.recipients]
     date = Moment.fromtimestamp(decision.request.draft.date, UTC)
     return SendTurn(
@@ -292,7 +295,10 @@ async def _hold(world: "World", send: Send) -> None:
 
 
 async def hold_all(world: "World", sends: list[Send]) -> list[None]:
-    """Remove `due_at` from these sends if their campaigns are still paused; otherwise make them due now."""
+    """Remove `due_at` from these sends if their campaigns are still paused; otherwise make them due now.
+
+    Does not change a send of which a later attempt has begun. The result has one None per send, for `world.batcher`.
+    """
     await store.hold_sends(
         world.db,
         project_id=[send.project_id for send in sends],
@@ -307,9 +313,11 @@ async def hold_all(world: "World", sends: list[Send]) -> list[None]:
 async def prepare_all(
     world: "World", jobs: list[DeliveryJob]
 ) -> list[PreparedMessage | SendOutcome | CampaignPaused | BaseException]:
-    """Render, compose and sign messages; an error of one message is its outcome.
+    """Render, compose and sign messages; returns one result per job, in the same order.
 
-    An error of a project (it was just deleted, or its key cannot be decrypted) is raised for all of its messages.
+    A message that must not be sent or cannot be composed gives a SendOutcome. An exception as a result is an error of
+    the project (it was just deleted, or its DKIM key cannot be decrypted), or NeedsOwnProcess for a message that must
+    be rendered in a separate process. Raises only errors of the database connection.
     """
     project_ids = {job.send.project_id for job in jobs}
     contexts = {project_id: await _context_or_failure(world, project_id, jobs) for project_id in project_ids}
@@ -317,7 +325,7 @@ async def prepare_all(
     requests = [decision.request for decision in decisions if isinstance(decision, RecipientDecision)]
     results = iter(await world.rendering.compose_all(requests, now=int(world.clock().timestamp())))
     return [
-        _prepared_of(decision, next(results)) if isinstance(decision, RecipientDecision) else decision
+        _prepared_unless_own_process(decision, next(results)) if isinstance(decision, RecipientDecision) else decision
         for decision in decisions
     ]
 
@@ -330,13 +338,13 @@ async def prepare_marketing(
 
 
 async def _prepare_alone(world: "World", job: DeliveryJob) -> PreparedMessage | SendOutcome | CampaignPaused:
-    """Like `prepare_all`, for one message of a project whose expensive templates have their own render process."""
+    """Like `prepare_all`, for one message of a project whose expensive templates need a separate render process."""
     decision = _decide_or_fail(job, await _context_or_failure(world, job.send.project_id, [job]))
     if isinstance(decision, BaseException):
         raise decision
     if not isinstance(decision, RecipientDecision):
         return decision
-    return _prepared(
+    return _prepared_message(
         decision, await world.rendering.compose_alone(decision.request, now=int(world.clock().timestamp()))
     )
 
@@ -355,13 +363,13 @@ def _decide_or_fail(
         return rules.failed(f"The message could not be composed: {type(error).__name__}.")
 
 
-def _prepared_of(
+def _prepared_unless_own_process(
     decision: RecipientDecision, result: ComposeResult | NeedsOwnProcess
 ) -> PreparedMessage | SendOutcome | NeedsOwnProcess:
-    return result if isinstance(result, NeedsOwnProcess) else _prepared(decision, result)
+    return result if isinstance(result, NeedsOwnProcess) else _prepared_message(decision, result)
 
 
-def _prepared(decision: RecipientDecision, result: ComposeResult) -> PreparedMessage | SendOutcome:
+def _prepared_message(decision: RecipientDecision, result: ComposeResult) -> PreparedMessage | SendOutcome:
     if result.reason is None:
         return PreparedMessage(decision=decision, message=result.message, subject=result.subject)
     if result.trace is not None:
@@ -374,8 +382,9 @@ class DeliveryContext(msgspec.Struct, frozen=True, kw_only=True):
 
     settings: ProjectSettings
     suppressed: dict[str, str]
+    """The suppression reasons, by address in lower case."""
     states: dict[UUID, str]
-    """The states of shared content and of contacts, by id; a deleted contact has none."""
+    """The states of shared content and of contacts, by id; deleted contacts are left out."""
     signers: dict[str, list[Signer]]
     """The DKIM signers, by sending domain."""
     may_send: frozenset[str]
@@ -388,7 +397,7 @@ class DeliveryContext(msgspec.Struct, frozen=True, kw_only=True):
     tracking_key: bytes
     return_path_domain: str | None
     sign_return_path: Any
-    clock: Any
+    now: Any
 
 
 async def _context_or_failure(
@@ -403,20 +412,22 @@ async def _context_or_failure(
 
 
 async def _context_of(world: "World", project_id: UUID, jobs: Sequence[DeliveryJob]) -> DeliveryContext:
-    ours = [job.send for job in jobs if job.send.project_id == project_id]
+    sends = [job.send for job in jobs if job.send.project_id == project_id]
     project = await projects.require_project(world.db, project_id)
-    addresses = {address.lower() for send in ours for address in _readable_recipients(send)}
+    addresses = {address.lower() for send in sends for address in _readable_recipients(send)}
     suppressed = await store.suppressed_among(world.db, project_id=project_id, addresses=sorted(addresses))
-    shared = sorted({send.content_id for send in ours if send.content_id is not None})
-    contact_ids = sorted({send.contact_id for send in ours if send.lane == MARKETING and send.contact_id is not None})
+    content_ids = sorted({send.content_id for send in sends if send.content_id is not None})
+    contact_ids = sorted({send.contact_id for send in sends if send.lane == MARKETING and send.contact_id is not None})
     states = (
-        await store.states_of(world.db, project_id=project_id, content_ids=shared, contact_ids=contact_ids)
-        if shared or contact_ids
+        await store.states_of(world.db, project_id=project_id, content_ids=content_ids, contact_ids=contact_ids)
+        if content_ids or contact_ids
         else []
     )
-    names = sorted({name for send in ours if (name := _sender_domain(send)) is not None})
-    sending = await domains.sending_domains_all(world, [(project_id, name) for name in names]) if names else []
-    may_send = frozenset(domain.domain for domain in sending if domain is not None and domain.may_send)
+    domain_names = sorted({name for send in sends if (name := _sender_domain(send)) is not None})
+    sending_domains = (
+        await domains.sending_domains_all(world, [(project_id, name) for name in domain_names]) if domain_names else []
+    )
+    may_send = frozenset(domain.domain for domain in sending_domains if domain is not None and domain.may_send)
     base = world.settings.public_url
     if project.settings.tracking_domain:
         base = f"https://{project.settings.tracking_domain}"
@@ -424,15 +435,15 @@ async def _context_of(world: "World", project_id: UUID, jobs: Sequence[DeliveryJ
         settings=project.settings,
         suppressed={entry.address: entry.reason for entry in suppressed},
         states={row.id: row.state for row in states},
-        signers={domain.domain: await signers(world, domain) for domain in sending if domain is not None},
+        signers={domain.domain: await signers(world, domain) for domain in sending_domains if domain is not None},
         may_send=may_send,
-        single_senders=await _single_senders(world, project_id, ours, may_send),
+        single_senders=await _single_senders(world, project_id, sends, may_send),
         captures=is_captured(world, project.settings, test=False),
         tracking_base=base,
         tracking_key=world.secrets.key(LINKS_PURPOSE),
         return_path_domain=world.settings.return_path_domain,
         sign_return_path=world.secrets.sign,
-        clock=world.clock(),
+        now=world.clock(),
     )
 
 
@@ -455,47 +466,49 @@ async def _single_senders(
 
 def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | SendOutcome | CampaignPaused:
     send, body = job.send, job.body
-    state = context.states.get(send.content_id) if send.content_id is not None else None
-    if state == "STOPPED":
+    content_state = context.states.get(send.content_id) if send.content_id is not None else None
+    if content_state == "STOPPED":
         return rules.cancelled(send)
-    if state == "HELD":
+    if content_state == "HELD":
         return CampaignPaused()
     if send.lane == MARKETING and send.contact_id is not None:
-        contact = context.states.get(send.contact_id)
-        if contact is None:
+        contact_state = context.states.get(send.contact_id)
+        if contact_state is None:
             return rules.contact_deleted()
-        if contact == "UNSUBSCRIBED":
+        if contact_state == "UNSUBSCRIBED":
             return rules.suppressed(send, [(send.recipient, "UNSUBSCRIBE")])
-    if send.expires_at is not None and send.expires_at <= context.clock:
+    if send.expires_at is not None and send.expires_at <= context.now:
         return rules.expired()
     if body is None:
         return rules.failed(SEND_BODY_GONE)
-    name = _sender_domain(send)
-    signed_by = context.signers.get(name or "", ())
-    if not (send.test or context.captures or name in context.may_send):
-        if send.domain_id is not None or name is None:
-            return rules.domain_not_verified(name or send.sender)
+    domain = _sender_domain(send)
+    signed_by = context.signers.get(domain or "", ())
+    if not (send.test or context.captures or domain in context.may_send):
+        if send.domain_id is not None or domain is None:
+            return rules.domain_not_verified(domain or send.sender)
         if send.lane == MARKETING or address_of(send.sender).spec.lower() not in context.single_senders:
             return rules.sender_not_verified(address_of(send.sender).spec)
         signed_by = ()  # The keys of a domain that is not verified are not published.
-    waiting: list[str] = list(send.pending) if send.pending else recipients_of(send)
-    blocked = [
-        (recipient, why) for recipient in waiting if (why := _suppression(recipient, send, body, context)) is not None
+    remaining: list[str] = list(send.pending) if send.pending else recipients_of(send)
+    suppressed = [
+        (recipient, reason)
+        for recipient in remaining
+        if (reason := _suppression(recipient, send, body, context)) is not None
     ]
-    blocked += [
-        (recipient, "TEST ADDRESS") for recipient in waiting if fixed_outcome(recipient) is FixedOutcome.SUPPRESSED
+    suppressed += [
+        (recipient, "TEST ADDRESS") for recipient in remaining if fixed_outcome(recipient) is FixedOutcome.SUPPRESSED
     ]
-    gone = {address for address, _ in blocked}
-    left = [recipient for recipient in waiting if recipient not in gone]
-    if not left:
-        return rules.suppressed(send, blocked)
-    templates, draft = draft_of(send, body, job.values, context.tracking_base, context.tracking_key, now=context.clock)
-    fixed = {recipient: result for recipient in left if (result := fixed_outcome(recipient)) is not None}
+    suppressed_addresses = {address for address, _ in suppressed}
+    deliverable = [recipient for recipient in remaining if recipient not in suppressed_addresses]
+    if not deliverable:
+        return rules.suppressed(send, suppressed)
+    templates, draft = draft_of(send, body, job.values, context.tracking_base, context.tracking_key, now=context.now)
+    fixed = {recipient: result for recipient in deliverable if (result := fixed_outcome(recipient)) is not None}
     envelope = Envelope(
         mail_from=return_path(send, context),
-        recipients=tuple(recipient for recipient in left if recipient not in fixed),
+        recipients=tuple(recipient for recipient in deliverable if recipient not in fixed),
         message_id=send.message_id,
-        bulk=send.lane == 1,
+        bulk=send.lane == MARKETING,
         tenant=str(send.project_id),
     )
     return RecipientDecision(
@@ -505,7 +518,7 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
         fixed_results=tuple(fixed_result(result, recipient) for recipient, result in fixed.items()),
         complained=FixedOutcome.COMPLAINED in fixed.values(),
         links_base=context.tracking_base,
-        suppressed=tuple(blocked),
+        suppressed=tuple(suppressed),
     )
 
 
@@ -513,8 +526,8 @@ def _suppression(address: str, send: Send, body: SendBody, context: DeliveryCont
     """The reason why an address is suppressed for this send; None if it is not. UNSUBSCRIBE suppresses only
     marketing mail and mail with an unsubscribe link.
     """
-    why = context.suppressed.get(address.lower())
-    return None if why == "UNSUBSCRIBE" and not _skips_unsubscribed(send, body) else why
+    reason = context.suppressed.get(address.lower())
+    return None if reason == "UNSUBSCRIBE" and not _skips_unsubscribed(send, body) else reason
 
 
 def _skips_unsubscribed(send: Send, body: SendBody | None) -> bool:
@@ -522,24 +535,24 @@ def _skips_unsubscribed(send: Send, body: SendBody | None) -> bool:
 
 
 def _sender_domain(send: Send) -> str | None:
-    """The domain of the sender's address.
+    """The domain of the sender's address; None if the address was erased.
 
-    The name is used and not the id of the domain, so that a domain that was deleted and verified again works.
+    It identifies the sending domain by name, not by id, because a domain that was deleted and added again has a new id.
     """
     try:
         return address_of(send.sender).domain
     except AddressInvalid:
-        return None  # The send was erased; it is not delivered.
+        return None
 
 
 def recipients_of(send: Send) -> list[str]:
-    """The envelope recipients without duplicates."""
+    """The envelope recipients: the addresses in to, cc and bcc, without duplicates. Raises AddressInvalid."""
     texts = [*send.to_addresses, *(send.cc_addresses or []), *(send.bcc_addresses or [])]
     return list(dict.fromkeys(address_of(text).spec for text in texts))
 
 
 def _readable_recipients(send: Send) -> list[str]:
-    """The recipients; empty if one is invalid, because that send then fails alone."""
+    """The recipients; empty if an address is invalid, so that the error fails only this send and not the batch."""
     try:
         return recipients_of(send)
     except AddressInvalid:
@@ -547,7 +560,8 @@ def _readable_recipients(send: Send) -> list[str]:
 
 
 def return_path(send: Send, context: DeliveryContext) -> str:
-    """The envelope sender. With a return-path domain it is a signed address that is unique to the send (VERP)."""
+    """The envelope sender: a signed address that is unique to the send (VERP) if the server has a return-path domain,
+    otherwise the address of the sender."""
     if context.return_path_domain is None:
         return address_of(send.sender).spec
     name = f"b-{send.id.hex}"
@@ -557,9 +571,10 @@ def return_path(send: Send, context: DeliveryContext) -> str:
 def draft_of(
     send: Send, body: SendBody, values: dict[str, Any], tracking_base: str, tracking_key: bytes, *, now: datetime
 ) -> tuple[MessageTemplates, MessageDraft]:
-    """The templates and the draft of a send's message. Its date is `now`, or that of an earlier attempt.
+    """The templates and the draft of a send's message.
 
-    Every attempt gives the same bytes: date, Message-ID and boundary are derived from the send.
+    `values` override the variables of `body`. The message's date is `dated_at` of the send; `now` if it has none.
+    Every attempt gives the same bytes, because date, Message-ID and boundary are derived from the send.
     """
     tracking = TrackingOptions(base=tracking_base, key=tracking_key, opens=body.track_opens, clicks=body.track_clicks)
     is_tracked = body.track_opens or body.track_clicks or body.unsubscribable
@@ -593,7 +608,7 @@ def draft_of(
 
 
 class LeaseKeeper:
-    """Renews the leases of the attempts of one process that are not settled yet.
+    """Renews the leases of those attempts of this process that are not settled yet. Its length is their number.
 
     A server may take ten minutes to reply to the final dot (RFC 5321 §4.5.3.2.6), but the messages of a process that
     died should be delivered sooner. So a lease lasts a minute, and the process renews it while the attempt lasts.
@@ -602,7 +617,7 @@ class LeaseKeeper:
     def __init__(self, world: "World") -> None:
         self._world = world
         self._sends: dict[tuple[UUID, int], Send] = {}
-        self._keeper: asyncio.Task[None] | None = None
+        self._renewal: asyncio.Task[None] | None = None
 
     def __len__(self) -> int:
         return len(self._sends)
@@ -612,8 +627,8 @@ class LeaseKeeper:
         """Renew the leases of these attempts while the block runs, or until each is released."""
         for send in sends:
             self._sends[send.id, send.attempt] = send
-        if self._keeper is None or self._keeper.done():
-            self._keeper = asyncio.create_task(self._keep())
+        if self._renewal is None or self._renewal.done():
+            self._renewal = asyncio.create_task(self._renew_periodically())
         try:
             yield
         finally:
@@ -621,10 +636,10 @@ class LeaseKeeper:
                 self.release(send)
 
     def release(self, send: Send) -> None:
-        """Stop renewing the lease of this attempt, because it is settled and has its next `due_at`."""
+        """Stop renewing the lease of this attempt, for example because it is settled; the lease itself does not end."""
         self._sends.pop((send.id, send.attempt), None)
 
-    async def _keep(self) -> None:
+    async def _renew_periodically(self) -> None:
         lease = self._world.settings.lease
         while True:
             await asyncio.sleep(lease.total_seconds() / 3)
@@ -644,8 +659,8 @@ class LeaseKeeper:
 
     async def aclose(self) -> None:
         """Stop renewing leases."""
-        if self._keeper is not None:
-            self._keeper.cancel()
+        if self._renewal is not None:
+            self._renewal.cancel()
 
 
 def lease_keeper(world: "World") -> LeaseKeeper:

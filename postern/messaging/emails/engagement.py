@@ -21,7 +21,8 @@ class EngagementMark(Record):
 
 
 async def tracked_sends(db: Queries, ids: list[UUID]) -> list[TrackedSend]:
-    """The sends with these ids, without duplicates and unknown ids. Of any project, because tracking URLs have none."""
+    """The sends with these ids, each once; unknown ids are left out. Sends of any project are returned, because
+    tracking URLs do not contain the project."""
     return await store.tracked_sends(db, ids=sorted(set(ids)))
 
 
@@ -30,44 +31,45 @@ async def store_engagement(tx: Transaction, marks: list[EngagementMark]) -> None
 
     Opens and clicks by people are stored separately as well. Records no events.
     """
-    first: dict[UUID, dict[str, Moment | None]] = {}
+    first_times: dict[UUID, dict[str, Moment | None]] = {}
     for mark in sorted(marks, key=lambda mark: (mark.send.id, mark.at)):
-        row = first.setdefault(
+        times = first_times.setdefault(
             mark.send.id, {"opened": None, "clicked": None, "human_opened": None, "human_clicked": None}
         )
         kind = "clicked" if mark.clicked else "opened"
-        row[kind] = row[kind] or mark.at
+        times[kind] = times[kind] or mark.at
         if mark.by_person:
-            row[f"human_{kind}"] = row[f"human_{kind}"] or mark.at
+            times[f"human_{kind}"] = times[f"human_{kind}"] or mark.at
     by_id = {mark.send.id: mark.send for mark in marks}
-    changed = [(by_id[id_], row) for id_, row in first.items() if _is_first(by_id[id_], row)]
-    if not changed:
+    sends_to_update = [(by_id[id_], times) for id_, times in first_times.items() if _has_new_times(by_id[id_], times)]
+    if not sends_to_update:
         return
     await store.mark_engaged(
         tx,
-        project_id=[send.project_id for send, _ in changed],
-        id=[send.id for send, _ in changed],
-        opened_at=[row["opened"] for _, row in changed],
-        clicked_at=[row["clicked"] for _, row in changed],
-        human_opened_at=[row["human_opened"] for _, row in changed],
-        human_clicked_at=[row["human_clicked"] for _, row in changed],
+        project_id=[send.project_id for send, _ in sends_to_update],
+        id=[send.id for send, _ in sends_to_update],
+        opened_at=[times["opened"] for _, times in sends_to_update],
+        clicked_at=[times["clicked"] for _, times in sends_to_update],
+        human_opened_at=[times["human_opened"] for _, times in sends_to_update],
+        human_clicked_at=[times["human_clicked"] for _, times in sends_to_update],
     )
 
 
-def _is_first(send: TrackedSend, row: dict[str, Moment | None]) -> bool:
+def _has_new_times(send: TrackedSend, times: dict[str, Moment | None]) -> bool:
     stored = {
         "opened": send.opened_at,
         "clicked": send.clicked_at,
         "human_opened": send.human_opened_at,
         "human_clicked": send.human_clicked_at,
     }
-    return any(at is not None and stored[name] is None for name, at in row.items())
+    return any(at is not None and stored[name] is None for name, at in times.items())
 
 
 async def unsubscribe_recipient(tx: Transaction, send: TrackedSend, *, source: str, at: Moment) -> bool:
     """Suppress the recipient of a send with the reason UNSUBSCRIBE; False if the address was already suppressed.
 
     For a message that a TEST key sent, it does nothing and returns False, so that tests do not affect live mail.
+    `source` is stored as the origin of the suppression. Records no events.
     """
     if send.test:
         return False

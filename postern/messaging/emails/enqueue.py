@@ -54,7 +54,7 @@ async def require_sending_domain_id(world: "World", db: Queries, project_id: UUI
     """The id of the sending domain of an address; None if the project has no such domain and captures its mail.
 
     Raises LookupError, with a message for people, if the domain is not verified and mail is not captured. Raises
-    AddressInvalid.
+    AddressInvalid if `sender` is not an address.
     """
     name = address_of(sender).domain
     domain = await domains.sending_domain(db, project_id, name)
@@ -77,32 +77,31 @@ async def enqueue_all(
     """Store messages as sends in an open transaction; returns the new sends, keyed by `once_key`.
 
     Requests whose `once_key` was used before are left out. Messages beyond the frequency cap (`cap` messages to a
-    contact) are stored as SUPPRESSED. Records events and wakes the workers.
+    contact) are stored as SUPPRESSED. Locks the frequency cap, records events, and wakes the workers at the commit.
     """
-    beyond = await exceeds_cap(tx, project_id, [request.contact_id for request in requests], cap, now)
-    reasons = [cap_reason(cap) if exceeds else None for exceeds in beyond]
+    exceeds = await exceeds_cap(tx, project_id, [request.contact_id for request in requests], cap, now)
+    reasons = [cap_reason(cap) if is_exceeding else None for is_exceeding in exceeds]
     subjects = await _subjects(world, project_id, requests)
     sends = [
         _send_of(project_id, request, subject, reason, now)
         for request, subject, reason in zip(requests, subjects, reasons, strict=True)
     ]
-    made = await store.insert_once(tx, sends)
-    new = set(made)
-    kept = [(send, request) for send, request in zip(sends, requests, strict=True) if send.id in new]
-    if kept:
+    inserted_ids = set(await store.insert_once(tx, sends))
+    new_sends = [(send, request) for send, request in zip(sends, requests, strict=True) if send.id in inserted_ids]
+    if new_sends:
         await store.insert_bodies(
             tx,
-            project_id=[project_id for _ in kept],
-            id=[send.id for send, _ in kept],
-            body=[Jsonb(request.body) for _, request in kept],
-            search_text=[f"{send.recipient} {send.subject} {send.message_id}".lower()[:4_000] for send, _ in kept],
+            project_id=[project_id for _ in new_sends],
+            id=[send.id for send, _ in new_sends],
+            body=[Jsonb(request.body) for _, request in new_sends],
+            search_text=[f"{send.recipient} {send.subject} {send.message_id}".lower()[:4_000] for send, _ in new_sends],
         )
-        await events.record_all(tx, [_skip_event(send, now) for send, _ in kept])
+        await events.record_all(tx, [_first_event(send, now) for send, _ in new_sends])
         tx.mark_due("sends")
-    return {request.once_key: AcceptedSend(send.id, send.reason) for send, request in kept}
+    return {request.once_key: AcceptedSend(send.id, send.reason) for send, request in new_sends}
 
 
-def _skip_event(send: Send, now: Moment) -> Event:
+def _first_event(send: Send, now: Moment) -> Event:
     if send.reason is None:
         return event_of(send, "email.queued", now)
     return event_of(send, "email.suppressed", now, reason=send.reason)
@@ -125,33 +124,38 @@ def _send_of(project_id: UUID, request: MailRequest, subject: str, reason: str |
 async def _subjects(world: "World", project_id: UUID, requests: list[MailRequest]) -> list[str]:
     """The rendered subjects, for the log. A transaction is open, so rendering may take SUBJECTS_TIMEOUT at most.
 
-    A subject that cannot be rendered stays as written; the delivery then fails with the reason.
+    A subject that cannot be rendered stays a template; the delivery then fails with the reason.
     """
-    written = [request.body.subject for request in requests]
+    subjects = [request.body.subject for request in requests]
     tenant = str(project_id)
-    to_render = [at for at, request in enumerate(requests) if request.body.engine != "none" and "{" in written[at]]
+    to_render = [
+        index for index, request in enumerate(requests) if request.body.engine != "none" and "{" in subjects[index]
+    ]
     if to_render and not world.rendering.has_own_process(tenant):
-        values = [(written[at], requests[at].body.variables) for at in to_render]
+        values = [(subjects[index], requests[index].body.variables) for index in to_render]
         with suppress(Problem, TimeoutError):
             async with asyncio.timeout(SUBJECTS_TIMEOUT.total_seconds()):
                 rendered = await world.rendering.call(tenant, "render_subjects", values)
-                for at, subject in zip(to_render, rendered, strict=True):
-                    written[at] = subject or written[at]
-    return [subject[:2_000] for subject in written]
+                for index, subject in zip(to_render, rendered, strict=True):
+                    subjects[index] = subject or subjects[index]
+    return [subject[:2_000] for subject in subjects]
 
 
 async def insert_content(tx: Transaction, project_id: UUID, content_id: UUID, body: SendBody, now: Moment) -> None:
-    """Store content under an id that sends reference."""
+    """Store content that many sends share. They refer to it by `content_id`."""
     await store.insert_content(tx, project_id=project_id, id=content_id, body=Jsonb(body), now=now)
 
 
 async def hold_content(tx: Transaction, project_id: UUID, ids: list[UUID]) -> None:
-    """Stop delivering the sends of these contents until `release_content`. Changes no row of a send."""
+    """Stop delivering the sends of these contents until `release_content`. Changes no send; workers check the state.
+
+    After the commit, call `wait_until_stopped`.
+    """
     await store.set_content_state(tx, project_id=project_id, ids=ids, state="HELD")
 
 
 async def release_content(tx: Transaction, project_id: UUID, ids: list[UUID]) -> None:
-    """Allow delivery of the sends of these contents again. The caller must set `due_at` of the held sends."""
+    """Allow delivery of the sends of these contents again. Then the caller must call `campaign_store.release_sends`."""
     await store.set_content_state(tx, project_id=project_id, ids=ids, state="GOING")
 
 
@@ -178,17 +182,20 @@ async def lock_frequency_cap(tx: Transaction, project_id: UUID) -> None:
 async def exceeds_cap(
     tx: Transaction, project_id: UUID, contact_ids: Sequence[UUID], cap: int, now: Moment
 ) -> list[bool]:
-    """Whether a message to each of `contact_ids`, in this order, exceeds the frequency cap. Locks the cap."""
+    """Whether a message to each of `contact_ids`, in this order, exceeds the frequency cap.
+
+    An id that occurs several times is counted several times. Locks the frequency cap until the transaction ends.
+    """
     await lock_frequency_cap(tx, project_id)
     rows = await store.count_recent_marketing(
         tx, project_id=project_id, contact_ids=sorted(set(contact_ids)), since=now - CAP_PERIOD
     )
     counts = {row.id: row.count for row in rows}
-    beyond: list[bool] = []
+    exceeds: list[bool] = []
     for contact_id in contact_ids:
         counts[contact_id] = counts.get(contact_id, 0) + 1
-        beyond.append(counts[contact_id] > cap)
-    return beyond
+        exceeds.append(counts[contact_id] > cap)
+    return exceeds
 
 
 def cap_reason(cap: int) -> str:

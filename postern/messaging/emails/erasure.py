@@ -17,8 +17,9 @@ async def erase_address(
 ) -> list[UUID]:
     """Erase content, addresses and SMTP dialogues of all sends to an address or to these contacts; returns their ids.
 
-    Sends that have the address in cc, bcc or the subject are erased too. Statuses and times stay. Waiting sends are
-    cancelled. The data of their webhook events, the suppression of the address and its soft bounces are erased.
+    Sends that have the address in cc, bcc or the subject are erased too. Statuses and times stay, except that waiting
+    sends are cancelled. Also erases the data of webhook events of these sends, and the suppression and the soft bounces
+    of the address. Records no events.
     """
     ids = await store.sends_to_erase(
         tx,

@@ -5,16 +5,17 @@ from uuid import UUID
 from postern.kernel.database.statements import Queries, Transaction, statement
 
 
-# The sends that have the lower-case address in to, cc, bcc or the subject, and those to the contacts. The index on
-# send_search finds candidates; these include longer addresses that contain this one, so each candidate is compared.
+# The ids of the sends that have the lower-case address in to, cc, bcc or the subject, and of the sends to the contacts.
+# The index on send_search finds candidates. Some of them have a longer address that contains this one, so each
+# candidate is compared.
 @statement("""
     select id from sends
     where project_id = %(project_id)s and lower(recipient) = %(address)s and campaign_id is null
     union
     select id from sends where project_id = %(project_id)s and contact_id = any (%(contact_ids)s)
     union
-    select s.id from send_search w join sends s on (s.project_id, s.id) = (w.project_id, w.send_id)
-    where w.project_id = %(project_id)s and w.search_text like %(search_pattern)s
+    select s.id from send_search t join sends s on (s.project_id, s.id) = (t.project_id, t.send_id)
+    where t.project_id = %(project_id)s and t.search_text like %(search_pattern)s
       and (lower(s.subject) ~ %(address_regex)s or exists (
           select from unnest(s.to_addresses || s.cc_addresses || s.bcc_addresses) as entry
           where lower(entry) = %(address)s or right(lower(entry), length(%(address)s) + 2) = '<' || %(address)s || '>'
@@ -59,6 +60,8 @@ async def delete_captured(tx: Transaction, *, project_id: UUID, id: UUID) -> boo
 async def erase_idempotency_responses(tx: Transaction, *, project_id: UUID, ids: list[UUID], erased: str) -> None: ...
 
 
+# Replaces addresses and subject by `erased`. A send whose status is in `waiting` becomes CANCELLED; its new attempt
+# number makes a worker that has claimed it give up its attempt.
 @statement("""
     update sends set recipient = %(erased)s, to_addresses = array[%(erased)s], cc_addresses = null,
         bcc_addresses = null, subject = %(erased)s, reason = null, pending = null, outcomes = null, due_at = null,

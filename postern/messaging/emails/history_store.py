@@ -18,7 +18,7 @@ class MailHistoryEntry(Record):
 
 
 # Single sends to the address and campaign sends to the contact, newest first. Only sends older than the pair `before`
-# (creation time) and `before_id`; all if `before` is null.
+# (creation time) and `before_id`; all if `before` is null. Without a contact, only single sends.
 @statement("""
     (
         select id, status, subject, message_id, created_at from sends

@@ -38,7 +38,7 @@ Recipient = Annotated[
 
 
 class LogFilter(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The filters of the log."""
+    """The filters of the log. A send must match all that are not None."""
 
     status: list[SendStatus] | None = None
     q: str | None = None
@@ -50,14 +50,14 @@ class LogFilter(msgspec.Struct, frozen=True, omit_defaults=True):
     recipient: str | None = None
 
     @property
-    def is_counted(self) -> bool:
-        """Whether the total can be read from the counters instead of counting rows."""
-        if self.campaign_id and as_id(self.campaign_id) == NO_ID:  # The counters of the whole project have the nil id.
+    def has_counted_total(self) -> bool:
+        """Whether the total can be read from the counters, so that no rows have to be counted."""
+        if self.campaign_id and as_id(self.campaign_id) == NO_ID:  # Counters have the nil id for sends of no campaign.
             return False
         return not (self.q or self.since or self.until or self.tag or self.domain_id or self.recipient)
 
     def condition(self, project_id: UUID) -> Composable:
-        """The filter as an SQL condition on `sends s`."""
+        """The filters as an SQL condition on `sends s` that contains their values as literals."""
         parts: list[Composable] = [SQL("true")]
         if self.status:
             parts.append(SQL("s.status = any({})").format(Literal(self.status)))
@@ -66,15 +66,15 @@ class LogFilter(msgspec.Struct, frozen=True, omit_defaults=True):
         if self.until is not None:
             parts.append(_until(self.until))
         if self.tag:
-            parts.append(SQL("s.tags @> array[{}]::text[]").format(_text(self.tag)))
+            parts.append(SQL("s.tags @> array[{}]::text[]").format(_text_literal(self.tag)))
         if self.campaign_id:
             parts.append(SQL("s.campaign_id = {}").format(Literal(as_id(self.campaign_id))))
         if self.domain_id:
             parts.append(SQL("s.domain_id = {}").format(Literal(as_id(self.domain_id))))
         if self.recipient:
-            parts.append(_is_to(project_id, normalize_part(self.recipient.strip())))
+            parts.append(_has_recipient(project_id, normalize_part(self.recipient.strip())))
         if self.q and self.q.strip():
-            parts.append(_matches(project_id, self.q))
+            parts.append(_contains(project_id, self.q))
         return SQL(" and ").join(parts)
 
 
@@ -101,7 +101,7 @@ async def list_email_logs(
     filters = LogFilter(status, q, from_, to, tag, campaign_id, domain_id, recipient)
     where, scope = filters.condition(call.project_id), f"email-logs|{msgspec.json.encode(filters).decode()}"
     position = position_of(call, scope, page, limit, cursor)
-    if filters.is_counted:
+    if filters.has_counted_total:
         campaign = as_id(campaign_id) if campaign_id else None
         total = await count_sends(call.db, call.project_id, [*(status or [])], campaign)
     else:
@@ -133,7 +133,7 @@ async def export_email_logs(
     header += ["contactId", "reason", "scheduledAt", "sentAt", "deliveredAt", "openedAt", "clickedAt", "bouncedAt"]
     header += ["complainedAt"]
 
-    async def lines() -> AsyncIterator[Sequence[Any]]:
+    async def csv_rows() -> AsyncIterator[Sequence[Any]]:
         async with call.db.transaction() as tx:
             async for send in store.stream_log(tx, project_id=call.project_id, where=where):
                 yield [
@@ -160,10 +160,10 @@ async def export_email_logs(
                 ]
 
     headers = {"Content-Disposition": 'attachment; filename="email-logs.csv"'}
-    return HttpResponse(csv_stream(header, lines()), media_type="text/csv", headers=headers)
+    return HttpResponse(csv_stream(header, csv_rows()), media_type="text/csv", headers=headers)
 
 
-def _text(value: str) -> Literal:
+def _text_literal(value: str) -> Literal:
     """A text literal for a statement with parameters, in which `%` must be doubled."""
     return Literal(value.replace("%", "%%"))
 
@@ -183,34 +183,38 @@ def _first_id(moment: datetime, shift: timedelta) -> Literal:
     return Literal(UUID(int=milliseconds << 80))
 
 
-def _matches(project_id: UUID, q: str) -> Composable:
-    """Sends that contain a text: single sends by their search text, campaign sends by their contact's address."""
+def _contains(project_id: UUID, q: str) -> Composable:
+    """A condition: the search text of a single send, or the contact's address of a campaign send, contains the text."""
     condition = SQL(
         "s.id in (select send_id from send_search where project_id = {project} and search_text like {pattern} "
         "union all select o.id from contacts c join sends o on (o.project_id, o.contact_id) = (c.project_id, c.id) "
         "where c.project_id = {project} and c.email_key like {pattern} and o.campaign_id is not null "
         "union all select {id}::uuid)"
     )
-    return condition.format(project=Literal(project_id), pattern=_text(like_pattern(q)), id=Literal(_id_in(q)))
+    return condition.format(project=Literal(project_id), pattern=_text_literal(like_pattern(q)), id=Literal(_id_in(q)))
 
 
-def _is_to(project_id: UUID, address: str) -> Composable:
-    """Sends to exactly this address: candidates by search text and contact, then compared with the recipients."""
+def _has_recipient(project_id: UUID, address: str) -> Composable:
+    """A condition: the send has exactly this address in to, cc or bcc.
+
+    The indexes on search text and contacts find candidates, and then the recipients of these are compared.
+    """
     condition = SQL(
         "s.id in (select send_id from send_search where project_id = {project} and search_text like {pattern} "
         "union all select o.id from contacts c join sends o on (o.project_id, o.contact_id) = (c.project_id, c.id) "
         "where c.project_id = {project} and c.email_key = {address} and o.campaign_id is not null) "
-        "and exists (select from unnest(s.recipient || s.to_addresses || s.cc_addresses || s.bcc_addresses) as who "
-        "where lower(who) = {address} or lower(who) like {ending})"
+        "and exists (select from unnest(s.recipient || s.to_addresses || s.cc_addresses || s.bcc_addresses) as entry "
+        "where lower(entry) = {address} or lower(entry) like {ending})"
     )
     return condition.format(
         project=Literal(project_id),
-        pattern=_text(like_pattern(address)),
-        address=_text(address),
-        ending=_text(like_pattern(f"<{address}>").removesuffix("%")),
+        pattern=_text_literal(like_pattern(address)),
+        address=_text_literal(address),
+        ending=_text_literal(like_pattern(f"<{address}>").removesuffix("%")),
     )
 
 
 def _id_in(q: str) -> UUID | None:
+    """The first UUID in a search text."""
     match = re.search(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", q.lower())
     return as_id(match[0]) if match else None

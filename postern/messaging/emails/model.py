@@ -53,7 +53,7 @@ RETRIABLE: tuple[str, ...] = tuple(state for state, following in TRANSITIONS.ite
 SETTLING_TRANSITIONS: list[str] = [
     f"{state} {following}" for state in WAITING for following in sorted(TRANSITIONS[state])
 ]
-"""The transitions that an attempt can cause, as `FROM TO`. Any other send keeps its status."""
+"""The transitions that an attempt can cause, as `FROM TO`. With any other transition, the send keeps its status."""
 DEFERRED: tuple[str, ...] = ("QUEUED", "DELAYED")
 """Statuses of a send that is retried automatically and can be retried sooner on request."""
 
@@ -66,10 +66,12 @@ TRANSACTIONAL, MARKETING = 0, 1
 RECIPIENTS_LIMIT = 50
 BATCH_LIMIT = 500
 BATCH_BYTES = 50_000_000
+"""The largest request body of a batch, in bytes."""
 SINGLE_BYTES = 36_000_000
-"""The largest request body in bytes: a message of 25 MB is 34 MB of base64 in JSON."""
+"""The largest request body of one e-mail, in bytes: a message of 25 MB is 34 MB of base64 in JSON."""
 SEPARATE_BYTES = 50_000_000
-"""The largest size in octets of an `unsubscribable` e-mail times its recipients, because each message is stored."""
+"""The largest product of size in octets and number of recipients of an `unsubscribable` e-mail, because a separate
+message is stored for each recipient."""
 BODY_CHARACTERS = 25_000_000
 """The most characters of html or of text that a message of 25 MB can contain."""
 VARIABLES_BYTES = 256_000
@@ -77,8 +79,11 @@ SCHEDULE_HORIZON = timedelta(days=30)
 WAIT_LIMIT = timedelta(seconds=30)
 """The maximum of `Prefer: wait=N`."""
 IDEMPOTENCY_WINDOW = timedelta(hours=24)
+"""How long an idempotency key is remembered."""
 IDEMPOTENCY_LEASE = timedelta(seconds=60)
+"""How long the request of an idempotency key counts as still being processed while it has no response."""
 SUPPRESSIONS_BULK = 1_000
+"""Maximum addresses of one bulk addition to the suppression list."""
 
 
 SEND_BODY_GONE = "The content of this message is no longer stored."
@@ -323,11 +328,15 @@ class Send(Record):
     id: UUID
     status: SendStatus
     lane: int
+    """TRANSACTIONAL or MARKETING."""
     test: bool = False
+    """Whether a TEST key sent it."""
     message_id: str
     subject: str
+    """The rendered subject; until a campaign's send is composed, the subject template."""
     sender: str
     recipient: str
+    """The first address of `to`, without display name."""
     to_addresses: list[str]
     cc_addresses: list[str] | None = None
     bcc_addresses: list[str] | None = None
@@ -335,6 +344,7 @@ class Send(Record):
     campaign_id: UUID | None = None
     variant_id: UUID | None = None
     content_id: UUID | None = None
+    """The content that the sends of a campaign share; None if the send has content of its own."""
     domain_id: UUID | None = None
     once_key: str | None = None
     """Identifies a send that another feature enqueued: a project never has two sends with the same key."""
@@ -344,8 +354,11 @@ class Send(Record):
     outcomes: Any = None
     """The status of each recipient, keyed by address, if there are several."""
     due_at: Moment | None
+    """When a worker claims it; during an attempt, the end of the lease. None if it is settled or held."""
     attempt: int = 0
+    """The number of the latest attempt. Each claim, cancellation or reschedule increases it, which ends the lease."""
     tries: int = 0
+    """The number of attempts that count as tries (`SendOutcome.counts_as_try`); 0 again after a retry on request."""
     handed_over: int | None = None
     """The number of the attempt that may have transmitted the message and is not settled yet."""
     ambiguous_attempts: int = 0
@@ -442,13 +455,13 @@ class SendBody(msgspec.Struct, frozen=True, omit_defaults=True):
     track_clicks: bool = True
     unsubscribable: bool = False
     feedback_id: str | None = None
+    """The `Feedback-ID` header, by which mailbox providers report complaints of a campaign."""
     list_id: str | None = None
     """`List-Id` (RFC 2919) of a campaign's audience."""
     secrets: list[str] = []
     """One-time codes and tokens in the message. They are only stored encrypted; see `emails.redaction`."""
     redacted: bool = False
     """Whether the one-time secrets of the message are removed from this content."""
-
     from_name: str | None = None
     """The sender's display name if it has template tags."""
 
@@ -468,8 +481,11 @@ class SuppressionEntry(msgspec.Struct, frozen=True, kw_only=True):
     address: str
     reason: SuppressionReason
     source: str
+    """`api`, `reply` (of a mail server) or `unsubscribe`."""
     detail: str | None = None
+    """The server's reply, or a remark of the caller."""
     send_id: UUID | None = None
+    """The send that bounced or whose recipient unsubscribed."""
     created_at: Moment
 
 
@@ -526,6 +542,7 @@ class IdempotencyRow(Record):
     status: int | None
     response: Any
     is_running: bool
+    """Whether the request is still being processed: it has no response, and its lease has not ended."""
 
 
 EVENT_TYPE: dict[str, str] = {
@@ -540,4 +557,4 @@ EVENT_TYPE: dict[str, str] = {
     "email.suppressed": "Reject",
     "email.expired": "Reject",
 }
-"""The names of a send's events in `webhookEvents` of its log entry."""
+"""The types of events in `webhookEvents` of a log entry, by event name. Events with other names are left out."""

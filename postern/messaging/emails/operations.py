@@ -1,4 +1,4 @@
-"""HTTP operations of sends: send, reschedule, cancel, retry and read; and functions by which other packages send."""
+"""HTTP operations of sends: send, reschedule, cancel, retry and read; and functions with which other packages send."""
 
 import asyncio
 import re
@@ -107,7 +107,7 @@ IdempotencyHeader = Annotated[
 PreferHeader = Annotated[
     str | None, HeaderParameter("Prefer"), msgspec.Meta(description="`wait=N`: seconds to wait for the delivery.")
 ]
-ITEM = msgspec.json.Decoder(Email)
+EMAIL_DECODER = msgspec.json.Decoder(Email)
 
 EXAMPLE = {
     "to": ["ada@example.com"],
@@ -139,28 +139,31 @@ async def send_email(
     `status` are those of the first. A request that is repeated with its `Idempotency-Key` within 24 hours gets the
     first response again and sends nothing.
     """
-    wait = _wait(call, prefer)
+    wait = _wait_time(call, prefer)
     key = parse_key(call.project_id, "emails", idempotency_key, data)
     settings = await settings_of(call)
     try:
         require_transport(call.world, settings, test=call.environment == "TEST")
-        new = await check_email(call, data, settings, deliver_now=bool(wait) and _has_room(call, settings))
+        new = await check_email(call, data, settings, deliver_now=bool(wait) and _can_deliver_now(call, settings))
         sends = split_by_recipient(new)
-        counted = await _require_quota(call, len(sends))
+        near_quota = await _require_quota(call, len(sends))
     except Problem:
         # A repeated request gets its first response, even if its template or domain was deleted since.
-        if known := key and await stored_response(call, key):
-            return await _replayed(call, known.status, known.response, known.send_ids)
+        if stored := key and await stored_response(call, key):
+            return await _replay(call, stored.status, stored.response, stored.send_ids)
         raise
-    first = _result([new_send.send for new_send in sends])
-    final = None if new.deliver_now else (201, first)
-    known = await submit(
-        call, SubmissionRequest(project_id=call.project_id, sends=sends, key=key, response=final, near_quota=counted)
+    accepted = _result([new_send.send for new_send in sends])
+    response_at_commit = None if new.deliver_now else (201, accepted)
+    stored = await submit(
+        call,
+        SubmissionRequest(
+            project_id=call.project_id, sends=sends, key=key, response=response_at_commit, near_quota=near_quota
+        ),
     )
-    if known is not None:
-        return await _replayed(call, known.status, known.response, known.send_ids)
+    if stored is not None:
+        return await _replay(call, stored.status, stored.response, stored.send_ids)
     if not new.deliver_now:
-        return _created(first)
+        return _created(accepted)
     tasks = [call.world.run_in_background(_deliver_now(call.world, new_send)) for new_send in sends]
     done, _ = await asyncio.wait(tasks, timeout=wait.total_seconds())
     statuses = [task.result() if task in done else new.send.status for task in tasks]
@@ -188,27 +191,27 @@ async def send_email_batch(call: Call, data: EmailBatch, idempotency_key: Idempo
     key = parse_key(call.project_id, "emails/batch", idempotency_key, data)
     settings = await settings_of(call)
     items: list[EmailBatchItem] = []
-    shared = SubmissionContext()
+    context = SubmissionContext()
     sends: list[NewSend] = []
-    checked = [await _checked_item(call, raw, settings, shared) for raw in data.emails]
+    checked = [await _checked_item(call, raw, settings, context) for raw in data.emails]
     for item, new in await asyncio.gather(*(_rendered_item(call, item, new) for item, new in checked)):
         item, accepted = _split_item(item, new)
         items.append(item)
         sends += accepted
     try:
         require_transport(call.world, settings, test=call.environment == "TEST")
-        counted = await _require_quota(call, len(sends))
+        near_quota = await _require_quota(call, len(sends))
     except Problem:
-        if known := key and await stored_response(call, key):
-            return await _replayed(call, known.status, known.response, known.send_ids)
+        if stored := key and await stored_response(call, key):
+            return await _replay(call, stored.status, stored.response, stored.send_ids)
         raise
     result = EmailBatchResult(data=items)
     request = SubmissionRequest(
-        project_id=call.project_id, sends=sends, key=key, response=(201, result), near_quota=counted
+        project_id=call.project_id, sends=sends, key=key, response=(201, result), near_quota=near_quota
     )
-    known = await submit(call, request)
-    if known is not None:
-        return await _replayed(call, known.status, known.response, known.send_ids)
+    stored = await submit(call, request)
+    if stored is not None:
+        return await _replay(call, stored.status, stored.response, stored.send_ids)
     return _created(result)
 
 
@@ -216,7 +219,7 @@ async def send_email_batch(call: Call, data: EmailBatch, idempotency_key: Idempo
 async def get_email_log(call: Call, send_id: UUID) -> EmailLogEntryDetail:
     """A send with its events."""
     send = await require_send(call.db, call.project_id, send_id)
-    happened = await events.of_subject(call.db, call.project_id, send_id, limit=500)
+    send_events = await events.of_subject(call.db, call.project_id, send_id, limit=500)
     engine = await store.template_engine(
         call.db, project_id=call.project_id, send_id=send_id, content_id=send.content_id
     )
@@ -225,10 +228,10 @@ async def get_email_log(call: Call, send_id: UUID) -> EmailLogEntryDetail:
         **{name: getattr(entry, name) for name in EmailLogEntry.__struct_fields__},
         webhook_events=[
             SendEvent(id=event.id, type=EVENT_TYPE[event.type], created_at=event.occurred_at)  # pyright: ignore[reportArgumentType]
-            for event in reversed(happened)
+            for event in reversed(send_events)
             if event.type in EVENT_TYPE
         ],
-        engine=engine,  # pyright: ignore[reportArgumentType] - it was stored as one
+        engine=engine,  # pyright: ignore[reportArgumentType] - it was validated as an engine before it was stored
     )
 
 
@@ -249,7 +252,7 @@ async def get_email_message(call: Call, send_id: UUID) -> HttpResponse:
     send = await require_send(call.db, call.project_id, send_id)
     message = await store.captured_message(call.db, project_id=call.project_id, send_id=send_id)
     if message is None:
-        message = await _composed(call, send)
+        message = await _compose_again(call, send)
     headers = {"Content-Disposition": f'attachment; filename="{send_id}.eml"'}
     return HttpResponse(message, media_type="message/rfc822", headers=headers)
 
@@ -273,22 +276,24 @@ async def reschedule_email(call: Call, send_id: UUID, data: EmailReschedule) -> 
     if data.scheduled_at > call.now + SCHEDULE_HORIZON:
         raise Invalid.at("/scheduledAt", "The time can be at most 30 days in the future.", "too_far")
     async with call.db.transaction() as tx:
-        send = await _locked(call, tx, send_id)
+        send = await _lock(call, tx, send_id)
         if send.status != "SCHEDULED":
             raise NotScheduled
         if send.expires_at is not None and send.expires_at <= data.scheduled_at:
             raise Invalid.at("/scheduledAt", "The e-mail would expire before it is sent.", "too_late")
-        changed = msgspec.structs.replace(
+        new_values = msgspec.structs.replace(
             send,
             status="SCHEDULED",
             due_at=max(data.scheduled_at, call.now),
             scheduled_at=data.scheduled_at,
             reason=None,
         )
-        moved = await store.change_schedule(tx, changed, now=call.now)
-        await events.record_all(tx, [event_of(moved, "email.scheduled", call.now, scheduledAt=moved.scheduled_at)])
+        rescheduled = await store.change_schedule(tx, new_values, now=call.now)
+        await events.record_all(
+            tx, [event_of(rescheduled, "email.scheduled", call.now, scheduledAt=rescheduled.scheduled_at)]
+        )
         tx.mark_due("sends")
-    return entry_of(moved)
+    return entry_of(rescheduled)
 
 
 @post(
@@ -300,14 +305,14 @@ async def reschedule_email(call: Call, send_id: UUID, data: EmailReschedule) -> 
 async def cancel_email(call: Call, send_id: UUID) -> EmailLogEntry:
     """Cancel a waiting send. The response is 409 if the message is being transmitted right now."""
     async with call.db.transaction() as tx:
-        send = await _locked(call, tx, send_id)
+        send = await _lock(call, tx, send_id)
         if send.status not in WAITING or send.handed_over is not None:
             raise NotCancellable
-        changed = msgspec.structs.replace(send, status="CANCELLED", due_at=None, reason="Cancelled.")
-        moved = await store.change_schedule(tx, changed, now=call.now)
+        new_values = msgspec.structs.replace(send, status="CANCELLED", due_at=None, reason="Cancelled.")
+        cancelled = await store.change_schedule(tx, new_values, now=call.now)
         await store.erase_secrets(tx, project_id=[call.project_id], ids=[send_id])
-        await events.record_all(tx, [event_of(moved, "email.cancelled", call.now)])
-    return entry_of(moved)
+        await events.record_all(tx, [event_of(cancelled, "email.cancelled", call.now)])
+    return entry_of(cancelled)
 
 
 @post(
@@ -323,13 +328,13 @@ async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
     retried now; the time after which retries end does not change.
     """
     async with call.db.transaction() as tx:
-        send = await _locked(call, tx, send_id)
+        send = await _lock(call, tx, send_id)
         if send.status in DEFERRED:
-            sooner = await store.bring_forward(tx, project_id=call.project_id, id=send_id, now=call.now)
-            if sooner is None:
+            brought_forward = await store.bring_forward(tx, project_id=call.project_id, id=send_id, now=call.now)
+            if brought_forward is None:
                 raise NotRetriable("This send is being transmitted right now.")
             tx.mark_due("sends")
-            return entry_of(sooner)
+            return entry_of(brought_forward)
         if send.status not in RETRIABLE:
             raise NotRetriable
         if send.expires_at is not None and send.expires_at <= call.now:
@@ -337,16 +342,16 @@ async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
         for stored in await store.bodies(tx, project_id=call.project_id, ids=[send_id]):
             if open_body(call.world, send_id, stored.body, stored.sealed) is None:
                 raise NotRetriable("The one-time code or link in this e-mail was erased; request a new one.")
-        changed = msgspec.structs.replace(
+        new_values = msgspec.structs.replace(
             send, status="QUEUED", due_at=call.now, scheduled_at=call.now, reason=None, tries=0
         )
-        moved = await store.change_schedule(tx, changed, now=call.now)
-        await events.record_all(tx, [event_of(moved, "email.queued", call.now, retry=True)])
+        queued = await store.change_schedule(tx, new_values, now=call.now)
+        await events.record_all(tx, [event_of(queued, "email.queued", call.now, retry=True)])
         tx.mark_due("sends")
-    return entry_of(moved)
+    return entry_of(queued)
 
 
-async def send_system_mail(
+async def send_project_mail(
     world: "World",
     project_id: UUID,
     *,
@@ -363,8 +368,8 @@ async def send_system_mail(
     """Send a mail of the project (a code, an invitation, a security notice) without tracking; returns the send's id.
 
     The send is committed before this returns, and transmitted in the background. Raises the problems of `send_email`.
-    No template engine renders it, so names that people choose cannot contain template tags. `secrets` are the one-time
-    codes and tokens in html and text; they are only stored encrypted.
+    No template engine renders it, so template tags in names that people choose have no effect. `secrets` are the
+    one-time codes and tokens in html and text; they are only stored encrypted. `request_id` is for the log.
     """
     project = await projects.require_project(world.db, project_id)
     call = Call(
@@ -388,7 +393,7 @@ async def send_system_mail(
         track_clicks=False,
         engine="none",
     )
-    new = await check_email(call, data, project.settings, deliver_now=_has_room(call, project.settings))
+    new = await check_email(call, data, project.settings, deliver_now=_can_deliver_now(call, project.settings))
     new = with_secrets(world, new, secrets or [])
     await submit(call, SubmissionRequest(project_id=project_id, sends=[new], key=None, response=None))
     if new.deliver_now:
@@ -409,9 +414,11 @@ async def send_copy(
     from_name: str | None = None,
     engine: Engine = "minijinja",
 ) -> UUID:
-    """Send a test copy now, without tracking; returns the send's id.
+    """Send a test copy of a campaign's message, without tracking; returns the send's id.
 
-    The copy has an unsubscribe link, as the original has. `from_name` is the sender's display name as a template.
+    The copy has an unsubscribe link, as the campaign's messages have. `from_name` is the sender's display name as a
+    template. Waits until the first attempt is settled, unless the workers deliver it. Raises the problems of
+    `send_email`.
     """
     settings = await settings_of(call)
     data = Email(
@@ -427,7 +434,7 @@ async def send_copy(
         unsubscribable=True,
         engine=engine,
     )
-    new = await check_email(call, data, settings, deliver_now=_has_room(call, settings))
+    new = await check_email(call, data, settings, deliver_now=_can_deliver_now(call, settings))
     if from_name is not None:
         new = msgspec.structs.replace(new, body=msgspec.structs.replace(new.body, from_name=from_name))
     await submit(call, SubmissionRequest(project_id=call.project_id, sends=[new], key=None, response=None))
@@ -438,14 +445,17 @@ async def send_copy(
 
 async def require_send(db: Queries, project_id: UUID, send_id: UUID) -> Send:
     """The row of a send. Raises EmailMissing."""
-    send = await store.send(db, project_id=project_id, id=send_id)
+    send = await store.get_send(db, project_id=project_id, id=send_id)
     if send is None:
         raise EmailMissing
     return send
 
 
 async def count_sends(db: Queries, project_id: UUID, statuses: list[str], campaign_id: UUID | None = None) -> int:
-    """The number of sends with one of these statuses, or of all sends without statuses, from the counters."""
+    """The number of sends of a campaign, or of the whole project, that have one of these statuses.
+
+    Counts all sends if `statuses` is empty. Reads the counters, not the sends.
+    """
     counts = await store.counters(db, project_id=project_id, campaign_id=campaign_id)
     return sum(row.count for row in counts if row.measure in (statuses or TRANSITIONS))
 
@@ -481,12 +491,12 @@ def entry_of(send: Send) -> EmailLogEntry:
 
 
 def recipient_outcomes(send: Send) -> list[RecipientOutcome]:
-    """The status of a send for each recipient. With one recipient it is the status of the send."""
+    """The status of a send for each recipient in to, cc and bcc; that of the send where none is stored separately."""
     fields: dict[str, Any] = {}
-    named = (("to", send.to_addresses), ("cc", send.cc_addresses or []), ("bcc", send.bcc_addresses or []))
-    for field, texts in named:
+    fields_of_send = (("to", send.to_addresses), ("cc", send.cc_addresses or []), ("bcc", send.bcc_addresses or []))
+    for field, texts in fields_of_send:
         for text in texts:
-            fields.setdefault(_spec(text), field)
+            fields.setdefault(_address_without_name(text), field)
     outcomes: dict[str, Any] = send.outcomes or {}
     return [_recipient_outcome(send, email, field, outcomes.get(email)) for email, field in fields.items()]
 
@@ -504,14 +514,14 @@ def _recipient_outcome(send: Send, email: str, field: Any, outcome: dict[str, An
     )
 
 
-def _spec(text: str) -> str:
+def _address_without_name(text: str) -> str:
     try:
         return address_of(text).spec
     except AddressInvalid:
         return text  # The address was erased.
 
 
-def _has_room(call: Call, settings: ProjectSettings) -> bool:
+def _can_deliver_now(call: Call, settings: ProjectSettings) -> bool:
     """Whether this process can deliver another message itself: it has capacity, and no relay is known to be down."""
     if len(lease_keeper(call.world)) >= MAX_OWN_DELIVERIES:
         return False
@@ -522,15 +532,15 @@ def _has_room(call: Call, settings: ProjectSettings) -> bool:
 
 async def _deliver_now(world: "World", new: NewSend) -> str:
     try:
-        # The commit that accepted it has claimed and marked it.
+        # The commit that accepted the send also claimed it and set its mark "transmitted, reply unknown".
         return await deliver_claimed(world, DeliveryJob(send=new.send, body=new.body, is_marked=True))
     except Exception:  # A worker claims the send when the lease ends.
         log.exception("hand_over_failed", send=str(new.send.id))
         return new.send.status
 
 
-def _wait(call: Call, prefer: str | None) -> timedelta:
-    """How long the response waits for the delivery (RFC 7240 §4.3)."""
+def _wait_time(call: Call, prefer: str | None) -> timedelta:
+    """How long the response waits for the delivery: `wait` of the `Prefer` header (RFC 7240 §4.3), or the default."""
     match = re.search(r"(?:^|[,;\s])wait=(\d{1,6})", prefer or "")
     return min(timedelta(seconds=int(match[1])), WAIT_LIMIT) if match else call.world.settings.send_wait
 
@@ -555,15 +565,18 @@ def _created(result: Any) -> HttpResponse:
     return HttpResponse(to_json(result), status=201)
 
 
-async def _require_quota(call: Call, more: int) -> bool:
-    """Raises PlanLimitReached. True if the quota is nearly used up, so that it must be checked again at the commit."""
+async def _require_quota(call: Call, count: int) -> bool:
+    """Raises PlanLimitReached if `count` messages exceed the quota.
+
+    Returns True if the quota is nearly used up, so that it must be checked again in the transaction.
+    """
     if call.environment == "TEST":
         return False
-    left = await require_quota(call.db, call, "emails", more)
-    return left is not None and left.number - more < max_concurrent("emails")
+    remaining = await require_quota(call.db, call, "emails", count)
+    return remaining is not None and remaining.number - count < max_concurrent("emails")
 
 
-async def _replayed(call: Call, status: int | None, response: Any, send_ids: list[UUID]) -> HttpResponse:
+async def _replay(call: Call, status: int | None, response: Any, send_ids: list[UUID]) -> HttpResponse:
     """The first response again. If it was not stored because its process died, it is rebuilt from the sends."""
     if status is None:
         sends = {send.id: send for send in await store.sends_by_id(call.db, project_id=call.project_id, ids=send_ids)}
@@ -572,13 +585,13 @@ async def _replayed(call: Call, status: int | None, response: Any, send_ids: lis
 
 
 async def _checked_item(
-    call: Call, raw: msgspec.Raw, settings: ProjectSettings, shared: SubmissionContext
+    call: Call, raw: msgspec.Raw, settings: ProjectSettings, context: SubmissionContext
 ) -> tuple[EmailBatchItem, NewSend | None]:
     try:
-        data = read_json(ITEM, raw)
-        new = await check_email(call, data, settings, deliver_now=False, context=shared, render=False)
+        data = read_json(EMAIL_DECODER, raw)
+        new = await check_email(call, data, settings, deliver_now=False, context=context, render=False)
     except Problem as problem:
-        return _refused_item(problem), None
+        return _rejected_item(problem), None
     item = EmailBatchItem(id=new.send.id, message_id=new.send.message_id, status=new.send.status, error=None)
     return item, new
 
@@ -589,7 +602,7 @@ def _split_item(item: EmailBatchItem, new: NewSend | None) -> tuple[EmailBatchIt
     try:
         sends = split_by_recipient(new)
     except Problem as problem:
-        return _refused_item(problem), []
+        return _rejected_item(problem), []
     result = _result([new_send.send for new_send in sends])
     item = EmailBatchItem(
         id=result.id, message_id=result.message_id, status=result.status, error=None, messages=result.messages
@@ -605,36 +618,36 @@ async def _rendered_item(
     try:
         return item, await render_check(call, new)
     except Problem as problem:
-        return _refused_item(problem), None
+        return _rejected_item(problem), None
 
 
-def _refused_item(problem: Problem) -> EmailBatchItem:
+def _rejected_item(problem: Problem) -> EmailBatchItem:
     path = problem.errors[0].path if problem.errors else ""
     error = f"{path}: {problem.detail}" if path else problem.detail
     return EmailBatchItem(id=None, message_id=None, status="FAILED", error=error)
 
 
-async def _locked(call: Call, tx: Any, send_id: UUID) -> Send:
+async def _lock(call: Call, tx: Any, send_id: UUID) -> Send:
     send = await store.lock_send(tx, project_id=call.project_id, id=send_id)
     if send is None:
         raise EmailMissing
     return send
 
 
-async def _composed(call: Call, send: Send) -> bytes:
+async def _compose_again(call: Call, send: Send) -> bytes:
     if send.content_id is not None:
         raise MessageGone("Messages of campaigns are composed for each contact and not stored.")
     bodies = await store.bodies(call.db, project_id=call.project_id, ids=[send.id])
     if not bodies:
         raise MessageGone
-    as_sent = await store.transmitted_parts(call.db, project_id=call.project_id, send_id=send.id)
-    if as_sent is None:
+    parts = await store.transmitted_parts(call.db, project_id=call.project_id, send_id=send.id)
+    if parts is None:
         settings = await settings_of(call)
         base = f"https://{settings.tracking_domain}" if settings.tracking_domain else call.world.settings.public_url
-        as_sent = TransmittedParts(signatures="", links_base=base)
+        parts = TransmittedParts(signatures="", links_base=base)
     key = call.world.secrets.key(LINKS_PURPOSE)
-    words, draft = draft_of(send, bodies[0].body, {}, as_sent.links_base, key, now=send.created_at)
-    made = await call.world.rendering.compose(ComposeRequest(words, draft, (), str(call.project_id)), now=0)
-    if made.reason is not None:
-        raise MessageGone(f"This message cannot be composed again: {made.reason}")
-    return as_sent.signatures.encode() + made.message
+    templates, draft = draft_of(send, bodies[0].body, {}, parts.links_base, key, now=send.created_at)
+    result = await call.world.rendering.compose(ComposeRequest(templates, draft, (), str(call.project_id)), now=0)
+    if result.reason is not None:
+        raise MessageGone(f"This message cannot be composed again: {result.reason}")
+    return parts.signatures.encode() + result.message

@@ -33,15 +33,17 @@ class FinishedAttempt(msgspec.Struct, frozen=True, kw_only=True):
     """An attempt that has ended, and the state of its send after it."""
 
     send: Send
+    """The send as it was claimed for this attempt."""
     verdict: SendOutcome
+    """The new state of the send."""
     outcome: DeliveryOutcome | None = None
-    """None if no transport was used."""
+    """The results of the transport; None if none was used."""
     duration: timedelta = timedelta()
     subject: str | None = None
     dated_at: Moment | None = None
     """The `Date` header of the transmitted message."""
     transmitted: TransmittedParts | None = None
-    """What `get_email_message` needs besides the send; None if that is not stored."""
+    """The data that `get_email_message` needs in addition to the send; None if they are not stored."""
     has_secrets: bool = False
     """Whether the message has one-time secrets, which are erased when the send is settled."""
     suppressed: tuple[tuple[str, str], ...] = ()
@@ -51,8 +53,9 @@ class FinishedAttempt(msgspec.Struct, frozen=True, kw_only=True):
 async def settle_all(world: "World", attempts: list[FinishedAttempt]) -> list[str | BaseException]:
     """Store the outcomes of attempts in one transaction; returns the new status of each send, in the same order.
 
-    An attempt that cannot be stored gives its error instead, and the others are stored. Records events, suppresses
-    addresses that bounced, and counts skipped recipients.
+    If one of them cannot be stored, each is stored in a transaction of its own, and the result of the faulty one is its
+    error. Writes the attempt log, records events, suppresses addresses that bounced, erases the one-time secrets of
+    settled sends, and counts skipped recipients. If a later attempt of a send has begun, the send does not change.
     """
     try:
         return list(await _settle_together(world, attempts))
@@ -63,16 +66,16 @@ async def settle_all(world: "World", attempts: list[FinishedAttempt]) -> list[st
 
 
 async def _settle_together(world: "World", attempts: list[FinishedAttempt]) -> list[str]:
-    """Settle attempts in one transaction. If a later attempt of a send has begun, its row is not changed."""
+    """Settle attempts in one transaction. A send of which a later attempt has begun does not change."""
     now = world.clock()
     async with world.db.transaction() as tx:
         settled = {row.id: row.status for row in await _settle(tx, attempts, now)}
-        current = [finished for finished in attempts if finished.send.id in settled]
-        await _write_attempts(tx, [*current, *[finished for finished in attempts if _was_ambiguous(finished)]], now)
-        await _erase_secrets(tx, current)
-        await _suppress(tx, current, now)
-        await _count_skipped(tx, current)
-        await events.record_all(tx, [event for finished in current for event in _events(finished, now)])
+        latest = [finished for finished in attempts if finished.send.id in settled]
+        await _write_attempts(tx, [*latest, *[finished for finished in attempts if _was_ambiguous(finished)]], now)
+        await _erase_secrets(tx, latest)
+        await _suppress(tx, latest, now)
+        await _count_skipped(tx, latest)
+        await events.record_all(tx, [event for finished in latest for event in _events(finished, now)])
     return [settled.get(finished.send.id, finished.send.status) for finished in attempts]
 
 
@@ -99,21 +102,25 @@ async def _settle(tx: Transaction, attempts: list[FinishedAttempt], now: Moment)
         }
         for finished in attempts
     ]
-    known = [{name: value for name, value in row.items() if value is not None} for row in rows]
+    rows_without_nulls = [{name: value for name, value in row.items() if value is not None} for row in rows]
     project_id = sorted({finished.send.project_id for finished in attempts})
-    return await store.settle(tx, project_id=project_id, rows=Jsonb(known), allowed=SETTLING_TRANSITIONS, now=now)
+    return await store.settle(
+        tx, project_id=project_id, rows=Jsonb(rows_without_nulls), allowed=SETTLING_TRANSITIONS, now=now
+    )
 
 
 async def _erase_secrets(tx: Transaction, attempts: list[FinishedAttempt]) -> None:
     """Erase the one-time secrets of sends that are not tried again."""
-    over = [finished.send for finished in attempts if finished.has_secrets and finished.verdict.due_at is None]
-    if over:
-        project_ids = sorted({send.project_id for send in over})
-        await store.erase_secrets(tx, project_id=project_ids, ids=[send.id for send in over])
+    not_tried_again = [
+        finished.send for finished in attempts if finished.has_secrets and finished.verdict.due_at is None
+    ]
+    if not_tried_again:
+        project_ids = sorted({send.project_id for send in not_tried_again})
+        await store.erase_secrets(tx, project_id=project_ids, ids=[send.id for send in not_tried_again])
 
 
 def _outcomes(finished: FinishedAttempt, now: Moment) -> dict[str, Any] | None:
-    """The status of each recipient after this attempt; None if the send has only one."""
+    """The status of each recipient after this attempt, keyed by address; None for a send with only one recipient."""
     if not finished.verdict.counts_as_try or not has_several_recipients(finished.send):
         return None
     return {
@@ -138,8 +145,8 @@ async def _write_attempts(tx: Transaction, attempts: list[FinishedAttempt], now:
         if finished.outcome is not None and finished.verdict.counts_as_try:
             rows[finished.send.id, finished.send.attempt] = _attempt_row(finished, finished.outcome)
         if _was_ambiguous(finished):
-            lost = finished.send.handed_over or 0
-            rows[finished.send.id, lost] = _unsettled_row(finished, lost)
+            unsettled = finished.send.handed_over or 0
+            rows[finished.send.id, unsettled] = _unsettled_row(finished, unsettled)
     if not rows:
         return
     project_id = sorted({row["project_id"] for row in rows.values()})
@@ -148,9 +155,9 @@ async def _write_attempts(tx: Transaction, attempts: list[FinishedAttempt], now:
 
 def _attempt_row(finished: FinishedAttempt, outcome: DeliveryOutcome) -> dict[str, Any]:
     kinds = {type(result) for result in outcome.results}
-    word = "AMBIGUOUS" if outcome.ambiguous else "DEFERRED" if Deferred in kinds else "REJECTED"
+    outcome_name = "AMBIGUOUS" if outcome.ambiguous else "DEFERRED" if Deferred in kinds else "REJECTED"
     if not outcome.ambiguous and Deferred not in kinds and Accepted in kinds:
-        word = "ACCEPTED"
+        outcome_name = "ACCEPTED"
     results = [
         {
             "recipient": result.recipient,
@@ -162,23 +169,29 @@ def _attempt_row(finished: FinishedAttempt, outcome: DeliveryOutcome) -> dict[st
         for result in outcome.results
     ]
     results += [
-        {"recipient": address, "result": "SUPPRESSED", "code": 0, "enhancedCode": "", "text": rules.why_suppressed(why)}
-        for address, why in finished.suppressed
+        {
+            "recipient": address,
+            "result": "SUPPRESSED",
+            "code": 0,
+            "enhancedCode": "",
+            "text": rules.suppression_text(reason),
+        }
+        for address, reason in finished.suppressed
     ]
     return {
         "project_id": finished.send.project_id,
         "send_id": finished.send.id,
         "attempt": finished.send.attempt,
-        "outcome": word,
+        "outcome": outcome_name,
         "host": outcome.host,
         "results": results,
         "dialogue": _storable_lines(outcome.dialogue),
         "duration_ms": round(finished.duration / timedelta(milliseconds=1)),
-        **(_as_sent(finished.transmitted) if finished.transmitted else {}),
+        **(_transmitted_columns(finished.transmitted) if finished.transmitted else {}),
     }
 
 
-def _as_sent(parts: TransmittedParts) -> dict[str, str]:
+def _transmitted_columns(parts: TransmittedParts) -> dict[str, str]:
     return {"signatures": parts.signatures, "links_base": parts.links_base}
 
 
@@ -187,6 +200,7 @@ def _storable_lines(lines: list[str]) -> list[str]:
 
 
 def _unsettled_row(finished: FinishedAttempt, attempt: int) -> dict[str, Any]:
+    """The row of an earlier attempt that was never settled."""
     return {
         "project_id": finished.send.project_id,
         "send_id": finished.send.id,
@@ -200,12 +214,12 @@ def _unsettled_row(finished: FinishedAttempt, attempt: int) -> dict[str, Any]:
 
 
 async def _suppress(tx: Transaction, attempts: list[FinishedAttempt], now: Moment) -> None:
-    hard = [
+    bounced = [
         (finished.send, address, reply) for finished in attempts for address, reply in finished.verdict.hard_bounces
     ]
     for finished in attempts:
         for address in finished.verdict.soft_bounces:
-            over = await store.count_soft_bounce(
+            reached_limit = await store.count_soft_bounce(
                 tx,
                 project_id=finished.send.project_id,
                 address=address.lower(),
@@ -213,11 +227,11 @@ async def _suppress(tx: Transaction, attempts: list[FinishedAttempt], now: Momen
                 span=SOFT_BOUNCES_OVER,
                 now=now,
             )
-            if any(over):
-                hard.append((finished.send, address, "three soft failures in a row over 72 hours"))
-    if hard:
+            if any(reached_limit):
+                bounced.append((finished.send, address, "three soft failures in a row over 72 hours"))
+    if bounced:
         # One row per address, because several sends may have bounced at the same mailbox; sorted to avoid deadlocks.
-        hard = [row for _, row in sorted({(row[0].project_id, row[1].lower()): row for row in hard}.items())]
+        bounced = [row for _, row in sorted({(row[0].project_id, row[1].lower()): row for row in bounced}.items())]
         added = [
             SuppressionEntry(
                 project_id=send.project_id,
@@ -229,7 +243,7 @@ async def _suppress(tx: Transaction, attempts: list[FinishedAttempt], now: Momen
                 send_id=send.id,
                 created_at=now,
             )
-            for send, address, reply in hard
+            for send, address, reply in bounced
         ]
         await store.suppress(tx, added, strength=SUPPRESSION_STRENGTH)
     recovered = [finished for finished in attempts if finished.verdict.sent and finished.send.tries > 0]
@@ -244,26 +258,26 @@ async def _suppress(tx: Transaction, attempts: list[FinishedAttempt], now: Momen
 async def _count_skipped(tx: Transaction, attempts: list[FinishedAttempt]) -> None:
     """Count the recipients of campaigns that were skipped right before delivery, by reason."""
     skipped = [(finished.send, finished.send.campaign_id, finished.verdict.skipped) for finished in attempts]
-    rows = [(send, campaign_id, why) for send, campaign_id, why in skipped if campaign_id is not None and why]
+    rows = [(send, campaign_id, reason) for send, campaign_id, reason in skipped if campaign_id is not None and reason]
     if rows:
         await store.count_skipped(
             tx,
             project_id=[send.project_id for send, _, _ in rows],
             campaign_id=[campaign_id for _, campaign_id, _ in rows],
             variant_id=[send.variant_id for send, _, _ in rows],
-            measure=[f"skipped_{why}" for _, _, why in rows],
+            measure=[f"skipped_{reason}" for _, _, reason in rows],
         )
 
 
 def _events(finished: FinishedAttempt, now: Moment) -> list[Event]:
-    known = _rendered_subject(finished)
-    return [event_of(finished.send, type_, now, **known, **data) for type_, data in finished.verdict.events]
+    subject = _rendered_subject(finished)
+    return [event_of(finished.send, type_, now, **subject, **data) for type_, data in finished.verdict.events]
 
 
 def _rendered_subject(finished: FinishedAttempt) -> dict[str, Any]:
-    """The subject that this recipient got; null for a campaign's send that was never composed.
+    """The field `subject` of the event, if it differs from the stored subject of the send.
 
-    Until it is composed, a campaign's send has the subject template.
+    The stored subject of a campaign's send is the subject template until the send is composed; then `subject` is null.
     """
     if finished.subject is not None:
         return {"subject": finished.subject[:500]}
@@ -271,8 +285,11 @@ def _rendered_subject(finished: FinishedAttempt) -> dict[str, Any]:
 
 
 def event_of(send: Send | TrackedSend, type_: str, now: Moment, **data: Any) -> Event:
-    """An event of a send with its common data; `data` adds fields or replaces them. Does not record it."""
-    known: dict[str, Any] = {
+    """A new event of a send with the fields that all events of sends have; `data` adds fields or replaces them.
+
+    Does not record the event.
+    """
+    common: dict[str, Any] = {
         "emailId": send.id,
         "messageId": send.message_id,
         "from": send.sender,
@@ -285,4 +302,4 @@ def event_of(send: Send | TrackedSend, type_: str, now: Moment, **data: Any) -> 
         "domainId": send.domain_id,
         "test": send.test,
     }
-    return events.make_event(send.project_id, type_, send.id, now, **{**known, **data})
+    return events.make_event(send.project_id, type_, send.id, now, **{**common, **data})

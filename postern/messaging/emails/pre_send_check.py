@@ -5,11 +5,11 @@ paused or cancelled, the recipient can unsubscribe, be suppressed or deleted, an
 connection is free for a message, one statement checks all of that and commits the mark "transmitted, reply unknown".
 
 A statement for each message would cost too much. So the check for one message includes the next messages of the same
-queue: as many as will probably get a connection while the result is fresh. A message whose result is older is checked
-again. With a relay that replies slowly, few messages are checked ahead. With a fast relay, the next check begins before
-the checked messages are used up, so that no connection waits for it.
+queue: as many as will probably get a connection while the result is fresh. A message whose result is no longer fresh is
+checked again. With a relay that replies slowly, few messages are checked ahead. With a fast relay, the next check
+begins before all checked messages are sent, so that no connection waits for it.
 
-Code that stops sends waits for `wait_until_stopped`: when it returns, results from before the stop are no longer used.
+Code that stops sends awaits `wait_until_stopped`: when that returns, results from before the stop are no longer used.
 """
 
 import asyncio
@@ -49,6 +49,7 @@ STOP_CHECK_SECONDS = 0.05
 """How often `wait_until_stopped` checks whether sends are still being transmitted."""
 
 PreSendResult = Literal["GO", "CHANGED", "OVERTAKEN"]
+"""GO: the message may be sent. CHANGED: see `ContentChanged`. OVERTAKEN: see `LeaseLost`."""
 
 
 class LeaseLost(Exception):
@@ -56,11 +57,14 @@ class LeaseLost(Exception):
 
 
 class ContentChanged(Exception):
-    """Something that the message was composed from has changed: it must be decided again whether and how it is sent."""
+    """Since the message was composed, the state of its content, contact or recipients has changed.
+
+    Whether and how the message is sent must be decided again.
+    """
 
 
 class SendTurn:
-    """One attempt that waits for a connection, and the result of its last check."""
+    """One attempt that waits in a SendQueue for a connection, and the result of its last check."""
 
     def __init__(
         self,
@@ -71,8 +75,8 @@ class SendTurn:
         needs_mark: bool,
         dated_at: Moment | None = None,
     ) -> None:
-        """`addresses` are in lower case; `skip_unsubscribed`: do not send to unsubscribed recipients; `dated_at`: the
-        `Date` header of the message."""
+        """`addresses`: the recipients in lower case. `skip_unsubscribed`: the reason UNSUBSCRIBE suppresses them too.
+        `dated_at`: the `Date` header of the message."""
         self.send = send
         self.dated_at = dated_at
         self.addresses = addresses
@@ -86,7 +90,7 @@ class SendTurn:
         """The running check that includes this attempt."""
 
     def row(self) -> dict[str, object]:
-        """The row of this attempt for the statement."""
+        """The row of this attempt for `store.check_before_sending`."""
         send = self.send
         return {
             "project_id": send.project_id,
@@ -108,8 +112,8 @@ class SendQueue:
     def __init__(self, world: "World") -> None:
         self._world = world
         self._waiting: dict[SendTurn, None] = {}
-        self._turns = 0
-        self._counted_from = 0.0
+        self._admitted_count = 0
+        self._counting_since = 0.0
         self._pace = 0.0
         self._check_seconds = 0.0
         self._checked_at = 0.0
@@ -122,7 +126,7 @@ class SendQueue:
     def holding(self, turn: SendTurn) -> Iterator[None]:
         """Keep the attempt in the queue while the block runs, or until it is admitted."""
         if not self._waiting:  # The rate is only measured while messages wait.
-            self._turns, self._counted_from = 0, asyncio.get_running_loop().time()
+            self._admitted_count, self._counting_since = 0, asyncio.get_running_loop().time()
         self._waiting[turn] = None
         try:
             yield
@@ -130,14 +134,16 @@ class SendQueue:
             self._waiting.pop(turn, None)
 
     async def admit(self, turn: SendTurn) -> None:
-        """Wait until a check shows that the message may be sent, and return. Raises LeaseLost, ContentChanged, or an
-        error of the database."""
+        """Return when a check that is fresh enough shows that the message may be sent; commits its mark if needed.
+
+        Raises LeaseLost, ContentChanged, or an error of the database.
+        """
         loop = asyncio.get_running_loop()
         admitted_at = loop.time()
         while not self._is_decided(turn, admitted_at):
             await self._wait_for_check(turn)
         self._waiting.pop(turn, None)
-        self._turns += 1
+        self._admitted_count += 1
         if turn.result == "OVERTAKEN":
             raise LeaseLost
         if turn.result == "CHANGED":
@@ -163,9 +169,9 @@ class SendQueue:
         if turn.check is None:
             # Messages are prepared in batches: when the first one has its connection, the others are about to arrive.
             await asyncio.sleep(0)
-        look = turn.check or self._begin_check([turn, *self._next_to_check(besides=turn)])
-        # A caller that is cancelled does not cancel the check for the others.
-        await asyncio.shield(look)
+        check = turn.check or self._begin_check([turn, *self._next_to_check(besides=turn)])
+        # If this caller is cancelled, the check goes on for the other messages.
+        await asyncio.shield(check)
 
     def _begin_check(self, group: list[SendTurn]) -> asyncio.Task[None]:
         task = asyncio.create_task(self._check_group(group))
@@ -186,7 +192,8 @@ class SendQueue:
     def _background_done(self, task: asyncio.Task[None]) -> None:
         self._background = None
         if not task.cancelled():
-            # Its messages are checked again when they have a connection, and get the error if it persists.
+            # Retrieving the error keeps asyncio from logging it. The messages of this check got no result, so they are
+            # checked again when they have a connection, and an error that persists is raised then.
             task.exception()
 
     def _ahead_count(self) -> int:
@@ -196,47 +203,44 @@ class SendQueue:
     def _next_to_check(self, besides: SendTurn | None = None) -> list[SendTurn]:
         """The next messages without a result, or with one that will be too old when they get a connection."""
         oldest = asyncio.get_running_loop().time() - BACKGROUND_AFTER * self._fresh_seconds
-        soon = islice(
-            (waiting for waiting in self._waiting if waiting.check is None and waiting is not besides),
-            self._ahead_count(),
+        next_turns = islice(
+            (turn for turn in self._waiting if turn.check is None and turn is not besides), self._ahead_count()
         )
         return [
-            waiting
-            for waiting in soon
-            if waiting.result is None or (waiting.result == "GO" and waiting.checked_at < oldest)
+            turn for turn in next_turns if turn.result is None or (turn.result == "GO" and turn.checked_at < oldest)
         ]
 
     def _measured_pace(self) -> float:
         """Messages per second."""
         now = asyncio.get_running_loop().time()
-        passed = now - self._counted_from
-        if passed >= PACE_SECONDS:
-            self._pace = self._turns / passed
-            self._turns, self._counted_from = 0, now
+        elapsed = now - self._counting_since
+        if elapsed >= PACE_SECONDS:
+            self._pace = self._admitted_count / elapsed
+            self._admitted_count, self._counting_since = 0, now
         return self._pace
 
     async def _check_group(self, group: list[SendTurn]) -> None:
         loop = asyncio.get_running_loop()
-        self._checked_at = began = loop.time()
+        self._checked_at = began_at = loop.time()
         try:
-            cleared = await check_sends(self._world, group)
+            may_send_by_id = await check_sends(self._world, group)
         finally:
             for turn in group:
                 turn.check = None
-        self._check_seconds = loop.time() - began
+        self._check_seconds = loop.time() - began_at
         for turn in group:
-            may_go = cleared.get(turn.send.id)
-            turn.result = "OVERTAKEN" if may_go is None else "GO" if may_go else "CHANGED"
-            turn.checked_at = began
-            if may_go:
+            may_send = may_send_by_id.get(turn.send.id)
+            turn.result = "OVERTAKEN" if may_send is None else "GO" if may_send else "CHANGED"
+            turn.checked_at = began_at
+            if may_send:
                 turn.needs_mark = False
 
 
 async def check_sends(world: "World", turns: list[SendTurn]) -> dict[UUID, bool]:
     """Whether each message may be sent as composed, keyed by the id of its send.
 
-    Attempts that are not the latest of their send are left out. Commits the mark "transmitted, reply unknown" for
-    messages that may be sent and have `needs_mark`.
+    Attempts that are not the latest of their send are left out. Commits the mark "transmitted, reply unknown" of
+    messages that may be sent and have `needs_mark`; an earlier mark that was never settled is recorded as AMBIGUOUS.
     """
     rows = await store.check_before_sending(
         world.db,
@@ -255,14 +259,14 @@ async def wait_until_stopped(world: "World", project_id: UUID, content_ids: list
     Messages that are in transmission may still arrive. Returns at once if no message is in transmission, and after
     FRESH_SECONDS_AT_MOST at the latest.
     """
-    ends = asyncio.get_running_loop().time() + FRESH_SECONDS_AT_MOST
-    leases_end = now + 2 * world.settings.lease  # Includes leases that are renewed meanwhile.
-    while (left := ends - asyncio.get_running_loop().time()) > 0:
+    deadline = asyncio.get_running_loop().time() + FRESH_SECONDS_AT_MOST
+    latest_lease_end = now + 2 * world.settings.lease  # Leases may be renewed while this waits.
+    while (remaining := deadline - asyncio.get_running_loop().time()) > 0:
         if not await store.has_unsettled_transmissions(
-            world.db, project_id=project_id, content_ids=content_ids, now=now, until=leases_end
+            world.db, project_id=project_id, content_ids=content_ids, now=now, until=latest_lease_end
         ):
             return
-        await asyncio.sleep(min(left, STOP_CHECK_SECONDS))
+        await asyncio.sleep(min(remaining, STOP_CHECK_SECONDS))
 
 
 class SendQueues:
@@ -273,7 +277,7 @@ class SendQueues:
         self._queues: WeakKeyDictionary[Transport, dict[int, SendQueue]] = WeakKeyDictionary()
 
     def of(self, transport: Transport, lane: int) -> SendQueue:
-        """The queue of a transport and a lane."""
+        """The queue of a transport and a lane, created on first use."""
         lanes = self._queues.setdefault(transport, {})
         queue = lanes.get(lane)
         if queue is None:
@@ -281,11 +285,11 @@ class SendQueues:
         return queue
 
     async def aclose(self) -> None:
-        """Nothing is held open."""
+        """Does nothing: queues have nothing to close. The shutdown calls it on every resource of the process."""
 
 
 def queues(world: "World") -> SendQueues:
-    """The queues of this process."""
+    """The queues of this process, created on first use."""
     queues_ = world.resources.get(SendQueues)
     if queues_ is None:
         queues_ = world.resources[SendQueues] = SendQueues(world)

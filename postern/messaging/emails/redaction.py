@@ -24,7 +24,7 @@ REMOVED = "[removed]"
 
 
 class SecretInSubject(ValueError):
-    """A one-time secret was about to be written into a subject, which is stored and shown everywhere."""
+    """A subject contains a one-time secret. Subjects are stored unencrypted and shown in the log."""
 
 
 def redact(text: str, secrets: Sequence[str]) -> str:
@@ -72,7 +72,7 @@ def redact_outcome(outcome: DeliveryOutcome, secrets: Sequence[str]) -> Delivery
         outcome,
         results=tuple(replace(result, text=redact(result.text, secrets)) for result in outcome.results),
         exchange=tuple(
-            (who, redact(line.decode("latin-1"), secrets).encode("latin-1")) for who, line in outcome.exchange
+            (side, redact(line.decode("latin-1"), secrets).encode("latin-1")) for side, line in outcome.exchange
         ),
     )
 

@@ -22,17 +22,20 @@ MAX_BATCHES = 100
 
 
 async def delete_expired(world: "World") -> int:
-    """Delete expired data and the secrets of settled sends; returns the number of batches. Log entries stay."""
-    removed = 0
-    while removed < MAX_BATCHES and await store.delete_expired_keys(world.db, window=IDEMPOTENCY_WINDOW):
-        removed += 1
-    while removed < MAX_BATCHES and await store.erase_settled_secrets(world.db, limit=BATCH):
-        removed += 1
+    """Delete expired data, and secrets of settled sends that remained; returns the number of batches.
+
+    Log entries stay. Deletes at most MAX_BATCHES batches of each kind of data; the next run deletes the rest.
+    """
+    total = 0
+    while total < MAX_BATCHES and await store.delete_expired_keys(world.db, window=IDEMPOTENCY_WINDOW):
+        total += 1
+    while total < MAX_BATCHES and await store.erase_settled_secrets(world.db, limit=BATCH):
+        total += 1
     for delete_batch in (store.delete_expired_bodies, store.delete_expired_captured):
-        batches = 0
-        while batches < MAX_BATCHES and await delete_batch(
+        batches_of_kind = 0
+        while batches_of_kind < MAX_BATCHES and await delete_batch(
             world.db, now=world.clock(), default_days=RETENTION_DAYS, limit=BATCH
         ):
-            batches += 1
-        removed += batches
-    return removed
+            batches_of_kind += 1
+        total += batches_of_kind
+    return total

@@ -35,12 +35,16 @@ CAMPAIGN_CANCELLED = "The campaign was cancelled."
 
 
 class SendOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """The state of a send after an attempt, and what is recorded with that state."""
+    """The state of a send after an attempt, and what is recorded with that state.
+
+    `sent`, `delivered`, `bounced` and `complained`: whether the time of this is stored, if it was not stored before.
+    """
 
     status: SendStatus
     due_at: datetime | None = None
+    """When the send is tried again; None if it is settled."""
     counts_as_try: bool = True
-    """Whether the attempt increases `tries`; False if no server was contacted."""
+    """Whether the attempt increases `tries` of the send; False if, for example, no server was contacted."""
     pending: list[str] | None = None
     """The recipients that the next attempt sends to; None for all."""
     reason: str | None = None
@@ -53,6 +57,7 @@ class SendOutcome(msgspec.Struct, frozen=True, kw_only=True):
     hard_bounces: list[tuple[str, str]] = []
     """Addresses to suppress, each with the server's reply."""
     soft_bounces: list[str] = []
+    """Addresses with a failure that suppresses the address only if it is repeated."""
     recipients: dict[str, tuple[SendStatus, str | None]] = {}
     """Status and reason of each recipient of this attempt, keyed by address."""
     skipped: Skipped | None = None
@@ -87,20 +92,19 @@ def message_id_of(send_id: UUID, sender: Address) -> str:
 def judge(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: str, chance: Chance) -> SendOutcome:
     """The state of a send after one attempt: settled, or to be retried at `due_at`.
 
-    With `on_ambiguous="hold"` an ambiguous attempt makes the send FAILED; otherwise it is retried. `chance` varies the
-    delay of the retry.
+    `on_ambiguous` is the project's setting for attempts that ended before the server's reply: with "hold" the send
+    becomes FAILED, with any other value it is retried. `chance` varies the delay of the retry.
     """
     if outcome.no_server_contacted:
-        pause = outcome.retry_after or NO_SERVER_DELAY
-        if _is_expired(send, now + pause):
-            pause = min(
-                pause, NO_SERVER_DELAY
-            )  # Shortly before its expiry, a send is retried after the shortest delay.
-        if _is_expired(send, now + pause):
+        delay = outcome.retry_after or NO_SERVER_DELAY
+        if _is_expired(send, now + delay):
+            # Shortly before its expiry, a send is retried after the shortest delay.
+            delay = min(delay, NO_SERVER_DELAY)
+        if _is_expired(send, now + delay):
             return _give_up(send, "No mail server could be contacted before the e-mail expired.", [], [])
         reason = _first_text(outcome.results)
         return SendOutcome(
-            status=send.status, due_at=now + pause, counts_as_try=False, pending=send.pending, reason=reason
+            status=send.status, due_at=now + delay, counts_as_try=False, pending=send.pending, reason=reason
         )
     verdict = _judge_replies(send, outcome, now, on_ambiguous=on_ambiguous, chance=chance)
     return msgspec.structs.replace(
@@ -125,8 +129,8 @@ def _judge_replies(
     accepted = [result for result in outcome.results if isinstance(result, Accepted)]
     deferred = [result for result in outcome.results if isinstance(result, Deferred)]
     rejected = [result for result in outcome.results if isinstance(result, Rejected)]
-    hard = [(result.recipient, _reply_text(result)) for result in rejected if _is_recipients_fault(result)]
-    soft = [result.recipient for result in [*deferred, *rejected] if _is_soft(result)]
+    hard = [(result.recipient, _reply_text(result)) for result in rejected if _is_hard_bounce(result)]
+    soft = [result.recipient for result in [*deferred, *rejected] if _is_soft_bounce(result)]
     if outcome.ambiguous and on_ambiguous == "hold":
         reason = "Held: the message was handed over and no reply came; it may have arrived. Retry it by hand."
         return SendOutcome(
@@ -143,7 +147,7 @@ def _judge_replies(
         bounced=True,
         hard_bounces=hard,
         soft_bounces=soft,
-        events=[("email.bounced", _bounce(rejected[0]))] if rejected else [],
+        events=[("email.bounced", _bounce_data(rejected[0]))] if rejected else [],
     )
 
 
@@ -204,7 +208,7 @@ def _judge_accepted(
         events.append(("email.sent", {}))
     if delivered:
         events.append(("email.delivered", {}))
-    events += [("email.bounced", _bounce(result)) for result in rejected]
+    events += [("email.bounced", _bounce_data(result)) for result in rejected]
     return SendOutcome(
         status="DELIVERED" if delivered else "SENT",
         reason=f"Some recipients were rejected: {_reply_text(rejected[0])}" if rejected else None,
@@ -231,7 +235,8 @@ def _give_up(
 
 
 def from_name_template(name: str | None) -> str | None:
-    """The display name, stripped, if it has template tags and so is rendered for each recipient; otherwise None."""
+    """The display name without surrounding spaces if it has template tags, which are rendered for each recipient;
+    otherwise None."""
     return name.strip() if name and ("{{" in name or "{%" in name) else None
 
 
@@ -270,8 +275,8 @@ def sender_not_verified(address: str) -> SendOutcome:
     """FAILED: the single sender was deleted since the message was accepted, or was never confirmed."""
     domain = address.rpartition("@")[2]
     reason = (
-        f"{address} is not a verified sender of this project any more, and {domain} is not a verified sending domain of"
-        " it. Have one of them verified, then retry this send."
+        f"{address} is not a verified sender of this project any more, and {domain} is not one of its verified sending"
+        " domains. Verify one of them, then retry this send."
     )
     return SendOutcome(status="FAILED", reason=reason, events=[("email.failed", {"reason": reason})])
 
@@ -283,13 +288,13 @@ def content_kept_changing(send: Send, now: datetime) -> SendOutcome:
 
 
 def not_rendered(send: Send, reason: str, now: datetime) -> SendOutcome:
-    """Retry with growing delays, because no render process was available; EXPIRED if the send expires before."""
-    pause = no_server_delay(send.attempt)
-    if _is_expired(send, now + pause):
-        pause = NO_SERVER_DELAY
-    if _is_expired(send, now + pause):
+    """Retry with growing delays, because no render process was available; EXPIRED if the send expires before that."""
+    delay = no_server_delay(send.attempt)
+    if _is_expired(send, now + delay):
+        delay = NO_SERVER_DELAY
+    if _is_expired(send, now + delay):
         return _give_up(send, reason, [], [])
-    return SendOutcome(status=send.status, due_at=now + pause, counts_as_try=False, pending=send.pending, reason=reason)
+    return SendOutcome(status=send.status, due_at=now + delay, counts_as_try=False, pending=send.pending, reason=reason)
 
 
 def suppressed(send: Send, addresses: Sequence[tuple[str, str]]) -> SendOutcome:
@@ -297,38 +302,38 @@ def suppressed(send: Send, addresses: Sequence[tuple[str, str]]) -> SendOutcome:
 
     The status is SUPPRESSED, or SENT if an earlier attempt reached other recipients.
     """
-    address, why = addresses[0]
-    reason = f"{address} is suppressed ({why.lower()})."
-    left_out = SendOutcome(
-        status="SENT"
-        if send.sent_at is not None
-        else "SUPPRESSED",  # Other recipients got the message in an earlier attempt.
+    address, suppression_reason = addresses[0]
+    reason = f"{address} is suppressed ({suppression_reason.lower()})."
+    verdict = SendOutcome(
+        status="SUPPRESSED" if send.sent_at is None else "SENT",
         reason=reason,
-        skipped="unsubscribed" if why == "UNSUBSCRIBE" else "suppressed",
+        skipped="unsubscribed" if suppression_reason == "UNSUBSCRIBE" else "suppressed",
     )
-    return with_suppressed_recipients(left_out, addresses)
+    return with_suppressed_recipients(verdict, addresses)
 
 
 def with_suppressed_recipients(verdict: SendOutcome, addresses: Sequence[tuple[str, str]]) -> SendOutcome:
-    """Add the suppressed recipients to an outcome: to its reason and recipients, with one event for each.
+    """Add the suppressed recipients to an outcome: to its reason, its recipients, and its events (one for each).
 
-    `addresses` have the suppression reason. Returns `verdict` unchanged if there are none or if the attempt does not
-    count.
+    Each of `addresses` is an address with its suppression reason. Returns `verdict` unchanged if there are no addresses
+    or if the attempt does not count as a try.
     """
     if not addresses or not verdict.counts_as_try:
         return verdict
-    named = "; ".join(f"{address} is {why_suppressed(why)}" for address, why in addresses[:5])
+    listed = "; ".join(
+        f"{address} is {suppression_text(suppression_reason)}" for address, suppression_reason in addresses[:5]
+    )
     more = f" and {len(addresses) - 5} more" if len(addresses) > 5 else ""
-    omitted = f"Suppressed recipients: {named}{more}."
+    summary = f"Suppressed recipients: {listed}{more}."
     suppressed_recipients: dict[str, tuple[SendStatus, str | None]] = {
-        address: ("SUPPRESSED", why_suppressed(why)) for address, why in addresses
+        address: ("SUPPRESSED", suppression_text(suppression_reason)) for address, suppression_reason in addresses
     }
     events = [
-        ("email.suppressed", {"recipient": address, "reason": f"{address} is {why_suppressed(why)}."})
-        for address, why in addresses
+        ("email.suppressed", {"recipient": address, "reason": f"{address} is {suppression_text(suppression_reason)}."})
+        for address, suppression_reason in addresses
     ]
     all_suppressed = verdict.status == "SUPPRESSED"
-    reason = verdict.reason if all_suppressed else f"{verdict.reason} {omitted}" if verdict.reason else omitted
+    reason = verdict.reason if all_suppressed else f"{verdict.reason} {summary}" if verdict.reason else summary
     return msgspec.structs.replace(
         verdict,
         reason=reason and reason[:1_000],
@@ -337,13 +342,13 @@ def with_suppressed_recipients(verdict: SendOutcome, addresses: Sequence[tuple[s
     )
 
 
-def why_suppressed(why: str) -> str:
+def suppression_text(reason: str) -> str:
     """A suppression reason as shown to people: `suppressed (bounce)` for `BOUNCE`."""
-    return f"suppressed ({why.lower()})"
+    return f"suppressed ({reason.lower()})"
 
 
 def with_complaint(verdict: SendOutcome) -> SendOutcome:
-    """The outcome of the test address for complaints: the message is delivered and then reported as spam."""
+    """The outcome as COMPLAINED, for the test address for complaints: as if the recipient had reported spam."""
     return msgspec.structs.replace(
         verdict, status="COMPLAINED", complained=True, events=[*verdict.events, ("email.complained", {})]
     )
@@ -353,13 +358,13 @@ def _is_expired(send: Send, moment: datetime) -> bool:
     return send.expires_at is not None and moment >= send.expires_at
 
 
-def _is_recipients_fault(result: Result) -> bool:
+def _is_hard_bounce(result: Result) -> bool:
     if result.host == TEST_DOMAIN:
         return False  # Test addresses are never suppressed, so that tests can be repeated.
     return isinstance(result, Rejected) and suppresses(classify(result.code, result.enhanced, result.text))
 
 
-def _is_soft(result: Result) -> bool:
+def _is_soft_bounce(result: Result) -> bool:
     return result.host != TEST_DOMAIN and counts_towards_suppression(
         classify(result.code, result.enhanced, result.text)
     )
@@ -379,7 +384,7 @@ def _first_text(results: tuple[Result, ...]) -> str | None:
     return storable(results[0].text)[:1_000] if results else None
 
 
-def _bounce(result: Result) -> dict[str, Any]:
+def _bounce_data(result: Result) -> dict[str, Any]:
     return {
         "recipient": result.recipient,
         "code": result.code,
@@ -397,16 +402,16 @@ def _bounce(result: Result) -> dict[str, Any]:
 
 
 def reached(counts: Mapping[str, int]) -> int:
-    """The number of messages that a server accepted: the counter `sent`, or 0."""
+    """The number of messages that reached their recipients, as far as is known: the counter `sent`, or 0."""
     return counts.get("sent", 0)
 
 
 def rate(counts: Mapping[str, int], measure: str) -> float:
     """The rate of `measure` ("opened", "clicked", "complained" or "bounced") from 0 to 1; 0 without messages."""
-    whole = reached(counts)
+    total = reached(counts)
     if measure == "bounced":
-        whole += counts.get("bounced", 0)
-    return share(counts.get(measure, 0), whole)
+        total += counts.get("bounced", 0)
+    return share(counts.get(measure, 0), total)
 
 
 def share(part: int, whole: int) -> float:

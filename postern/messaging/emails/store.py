@@ -112,7 +112,7 @@ INSERTED_FIELDS = (
 """The fields of a new send that `insert_sends` stores unchanged."""
 
 
-# All rows are one JSON value, because encoding that is far cheaper than encoding a dozen arrays.
+# All rows are passed as one JSON value, because that is far cheaper to encode than a dozen arrays.
 @statement("""
     with v as materialized (
         select * from jsonb_to_recordset(%(rows)s) as v (
@@ -123,7 +123,7 @@ INSERTED_FIELDS = (
     ), bodies as (
         insert into send_bodies (project_id, send_id, body, sealed)
         select project_id, id, body, decode(sealed, 'base64') from v
-    ), words as (
+    ), searches as (
         insert into send_search (project_id, send_id, search_text) select project_id, id, search_text from v
     )
     insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,
@@ -135,7 +135,10 @@ INSERTED_FIELDS = (
     from v where project_id = any (%(project_id)s)
 """)
 async def insert_sends(tx: Transaction, *, project_id: list[UUID], rows: Jsonb) -> None:
-    """Insert sends, their bodies and their search texts. `project_id`: the projects that occur in `rows`."""
+    """Insert transactional sends, their bodies and search texts. `project_id`: all projects that occur in `rows`.
+
+    A send with the attempt 1 is inserted as claimed and marked "transmitted, reply unknown".
+    """
 
 
 @statement("""
@@ -151,10 +154,10 @@ async def insert_bodies(
 ) -> None: ...
 
 
-# Insert keys; returns those that are new or expired. Keys claimed within `window` are left out, unchanged.
+# Insert idempotency keys and return those that were new or older than `window`. Other keys are left out and unchanged.
 @statement("""
-    insert into idempotency_keys as known (project_id, route, key, body_hash, send_ids, lease_until, status, response,
-                                           created_at)
+    insert into idempotency_keys as existing (project_id, route, key, body_hash, send_ids, lease_until, status,
+                                              response, created_at)
     select project_id, route, key, body_hash, array(select jsonb_array_elements_text(send_ids)::uuid),
            now() + %(lease)s::interval, status, response, now()
     from unnest(%(project_id)s::uuid[], %(route)s::text[], %(key)s::text[], %(body_hash)s::bytea[],
@@ -164,7 +167,7 @@ async def insert_bodies(
     on conflict (project_id, route, key) do update
         set body_hash = excluded.body_hash, send_ids = excluded.send_ids, lease_until = excluded.lease_until,
             status = excluded.status, response = excluded.response, created_at = excluded.created_at
-        where known.created_at <= now() - %(window)s::interval
+        where existing.created_at <= now() - %(window)s::interval
     returning project_id, route, key
 """)
 async def claim_keys(
@@ -184,15 +187,16 @@ async def get_key(db: Queries, *, project_id: UUID, route: str, key: str, window
 
 
 @statement("""
-    update idempotency_keys as known set status = v.status, response = v.response
+    update idempotency_keys as k set status = v.status, response = v.response
     from unnest(%(project_id)s::uuid[], %(route)s::text[], %(key)s::text[], %(status)s::smallint[],
                 %(response)s::jsonb[]) as v (project_id, route, key, status, response)
-    where (known.project_id, known.route, known.key) = (v.project_id, v.route, v.key) and known.status is null
+    where (k.project_id, k.route, k.key) = (v.project_id, v.route, v.key) and k.status is null
 """)
 async def finish_keys(db: Queries, keys: list[IdempotencyKey]) -> None:
     """Store status and response of keys that have none yet."""
 
 
+# Delete up to 10,000 keys that are older than `window`; False if there are none.
 @statement("""
     delete from idempotency_keys where ctid = any (array(
         select ctid from idempotency_keys where created_at <= now() - %(window)s::interval limit 10000
@@ -202,7 +206,7 @@ async def delete_expired_keys(db: Queries, *, window: timedelta) -> bool: ...
 
 
 @statement("select * from sends where project_id = %(project_id)s and id = %(id)s")
-async def send(db: Queries, *, project_id: UUID, id: UUID) -> Send | None: ...
+async def get_send(db: Queries, *, project_id: UUID, id: UUID) -> Send | None: ...
 
 
 @statement("select * from sends where project_id = %(project_id)s and id = any (%(ids)s)")
@@ -211,9 +215,10 @@ async def sends_by_id(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list
 
 @statement("select * from sends where project_id = %(project_id)s and id = %(id)s for update")
 async def lock_send(tx: Transaction, *, project_id: UUID, id: UUID) -> Send | None:
-    """The send, locked for update."""
+    """The row of a send, locked `for update`; None if there is none with this id."""
 
 
+# One page of sends, newest first. `where` is a condition on `sends s`.
 @statement("""
     select s.* from sends s
     where s.project_id = %(project_id)s and s.id in (
@@ -232,7 +237,7 @@ async def count_log(db: Queries, *, project_id: UUID, where: Composable) -> int:
 def stream_log(tx: Transaction, *, project_id: UUID, where: Composable) -> AsyncIterator[Send]: ...
 
 
-# The counters of a campaign; of the whole project if `campaign_id` is None.
+# The counters of a campaign, or their sums over the whole project if `campaign_id` is None.
 @statement("""
     select measure, sum(count)::bigint as count from send_counters
     where project_id = %(project_id)s and (%(campaign_id)s::uuid is null or campaign_id = %(campaign_id)s)
@@ -256,7 +261,7 @@ async def erase_secrets(tx: Transaction, *, project_id: list[UUID], ids: list[UU
 
 
 # Erase the one-time secrets of up to `limit` settled sends; False if there are none.
-# The code that settles a send normally erases its secrets too. This erases secrets that remained.
+# Normally the code that settles a send erases its secrets. This erases those that remained, for example after a crash.
 @statement("""
     with settled as (
         select b.project_id, b.send_id from send_bodies b
@@ -269,8 +274,8 @@ async def erase_secrets(tx: Transaction, *, project_id: list[UUID], ids: list[UU
 async def erase_settled_secrets(db: Queries, *, limit: int) -> bool: ...
 
 
-# pg_column_size of a compressed value is its compressed size. Concatenating `{}` decompresses it, which is cheaper
-# than a conversion to text.
+# The approximate size of the bodies of sends, and of contents that many sends share. pg_column_size of a compressed
+# value is its compressed size. Concatenating `{}` decompresses the value, which is cheaper than a conversion to text.
 @statement("""
     select send_id as id, pg_column_size(
         case when pg_column_compression(body) is null then body else body || '{}' end) as size
@@ -308,8 +313,9 @@ async def insert_content(tx: Transaction, *, project_id: UUID, id: UUID, body: J
 async def set_content_state(tx: Transaction, *, project_id: UUID, ids: list[UUID], state: str) -> None: ...
 
 
-# While a worker holds a send, its due_at is the end of the lease; so all leases end from `now`
-# to `until`. A send without the mark in handed_over was not checked yet, or is settled.
+# Whether a marketing send of these contents may be in transmission. While a worker has claimed a send, the due_at of
+# the send is the end of the lease, which lies between `now` and `until`. If handed_over is not the current attempt, the
+# send was not checked yet or is settled.
 @statement("""
     select exists (
         select from sends where project_id = %(project_id)s and lane = 1 and due_at between %(now)s and %(until)s
@@ -320,8 +326,9 @@ async def has_unsettled_transmissions(
 ) -> bool: ...
 
 
-# The share lock on the content makes a concurrent release wait, so the release finds every send that is held here. A
-# send whose content was already released becomes due now. This attempt transmitted nothing, so its mark is removed.
+# Remove due_at of sends whose content is still held; sends whose content was released in the meantime become due now.
+# The share lock on the content makes a concurrent release wait, so that the release finds every send that is held here.
+# The attempts transmitted nothing, so their marks are removed.
 @statement("""
     with held as materialized (
         select project_id, id from contents
@@ -341,37 +348,38 @@ async def hold_sends(
 ) -> None: ...
 
 
-# Whether each send may be transmitted; marks those that may. Leaves out attempts that are not the latest.
-# All subqueries are in the SELECT list, so that no plan joins whole tables: there are only a few hundred rows. They
-# check the state of shared content, then whether the contact exists and is subscribed, then the suppression list, where
-# the reason UNSUBSCRIBE counts only if `skip_unsubscribed` is set. `mark`: mark the send as transmitted if it may go.
-# `lost`: an earlier attempt that was marked and never settled; it is recorded as AMBIGUOUS.
+# Whether each send may be transmitted. Leaves out attempts that are not the latest of their send.
+# The subqueries check the state of shared content, then whether the contact exists and is subscribed, then the
+# suppression list, where the reason UNSUBSCRIBE counts only if `skip_unsubscribed` is set. They are in the SELECT list,
+# so that no query plan joins whole tables for the few hundred rows.
+# `mark`: mark the send as "transmitted, reply unknown" if it may be transmitted. `lost`: the number of an earlier
+# attempt that was marked and never settled; it is recorded as AMBIGUOUS with the text `why`.
 @statement("""
-    with wanted as materialized (
+    with requested as materialized (
         select * from jsonb_to_recordset(%(rows)s) as v (
             project_id uuid, id uuid, attempt int, content_id uuid, contact_id uuid, addresses text[],
             skip_unsubscribed bool, mark bool, lost int, dated_at timestamptz)
         where project_id = any (%(project_id)s)
-    ), seen as materialized (
-        select w.*,
-            (w.content_id is null or exists (
-                select from contents c where (c.project_id, c.id) = (w.project_id, w.content_id) and c.state = 'GOING'))
-            and (w.contact_id is null or exists (
+    ), checked as materialized (
+        select r.*,
+            (r.content_id is null or exists (
+                select from contents c where (c.project_id, c.id) = (r.project_id, r.content_id) and c.state = 'GOING'))
+            and (r.contact_id is null or exists (
                 select from contacts c
-                where (c.project_id, c.id) = (w.project_id, w.contact_id) and not c.unsubscribed))
+                where (c.project_id, c.id) = (r.project_id, r.contact_id) and not c.unsubscribed))
             and not exists (
-                select from suppressions p where p.project_id = w.project_id and p.address = any (w.addresses)
-                                             and (w.skip_unsubscribed or p.reason <> 'UNSUBSCRIBE'))
+                select from suppressions p where p.project_id = r.project_id and p.address = any (r.addresses)
+                                             and (r.skip_unsubscribed or p.reason <> 'UNSUBSCRIBE'))
             as may_go
-        from wanted w
+        from requested r
     ), marked as (
         update sends as s set handed_over = v.attempt, dated_at = coalesce(s.dated_at, v.dated_at),
                               ambiguous_attempts = s.ambiguous_attempts
                                   + (v.lost is not null and s.handed_over is distinct from v.attempt)::int
-        from seen as v
+        from checked as v
         where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and v.mark and v.may_go
         returning s.project_id, s.id, v.lost
-    ), noted as (
+    ), recorded as (
         insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms,
                                    finished_at)
         select project_id, id, lost, 'AMBIGUOUS', '', '[]', array[%(why)s::text], 0, %(now)s::timestamptz
@@ -380,7 +388,7 @@ async def hold_sends(
     )
     select id, true as may_go from marked
     union all
-    select v.id, v.may_go from seen as v
+    select v.id, v.may_go from checked as v
     join sends s on (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
     where not (v.mark and v.may_go)
 """)
@@ -389,7 +397,7 @@ async def check_before_sending(
 ) -> list[PreSendState]: ...
 
 
-# The states of shared content and of contacts; deleted contacts are left out.
+# The states of shared contents and of contacts; deleted contacts are left out.
 @statement("""
     select id, state from contents where project_id = %(project_id)s and id = any (%(content_ids)s)
     union all
@@ -401,6 +409,7 @@ async def states_of(
 ) -> list[StateById]: ...
 
 
+# Increase a counter of a campaign for each element of the parallel lists; elements may occur several times.
 @statement("""
     insert into send_counters as counter (project_id, campaign_id, variant_id, measure, slot, count)
     select project_id, campaign_id, coalesce(variant_id, '00000000-0000-0000-0000-000000000000'), measure,
@@ -421,8 +430,8 @@ async def count_skipped(
 ) -> None: ...
 
 
-# Store the state of sends after an attempt; returns the sends whose attempt is still the latest.
-# `allowed`: the status changes `FROM TO` that are applied; otherwise the status stays.
+# Store the state of sends after an attempt; returns the sends whose attempt is still the latest. Others do not change.
+# `allowed`: the transitions `FROM TO` that are applied; with any other transition, the send keeps its status.
 @statement("""
     update sends as s set
         status = case when s.status || ' ' || v.status = any (%(allowed)s::text[]) then v.status else s.status end,
@@ -448,6 +457,7 @@ async def settle(
 ) -> list[SettledSend]: ...
 
 
+# Rows of attempts that are stored already do not change.
 @statement("""
     insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms, finished_at,
                                signatures, links_base)
@@ -468,7 +478,7 @@ async def insert_attempts(tx: Transaction, *, project_id: list[UUID], rows: Json
 async def attempts(db: Queries, *, project_id: UUID, send_id: UUID) -> list[SendAttempt]: ...
 
 
-# The recipient has the message of the last accepted attempt.
+# The parts of the last accepted attempt, because the recipient has its message; if none was accepted, of the last one.
 @statement("""
     select signatures, links_base from send_attempts
     where project_id = %(project_id)s and send_id = %(send_id)s and signatures is not null and links_base is not null
@@ -477,7 +487,7 @@ async def attempts(db: Queries, *, project_id: UUID, send_id: UUID) -> list[Send
 async def transmitted_parts(db: Queries, *, project_id: UUID, send_id: UUID) -> TransmittedParts | None: ...
 
 
-# If a worker has claimed the send but not transmitted it, the next attempt replaces that attempt.
+# If a worker has claimed the send but not transmitted it, a new attempt begins now and replaces the worker's attempt.
 @statement("""
     update sends set due_at = %(now)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s and handed_over is null
@@ -497,7 +507,8 @@ async def bring_forward(tx: Transaction, *, project_id: UUID, id: UUID, now: Mom
 async def change_schedule(tx: Transaction, send: Send, *, now: Moment) -> Send: ...
 
 
-# A renewal that arrives after the attempt was settled must not change the due_at of the next attempt.
+# The parallel lists name attempts. A renewal that arrives after the attempt was settled must not change the due_at of
+# the next attempt.
 @statement("""
     update sends as s set due_at = %(until)s
     from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(attempt)s::int[]) as v (project_id, id, attempt)
@@ -516,34 +527,35 @@ async def suppressed_among(db: Queries, *, project_id: UUID, addresses: list[str
 
 # Uses the clock of the database, which all processes share.
 @statement("""
-    insert into mail_rates as known (project_id, name, next_at)
+    insert into mail_rates as existing (project_id, name, next_at)
     values (%(project_id)s, %(name)s, clock_timestamp() + %(span)s::interval)
     on conflict (project_id, name) do update
-        set next_at = greatest(known.next_at, clock_timestamp()) + %(span)s::interval
-        where known.next_at < clock_timestamp() + %(ahead)s::interval
+        set next_at = greatest(existing.next_at, clock_timestamp()) + %(span)s::interval
+        where existing.next_at < clock_timestamp() + %(ahead)s::interval
     returning greatest(extract(epoch from next_at - %(span)s::interval - clock_timestamp()), 0)::float8
         as begin_seconds
 """)
 async def lease_times(
     db: Queries, *, project_id: UUID, name: str, span: timedelta, ahead: timedelta
 ) -> LeasedTimes | None:
-    """Lease the next time span of a rate limit; None if it would begin more than `ahead` from now."""
+    """Lease the next free time span of the rate limit `name`; None if it would begin more than `ahead` from now."""
 
 
 # Add suppressions; returns those that are new or got a stronger reason. `strength`: reasons, weakest first.
-# A stronger reason replaces a weaker one, and the weaker one is added to the history.
+# A stronger reason replaces a weaker one, and the weaker one is added to the history. Each address may occur only once.
 @statement("""
-    insert into suppressions as known (project_id, id, address, reason, source, detail, send_id, created_at)
+    insert into suppressions as existing (project_id, id, address, reason, source, detail, send_id, created_at)
     select * from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(address)s::text[], %(reason)s::text[],
                          %(source)s::text[], %(detail)s::text[], %(send_id)s::uuid[], %(created_at)s::timestamptz[])
     on conflict (project_id, address) do update set
         reason = excluded.reason, source = excluded.source, detail = excluded.detail, send_id = excluded.send_id,
         updated_at = excluded.created_at,
-        history = known.history || jsonb_build_array(jsonb_build_object(
-            'reason', known.reason, 'source', known.source, 'detail', known.detail, 'sendId', known.send_id,
-            'since', to_char(coalesce(known.updated_at, known.created_at) at time zone 'UTC',
+        history = existing.history || jsonb_build_array(jsonb_build_object(
+            'reason', existing.reason, 'source', existing.source, 'detail', existing.detail,
+            'sendId', existing.send_id,
+            'since', to_char(coalesce(existing.updated_at, existing.created_at) at time zone 'UTC',
                              'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
-    where array_position(%(strength)s::text[], excluded.reason) > array_position(%(strength)s::text[], known.reason)
+    where array_position(%(strength)s::text[], excluded.reason) > array_position(%(strength)s::text[], existing.reason)
     returning id, address, reason, source, detail, send_id, history, created_at,
               coalesce(updated_at, created_at) as updated_at
 """)
@@ -602,7 +614,7 @@ async def suppressions(
       and (%(pattern)s::text is null or address like %(pattern)s)
     order by id desc
 """)
-def all_suppressions(
+def stream_suppressions(
     tx: Transaction, *, project_id: UUID, reason: str | None, pattern: str | None
 ) -> AsyncIterator[Suppression]: ...
 
@@ -617,9 +629,9 @@ async def count_suppressions(db: Queries, *, project_id: UUID, reason: str | Non
 
 # Count a soft bounce; returns one value: whether there are now `times` of them, spread over at least `span`.
 @statement("""
-    insert into soft_bounces as known (project_id, address, times, first_at, last_at)
+    insert into soft_bounces as existing (project_id, address, times, first_at, last_at)
     values (%(project_id)s, %(address)s, 1, %(now)s, %(now)s)
-    on conflict (project_id, address) do update set times = known.times + 1, last_at = %(now)s
+    on conflict (project_id, address) do update set times = existing.times + 1, last_at = %(now)s
     returning times >= %(times)s and last_at - first_at >= %(span)s::interval
 """)
 async def count_soft_bounce(
@@ -653,6 +665,7 @@ async def capture(db: Queries, messages: list[CapturedMail]) -> None:
 async def captured_message(db: Queries, *, project_id: UUID, send_id: UUID) -> bytes | None: ...
 
 
+# Sends of any project.
 @statement("""
     select project_id, id, recipient, subject, sender, message_id, to_addresses, tags, test, contact_id, campaign_id,
            variant_id, domain_id, delivered_at, sent_at, opened_at, clicked_at, human_opened_at, human_clicked_at
@@ -661,6 +674,7 @@ async def captured_message(db: Queries, *, project_id: UUID, send_id: UUID) -> b
 async def tracked_sends(db: Queries, *, ids: list[UUID]) -> list[TrackedSend]: ...
 
 
+# Store the times that are not None in the parallel lists, for sends that have no such time yet.
 @statement("""
     update sends as s set
         opened_at = coalesce(s.opened_at, v.opened_at), clicked_at = coalesce(s.clicked_at, v.clicked_at),
@@ -704,7 +718,7 @@ async def mark_engaged(
 async def insert_once(tx: Transaction, sends: list[Send]) -> list[UUID]: ...
 
 
-# Take an advisory lock until the transaction ends. The result has no meaning.
+# Take the advisory lock of the project's frequency cap until the transaction ends. The result has no meaning.
 # Call this before counting the messages of contacts, so that concurrent transactions do not exceed the cap together.
 @statement("""
     select pg_advisory_xact_lock(hashtextextended('frequency-cap:' || %(project_id)s::text, 0))::text
@@ -712,6 +726,7 @@ async def insert_once(tx: Transaction, sends: list[Send]) -> list[UUID]: ...
 async def lock_frequency_cap(tx: Transaction, *, project_id: UUID) -> str: ...
 
 
+# The number of marketing messages to each contact after `since`, as the frequency cap counts them.
 @statement("""
     select contact.id, recent.count from unnest(%(contact_ids)s::uuid[]) as contact (id)
     cross join lateral (
@@ -725,42 +740,42 @@ async def count_recent_marketing(
 ) -> list[ContactCount]: ...
 
 
-# Delete up to `limit` expired contents per project; False if there are none. Contents of waiting sends stay.
-# The ids of sends are UUIDv7, so the oldest content of a project comes first in the order of the primary key.
+# Delete up to `limit` expired bodies per project; False if there are none. Bodies of waiting sends stay.
+# The ids of sends are UUIDv7, so the oldest body of a project comes first in the order of the primary key.
 @statement("""
-    with kept as (
+    with retention as (
         select p.id as project_id,
                %(now)s::timestamptz - make_interval(days => coalesce((p.settings ->> 'retentionDays')::int,
                                                                      %(default_days)s::int)) as since
         from projects p
-    ), old as (
-        select s.project_id, s.id from kept
+    ), expired as (
+        select s.project_id, s.id from retention
         cross join lateral (
             select b.project_id, b.send_id as id from send_bodies b
-            where b.project_id = kept.project_id order by b.send_id limit %(limit)s
+            where b.project_id = retention.project_id order by b.send_id limit %(limit)s
         ) as b
         join sends s on (s.project_id, s.id) = (b.project_id, b.id)
-        where s.created_at < kept.since and s.due_at is null
+        where s.created_at < retention.since and s.due_at is null
     )
-    delete from send_bodies b using old where (b.project_id, b.send_id) = (old.project_id, old.id)
+    delete from send_bodies b using expired where (b.project_id, b.send_id) = (expired.project_id, expired.id)
 """)
 async def delete_expired_bodies(db: Queries, *, now: Moment, default_days: int, limit: int) -> bool: ...
 
 
 # Delete up to `limit` expired captured messages per project; False if there are none.
 @statement("""
-    with kept as (
+    with retention as (
         select p.id as project_id,
                %(now)s::timestamptz - make_interval(days => coalesce((p.settings ->> 'retentionDays')::int,
                                                                      %(default_days)s::int)) as since
         from projects p
-    ), old as (
-        select c.project_id, c.id from kept
+    ), expired as (
+        select c.project_id, c.id from retention
         cross join lateral (
             select c.project_id, c.id from captured_messages c
-            where c.project_id = kept.project_id and c.captured_at < kept.since order by c.id limit %(limit)s
+            where c.project_id = retention.project_id and c.captured_at < retention.since order by c.id limit %(limit)s
         ) as c
     )
-    delete from captured_messages c using old where (c.project_id, c.id) = (old.project_id, old.id)
+    delete from captured_messages c using expired where (c.project_id, c.id) = (expired.project_id, expired.id)
 """)
 async def delete_expired_captured(db: Queries, *, now: Moment, default_days: int, limit: int) -> bool: ...

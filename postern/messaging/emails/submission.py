@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 
 CHECKED_CHARACTERS = 1_000_000
-"""For content of at least this many characters, the size after encoding is checked."""
+"""Content with more characters is always checked by a render process, because it may be too large after encoding."""
 
 
 class NewSend(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,9 +101,9 @@ class SubmissionRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def settings_of(call: Call) -> ProjectSettings:
-    """The project's settings; authentication with an API key has already loaded them."""
-    known = getattr(call.caller.project, "settings", None)
-    return known or (await projects.require_project(call.db, call.project_id)).settings
+    """The project's settings; if an API key authenticated the call, they are loaded already."""
+    settings = getattr(call.caller.project, "settings", None)
+    return settings or (await projects.require_project(call.db, call.project_id)).settings
 
 
 async def check_email(
@@ -115,7 +115,7 @@ async def check_email(
     context: SubmissionContext | None = None,
     render: bool = True,
 ) -> NewSend:
-    """Validate an e-mail completely before anything is stored. Raises a Problem with the path.
+    """Validate an e-mail completely and return its send and content, not yet stored. Raises a Problem with the path.
 
     `deliver_now`: this process delivers the e-mail right after the commit, unless it is scheduled. `context` caches
     lookups across the e-mails of a request. With `render=False` the caller must call `render_check`.
@@ -128,8 +128,8 @@ async def check_email(
     if len(to) + len(cc) + len(bcc) > RECIPIENTS_LIMIT:
         message = f"`to`, `cc` and `bcc` together can have at most {RECIPIENTS_LIMIT} recipients."
         raise Invalid.at("/to", message, "too_many")
-    body = _body(await _with_template(call, data, context), data, settings)
-    domain_id = await _domain(call, sender, settings, context)
+    body = _body(await _content_of(call, data, context), data, settings)
+    domain_id = await _require_domain_id(call, sender, settings, context)
     scheduled_at = _schedule(call, data)
     send = msgspec.structs.replace(
         new_send(call.project_id, sender, to[0].spec, call.now),
@@ -155,13 +155,13 @@ async def check_email(
 def split_by_recipient(new: NewSend) -> list[NewSend]:
     """The messages of an e-mail: one, or one for each recipient if it is unsubscribable.
 
-    An unsubscribe link belongs to one recipient, so recipients cannot share a message with one.
+    An unsubscribe link belongs to one recipient, so several recipients cannot share a message with such a link.
     Raises Invalid if the messages together are too large.
     """
     send, body = new.send, new.body
-    named = [*send.to_addresses, *(send.cc_addresses or []), *(send.bcc_addresses or [])]
+    all_addresses = [*send.to_addresses, *(send.cc_addresses or []), *(send.bcc_addresses or [])]
     recipients: dict[str, str] = {}
-    for text in named:
+    for text in all_addresses:
         recipients.setdefault(address_of(text).spec, text)
     if not body.unsubscribable or len(recipients) == 1:
         return [new]
@@ -197,14 +197,14 @@ def _address(path: str, text: str) -> Address:
         ) from None
 
 
-async def _with_template(call: Call, data: Email, shared: SubmissionContext) -> MessageTemplates:
-    """Subject, html, text and engine: those of the e-mail, or of its template where it has none."""
+async def _content_of(call: Call, data: Email, context: SubmissionContext) -> MessageTemplates:
+    """Subject, html, text and engine: those of the e-mail, or of its template where the e-mail has none."""
     subject, html, text, engine = data.subject, data.html, data.text, data.engine
     if data.template_id is not None:
         template_id = as_id(data.template_id)
-        if template_id not in shared.templates:
-            shared.templates[template_id] = await templates.get_content(call.db, call.project_id, template_id)
-        template = shared.templates[template_id]
+        if template_id not in context.templates:
+            context.templates[template_id] = await templates.get_content(call.db, call.project_id, template_id)
+        template = context.templates[template_id]
         if template is None:
             raise Invalid.at("/templateId", "There is no such template in this project.", "template_missing")
         if html is None and text is None:
@@ -225,7 +225,7 @@ _UNSUBSCRIBE = re.compile(rf"{_UNSUBSCRIBE_URL}(?:\s*,\s*{_UNSUBSCRIBE_URL})*", 
 
 
 def _check_unsubscribe(headers: Sequence[tuple[str, str]]) -> None:
-    """Raises Invalid for `List-Unsubscribe` headers of the caller that mail clients could not use."""
+    """Raises Invalid if the caller's `List-Unsubscribe` headers are not such that mail clients can use them."""
     by_name = {name.lower(): (name, value.strip()) for name, value in headers}
     name, urls = by_name.get("list-unsubscribe", ("", ""))
     if name and not _UNSUBSCRIBE.fullmatch(urls):
@@ -237,7 +237,7 @@ def _check_unsubscribe(headers: Sequence[tuple[str, str]]) -> None:
         raise Invalid.at(f"/headers/{name}", message, "header_invalid")
 
 
-def _body(words: MessageTemplates, data: Email, settings: ProjectSettings) -> SendBody:
+def _body(content: MessageTemplates, data: Email, settings: ProjectSettings) -> SendBody:
     reply_to = [data.reply_to] if isinstance(data.reply_to, str) else data.reply_to or []
     headers = list((data.headers or {}).items())
     if len(msgspec.json.encode(data.variables)) > VARIABLES_BYTES:
@@ -252,15 +252,15 @@ def _body(words: MessageTemplates, data: Email, settings: ProjectSettings) -> Se
             message = "`unsubscribable` adds this header. Remove the header or `unsubscribable`."
             raise Invalid.at(f"/headers/{name}", message, "header_invalid")
     if len(headers) > mime.HEADERS_LIMIT:
-        raise Invalid.at("/headers", f"An e-mail can have at most {mime.HEADERS_LIMIT} own headers.", "too_many")
+        raise Invalid.at("/headers", f"`headers` can have at most {mime.HEADERS_LIMIT} headers.", "too_many")
     _check_unsubscribe(headers)
     attachments = [_attachment(index, attachment) for index, attachment in enumerate(data.attachments or [])]
-    _require_room(attachments, words)
+    _check_size(attachments, content)
     return SendBody(
-        subject=words.subject,
-        html=words.html,
-        text=words.text,
-        engine=words.engine,
+        subject=content.subject,
+        html=content.html,
+        text=content.text,
+        engine=content.engine,
         variables=data.variables,
         reply_to=[str(_address("/replyTo", address)) for address in reply_to],
         headers=headers,
@@ -271,12 +271,14 @@ def _body(words: MessageTemplates, data: Email, settings: ProjectSettings) -> Se
     )
 
 
-def _require_room(attachments: list[StoredAttachment], words: MessageTemplates) -> None:
-    """Raises MessageTooLarge if the message is too large already without its template parts."""
-    files = sum(len(attachment.content) for attachment in attachments)
-    line_ends = files // 76 * 2
-    fixed = [part for part in (words.html, words.text) if part and (words.engine == "none" or "{" not in part)]
-    if files + line_ends + sum(map(len, fixed)) > mime.MESSAGE_BYTES_LIMIT:
+def _check_size(attachments: list[StoredAttachment], content: MessageTemplates) -> None:
+    """Raises MessageTooLarge if attachments and the parts without template tags are already too large together."""
+    attachment_octets = sum(len(attachment.content) for attachment in attachments)
+    line_ends = attachment_octets // 76 * 2
+    parts_without_tags = [
+        part for part in (content.html, content.text) if part and (content.engine == "none" or "{" not in part)
+    ]
+    if attachment_octets + line_ends + sum(map(len, parts_without_tags)) > mime.MESSAGE_BYTES_LIMIT:
         message = mime.MessageTooLarge.message()
         raise mime.MessageTooLarge(
             errors=[ProblemError(path="/attachments", code="message_too_large", message=message)]
@@ -299,11 +301,11 @@ def _attachment(index: int, data: EmailAttachment) -> StoredAttachment:
     try:
         mime.check_attachments([attachment])
     except mime.AttachmentInvalid as error:
-        faults = [
+        errors = [
             ProblemError(path=fault.path.replace("/0/", f"/{index}/", 1), code=fault.code, message=fault.message)
             for fault in error.errors
         ]
-        raise Invalid(error.detail, errors=faults) from None
+        raise Invalid(error.detail, errors=errors) from None
     return StoredAttachment(data.filename, encoded, attachment.content_type, data.content_id)
 
 
@@ -311,12 +313,12 @@ _NO_LINE_BREAKS = str.maketrans("", "", "\r\n\t ")
 
 
 async def render_check(call: Call, new: NewSend) -> NewSend:
-    """The e-mail with its rendered subject. Renders the content, so that errors are reported before the submission.
+    """The e-mail with its rendered subject. Renders all content once, so that errors are found before the submission.
 
-    Raises Invalid with the path, or a problem of the render processes.
+    Raises Invalid with the path, MessageTooLarge, or a problem of the render processes.
     """
     body = new.body
-    subject = _subject_of_simple(body)
+    subject = _subject_without_engine(body)
     if subject is not None:
         try:
             mime.check_subject(subject)
@@ -338,8 +340,9 @@ async def render_check(call: Call, new: NewSend) -> NewSend:
     return msgspec.structs.replace(new, send=msgspec.structs.replace(new.send, subject=subject))
 
 
-def _subject_of_simple(body: SendBody) -> str | None:
-    """The rendered subject if the content has only simple placeholders and is small; None if the engine is needed."""
+def _subject_without_engine(body: SendBody) -> str | None:
+    """The rendered subject if the content is small and has only simple placeholders; None if the template engine must
+    check the message."""
     html = body.html or ""
     parts = [part for part in (body.subject, body.html, body.text) if part is not None]
     if sum(map(len, parts)) > CHECKED_CHARACTERS:
@@ -352,15 +355,17 @@ def _subject_of_simple(body: SendBody) -> str | None:
     return None if filled[0] is None or None in filled else filled[0].strip()
 
 
-async def _domain(call: Call, sender: Address, settings: ProjectSettings, shared: SubmissionContext) -> UUID | None:
-    if sender.domain not in shared.domains:
-        shared.domains[sender.domain] = await call.world.batcher(domains.sending_domains_all)(
+async def _require_domain_id(
+    call: Call, sender: Address, settings: ProjectSettings, context: SubmissionContext
+) -> UUID | None:
+    if sender.domain not in context.domains:
+        context.domains[sender.domain] = await call.world.batcher(domains.sending_domains_all)(
             (call.project_id, sender.domain)
         )
-    domain = shared.domains[sender.domain]
+    domain = context.domains[sender.domain]
     captured = is_captured(call.world, settings, test=call.environment == "TEST")
     if not captured and (domain is None or not domain.may_send):
-        if await _is_single_sender(call, sender, shared):
+        if await _is_single_sender(call, sender, context):
             return None
         message = f"{sender.domain} is not a verified sending domain of this project."
         errors = [ProblemError(path="/from", code="domain_not_verified", message=message)]
@@ -368,13 +373,13 @@ async def _domain(call: Call, sender: Address, settings: ProjectSettings, shared
     return domain.id if domain else None
 
 
-async def _is_single_sender(call: Call, sender: Address, shared: SubmissionContext) -> bool:
+async def _is_single_sender(call: Call, sender: Address, context: SubmissionContext) -> bool:
     """Whether the address is a confirmed single sender."""
-    if sender.spec not in shared.senders:
-        shared.senders[sender.spec] = await call.world.batcher(senders.verified_senders_all)(
+    if sender.spec not in context.senders:
+        context.senders[sender.spec] = await call.world.batcher(senders.verified_senders_all)(
             (call.project_id, sender.spec)
         )
-    return shared.senders[sender.spec]
+    return context.senders[sender.spec]
 
 
 def _how_to_verify(project_id: UUID, name: str, domain: domains.SendingDomain | None) -> str:
@@ -402,17 +407,20 @@ def _schedule(call: Call, data: Email) -> Moment | None:
 
 
 def parse_key(project_id: UUID, route: str, text: str | None, data: Any) -> IdempotencyKey | None:
-    """Parse an `Idempotency-Key`, with or without quotes (RFC 8941 string). Raises Invalid."""
+    """Parse an `Idempotency-Key`, with or without quotes (RFC 8941 string); None without one. Raises Invalid.
+
+    The same key can be used again for another `route`. `data` is the request body, of which a hash is stored.
+    """
     if text is None:
         return None
     key = text[1:-1] if len(text) >= 2 and text[0] == text[-1] == '"' else text
     if not 1 <= len(key) <= 255 or not key.isascii() or not key.isprintable():
         raise Invalid.at("header/Idempotency-Key", "A key must have 1 to 255 printable ASCII characters.")
-    written: bytes = msgspec.json.encode(data)
+    encoded: bytes = msgspec.json.encode(data)
     try:
-        canonical: bytes = msgspec.json.encode(msgspec.json.decode(written), order="sorted")
+        canonical: bytes = msgspec.json.encode(msgspec.json.decode(encoded), order="sorted")
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        canonical = written  # An invalid e-mail of a batch is compared byte for byte.
+        canonical = encoded  # An invalid e-mail of a batch is compared byte for byte.
     # Keys may contain personal data, so only a digest is stored.
     return IdempotencyKey(
         project_id=project_id,
@@ -423,45 +431,49 @@ def parse_key(project_id: UUID, route: str, text: str | None, data: Any) -> Idem
 
 
 async def submit(call: Call, request: SubmissionRequest) -> IdempotencyRow | None:
-    """Commit a request. Returns None if it is new, or the row of its key if it is a repetition.
+    """Commit the sends of a request and return None; if it is a repetition, commit nothing and return its key's row.
 
-    Raises IdempotencyKeyInProgress or IdempotencyKeyReused.
+    Records events and wakes the workers. Raises IdempotencyKeyInProgress, IdempotencyKeyReused or PlanLimitReached.
     """
     is_new: bool = await call.world.batcher(commit_all)(request)
     if is_new or request.key is None:
         return None
-    known = await stored_response(call, request.key)
-    if known is None:
+    stored = await stored_response(call, request.key)
+    if stored is None:
         raise IdempotencyKeyInProgress  # The key expired between two statements; the next request can claim it.
-    return known
+    return stored
 
 
 async def stored_response(call: Call, key: IdempotencyKey) -> IdempotencyRow | None:
-    """The stored response of a key; None if the key is unknown.
+    """The row of a key with the stored response; None if the key is unknown.
 
-    Raises IdempotencyKeyInProgress or IdempotencyKeyReused.
+    The row has no response if the process died before it stored one. Raises IdempotencyKeyInProgress, or
+    IdempotencyKeyReused if the key was used with another body.
     """
-    known = await store.get_key(
+    row = await store.get_key(
         call.db, project_id=call.project_id, route=key.route, key=key.key, window=IDEMPOTENCY_WINDOW
     )
-    if known is None:
+    if row is None:
         return None
-    if known.body_hash != key.body_hash:
+    if row.body_hash != key.body_hash:
         raise IdempotencyKeyReused
-    if known.is_running:
+    if row.is_running:
         raise IdempotencyKeyInProgress
-    return known
+    return row
 
 
 async def commit_all(world: "World", requests: list[SubmissionRequest]) -> list[bool | BaseException]:
-    """Commit requests in one transaction, or each in its own if one of them cannot be stored.
+    """Commit requests in one transaction, or each in a separate one if one of them cannot be stored.
 
-    Requests that are `counted` are committed one by one, because each locks its account.
+    The results are in the same order: True if the request was committed, False if its idempotency key was claimed
+    before, or an error. Requests that are `near_quota` are committed one by one, because each locks its account.
     """
     if any(request.near_quota for request in requests):
         together = [request for request in requests if not request.near_quota]
-        done = iter(await commit_all(world, together) if together else [])
-        return [await _commit_near_quota(world, request) if request.near_quota else next(done) for request in requests]
+        committed = iter(await commit_all(world, together) if together else [])
+        return [
+            await _commit_near_quota(world, request) if request.near_quota else next(committed) for request in requests
+        ]
     try:
         return list(await _commit(world, requests))
     except (psycopg.DataError, psycopg.IntegrityError) as error:
@@ -477,63 +489,65 @@ async def _commit_near_quota(world: "World", request: SubmissionRequest) -> bool
         return error
 
 
-async def _require_quota(tx: Transaction, world: "World", request: SubmissionRequest, new: list[NewSend]) -> None:
-    """Raises PlanLimitReached. Locks the account until the end of the transaction, so that the count stays right."""
-    more = sum(not accepted.send.test for accepted in new)
-    if not more:
+async def _require_quota(tx: Transaction, world: "World", request: SubmissionRequest, new_sends: list[NewSend]) -> None:
+    """Raises PlanLimitReached if `new_sends` exceed the quota. Locks the account until the end of the transaction."""
+    count = sum(not new_send.send.test for new_send in new_sends)
+    if not count:
         return
-    wanted = QuotaRequest("emails", more, new[0].send.created_at, project_id=request.project_id)
-    left = await quota_left(tx, world, wanted)
-    if left is not None and more > left.number:
-        raise left.refusal
+    quota_request = QuotaRequest("emails", count, new_sends[0].send.created_at, project_id=request.project_id)
+    remaining = await quota_left(tx, world, quota_request)
+    if remaining is not None and count > remaining.number:
+        raise remaining.refusal
 
 
 async def _commit(world: "World", requests: list[SubmissionRequest]) -> list[bool]:
     async with world.db.transaction() as tx:
-        won = await _claim_keys(tx, requests)
-        for request, is_new in zip(requests, won, strict=True):
+        can_commit = await _claim_keys(tx, requests)
+        for request, is_new in zip(requests, can_commit, strict=True):
             if request.near_quota and is_new:
                 await _require_quota(tx, world, request, request.sends)
-        new = [send for request, is_new in zip(requests, won, strict=True) if is_new for send in request.sends]
-        if new:
-            new = await _with_contacts(tx, new)
-            await _insert(tx, new)
+        new_sends = [
+            send for request, is_new in zip(requests, can_commit, strict=True) if is_new for send in request.sends
+        ]
+        if new_sends:
+            new_sends = await _with_contacts(tx, new_sends)
+            await _insert(tx, new_sends)
             await events.record_all(
                 tx,
                 [
-                    event_of(accepted.send, f"email.{accepted.send.status.lower()}", accepted.send.created_at)
-                    for accepted in new
+                    event_of(new_send.send, f"email.{new_send.send.status.lower()}", new_send.send.created_at)
+                    for new_send in new_sends
                 ],
             )
-            if any(not accepted.deliver_now for accepted in new):
+            if any(not new_send.deliver_now for new_send in new_sends):
                 tx.mark_due("sends")
-    return won
+    return can_commit
 
 
-async def _with_contacts(tx: Transaction, new: list[NewSend]) -> list[NewSend]:
+async def _with_contacts(tx: Transaction, new_sends: list[NewSend]) -> list[NewSend]:
     """Set the contact of sends whose recipient is a contact."""
-    known = await contact_ids(tx, [(accepted.send.project_id, accepted.send.recipient) for accepted in new])
-    if not known:
-        return new
+    ids = await contact_ids(tx, [(new_send.send.project_id, new_send.send.recipient) for new_send in new_sends])
+    if not ids:
+        return new_sends
     replace = msgspec.structs.replace
     return [
         replace(
-            accepted,
-            send=replace(accepted.send, contact_id=known.get((accepted.send.project_id, accepted.send.recipient))),
+            new_send,
+            send=replace(new_send.send, contact_id=ids.get((new_send.send.project_id, new_send.send.recipient))),
         )
-        for accepted in new
+        for new_send in new_sends
     ]
 
 
 async def _claim_keys(tx: Transaction, requests: list[SubmissionRequest]) -> list[bool]:
-    """Whether each request can be committed: it has no key, or it is the first to claim its key."""
+    """Claim the keys of requests. Returns whether each can be committed: it has no key, or claimed its key first."""
     first: dict[tuple[UUID, str, str], SubmissionRequest] = {}
     for request in requests:
         if request.key:
             first.setdefault((request.project_id, request.key.route, request.key.key), request)
     if not first:
         return [True] * len(requests)
-    mine = [
+    claims = [
         msgspec.structs.replace(
             request.key,
             send_ids=[new.send.id for new in request.sends],
@@ -543,16 +557,19 @@ async def _claim_keys(tx: Transaction, requests: list[SubmissionRequest]) -> lis
         for request in first.values()
         if request.key
     ]
-    won = await store.claim_keys(tx, mine, lease=IDEMPOTENCY_LEASE, window=IDEMPOTENCY_WINDOW)
-    claimed = {(row.project_id, row.route, row.key) for row in won}
+    claimed_rows = await store.claim_keys(tx, claims, lease=IDEMPOTENCY_LEASE, window=IDEMPOTENCY_WINDOW)
+    claimed_keys = {(row.project_id, row.route, row.key) for row in claimed_rows}
     return [
         request.key is None
-        or ((place := (request.project_id, request.key.route, request.key.key)) in claimed and first[place] is request)
+        or (
+            (identity := (request.project_id, request.key.route, request.key.key)) in claimed_keys
+            and first[identity] is request
+        )
         for request in requests
     ]
 
 
-async def _insert(tx: Transaction, new: list[NewSend]) -> None:
+async def _insert(tx: Transaction, new_sends: list[NewSend]) -> None:
     rows = [
         {name: getattr(send, name) for name in store.INSERTED_FIELDS}
         | {
@@ -560,9 +577,11 @@ async def _insert(tx: Transaction, new: list[NewSend]) -> None:
             "sealed": sealed and b64encode(sealed).decode(),
             "search_text": search_text(send),
         }
-        for send, body, sealed in ((accepted.send, accepted.body, accepted.sealed) for accepted in new)
+        for send, body, sealed in ((new_send.send, new_send.body, new_send.sealed) for new_send in new_sends)
     ]
-    await store.insert_sends(tx, project_id=sorted({accepted.send.project_id for accepted in new}), rows=Jsonb(rows))
+    await store.insert_sends(
+        tx, project_id=sorted({new_send.send.project_id for new_send in new_sends}), rows=Jsonb(rows)
+    )
 
 
 def with_secrets(world: "World", new: NewSend, secrets: list[str]) -> NewSend:
@@ -574,21 +593,21 @@ def with_secrets(world: "World", new: NewSend, secrets: list[str]) -> NewSend:
         return new
     replace = msgspec.structs.replace
     body = replace(new.body, secrets=secrets)
-    redacted_body(body)
+    redacted_body(body)  # Raises SecretInSubject now, and not at the commit with other requests.
     return replace(new, body=body, sealed=seal_body(world, new.send.id, body))
 
 
 SEARCHED_SUBJECT = 1_000
-"""The number of characters of a subject that `q` searches."""
+"""The number of characters of a subject that the filter `q` of the log searches."""
 
 
 def search_text(send: Send) -> str:
-    """The text that `q` searches: recipients, subject and Message-ID, in lower case."""
+    """The text that the filter `q` of the log searches: recipients, Message-ID and subject, in lower case."""
     recipients = " ".join([*send.to_addresses, *(send.cc_addresses or []), *(send.bcc_addresses or [])])
     return f"{recipients} {send.message_id} {send.subject[:SEARCHED_SUBJECT]}".lower()
 
 
 async def store_responses(world: "World", finished: list[IdempotencyKey]) -> list[None]:
-    """Store the responses for repeated requests."""
+    """Store status and response of idempotency keys, for repeated requests. Keys that have a response do not change."""
     await store.finish_keys(world.db, finished)
     return [None] * len(finished)

@@ -91,14 +91,14 @@ async def export_suppressions(
     """The suppressed addresses as CSV, newest first, with the filters of the list."""
     pattern = like_pattern(q) if q else None
 
-    async def lines() -> AsyncIterator[Sequence[Any]]:
+    async def csv_rows() -> AsyncIterator[Sequence[Any]]:
         async with call.db.transaction() as tx:
-            async for row in store.all_suppressions(tx, project_id=call.project_id, reason=reason, pattern=pattern):
+            async for row in store.stream_suppressions(tx, project_id=call.project_id, reason=reason, pattern=pattern):
                 yield [row.address, row.reason, row.source, row.detail, row.send_id, row.created_at, row.id]
 
     header = ["address", "reason", "source", "detail", "sendId", "createdAt", "id"]
     headers = {"Content-Disposition": 'attachment; filename="suppressions.csv"'}
-    return HttpResponse(csv_stream(header, lines()), media_type="text/csv", headers=headers)
+    return HttpResponse(csv_stream(header, csv_rows()), media_type="text/csv", headers=headers)
 
 
 @post(
@@ -168,9 +168,9 @@ async def remove_suppression(call: Call, address: str) -> Suppression:
     return removed
 
 
-async def follow_contacts(tx: Transaction, recorded: list[Event]) -> None:
+async def follow_contacts(tx: Transaction, contact_events: list[Event]) -> None:
     """React to events of contacts: delete the UNSUBSCRIBE suppressions of contacts that were subscribed again."""
-    for event in recorded:
+    for event in contact_events:
         if event.data.get("unsubscribed") is False:
             address = str(event.data["email"]).lower()
             await store.delete_unsubscribe_suppressions(tx, project_id=event.project_id, addresses=[address])
@@ -191,7 +191,8 @@ async def suppress(
 ) -> list[Suppression]:
     """Suppress lower-case addresses in an open transaction.
 
-    Returns those that were not suppressed or were suppressed for a weaker reason; for others nothing changes.
+    `addresses` are distinct. Returns the suppressions of those that were not suppressed, or for a weaker reason only;
+    for the others nothing changes. `source` and `detail` are stored. Writes no audit log.
     """
     entries = [
         SuppressionEntry(

@@ -1,4 +1,4 @@
-"""System mail: mail of the server to developers. It belongs to no project and is in no project's log."""
+"""System mail: mail of the server to developers. It belongs to no project, so no project's log contains it."""
 
 import asyncio
 import email
@@ -35,8 +35,8 @@ FALLBACK_HOST = "postern.invalid"
 async def deliver_system_mail(world: "World", id: UUID, request: AccountMailRequest) -> bool:
     """Send a mail through the server's relays or, with the transport `capture`, write it to an encrypted file.
 
-    Returns False if the caller must retry: a relay deferred it, or none is configured. A permanent rejection is logged
-    and returns True.
+    `id` becomes the Message-ID and the name of the file. Returns False if the caller must retry: a relay deferred the
+    mail, or no relay is configured. A permanent rejection is logged and returns True.
     """
     sender = sender_of(world)
     mail = render_mail(request.template, app="Postern", **request.values)
@@ -66,7 +66,8 @@ async def deliver_system_mail(world: "World", id: UUID, request: AccountMailRequ
 def captured_system_mail(world: "World", to: str | None = None) -> list[EmailMessage]:
     """The captured mails in the data folder, oldest first; with `to`, only those whose recipient contains that text.
 
-    Mails contain one-time links, so each file is encrypted with the master key: only the operator can read them.
+    Mails contain one-time links, so each file is encrypted with the master key, and only the operator can read it.
+    Raises SealBroken for a file that was encrypted with another master key.
     """
     messages: list[EmailMessage] = []
     for file in sorted((world.settings.data / "mail").glob("*.sealed")):
@@ -83,7 +84,8 @@ def captured_context(id: UUID | str) -> str:
 
 
 def sender_of(world: "World") -> Address:
-    """The sender of system mail: POSTERN_MAIL_FROM, or `postern@` at the domain of the base URL."""
+    """The sender of system mail: POSTERN_MAIL_FROM, or `postern@` and the host of the base URL if that is a domain
+    name, or else `postern@` and FALLBACK_HOST. Raises AddressInvalid."""
     if world.settings.mail_from:
         return parse_address(world.settings.mail_from)
     host = urlsplit(world.settings.public_url).hostname or ""
@@ -93,7 +95,7 @@ def sender_of(world: "World") -> Address:
 
 
 def compose_system_mail(mail: RenderedMail, to: str, sender: Address, id: UUID, now: Moment) -> bytes:
-    """The message (RFC 5322) with plain text and HTML."""
+    """The message (RFC 5322) with plain text and HTML; `id` becomes its Message-ID. Raises AddressInvalid."""
     return mime.compose(
         mime.Message(
             from_=sender,

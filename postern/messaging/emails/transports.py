@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 MAX_LEASE_AHEAD = timedelta(seconds=5)
-"""How far ahead a process may lease time spans in which it sends at a relay's rate limit."""
+"""How far ahead a process may lease time spans of a relay's rate limit. A process sends only in spans it has leased."""
 
 
 class NoSmartHost(Unavailable):
@@ -47,43 +47,48 @@ def transport_of(world: "World", project_id: UUID, settings: ProjectSettings) ->
     """The relay transport of a project: through its own relays, or through the server's if it has none.
 
     Created once per process and set of relays. When a project's relays have changed, the transport of its former relays
-    is closed in the background. Raises NoSmartHost if there is no relay at all.
+    is closed in the background. Raises NoSmartHost if neither the project nor the server has a relay, and
+    SettingInvalid if POSTERN_RELAY is invalid.
     """
-    own = settings.relays
-    if not own and not world.settings.relay:
+    project_relays = settings.relays
+    if not project_relays and not world.settings.relay:
         raise NoSmartHost
-    name = f"relay:{project_id}:{msgspec.json.encode(own).decode()}" if own else "relay"
+    name = f"relay:{project_id}:{msgspec.json.encode(project_relays).decode()}" if project_relays else "relay"
     transport: Transport | None = world.transports.get(name)
     if transport is None:
-        relays = [_relay(world, project_id, relay) for relay in own] if own else parse_relays(world.settings.relay)
+        relays = (
+            [_relay(world, project_id, relay) for relay in project_relays]
+            if project_relays
+            else parse_relays(world.settings.relay)
+        )
         transport = world.transports[name] = RelayTransport(
             relays,
-            ehlo_host=_own_name(world),
+            ehlo_host=_ehlo_host(world),
             # The operator's relay may have a private address; a project's relay must have a public one.
-            resolve=world.outbound.resolve if own else None,
-            lease=partial(_lease, world, project_id if own else NO_ID),
+            resolve=world.outbound.resolve if project_relays else None,
+            lease=partial(_lease_times, world, project_id if project_relays else NO_ID),
             chance=world.random.random,
         )
-        _retire_others(world, project_id, name)
+        _close_former(world, project_id, name)
     return transport
 
 
-async def _lease(world: "World", project_id: UUID, name: str, seconds: float) -> float | None:
+async def _lease_times(world: "World", project_id: UUID, name: str, seconds: float) -> float | None:
     """Lease a time span of the rate limit that all processes share; see `relay.Lease`."""
-    leased = await store.lease_times(
+    span = await store.lease_times(
         world.db, project_id=project_id, name=name, span=timedelta(seconds=seconds), ahead=MAX_LEASE_AHEAD
     )
-    return None if leased is None else leased.begin_seconds
+    return None if span is None else span.begin_seconds
 
 
-def _retire_others(world: "World", project_id: UUID, name: str) -> None:
+def _close_former(world: "World", project_id: UUID, name: str) -> None:
     """Close the connections to the former relays of a project that changed them."""
     prefix = f"relay:{project_id}:"
     for former in [key for key in world.transports if key.startswith(prefix) and key != name]:
         world.run_in_background(world.transports.pop(former).aclose())
 
 
-def _own_name(world: "World") -> str:
+def _ehlo_host(world: "World") -> str:
     return urlsplit(world.settings.public_url).hostname or "localhost"
 
 
@@ -143,7 +148,7 @@ def _parse_relay(text: str) -> RelayServer:
 
 
 def capture_transport(world: "World", capture: CapturedMail) -> CaptureTransport:
-    """A transport that stores `capture` for the inbox view, whatever message is delivered through it."""
+    """A transport whose `deliver` stores `capture` for the inbox view and ignores its arguments."""
 
     async def store_capture(_envelope: Envelope, _message: bytes) -> None:
         await world.batcher(capture_all)(capture)
@@ -152,6 +157,6 @@ def capture_transport(world: "World", capture: CapturedMail) -> CaptureTransport
 
 
 async def capture_all(world: "World", captures: list[CapturedMail]) -> list[None]:
-    """Store captured messages by one statement. Changes nothing for a send that already has one."""
+    """Store captured messages by one statement. A send that already has one keeps it. Returns one None per message."""
     await store.capture(world.db, captures)
     return [None] * len(captures)

@@ -1,4 +1,4 @@
-"""The background work of sends: a worker claims a share of the due sends and delivers them."""
+"""The background work of sends: a worker claims some of the due sends (a share) and delivers them."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,22 +25,24 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 GROUP_OCTETS = 4 * 1024 * 1024
 """Maximum octets of content and attachments that one share holds in memory at a time. A worker processes twelve shares
-at a time and holds each message in up to three forms, so this bounds its memory if each recipient gets a separate
+at a time and holds each message in up to three forms. This bounds its memory when each recipient has a separate
 file."""
 
 
 async def deliver_share(world: "World", sends: list[Send]) -> None:
-    """Deliver the claimed sends of one project. A send whose delivery raises is logged and claimed again when its lease
-    ends."""
+    """Deliver the claimed sends of one project; at least one. Renews their leases meanwhile.
+
+    An error of a delivery is not raised: it is logged, and the send is claimed again when its lease ends.
+    """
     with lease_keeper(world).renewing(*sends):
         for group in group_by_size(sends, await _sizes(world, sends)):
             await _deliver_together(world, group)
 
 
 def group_by_size(sends: Sequence[Send], sizes: Mapping[UUID, int]) -> Iterator[list[Send]]:
-    """Split sends, in their order, into groups of at most GROUP_OCTETS; a larger send is a group of its own.
+    """Split sends, in their order, into groups of at most GROUP_OCTETS; a send that is larger is a separate group.
 
-    `sizes` are keyed by the id of the send or of its shared content.
+    `sizes` in octets are keyed by the id of the shared content, or of the send if it has no shared content.
     """
     group: list[Send] = []
     octets = 0
@@ -56,7 +58,7 @@ def group_by_size(sends: Sequence[Send], sizes: Mapping[UUID, int]) -> Iterator[
 
 
 async def _sizes(world: "World", sends: Sequence[Send]) -> dict[UUID, int]:
-    """The approximate octets of content and attachments, by the id of the send or of the shared content."""
+    """The approximate octets of content and attachments, keyed as `group_by_size` needs it."""
     sizes = await store.body_sizes(
         world.db,
         project_id=sends[0].project_id,
@@ -77,18 +79,21 @@ async def _deliver_together(world: "World", sends: Sequence[Send]) -> None:
 
 
 async def load_jobs(world: "World", sends: Sequence[Send]) -> list[DeliveryJob]:
-    """The jobs for claimed sends of one project, each with its content and the values of its contact."""
+    """The jobs for claimed sends of one project (at least one), each with its content and its contact's attributes.
+
+    The content of a job is None if it is no longer stored or its one-time secrets were erased.
+    """
     project_id = sends[0].project_id
-    own = [send.id for send in sends if send.content_id is None]
-    shared = sorted({send.content_id for send in sends if send.content_id is not None})
+    unshared_ids = [send.id for send in sends if send.content_id is None]
+    content_ids = sorted({send.content_id for send in sends if send.content_id is not None})
     bodies: dict[UUID, SendBody] = {}
-    if own:
-        for row in await store.bodies(world.db, project_id=project_id, ids=own):
+    if unshared_ids:
+        for row in await store.bodies(world.db, project_id=project_id, ids=unshared_ids):
             body = open_body(world, row.send_id, row.body, row.sealed)
             if body is not None:
                 bodies[row.send_id] = body
-    if shared:
-        contents = await store.get_contents(world.db, project_id=project_id, ids=shared)
+    if content_ids:
+        contents = await store.get_contents(world.db, project_id=project_id, ids=content_ids)
         bodies |= {row.id: row.body for row in contents}
     contact_ids = sorted({send.contact_id for send in sends if send.content_id and send.contact_id})
     values = {
