@@ -40,7 +40,7 @@ class CapturedRow(Record):
     sealed: bytes | None
     """The complete message, encrypted; None if it has no one-time codes and links."""
     redacted: bool = False
-    """Whether one-time codes and links are removed from `message`; set by `require_message`."""
+    """Whether `message` lacks one-time codes and links that `sealed` has; set by `require_message`."""
 
 
 class HeaderField(Record):

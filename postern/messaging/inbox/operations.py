@@ -1,4 +1,5 @@
-"""HTTP operations of captured messages. Their one-time codes and links need the permission to impersonate customers."""
+"""HTTP operations of captured messages. Only callers with the permission `customers:impersonate` see one-time codes and
+links."""
 
 import asyncio
 import email
@@ -47,9 +48,11 @@ if TYPE_CHECKING:
     from postern.world import World
 
 SECRETS_PERMISSION = "customers:impersonate"
+"""The permission to see one-time codes and links, because they allow signing in as the customer."""
 IMAGES_LIMIT = 64 * 1_048_576
 """Maximum characters that embedded images add to the html, because a message can refer to an image many times."""
 SAFE_TYPE = re.compile(r"^[\w.+-]+/[\w.+-]+$")
+"""Media types that can be sent as `Content-Type` of an attachment; others become `application/octet-stream`."""
 Search = Annotated[str, msgspec.Meta(max_length=320)]
 
 
@@ -76,8 +79,8 @@ async def get_inbox_message(call: Call, id: UUID) -> InboxMessage:
     is true, unless the caller has the permission `customers:impersonate`. Owners and admins have it, and API keys to
     which it was granted.
     """
-    raw = await require_message(call.world, call.caller, call.project_id, id)
-    return await asyncio.to_thread(parse_captured, raw)
+    row = await require_message(call.world, call.caller, call.project_id, id)
+    return await asyncio.to_thread(parse_captured, row)
 
 
 @get(
@@ -91,11 +94,11 @@ async def get_inbox_raw(call: Call, id: UUID) -> HttpResponse:
 
     One-time codes and links are removed unless the caller has the permission `customers:impersonate`.
     """
-    raw = await require_message(call.world, call.caller, call.project_id, id)
+    row = await require_message(call.world, call.caller, call.project_id, id)
     return HttpResponse(
-        raw.message,
+        row.message,
         media_type="message/rfc822",
-        headers={"Content-Disposition": f'attachment; filename="{raw.id}.eml"'},
+        headers={"Content-Disposition": f'attachment; filename="{row.id}.eml"'},
     )
 
 
@@ -129,7 +132,10 @@ async def page_of_inbox(db: Queries, project_id: UUID, q: str | None, page: int,
 async def captured_messages(
     db: Queries, project_id: UUID, q: str | None, position: PagePosition, limit: int
 ) -> tuple[list[CapturedMessage], int]:
-    """Captured messages from a position, newest first, and the total number; `q` searches subject and recipients."""
+    """At most `limit` captured messages from a position on, newest first, and the total number without the limit.
+
+    `q` searches subject and recipients.
+    """
     pattern = like_pattern(q) if q else None
     total = await store.count(db, project_id=project_id, pattern=pattern)
     rows = await store.list_messages(
@@ -149,24 +155,24 @@ async def require_message(world: "World", caller: Caller, project_id: UUID, id: 
     `message` is complete if the caller has the permission `customers:impersonate`, otherwise without one-time codes and
     links.
     """
-    raw = await store.get_message(world.db, project_id=project_id, id=id)
-    if raw is None:
+    row = await store.get_message(world.db, project_id=project_id, id=id)
+    if row is None:
         raise CapturedMissing
-    if raw.sealed is None:
-        return raw
+    if row.sealed is None:
+        return row
     if not caller.may(SECRETS_PERMISSION):
-        return msgspec.structs.replace(raw, redacted=True)
-    message = open_captured(world, raw.send_id, raw.sealed)
-    return msgspec.structs.replace(raw, message=message, size=len(message))
+        return msgspec.structs.replace(row, redacted=True)
+    message = open_captured(world, row.send_id, row.sealed)
+    return msgspec.structs.replace(row, message=message, size=len(message))
 
 
-def parse_captured(raw: CapturedRow) -> InboxMessage:
-    """Parse a message into headers, html, text and attachments. Takes CPU time: call it in a thread."""
-    message = _parsed(raw)
-    html, text = (_content(message, kind) for kind in ("html", "plain"))
+def parse_captured(row: CapturedRow) -> InboxMessage:
+    """Parse a message into headers, html, text and attachments. Call it in a thread, because it takes CPU time."""
+    message = _parse(row)
+    html, text = (_body_text(message, kind) for kind in ("html", "plain"))
     return InboxMessage(
-        **{name: getattr(raw, name) for name in CapturedMessage.__struct_fields__},
-        redacted=raw.redacted,
+        **{name: getattr(row, name) for name in CapturedMessage.__struct_fields__},
+        redacted=row.redacted,
         headers=[HeaderField(name=name, value=str(value)) for name, value in message.items()],
         html=html,
         text=text,
@@ -176,70 +182,71 @@ def parse_captured(raw: CapturedRow) -> InboxMessage:
                 filename=part.get_filename() or f"attachment-{number}",
                 content_type=part.get_content_type(),
                 content_id=(part.get("content-id") or "").strip("<> ") or None,
-                size=len(_bytes(part)),
+                size=len(_decoded_bytes(part)),
             )
-            for number, part in enumerate(_files(message))
+            for number, part in enumerate(_attachment_parts(message))
         ],
     )
 
 
-def attachment_of(raw: CapturedRow, number: str) -> HttpResponse:
+def attachment_of(row: CapturedRow, number: str) -> HttpResponse:
     """The attachment with a number as a download. Raises CapturedMissing if there is none."""
-    files = _files(_parsed(raw))
-    if not (number.isascii() and number.isdigit()) or len(number) > 3 or int(number) >= len(files):
+    parts = _attachment_parts(_parse(row))
+    if not (number.isascii() and number.isdigit()) or len(number) > 3 or int(number) >= len(parts):
         raise CapturedMissing
-    part = files[int(number)]
+    part = parts[int(number)]
     content_type = part.get_content_type()
     filename = part.get_filename() or f"attachment-{number}"
     return HttpResponse(
-        _bytes(part),
+        _decoded_bytes(part),
         media_type=content_type if SAFE_TYPE.match(content_type) else "application/octet-stream",
         headers={"Content-Disposition": f"attachment; filename*=UTF-8''{quote(filename, safe='')}"},
     )
 
 
-def rewritten_html(raw: CapturedRow) -> str | None:
+def rewritten_html(row: CapturedRow) -> str | None:
     """The html for the inbox view, with attached images embedded and without the tracking pixel; None without html.
 
-    The pixel is removed because viewing a captured message must not count as an open.
+    The pixel is removed because viewing a captured message must not count as an open. Images beyond IMAGES_LIMIT are
+    not embedded. Call it in a thread, because it takes CPU time.
     """
-    message = _parsed(raw)
-    html = _content(message, "html")
+    message = _parse(row)
+    html = _body_text(message, "html")
     if html is None:
         return None
     images = {
         str(part.get("content-id") or "").strip("<> "): part
-        for part in _files(message)
+        for part in _attachment_parts(message)
         if part.get_content_maintype() == "image"
     }
     pieces: list[str] = []
     data_urls: dict[int, str] = {}
-    position, remaining = 0, IMAGES_LIMIT
+    position, characters_left = 0, IMAGES_LIMIT
     for token in tokens(html):
         if token.kind is not HtmlTokenKind.START:
             continue
         for attribute in attributes(html, token):
             value = attribute.value.strip()
-            if attribute.name == "src" and _path_of(value) == f"/t/o/{raw.send_id}":
+            if attribute.name == "src" and _path_of(value) == f"/t/o/{row.send_id}":
                 pieces.append(html[position : token.start])
                 position = token.end
                 break
             if value[:4].lower() == "cid:" and (part := images.get(unquote(value[4:]))) is not None:
-                quoted = len(attribute.quote)
+                quote_length = len(attribute.quote)
                 image = _data_url(part, data_urls)
-                if len(image) > remaining:
-                    continue  # The browser shows a missing image.
-                remaining -= len(image)
-                pieces += (html[position : attribute.start - quoted], image)
-                position = attribute.end + quoted
+                if len(image) > characters_left:
+                    continue  # The `cid:` URL stays, which the browser shows as a missing image.
+                characters_left -= len(image)
+                pieces += (html[position : attribute.start - quote_length], image)
+                position = attribute.end + quote_length
     return "".join(pieces) + html[position:]
 
 
 def _data_url(part: Any, cache: dict[int, str]) -> str:
-    """An image as a quoted `data:` URL. `cache` has the URLs of images that were encoded before."""
+    """An image as a `data:` URL in quotes. `cache` has the URLs of images that were encoded before."""
     url = cache.get(id(part))
     if url is None:
-        content = b64encode(_bytes(part)).decode()
+        content = b64encode(_decoded_bytes(part)).decode()
         url = cache[id(part)] = f'"data:{escape(part.get_content_type())};base64,{content}"'
     return url
 
@@ -252,21 +259,21 @@ def _path_of(url: str) -> str:
         return ""
 
 
-def _parsed(raw: CapturedRow) -> EmailMessage:
-    return email.message_from_bytes(raw.message, policy=email.policy.default)
+def _parse(row: CapturedRow) -> EmailMessage:
+    return email.message_from_bytes(row.message, policy=email.policy.default)
 
 
-def _content(message: EmailMessage, kind: str) -> str | None:
+def _body_text(message: EmailMessage, kind: str) -> str | None:
     part: Any = message.get_body((kind,))
     return None if part is None else str(part.get_content())
 
 
-def _files(message: EmailMessage) -> list[Any]:
+def _attachment_parts(message: EmailMessage) -> list[Any]:
     return [
         part for part in message.walk() if not part.is_multipart() and (part.get_filename() or part.get("content-id"))
     ]
 
 
-def _bytes(part: Any) -> bytes:
+def _decoded_bytes(part: Any) -> bytes:
     payload = part.get_payload(decode=True)
     return payload if isinstance(payload, bytes) else b""

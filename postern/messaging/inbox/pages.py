@@ -9,7 +9,7 @@ from uuid import UUID
 
 from litestar import Request, Response, get, post
 
-from postern.kernel.http.call import Call, Caller, CredentialInvalid, Origin, PermissionMissing, ProjectMissing
+from postern.kernel.http.call import Call, Caller, CredentialInvalid, Origin, PermissionMissing
 from postern.kernel.http.cookies import cookie, cookie_name
 from postern.kernel.http.problems import Problem
 from postern.kernel.values import as_id
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 COOKIE = "postern-inbox"
 COOKIE_PURPOSE = "inbox-cookie"
 SESSION_SECONDS = 1_800
+"""How long the cookie of the pages is valid."""
 PAGE_POLICY = {**SCRIPT_SOURCES, "img-src": "data:", "frame-src": "'self'"}
 MESSAGE_POLICY = (
     "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; img-src data: https: http:; "
@@ -36,6 +37,7 @@ MESSAGE_POLICY = (
 DELETE_PERMISSION = "emails:write"
 PAGE_NUMBER = re.compile("[1-9][0-9]{0,2}")
 LAST_PAGE = 400
+"""The last page of the list that can be shown."""
 HEAD = re.compile(r"<head(?:\s[^>]{0,1000})?>", re.IGNORECASE)
 DOCTYPE = re.compile(r"\s*<!doctype[^>]{0,1000}>", re.IGNORECASE)
 RawRequest = Request[Any, Any, Any]
@@ -50,7 +52,7 @@ def routes() -> list[Any]:
 @get("/inbox")
 async def open_inbox(request: RawRequest) -> Response[bytes]:
     """Redirect to the inbox of the newest project, or show the sign-in page."""
-    caller = await _signed_in(request, None)
+    caller = await _signed_in_caller(request, None)
     if caller is None or caller.account_id is None:
         return _sign_in_page()
     account_projects = await projects.projects_of_account(request.app.state.world.db, caller.account_id)
@@ -63,14 +65,14 @@ async def open_inbox(request: RawRequest) -> Response[bytes]:
 async def show_sign_in_link(request: RawRequest) -> Response[bytes]:
     """The page of a one-time sign-in link.
 
-    The link is used up by the button on the page, not by opening the page, because link previews open it.
+    The button on the page uses up the link. Opening the page does not, because programs that preview links open it.
     """
     return _page("enter", "Open the inbox", token=request.query_params.get("token", "")[:200])
 
 
 @post("/inbox/enter", status_code=200)
 async def sign_in_by_link(request: RawRequest) -> Response[bytes]:
-    """Sign in by a one-time link."""
+    """Sign in by a one-time link: redirect to the inbox, or show the sign-in page with the error."""
     form = await read_form(request)
     try:
         session = await accounts.sign_in_by_link(_call(request), form.get("token", ""))
@@ -81,7 +83,7 @@ async def sign_in_by_link(request: RawRequest) -> Response[bytes]:
 
 @post("/inbox/sign-in", status_code=200)
 async def sign_in(request: RawRequest) -> Response[bytes]:
-    """Sign in with a password."""
+    """Sign in with a password: redirect to the inbox, or show the sign-in page with the error."""
     form = await read_form(request)
     try:
         data = DeveloperSignIn(
@@ -96,9 +98,9 @@ async def sign_in(request: RawRequest) -> Response[bytes]:
 
 @post("/inbox/sign-out", status_code=200)
 async def sign_out(request: RawRequest) -> Response[bytes]:
-    """End the session."""
+    """End the session, delete the cookie, and redirect to the sign-in page."""
     await read_form(request)
-    caller = await _signed_in(request, None)
+    caller = await _signed_in_caller(request, None)
     if caller is not None and caller.actor_id is not None and caller.credential_id is not None:
         await accounts.end_session(request.app.state.world, caller.actor_id, caller.credential_id)
     response = _redirect("/inbox")
@@ -110,7 +112,7 @@ async def sign_out(request: RawRequest) -> Response[bytes]:
 async def delete_message(request: RawRequest, project: str, message: str) -> Response[bytes]:
     """Delete a captured message. Raises PermissionMissing, as the API does."""
     await read_form(request)
-    caller = await _signed_in(request, as_id(project))
+    caller = await _signed_in_caller(request, as_id(project))
     if caller is None:
         return _sign_in_page(status=401)
     if not caller.may(DELETE_PERMISSION):
@@ -123,7 +125,7 @@ async def delete_message(request: RawRequest, project: str, message: str) -> Res
 @get("/inbox/{project:str}")
 async def show_list(request: RawRequest, project: str) -> Response[bytes]:
     """The list of a project's captured messages."""
-    caller = await _signed_in(request, as_id(project))
+    caller = await _signed_in_caller(request, as_id(project))
     if caller is None or caller.account_id is None:
         return _sign_in_page(status=401)
     db = request.app.state.world.db
@@ -139,12 +141,12 @@ async def show_list(request: RawRequest, project: str) -> Response[bytes]:
 @get("/inbox/{project:str}/{message:str}")
 async def show_message(request: RawRequest, project: str, message: str) -> Response[bytes]:
     """The page of one captured message."""
-    caller = await _signed_in(request, as_id(project))
+    caller = await _signed_in_caller(request, as_id(project))
     if caller is None:
         return _sign_in_page(status=401)
     world = request.app.state.world
-    raw = await inbox.require_message(world, caller, as_id(project), as_id(message))
-    parsed = await asyncio.to_thread(inbox.parse_captured, raw)
+    row = await inbox.require_message(world, caller, as_id(project), as_id(message))
+    parsed = await asyncio.to_thread(inbox.parse_captured, row)
     return _page(
         "message", parsed.subject, project_id=project, may_delete=caller.may(DELETE_PERMISSION), message=parsed
     )
@@ -153,11 +155,11 @@ async def show_message(request: RawRequest, project: str, message: str) -> Respo
 @get("/inbox/{project:str}/{message:str}/html")
 async def show_html(request: RawRequest, project: str, message: str) -> Response[bytes]:
     """The html of a message, for the sandboxed frame."""
-    caller = await _signed_in(request, as_id(project))
+    caller = await _signed_in_caller(request, as_id(project))
     if caller is None:
         return _sign_in_page(status=401)
-    raw = await inbox.require_message(request.app.state.world, caller, as_id(project), as_id(message))
-    html = await asyncio.to_thread(inbox.rewritten_html, raw) or ""
+    row = await inbox.require_message(request.app.state.world, caller, as_id(project), as_id(message))
+    html = await asyncio.to_thread(inbox.rewritten_html, row) or ""
     headers = {"Content-Security-Policy": MESSAGE_POLICY, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
     return Response(_with_link_target(html).encode(), media_type="text/html", headers=headers)
 
@@ -165,22 +167,22 @@ async def show_html(request: RawRequest, project: str, message: str) -> Response
 @get("/inbox/{project:str}/{message:str}/raw")
 async def show_raw(request: RawRequest, project: str, message: str) -> Response[bytes]:
     """The original message as an `.eml` file."""
-    caller = await _signed_in(request, as_id(project))
+    caller = await _signed_in_caller(request, as_id(project))
     if caller is None:
         return _sign_in_page(status=401)
-    raw = await inbox.require_message(request.app.state.world, caller, as_id(project), as_id(message))
-    headers = {"Content-Disposition": f'attachment; filename="{raw.id}.eml"', "Cache-Control": "no-store"}
-    return Response(raw.message, media_type="message/rfc822", headers=headers)
+    row = await inbox.require_message(request.app.state.world, caller, as_id(project), as_id(message))
+    headers = {"Content-Disposition": f'attachment; filename="{row.id}.eml"', "Cache-Control": "no-store"}
+    return Response(row.message, media_type="message/rfc822", headers=headers)
 
 
 @get("/inbox/{project:str}/{message:str}/attachments/{number:str}")
 async def show_attachment(request: RawRequest, project: str, message: str, number: str) -> Response[bytes]:
     """An attachment, always as a download."""
-    caller = await _signed_in(request, as_id(project))
+    caller = await _signed_in_caller(request, as_id(project))
     if caller is None:
         return _sign_in_page(status=401)
-    raw = await inbox.require_message(request.app.state.world, caller, as_id(project), as_id(message))
-    response = inbox.attachment_of(raw, number)
+    row = await inbox.require_message(request.app.state.world, caller, as_id(project), as_id(message))
+    response = inbox.attachment_of(row, number)
     headers = {**(response.headers or {}), "Cache-Control": "no-store", "Content-Security-Policy": "sandbox"}
     assert isinstance(response.content, bytes)
     return Response(response.content, media_type=response.media_type, headers=headers)
@@ -193,20 +195,18 @@ def _with_link_target(html: str) -> str:
     return f'{html[:position]}<base target="_blank">{html[position:]}'
 
 
-async def _signed_in(request: RawRequest, project_id: UUID | None) -> Caller | None:
+async def _signed_in_caller(request: RawRequest, project_id: UUID | None) -> Caller | None:
     """The developer of the session cookie; None if there is no valid session.
 
     Raises ProjectMissing for a project of another account, and PermissionMissing without `inbox:read`.
     """
-    token = _token_in(request)
+    token = _access_token_of(request)
     if token is None:
         return None
     try:
         caller = await accounts.read_token(request.app.state.world, token, project_id, _origin(request))
     except CredentialInvalid:
         return None
-    except ProjectMissing:
-        raise
     if caller is not None and not caller.may("inbox:read"):
         raise PermissionMissing
     return caller
@@ -243,7 +243,7 @@ def _cookie(request: RawRequest, value: str, seconds: int) -> str:
     return cookie(request.app.state.world.settings, COOKIE, value, path="/inbox", seconds=seconds)
 
 
-def _token_in(request: RawRequest) -> str | None:
+def _access_token_of(request: RawRequest) -> str | None:
     """The developer's access token from the encrypted cookie; None without a valid cookie."""
     world: World = request.app.state.world
     sealed = request.cookies.get(cookie_name(world.settings, COOKIE))

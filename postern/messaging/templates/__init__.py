@@ -1,4 +1,4 @@
 """Stored e-mail templates that sends, campaigns and automations use."""
 
 PUBLIC_MODULES = ("rules",)
-"""Beside `operations` and `model`, the modules that other features may import."""
+"""The modules that other features may import, in addition to `operations` and `model`."""

@@ -12,15 +12,16 @@ from postern.protocols.mail.templates.template import Engine
 
 TEMPLATES_PER_PROJECT: Final = 10_000
 VERSIONS_KEPT: Final = 50
-"""Versions that are kept of each template; older ones are deleted."""
+"""The number of latest versions that are kept of each template; older ones are deleted."""
 TEMPLATE_BYTES: Final = 12_000_000
 """The largest request body that creates or changes a template."""
 CONTENT_CHARACTERS: Final = 5_000_000
-"""The largest html or text of a template, including images inlined as `data:` URLs."""
+"""The largest number of characters of html or of text, including images inlined as `data:` URLs."""
 LISTED_BYTES: Final = 8_000_000
-"""The largest total of html, text and builder documents in one page of a list."""
+"""The largest total of octets of html, text and builder documents in one page of a list; a page has at least one
+template."""
 VARIABLES_BYTES: Final = 256_000
-"""The largest JSON of a preview's variables."""
+"""The largest size of a preview's variables as JSON, in octets."""
 
 Name = DisplayName
 Subject = Annotated[str, msgspec.Meta(max_length=2_000)]
@@ -102,11 +103,13 @@ class CompiledContent(msgspec.Struct, frozen=True, kw_only=True):
     subject: str | None
     builder_json: dict[str, Any] | None
     html: str | None
+    """The html to send: that of the caller, or rendered from `builder_json`."""
     is_rendered: bool
     """Whether `html` was rendered from `builder_json`."""
     text: str | None
     engine: Engine
     variables: list[str]
+    """The names of the variables that subject, html and text use."""
 
 
 class StoredTemplate(Record):
@@ -119,6 +122,7 @@ class StoredTemplate(Record):
     builder_json: dict[str, Any] | None
     html: str | None
     is_rendered: bool
+    """Whether `html` was rendered from `builder_json`."""
     text: str | None
     engine: Engine
     variables: list[str]
@@ -128,9 +132,10 @@ class StoredTemplate(Record):
 
 
 class ListedTemplate(StoredTemplate):
-    """A row of a list with the total characters of it and the rows before it."""
+    """A row of a list, with its size."""
 
-    characters: int
+    total_octets: int
+    """The size of html, text and builder document of this row and all rows before it in the list."""
 
 
 class TemplateVersion(Record):

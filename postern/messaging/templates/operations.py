@@ -1,4 +1,4 @@
-"""HTTP operations of templates, and functions by which other packages read them."""
+"""HTTP operations of templates, and functions with which other packages read them."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -64,14 +64,15 @@ async def list_templates(call: Call, limit: ListLimit = 1_000, cursor: Cursor | 
     """The project's templates, newest first. A page has at most 8 MB; the `Link` header has the next page."""
     before = before_id(call, "templates", cursor)
     rows = await store.list_templates(
-        call.db, project_id=call.project_id, before=before, limit=limit + 1, characters=LISTED_BYTES
+        call.db, project_id=call.project_id, before=before, limit=limit + 1, max_octets=LISTED_BYTES
     )
     items = rows[:limit]
-    more = len(rows) > limit or bool(
+    # If LISTED_BYTES ended the list, only another query can show whether there are more templates.
+    has_more = len(rows) > limit or bool(
         items
-        and await store.list_templates(call.db, project_id=call.project_id, before=items[-1].id, limit=1, characters=0)
+        and await store.list_templates(call.db, project_id=call.project_id, before=items[-1].id, limit=1, max_octets=0)
     )
-    next_cursor = write_cursor(call, "templates", [str(items[-1].id)]) if more else None
+    next_cursor = write_cursor(call, "templates", [str(items[-1].id)]) if has_more else None
     return LinkedList([_to_template(row) for row in items], next_cursor)
 
 
@@ -161,19 +162,19 @@ async def _store_change(
 async def delete_template(call: Call, id: UUID) -> Deleted:
     """Delete a template and its versions.
 
-    The response is 409 and lists them if scheduled campaigns, active automations, automations with current runs, or
-    variants of draft campaigns use the template.
+    The response is 409 if scheduled campaigns, active automations, automations with current runs, or variants of draft
+    campaigns use the template; `errors` lists them.
     """
     async with call.db.transaction() as tx:
         row = await store.lock_template(tx, project_id=call.project_id, id=id)
         if row is None:
             raise TemplateMissing
         call.require_match(row.updated_at)
-        if users := await usage.find_users(tx, call.project_id, id):
-            raise TemplateInUse(usage.in_use("template", users), errors=users)
+        if uses := await usage.find_users(tx, call.project_id, id):
+            raise TemplateInUse(usage.in_use("template", uses), errors=uses)
         try:
             await store.delete_template(tx, project_id=call.project_id, id=id)
-        except psycopg.IntegrityError:  # Foreign keys protect templates that other rows need.
+        except psycopg.IntegrityError:  # A foreign key of another row refers to the template.
             raise TemplateInUse from None
         await audit.record(tx, call, "template.deleted", "Template", id, name=row.name)
     return Deleted()
@@ -232,7 +233,7 @@ async def get_content(db: Queries, project_id: UUID, id: UUID) -> TemplateConten
 
 
 async def ids_without_engine(db: Queries, project_id: UUID, ids: Iterable[str | UUID | None]) -> set[UUID]:
-    """The ids among `ids` of templates that are not rendered (`"engine": "none"`). Unknown ids are left out."""
+    """Of `ids`, those of templates with `"engine": "none"`. Unknown ids and None are left out."""
     template_ids = sorted({as_id(id_) if isinstance(id_, str) else id_ for id_ in ids if id_ is not None})
     return set(await store.ids_without_engine(db, project_id=project_id, ids=template_ids)) if template_ids else set()
 
@@ -246,6 +247,7 @@ async def require_template(db: Queries, project_id: UUID, id: UUID) -> StoredTem
 
 
 async def _insert(tx: Transaction, call: Call, name: str, content: CompiledContent) -> StoredTemplate:
+    """Store a new template and its first version. Raises TooManyTemplates."""
     await tx.lock_quota("templates", call.project_id)
     if await store.count_templates(tx, project_id=call.project_id) >= TEMPLATES_PER_PROJECT:
         raise TooManyTemplates
@@ -259,23 +261,25 @@ def _is_unchanged(content: CompiledContent, row: StoredTemplate) -> bool:
 
 
 async def _compile_change(call: Call, row: StoredTemplate, data: TemplateChange) -> CompiledContent:
-    """The content of a template with the changes applied. Raises Invalid, also if a change would leave it blank."""
-    own_html = None if row.is_rendered else row.html
+    """The content of a template with the changes applied. Raises Invalid, also if the template would become blank."""
+    html_of_caller = None if row.is_rendered else row.html
     content = await compile_content(
         call.world.rendering,
         call.project_id,
         subject=row.subject if data.subject is msgspec.UNSET else data.subject,
         builder_json=row.builder_json if data.builder_json is msgspec.UNSET else data.builder_json,
-        html=own_html if data.html is msgspec.UNSET else data.html,
+        html=html_of_caller if data.html is msgspec.UNSET else data.html,
         text=row.text if data.text is msgspec.UNSET else data.text,
         engine=row.engine if data.engine is msgspec.UNSET else data.engine,
     )
     if is_blank(content.html, content.text) and not is_blank(row.html, row.text):
         message = "Keep at least one of html, text and builderJson: without them, mail from this template is blank."
-        changed = [name for name, value in (("html", data.html), ("text", data.text)) if value is not msgspec.UNSET]
-        changed += ["builderJson"] if data.builder_json is not msgspec.UNSET else []
+        changed_fields = [
+            name for name, value in (("html", data.html), ("text", data.text)) if value is not msgspec.UNSET
+        ]
+        changed_fields += ["builderJson"] if data.builder_json is not msgspec.UNSET else []
         raise Invalid(
-            message, errors=[ProblemError(path=f"/{name}", code="required", message=message) for name in changed]
+            message, errors=[ProblemError(path=f"/{name}", code="required", message=message) for name in changed_fields]
         )
     return content
 

@@ -1,4 +1,7 @@
-"""Checking, compiling and previewing the content of templates, in the rendering processes."""
+"""Checking, compiling and previewing the content of templates, in the render processes.
+
+All functions also raise the problems of the render processes (`RENDER_PROBLEMS` in `templates.operations`).
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,13 +26,16 @@ async def compile_content(
     text: str | None,
     engine: Engine,
 ) -> CompiledContent:
-    """Check the content, and render the builder document if there is no html. Raises Invalid with the location."""
+    """Check the content, and render the builder document to html if `html` is None. Stores nothing.
+
+    Raises Invalid with the part, line and column of a syntax error.
+    """
     size = sum(len(part) for part in (subject, html, text) if part is not None)
     builder_bytes = None if builder_json is None else msgspec.json.encode(builder_json)
     if builder_bytes is not None and builder_json is not None:
         size += len(builder_bytes)
-        _require_shallow(builder_bytes, builder_json)
-    html, is_rendered, names = await rendering.call(
+        _check_depth(builder_bytes, builder_json)
+    html, is_rendered, variable_names = await rendering.call(
         str(project_id), "check_template", subject, builder_bytes, html, text, engine, size=size
     )
     return CompiledContent(
@@ -39,14 +45,17 @@ async def compile_content(
         is_rendered=is_rendered,
         text=text,
         engine=engine,
-        variables=names,
+        variables=variable_names,
     )
 
 
 async def preview(
     rendering: RenderProcesses, row: StoredTemplate, values: dict[str, Any], unsubscribe_url: str
 ) -> TemplatePreview:
-    """Render a template as one recipient would get it. Raises RenderFailed."""
+    """Render a template with `values` as one recipient would get it. Raises RenderFailed.
+
+    `unsubscribe_url` is the value of the unsubscribe link.
+    """
     size = sum(len(part) for part in (row.subject, row.html, row.text) if part is not None)
     subject, html, text = await rendering.call(
         str(row.project_id), "preview", row.subject, row.html, row.text, values, unsubscribe_url, row.engine, size=size
@@ -57,14 +66,19 @@ async def preview(
 async def check_content(
     rendering: RenderProcesses, project_id: UUID, parts: Sequence[tuple[str, Part, str | None]]
 ) -> None:
-    """Raises Invalid, with line and column, at the JSON pointer of the first part that has a syntax error."""
+    """Check the syntax of template sources without rendering them.
+
+    `parts` are JSON pointer, part and source of each; empty sources and None are skipped. Raises Invalid with the
+    pointer, line and column of the first syntax error.
+    """
     sources = [(path, part, source) for path, part, source in parts if source]
     if sources:
         size = sum(len(source) for _, _, source in sources)
         await rendering.call(str(project_id), "check_parts", sources, size=size)
 
 
-def _require_shallow(builder_bytes: bytes, builder_json: dict[str, Any]) -> None:
+def _check_depth(builder_bytes: bytes, builder_json: dict[str, Any]) -> None:
+    """Raises Invalid if the builder document is nested too deeply."""
     try:
         if builder_bytes.count(b"[") + builder_bytes.count(b"{") > VALUES_DEPTH:
             require_depth(builder_json)

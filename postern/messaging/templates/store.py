@@ -21,28 +21,31 @@ async def get_content(db: Queries, *, project_id: UUID, id: UUID) -> TemplateCon
 async def get_template(db: Queries, *, project_id: UUID, id: UUID) -> StoredTemplate | None: ...
 
 
+# The row of a template, locked `for update`.
 @statement("select * from templates where project_id = %(project_id)s and id = %(id)s for update")
 async def lock_template(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredTemplate | None: ...
 
 
+# The newest templates, from those older than `before` if it is given: at most `limit`, and at most `max_octets` in
+# total, but at least one.
 @statement("""
     with listed as (
         select id, sum(coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)
-                       + coalesce(pg_column_size(builder_json), 0)) over (order by id desc) as characters,
-               lag(1, 1, 0) over (order by id desc) as follows
+                       + coalesce(pg_column_size(builder_json), 0)) over (order by id desc) as total_octets,
+               row_number() over (order by id desc) as row_index
         from (
             select id, html, text, builder_json from templates
             where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
             order by id desc limit %(limit)s
         ) as newest
     )
-    select t.*, l.characters::bigint as characters
+    select t.*, l.total_octets::bigint as total_octets
     from listed l join templates t on t.project_id = %(project_id)s and t.id = l.id
-    where l.follows = 0 or l.characters <= %(characters)s
+    where l.row_index = 1 or l.total_octets <= %(max_octets)s
     order by t.id desc
 """)
 async def list_templates(
-    db: Queries, *, project_id: UUID, before: UUID | None, limit: int, characters: int
+    db: Queries, *, project_id: UUID, before: UUID | None, limit: int, max_octets: int
 ) -> list[ListedTemplate]: ...
 
 
@@ -62,6 +65,7 @@ async def insert_template(
 ) -> StoredTemplate: ...
 
 
+# Change a template and increase its version. The caller must store the version with `insert_version`.
 @statement("""
     update templates set name = %(name)s, subject = %(subject)s, builder_json = %(builder_json)s, html = %(html)s,
         is_rendered = %(is_rendered)s, text = %(text)s, engine = %(engine)s, variables = %(variables)s,
@@ -74,6 +78,7 @@ async def update_template(
 ) -> StoredTemplate: ...
 
 
+# Copy the current name and content of a template to its versions. `created_by` is shown as the author.
 @statement("""
     insert into template_versions (project_id, template_id, version, name, subject, builder_json, html, text, engine,
                                    created_by, created_at)
@@ -83,6 +88,7 @@ async def update_template(
 async def insert_version(tx: Transaction, *, project_id: UUID, id: UUID, created_by: str | None) -> None: ...
 
 
+# Delete the versions up to and including `version`.
 @statement("""
     delete from template_versions
     where project_id = %(project_id)s and template_id = %(id)s and version <= %(version)s
@@ -90,6 +96,7 @@ async def insert_version(tx: Transaction, *, project_id: UUID, id: UUID, created
 async def delete_old_versions(tx: Transaction, *, project_id: UUID, id: UUID, version: int) -> None: ...
 
 
+# The latest versions of a template, newest first.
 @statement("""
     select version, name, subject, builder_json, html, text, engine, created_by, created_at from template_versions
     where project_id = %(project_id)s and template_id = %(id)s order by version desc limit %(limit)s
@@ -97,9 +104,11 @@ async def delete_old_versions(tx: Transaction, *, project_id: UUID, id: UUID, ve
 async def list_versions(db: Queries, *, project_id: UUID, id: UUID, limit: int) -> list[TemplateVersion]: ...
 
 
+# Of these templates, the ids of those with `"engine": "none"`.
 @statement("select id from templates where project_id = %(project_id)s and id = any (%(ids)s) and engine = 'none'")
 async def ids_without_engine(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[UUID]: ...
 
 
+# Delete a template; False if there is none with this id. Raises psycopg.IntegrityError if other rows refer to it.
 @statement("delete from templates where project_id = %(project_id)s and id = %(id)s")
 async def delete_template(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...

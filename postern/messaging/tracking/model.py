@@ -9,6 +9,7 @@ from postern.protocols.mail.templates.links import TARGET_LIMIT
 
 HitKind = Literal["OPEN", "CLICK", "UNSUBSCRIBE"]
 Verdict = Literal["human", "machine", "proxy"]
+"""What caused a hit: a person, a machine, or the image proxy of a mail provider when a person opened the message."""
 
 URL_LIMIT = TARGET_LIMIT
 """Maximum characters of a link target; longer links of a message are not tracked."""

@@ -35,7 +35,7 @@ HEAD_LIMIT = 512
 """Maximum characters that are parsed of a `Content-Type` and of the header of a multipart body part."""
 _BOUNDARY = re.compile(r';\s*boundary="?([^\s";]{1,70})', re.IGNORECASE)
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
-_FIELD_S = re.compile(rb'content-disposition:[^\r\n]*;[ \t]*name="?s"?[ \t]*(?:[;\r\n]|$)', re.IGNORECASE)
+_DISPOSITION_OF_S = re.compile(rb'content-disposition:[^\r\n]*;[ \t]*name="?s"?[ \t]*(?:[;\r\n]|$)', re.IGNORECASE)
 
 Target = Annotated[
     Annotated[str, msgspec.Meta(max_length=URL_LIMIT, description="The target URL of the link.")] | None, Lenient()
@@ -85,7 +85,7 @@ async def show_unsubscribe(call: Call, send_id: UUID, s: Signature = None) -> Ht
     if not s or not _is_signed(call, UNSUBSCRIBE, send_id, s):
         return _link_invalid()
     sends = await engagement.tracked_sends(call.db, [send_id])
-    sender, recipient = _masked(sends[0]) if sends else ("", "")
+    sender, recipient = _sender_and_masked_recipient(sends[0]) if sends else ("", "")
     values: dict[str, Any] = {"send_id": str(send_id), "signature": s, "sender": sender, "recipient": recipient}
     return page("unsubscribe.html", "Unsubscribe", site="", **values)
 
@@ -167,16 +167,16 @@ def _multipart_signature_in(body: bytes, content_type: str) -> str | None:
         return None
     for part in body.split(b"--" + boundary[1].encode("latin-1", "replace"))[1:]:
         head, *content = _BLANK_LINE.split(part, maxsplit=1)
-        if content and _FIELD_S.search(head[:HEAD_LIMIT]):
+        if content and _DISPOSITION_OF_S.search(head[:HEAD_LIMIT]):
             return content[0].decode("utf-8", "replace").strip()
     return None
 
 
-def _masked(send: TrackedSend) -> tuple[str, str]:
+def _sender_and_masked_recipient(send: TrackedSend) -> tuple[str, str]:
     """The sender, and the masked recipient address, for the unsubscribe page."""
     sender = parse_address(send.sender)
     local, _, domain = send.recipient.rpartition("@")
-    # Others get the link when the mail is forwarded, so the page does not show the whole address.
+    # If the mail is forwarded, other people get the link, so the page does not show the whole address.
     return f"{sender.name} ({sender.spec})" if sender.name else sender.spec, f"{local[:1]}…@{domain}"
 
 

@@ -23,9 +23,9 @@ ClassifiedHit = tuple[HitRequest, TrackedSend, HitClassification]
 
 
 async def record_hits(world: "World", hits: list[HitRequest]) -> list[bool]:
-    """Store hits with their classification, update the sends and contacts, and record events.
+    """Store hits with their classification, update their sends and contacts, and record events, in one transaction.
 
-    Returns whether the send of each hit exists.
+    Hits of unknown sends are ignored. Returns whether the send of each hit exists.
     """
     async with world.db.transaction() as tx:
         sends = {send.id: send for send in await engagement.tracked_sends(tx, [hit.send_id for hit in hits])}
@@ -33,8 +33,8 @@ async def record_hits(world: "World", hits: list[HitRequest]) -> list[bool]:
         if hits_of_sends:
             classified = await _classify_hits(tx, hits_of_sends, sends)
             await _lock_contacts(tx, classified)
-            await store.insert_hits(tx, [_row(*hit) for hit in classified])
-            await engagement.store_engagement(tx, [_mark(hit) for hit in classified])
+            await store.insert_hits(tx, [_stored_hit(*hit) for hit in classified])
+            await engagement.store_engagement(tx, [_engagement_mark(hit) for hit in classified])
             await _update_engagement(tx, classified)
             await events.record_all(tx, _events(classified))
     return [hit.send_id in sends for hit in hits]
@@ -67,7 +67,10 @@ async def _classify_hits(
 
 
 async def _lock_contacts(tx: Transaction, classified: list[ClassifiedHit]) -> None:
-    """Lock all contacts of the batch in one order, and before the counters: other transactions lock in this order."""
+    """Lock the audiences and contacts of the batch, sorted, and before the counters of sends are changed.
+
+    All transactions lock in this order, so that they cannot deadlock.
+    """
     contact_ids: dict[UUID, set[UUID]] = {}
     for _, send, classification in classified:
         if send.contact_id is not None and classification.verdict != "machine":
@@ -78,7 +81,7 @@ async def _lock_contacts(tx: Transaction, classified: list[ClassifiedHit]) -> No
 
 
 async def _update_engagement(tx: Transaction, classified: list[ClassifiedHit]) -> None:
-    """Set when contacts last opened or clicked, which audience rules can use. Hits by machines are left out."""
+    """Store when contacts last opened or clicked, for the rules of audiences. Hits by machines are left out."""
     times_by_contact: dict[tuple[UUID, bool], dict[UUID, Moment]] = {}
     for hit, send, classification in classified:
         if send.contact_id is not None and classification.verdict != "machine":
@@ -96,7 +99,7 @@ async def _update_engagement(tx: Transaction, classified: list[ClassifiedHit]) -
         )
 
 
-def _row(hit: HitRequest, send: TrackedSend, classification: HitClassification) -> StoredHit:
+def _stored_hit(hit: HitRequest, send: TrackedSend, classification: HitClassification) -> StoredHit:
     return StoredHit(
         project_id=send.project_id,
         id=new_id(),
@@ -111,7 +114,7 @@ def _row(hit: HitRequest, send: TrackedSend, classification: HitClassification) 
     )
 
 
-def _mark(classified: ClassifiedHit) -> engagement.EngagementMark:
+def _engagement_mark(classified: ClassifiedHit) -> engagement.EngagementMark:
     hit, send, classification = classified
     return engagement.EngagementMark(
         send=send, clicked=hit.kind == "CLICK", by_person=classification.verdict != "machine", at=hit.occurred_at
@@ -121,19 +124,19 @@ def _mark(classified: ClassifiedHit) -> engagement.EngagementMark:
 def _events(classified: list[ClassifiedHit]) -> list[Any]:
     """One event for each hit.
 
-    Consumers count unique opens by `first`, and unique opens by people by `firstByPerson`; likewise clicks.
+    Counting events with `first` gives the unique opens, and with `firstByPerson` those by people; likewise clicks.
     """
-    recorded: list[Any] = []
-    recorded_keys: set[tuple[UUID, str, bool]] = set()
+    hit_events: list[Any] = []
+    previous_hits: set[tuple[UUID, str, bool]] = set()
     for hit, send, classification in classified:
         by_person = classification.verdict != "machine"
         if hit.kind == "CLICK":
             first_hit_at, first_person_hit_at = send.clicked_at, send.human_clicked_at
         else:
             first_hit_at, first_person_hit_at = send.opened_at, send.human_opened_at
-        first = first_hit_at is None and not {(send.id, hit.kind, True), (send.id, hit.kind, False)} & recorded_keys
-        first_by_person = by_person and first_person_hit_at is None and (send.id, hit.kind, True) not in recorded_keys
-        recorded_keys.add((send.id, hit.kind, by_person))
+        first = first_hit_at is None and not {(send.id, hit.kind, True), (send.id, hit.kind, False)} & previous_hits
+        first_by_person = by_person and first_person_hit_at is None and (send.id, hit.kind, True) not in previous_hits
+        previous_hits.add((send.id, hit.kind, by_person))
         data: dict[str, Any] = {
             "verdict": classification.verdict,
             "reason": classification.reason,
@@ -144,7 +147,7 @@ def _events(classified: list[ClassifiedHit]) -> list[Any]:
         }
         if hit.kind == "CLICK":
             data["link"] = hit.url
-        recorded.append(
+        hit_events.append(
             event_of(send, "email.clicked" if hit.kind == "CLICK" else "email.opened", hit.occurred_at, **data)
         )
-    return recorded
+    return hit_events

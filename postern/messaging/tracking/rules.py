@@ -31,10 +31,10 @@ _ROBOTS = re.compile(
 def classify(
     hit: HitRequest, delivered_at: Moment | None, recent: Sequence[RecentClick | HitRequest]
 ) -> HitClassification:
-    """Classify a hit by the criteria above.
+    """Classify a hit by the criteria that the module's docstring lists.
 
-    `delivered_at` is when the message was delivered, None if unknown. `recent` are clicks on links of the same send
-    around the same time.
+    `delivered_at` is when the message was delivered; None if that is not known. `recent` are clicks on links of the
+    same send around the same time; only clicks within BURST_WINDOW count.
     """
     agent = hit.user_agent.strip()
     if not agent:

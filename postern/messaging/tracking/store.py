@@ -37,7 +37,7 @@ async def recent_clicks(
 async def hits(db: Queries, *, project_id: UUID, send_id: UUID) -> list[TrackingHit]: ...
 
 
-# Erase personal data of hits. Kind, verdict and time stay, so that the counters remain equal to a recount.
+# Erase personal data of hits. Kind, verdict and time stay, so that counting the rows still gives the stored counters.
 @statement("""
     update tracking_hits set ip_address = '', user_agent = '', url = null
     where project_id = %(project_id)s and send_id = any (%(send_ids)s)
