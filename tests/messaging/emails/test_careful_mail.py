@@ -12,14 +12,16 @@ from tests.protocols.mail.test_html_tokens import ours
 MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject": "Hello", "html": "<p>x</p>"}
 
 
-async def captured(project, **fields):
+async def send_captured(project, **fields):
     """Send a message; returns the captured message and the response."""
-    answer = await project.client.post("/emails", {**MAIL, **fields})
-    assert answer.status_code == 201, answer.text
+    response = await project.client.post("/emails", {**MAIL, **fields})
+    assert response.status_code == 201, response.text
     (message,) = [
-        each for each in (await project.client.get("/inbox")).json()["data"] if each["sendId"] == answer.json()["id"]
+        message
+        for message in (await project.client.get("/inbox")).json()["data"]
+        if message["sendId"] == response.json()["id"]
     ]
-    return (await project.client.get(f"/inbox/{message['id']}")).json(), answer.json()
+    return (await project.client.get(f"/inbox/{message['id']}")).json(), response.json()
 
 
 async def test_an_attachment_can_have_line_breaks_and_no_content_type(project):
@@ -31,19 +33,19 @@ async def test_an_attachment_can_have_line_breaks_and_no_content_type(project):
     files = [
         {"filename": name, "content": encoded} for name in ("a.pdf", "B.PNG", "notes.txt", "odd.unknown", "x.tar.gz")
     ]
-    more = ("Offer.xlsx", "letter.docx", "slides.pptx", "invite.ics", "logo.webp", "ada.vcf", "sheet.ods")
-    files += [{"filename": name, "content": encoded} for name in more]
-    message, _ = await captured(project, attachments=files)
-    types = ["application/pdf", "image/png", "text/plain", "application/octet-stream", "application/gzip"]
+    other_names = ("Offer.xlsx", "letter.docx", "slides.pptx", "invite.ics", "logo.webp", "ada.vcf", "sheet.ods")
+    files += [{"filename": name, "content": encoded} for name in other_names]
+    message, _ = await send_captured(project, attachments=files)
+    expected_types = ["application/pdf", "image/png", "text/plain", "application/octet-stream", "application/gzip"]
     office = "application/vnd.openxmlformats-officedocument"
-    types += [f"{office}.spreadsheetml.sheet", f"{office}.wordprocessingml.document"]
-    types += [f"{office}.presentationml.presentation", "text/calendar", "image/webp", "text/vcard"]
-    types += ["application/vnd.oasis.opendocument.spreadsheet"]
-    assert [each["contentType"] for each in message["attachments"]] == types
-    got = await project.client.get(f"/inbox/{message['id']}/attachments/0")
-    assert got.content == content
-    bad = [{"filename": "a", "content": "AA=A"}]
-    refused = await project.client.post("/emails", {**MAIL, "attachments": bad})
+    expected_types += [f"{office}.spreadsheetml.sheet", f"{office}.wordprocessingml.document"]
+    expected_types += [f"{office}.presentationml.presentation", "text/calendar", "image/webp", "text/vcard"]
+    expected_types += ["application/vnd.oasis.opendocument.spreadsheet"]
+    assert [attachment["contentType"] for attachment in message["attachments"]] == expected_types
+    downloaded = await project.client.get(f"/inbox/{message['id']}/attachments/0")
+    assert downloaded.content == content
+    invalid = [{"filename": "a", "content": "AA=A"}]
+    refused = await project.client.post("/emails", {**MAIL, "attachments": invalid})
     assert refused.json()["errors"][0]["path"] == "/attachments/0/content"
 
 
@@ -52,32 +54,32 @@ async def test_list_headers_can_be_set_by_the_caller(project):
     Defects: M16
     """
     headers = {"List-Unsubscribe": "<https://acme.example/u/1>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
-    _, sent = await captured(project, headers=headers)
-    raw = (await project.client.get(f"/emails/logs/{sent['id']}/message")).content
-    message = email.message_from_bytes(raw)
+    _, sent = await send_captured(project, headers=headers)
+    eml = (await project.client.get(f"/emails/logs/{sent['id']}/message")).content
+    message = email.message_from_bytes(eml)
     for name, value in headers.items():
         assert message.get_all(name) == [value]
-    both = await project.client.post("/emails", {**MAIL, "headers": headers, "unsubscribable": True})
-    assert (both.status_code, both.json()["errors"][0]["path"]) == (400, "/headers/List-Unsubscribe")
+    refused = await project.client.post("/emails", {**MAIL, "headers": headers, "unsubscribable": True})
+    assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/headers/List-Unsubscribe")
 
 
 async def test_invalid_list_headers_are_refused(project):
     """
     Defects: M16
     """
-    field, pressed = "List-Unsubscribe", "List-Unsubscribe-Post"
-    for headers, wrong in (
+    field, one_click_field = "List-Unsubscribe", "List-Unsubscribe-Post"
+    for headers, invalid_field in (
         ({field: "https://acme.example/u/1"}, field),
         ({field: "nonsense"}, field),
         ({field: "<javascript:1>"}, field),
-        ({pressed: "List-Unsubscribe=One-Click"}, pressed),
-        ({field: "<mailto:u@acme.example>", pressed: "List-Unsubscribe=One-Click"}, pressed),
-        ({field: "<https://acme.example/u/1>", pressed: "yes"}, pressed),
+        ({one_click_field: "List-Unsubscribe=One-Click"}, one_click_field),
+        ({field: "<mailto:u@acme.example>", one_click_field: "List-Unsubscribe=One-Click"}, one_click_field),
+        ({field: "<https://acme.example/u/1>", one_click_field: "yes"}, one_click_field),
     ):
         refused = await project.client.post("/emails", {**MAIL, "headers": headers})
-        assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, f"/headers/{wrong}"), headers
-    several = {"list-unsubscribe": "<mailto:u@acme.example?subject=leave>, <https://acme.example/u/1?a=b,c>"}
-    assert (await project.client.post("/emails", {**MAIL, "headers": several})).status_code == 201
+        assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, f"/headers/{invalid_field}"), headers
+    several_urls = {"list-unsubscribe": "<mailto:u@acme.example?subject=leave>, <https://acme.example/u/1?a=b,c>"}
+    assert (await project.client.post("/emails", {**MAIL, "headers": several_urls})).status_code == 201
 
 
 async def test_unsubscribing_in_a_test_message_does_not_affect_live_mail(project, stranger):
@@ -85,13 +87,13 @@ async def test_unsubscribing_in_a_test_message_does_not_affect_live_mail(project
     Defects: M17
     """
     address = f"{uuid4().hex}@example.com"
-    test = await project.key(environment="TEST")
-    sent = (await test.post("/emails", {**MAIL, "to": [address], "unsubscribable": True})).json()
+    test_key = await project.key(environment="TEST")
+    sent = (await test_key.post("/emails", {**MAIL, "to": [address], "unsubscribable": True})).json()
     log = (await project.client.get(f"/emails/logs/{sent['id']}")).json()
     live = (await project.client.post("/emails", {**MAIL, "to": [address]})).json()
     assert (log["test"], (await project.client.get(f"/emails/logs/{live['id']}")).json()["test"]) == (True, False)
-    raw = (await project.client.get(f"/emails/logs/{sent['id']}/message")).content
-    link = email.message_from_bytes(raw)["List-Unsubscribe"].strip("<>").partition("/t/u/")[2]
+    eml = (await project.client.get(f"/emails/logs/{sent['id']}/message")).content
+    link = email.message_from_bytes(eml)["List-Unsubscribe"].strip("<>").partition("/t/u/")[2]
     page = await stranger.get(f"/t/u/{link}")
     assert "Acme (hello@acme.example)" in page.text
     assert f"{address[0]}…@example.com" in page.text
@@ -111,19 +113,19 @@ async def test_the_inbox_embeds_images_and_removes_the_pixel(project, world):
     html = (
         '<body><img alt=x src="cid:logo"><img src=cid:logo><img src="cid:other"><a href="https://a.test/">x</a></body>'
     )
-    message, sent = await captured(project, html=html, attachments=[image], trackOpens=True)
-    raw = (await project.client.get(f"/inbox/{message['id']}/raw")).content
+    message, sent = await send_captured(project, html=html, attachments=[image], trackOpens=True)
+    eml = (await project.client.get(f"/inbox/{message['id']}/raw")).content
     assert f"/t/o/{sent['id']}" in message["html"]
-    kept = CapturedRow(
+    row = CapturedRow(
         id=uuid4(), send_id=sent["id"], mail_from="", recipients=[], sender="", subject="", size=0,
-        captured_at=world.clock(), message=raw, sealed=None,
+        captured_at=world.clock(), message=eml, sealed=None,
     )  # fmt: skip
-    shown = rewritten_html(kept)
-    assert shown is not None
-    assert "/t/o/" not in shown
-    sources = [each[2]["src"] for each in ours(shown) if each[:2] == ("start", "img")]
-    inlined = "data:image/png;base64," + base64.b64encode(b"png").decode()
-    assert sources == [inlined, inlined, "cid:other"]
+    inbox_html = rewritten_html(row)
+    assert inbox_html is not None
+    assert "/t/o/" not in inbox_html
+    sources = [token[2]["src"] for token in ours(inbox_html) if token[:2] == ("start", "img")]
+    data_url = "data:image/png;base64," + base64.b64encode(b"png").decode()
+    assert sources == [data_url, data_url, "cid:other"]
 
 
 async def test_blank_names_are_refused(project):
@@ -131,21 +133,21 @@ async def test_blank_names_are_refused(project):
     Defects: M17
     """
     for body in ({"name": ""}, {"name": "   "}, {"accountName": " "}):
-        answer = await project.developer.patch("/account", body)
-        assert answer.status_code == 400, answer.text
+        response = await project.developer.patch("/account", body)
+        assert response.status_code == 400, response.text
     for blank in ("", "  "):
         assert (await project.developer.patch("", {"name": blank})).status_code == 400
         assert (await project.developer.post("/api-keys", {"name": blank})).status_code == 400
 
 
-async def test_a_key_cannot_get_permissions_it_could_not_use(project):
+async def test_an_api_key_cannot_have_permissions_that_only_developers_can_use(project):
     """
     Defects: M17
     """
     for name in ("keys:write", "keys:read", "account:write", "billing:*"):
-        answer = await project.developer.post("/api-keys", {"name": "k", "permissions": ["emails:send", name]})
-        assert answer.status_code == 400, answer.text
-        assert (answer.json()["errors"][0]["path"], answer.json()["errors"][0]["code"]) == (
+        response = await project.developer.post("/api-keys", {"name": "k", "permissions": ["emails:send", name]})
+        assert response.status_code == 400, response.text
+        assert (response.json()["errors"][0]["path"], response.json()["errors"][0]["code"]) == (
             "/permissions/1",
             "not_for_keys",
         )
@@ -155,11 +157,11 @@ async def test_a_change_without_effect_creates_no_template_version(project):
     """
     Defects: M17
     """
-    words = {"name": "T", "subject": "S", "html": "<p>x</p>"}
-    template = (await project.client.post("/templates", words)).json()
+    fields = {"name": "T", "subject": "S", "html": "<p>x</p>"}
+    template = (await project.client.post("/templates", fields)).json()
     for body in ({}, {"subject": "S"}, {"name": "T", "html": "<p>x</p>"}):
-        answer = await project.client.patch(f"/templates/{template['id']}", body)
-        assert (answer.status_code, answer.json()["updatedAt"]) == (200, template["updatedAt"])
+        response = await project.client.patch(f"/templates/{template['id']}", body)
+        assert (response.status_code, response.json()["updatedAt"]) == (200, template["updatedAt"])
     assert len((await project.client.get(f"/templates/{template['id']}/versions")).json()) == 1
     await project.client.patch(f"/templates/{template['id']}", {"subject": "S2"})
     assert len((await project.client.get(f"/templates/{template['id']}/versions")).json()) == 2

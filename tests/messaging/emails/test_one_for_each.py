@@ -10,11 +10,11 @@ __all__ = ["sender", "sink"]
 
 
 def mail(**fields):
-    mark = uuid4().hex[:8]
+    suffix = uuid4().hex[:8]
     return {
-        "to": [f"Ada <ada-{mark}@example.org>", f"bob-{mark}@example.org"],
-        "cc": [f"cy-{mark}@example.org"],
-        "bcc": [f"dan-{mark}@example.org", f"bob-{mark}@example.org"],
+        "to": [f"Ada <ada-{suffix}@example.org>", f"bob-{suffix}@example.org"],
+        "cc": [f"cy-{suffix}@example.org"],
+        "bcc": [f"dan-{suffix}@example.org", f"bob-{suffix}@example.org"],
         "from": "hello@example.com",
         "subject": "Hello",
         "text": "Hello.",
@@ -30,23 +30,26 @@ def link_of(message):
 async def test_each_recipient_gets_a_message_with_a_link_that_unsubscribes_them(sender, sink, stranger):
     """Defects: M12"""
     body = mail()
-    answer = await sender.client.post("/emails", body)
-    assert answer.status_code == 201, answer.text
-    sent = answer.json()
-    names = [each.partition("@")[0] for each in ("Ada <ada", "bob", "cy", "dan")]
-    assert [each["to"].partition("-")[0] for each in sent["messages"]] == names
+    response = await sender.client.post("/emails", body)
+    assert response.status_code == 201, response.text
+    sent = response.json()
+    assert [message["to"].partition("-")[0] for message in sent["messages"]] == ["Ada <ada", "bob", "cy", "dan"]
     assert (sent["id"], sent["status"]) == (sent["messages"][0]["id"], "SENT")
-    assert len({each["id"] for each in sent["messages"]}) == len({each["messageId"] for each in sent["messages"]}) == 4
+    assert (
+        len({message["id"] for message in sent["messages"]})
+        == len({message["messageId"] for message in sent["messages"]})
+        == 4
+    )
     assert sorted(message.recipients[0].partition("-")[0] for message in sink.messages) == ["ada", "bob", "cy", "dan"]
     assert all(len(message.recipients) == 1 for message in sink.messages)
     assert all(message.raw.count(b"@example.org") <= 2 for message in sink.messages)
-    third = next(message for message in sink.messages if message.recipients[0].startswith("cy-"))
-    link = link_of(third)
+    message_to_cy = next(message for message in sink.messages if message.recipients[0].startswith("cy-"))
+    link = link_of(message_to_cy)
     assert (await stranger.post(f"{link.path}?{link.query}")).status_code == 200
-    listed = (await sender.client.get("/suppressions?limit=100")).json()["data"]
-    assert [each["address"] for each in listed] == [third.recipients[0]]
-    again = (await sender.client.post("/emails", body)).json()
-    statuses = [(await entry(sender, each["id"]))["status"] for each in again["messages"]]
+    suppressions = (await sender.client.get("/suppressions?limit=100")).json()["data"]
+    assert [item["address"] for item in suppressions] == [message_to_cy.recipients[0]]
+    repeated = (await sender.client.post("/emails", body)).json()
+    statuses = [(await entry(sender, message["id"]))["status"] for message in repeated["messages"]]
     assert statuses == ["SENT", "SENT", "SUPPRESSED", "SENT"]
 
 
@@ -57,18 +60,18 @@ async def test_a_repeated_request_gets_the_same_response_and_sends_nothing(sende
     second = await sender.client.post("/emails", body, headers=headers)
     assert (second.status_code, second.json()) == (201, first.json())
     assert (len(first.json()["messages"]), sink.accepted) == (4, 4)
-    left = await sender.client.post("/emails", mail(), headers={"Prefer": "wait=0"})
-    assert {each["status"] for each in left.json()["messages"]} == {"QUEUED"}
+    queued = await sender.client.post("/emails", mail(), headers={"Prefer": "wait=0"})
+    assert {message["status"] for message in queued.json()["messages"]} == {"QUEUED"}
 
 
 async def test_unsubscribable_messages_in_a_batch_and_for_one_recipient(sender, sink, work_off):
     """Defects: M12"""
-    alone = mail(to=[f"eve-{uuid4().hex[:8]}@example.org"], cc=None, bcc=None)
-    answer = (await sender.client.post("/emails/batch", {"emails": [mail(), alone]})).json()["data"]
-    assert [len(each.get("messages", [])) for each in answer] == [4, 0]
+    mail_to_one = mail(to=[f"eve-{uuid4().hex[:8]}@example.org"], cc=None, bcc=None)
+    results = (await sender.client.post("/emails/batch", {"emails": [mail(), mail_to_one]})).json()["data"]
+    assert [len(item.get("messages", [])) for item in results] == [4, 0]
     await work_off()
     assert sink.accepted == 5
-    assert (await entry(sender, answer[0]["id"]))["status"] == "SENT"
+    assert (await entry(sender, results[0]["id"]))["status"] == "SENT"
 
 
 async def test_messages_that_are_too_large_together_are_refused(sender):

@@ -1,4 +1,4 @@
-"""The definition of rates is the same everywhere, and delivery reports do not change rates."""
+"""Statistics, campaigns and A/B tests define rates in the same way, and delivery reports do not change rates."""
 
 import random
 from datetime import timedelta
@@ -11,7 +11,7 @@ from tests.messaging.campaigns.test_ab_people import TEST, winner_of
 from tests.messaging.campaigns.test_campaigns import BROWSER, act, detail, prepared
 from tests.messaging.emails.test_relay import sender, sink  # noqa: F401 - fixtures
 
-ARRIVED = ("SENT", "DELIVERED", "COMPLAINED")
+ACCEPTED_STATUSES = ("SENT", "DELIVERED", "COMPLAINED")
 
 
 def test_a_delivery_report_changes_no_rate():
@@ -19,47 +19,52 @@ def test_a_delivery_report_changes_no_rate():
     Defects: M13
     """
     counts = {"sent": 9, "bounced": 1, "opened": 3}
-    for known in ({}, {"delivered": 1}, {"delivered": 9}):
-        assert (reached(counts | known), rate(counts | known, "bounced")) == (9, 0.1)
-        assert rate(counts | known, "opened") == pytest.approx(1 / 3, abs=1e-6)
+    for reports in ({}, {"delivered": 1}, {"delivered": 9}):
+        assert (reached(counts | reports), rate(counts | reports, "bounced")) == (9, 0.1)
+        assert rate(counts | reports, "opened") == pytest.approx(1 / 3, abs=1e-6)
     assert (rate({"bounced": 3}, "bounced"), rate({"bounced": 3}, "opened"), rate({}, "bounced")) == (1.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_rates_equal_a_recount_of_a_random_history(sender, stranger, clock, seed):  # noqa: F811
+async def test_rates_equal_those_counted_from_the_log_of_random_sends(sender, stranger, clock, seed):  # noqa: F811
     """A mix of relay and capture, bounces, complaints, opens and reported deliveries.
 
     Defects: M13
     """
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     project, ids = sender, []
-    locals_ = ["ok", "permfail", "bounced", "delivered", "complained", "ok", "ok"]
+    local_parts = ["ok", "permfail", "bounced", "delivered", "complained", "ok", "ok"]
     for _ in range(20):
-        if chance.random() < 0.2:
-            transport = chance.choice(["relay", "capture"])
+        if rng.random() < 0.2:
+            transport = rng.choice(["relay", "capture"])
             assert (await project.developer.patch("", {"settings": {"transport": transport}})).status_code == 200
-        local = chance.choice(locals_)
-        at = "example.org" if local in {"ok", "permfail"} else "postern.test"
-        mail = {"from": "a@example.com", "subject": "x", "html": "<p>x</p>", "to": [f"{local}+{uuid4().hex[:8]}@{at}"]}
-        answer = await project.client.post("/emails", mail)
-        assert answer.status_code == 201, answer.text
-        ids.append(answer.json()["id"])
+        local_part = rng.choice(local_parts)
+        domain_name = "example.org" if local_part in {"ok", "permfail"} else "postern.test"
+        mail = {
+            "from": "a@example.com",
+            "subject": "x",
+            "html": "<p>x</p>",
+            "to": [f"{local_part}+{uuid4().hex[:8]}@{domain_name}"],
+        }
+        response = await project.client.post("/emails", mail)
+        assert response.status_code == 201, response.text
+        ids.append(response.json()["id"])
     clock.move(timedelta(minutes=10))
-    for each in chance.sample(ids, 8):
-        await stranger.get(f"/t/o/{each}", headers=BROWSER)
+    for send_id in rng.sample(ids, 8):
+        await stranger.get(f"/t/o/{send_id}", headers=BROWSER)
     log = (await project.client.get("/emails/logs?limit=100")).json()["data"]
     assert len(log) == 20
-    arrived = sum(each["status"] in ARRIVED for each in log)
-    bounced = sum(each["status"] == "BOUNCED" for each in log)
-    opened = sum(each["openedAt"] is not None for each in log)
-    complained = sum(each["status"] == "COMPLAINED" for each in log)
+    accepted = sum(row["status"] in ACCEPTED_STATUSES for row in log)
+    bounced = sum(row["status"] == "BOUNCED" for row in log)
+    opened = sum(row["openedAt"] is not None for row in log)
+    complained = sum(row["status"] == "COMPLAINED" for row in log)
     sends = (await project.client.get("/analytics")).json()["sends"]
     (domain,) = (await project.client.get("/analytics/by-domain")).json()
-    assert (sends["sent"], sends["bounced"]) == (arrived, bounced)
-    for shown in (sends, domain):
-        assert shown["openRate"] == pytest.approx(min(opened / arrived, 1), abs=1e-6)
-        assert shown["complaintRate"] == pytest.approx(complained / arrived, abs=1e-6)
-        assert shown["bounceRate"] == pytest.approx(bounced / (arrived + bounced), abs=1e-6)
+    assert (sends["sent"], sends["bounced"]) == (accepted, bounced)
+    for displayed in (sends, domain):
+        assert displayed["openRate"] == pytest.approx(min(opened / accepted, 1), abs=1e-6)
+        assert displayed["complaintRate"] == pytest.approx(complained / accepted, abs=1e-6)
+        assert displayed["bounceRate"] == pytest.approx(bounced / (accepted + bounced), abs=1e-6)
     assert sends["clickRate"] == 0
 
 
@@ -84,19 +89,19 @@ async def test_a_single_delivery_report_does_not_decide_an_ab_test(sender, stran
     assert started.status_code == 200, started.text
     await work_off()
     sends = (await sender.client.get(f"/campaigns/{campaign['id']}/sends?limit=100")).json()["data"]
-    by_subject = {name: [each for each in sends if each["subject"] == name] for name in "AB"}
+    by_subject = {name: [send for send in sends if send["subject"] == name] for name in "AB"}
     assert len(sends) == 13, sends
-    (known,) = (name for name in "AB" if any(each["status"] == "DELIVERED" for each in by_subject[name]))
-    other = {"A": "B", "B": "A"}[known]
+    (variant_with_report,) = (name for name in "AB" if any(send["status"] == "DELIVERED" for send in by_subject[name]))
+    other_variant = {"A": "B", "B": "A"}[variant_with_report]
     clock.move(timedelta(minutes=5))
-    sent = [each for each in by_subject[known] if each["status"] == "SENT"]
-    for each in [sent[0], *by_subject[other]]:
-        await stranger.get(f"/t/o/{each['id']}", headers=BROWSER)
-    name, done = await winner_of(sender, clock, work_off, campaign)
-    assert name == other
-    rates = {each["name"]: each["stats"]["openRate"] for each in done["variants"]}
-    assert rates[other] == 1
-    assert rates[known] == pytest.approx(1 / len(by_subject[known]), abs=1e-6)
-    shown = {each["variantId"]: each["rate"] for each in done["evidence"]["variants"]}
-    assert {each["name"]: shown[each["id"]] for each in done["variants"]} == rates
+    sent_of_variant = [send for send in by_subject[variant_with_report] if send["status"] == "SENT"]
+    for send in [sent_of_variant[0], *by_subject[other_variant]]:
+        await stranger.get(f"/t/o/{send['id']}", headers=BROWSER)
+    name, finished = await winner_of(sender, clock, work_off, campaign)
+    assert name == other_variant
+    rates = {variant["name"]: variant["stats"]["openRate"] for variant in finished["variants"]}
+    assert rates[other_variant] == 1
+    assert rates[variant_with_report] == pytest.approx(1 / len(by_subject[variant_with_report]), abs=1e-6)
+    evidence_rates = {variant["variantId"]: variant["rate"] for variant in finished["evidence"]["variants"]}
+    assert {variant["name"]: evidence_rates[variant["id"]] for variant in finished["variants"]} == rates
     assert (await detail(sender, campaign))["stats"]["delivered"] == 1

@@ -63,7 +63,8 @@ async def published_keys(message, world):
     return [(await world.resolver.txt(f"{name.decode()}._domainkey.example.com"))[0] for name in names]
 
 
-def verifies(message, keys):
+def verify_signatures(message, keys):
+    """Whether each signature of a message is valid, in their order."""
     return [
         dkim.DKIM(message.raw).verify(idx=index, dnsfunc=lambda *_, key=key, **__: key.encode())
         for index, key in enumerate(keys)
@@ -71,16 +72,16 @@ def verifies(message, keys):
 
 
 async def test_messages_are_composed_although_render_processes_are_killed(sender, sink, world, work_off):
-    for round_, kill in ((1, False), (2, True)):
+    for round_number, kill in ((1, False), (2, True)):
         if kill:
-            for each in world.rendering.process_ids:
-                os.kill(each, signal.SIGKILL)
-        emails = [{**MAIL, "to": [f"{round_}.{n}@example.org"], "cc": None, "bcc": None} for n in range(20)]
+            for process_id in world.rendering.process_ids:
+                os.kill(process_id, signal.SIGKILL)
+        emails = [{**MAIL, "to": [f"{round_number}.{n}@example.org"], "cc": None, "bcc": None} for n in range(20)]
         assert (await sender.client.post("/emails/batch", {"emails": emails})).status_code == 201
         await work_off()
-        assert len(sink.messages) == 20 * round_
+        assert len(sink.messages) == 20 * round_number
     for message in sink.messages:
-        assert verifies(message, await published_keys(message, world)) == [True, True]
+        assert verify_signatures(message, await published_keys(message, world)) == [True, True]
 
 
 async def test_a_message_arrives_signed_and_tracked_and_two_parsers_agree(sender, sink, world, stranger, clock):
@@ -89,30 +90,30 @@ async def test_a_message_arrives_signed_and_tracked_and_two_parsers_agree(sender
     (message,) = sink.messages
     assert set(message.recipients) == {"ada@example.org", "bob@example.org", "secret@example.org"}
     assert b"secret@" not in message.raw
-    assert verifies(message, await published_keys(message, world)) == [True, True]
-    one = email.message_from_bytes(message.raw, policy=email.policy.default)
-    two = mailparser.parse_from_bytes(message.raw)
-    assert one["Subject"] == two.subject == "Hello Zoë 🎉"
-    assert one["From"].addresses[0].addr_spec == two.from_[0][1] == "hello@example.com"
-    assert one["From"].addresses[0].display_name == two.from_[0][0] == "Acme ✉"
-    assert one["Message-ID"] == two.message_id == sent["messageId"]
-    html = one.get_body(("html",)).get_content()
-    assert html.strip() == two.text_html[0].strip()
-    assert "Dear Zoë" in one.get_body(("plain",)).get_content()
+    assert verify_signatures(message, await published_keys(message, world)) == [True, True]
+    parsed = email.message_from_bytes(message.raw, policy=email.policy.default)
+    read_by_mailparser = mailparser.parse_from_bytes(message.raw)
+    assert parsed["Subject"] == read_by_mailparser.subject == "Hello Zoë 🎉"
+    assert parsed["From"].addresses[0].addr_spec == read_by_mailparser.from_[0][1] == "hello@example.com"
+    assert parsed["From"].addresses[0].display_name == read_by_mailparser.from_[0][0] == "Acme ✉"
+    assert parsed["Message-ID"] == read_by_mailparser.message_id == sent["messageId"]
+    html = parsed.get_body(("html",)).get_content()
+    assert html.strip() == read_by_mailparser.text_html[0].strip()
+    assert "Dear Zoë" in parsed.get_body(("plain",)).get_content()
     link = urlsplit(re.search(r'href="([^"]+)"', html)[1].replace("&amp;", "&"))
     clock.move(timedelta(minutes=1))
-    answer = await stranger.get(f"{link.path}?{link.query}", headers=BROWSER)
-    assert (answer.status_code, answer.headers["location"]) == (302, "https://acme.example/offer?a=1&b=2")
+    response = await stranger.get(f"{link.path}?{link.query}", headers=BROWSER)
+    assert (response.status_code, response.headers["location"]) == (302, "https://acme.example/offer?a=1&b=2")
     log = await entry(sender, sent["id"])
     assert log["clickedAt"]
-    assert [each["type"] for each in log["webhookEvents"]] == ["Send", "Click"]
+    assert [event["type"] for event in log["webhookEvents"]] == ["Send", "Click"]
     (attempt,) = (await sender.client.get(f"/emails/logs/{sent['id']}/attempts")).json()
     assert attempt["outcome"] == "ACCEPTED"
     assert any(line.startswith("C: MAIL FROM") for line in attempt["dialogue"])
-    assert {each["recipient"] for each in attempt["results"]} == set(message.recipients)
+    assert {result["recipient"] for result in attempt["results"]} == set(message.recipients)
 
 
-async def message_of(project, send_id):
+async def eml_of(project, send_id):
     return (await project.client.get(f"/emails/logs/{send_id}/message")).content
 
 
@@ -123,9 +124,9 @@ async def test_the_eml_is_the_transmitted_message(sender, sink, clock):
     sent = (await sender.client.post("/emails", MAIL)).json()
     clock.move(timedelta(hours=3))
     await sender.developer.patch("", {"settings": {"trackingDomain": "go.example.com"}})
-    shown = await message_of(sender, sent["id"])
-    assert shown.count(b"DKIM-Signature:") == 2
-    assert shown.rstrip(b"\r\n") == sink.messages[0].raw.rstrip(b"\r\n")
+    eml = await eml_of(sender, sent["id"])
+    assert eml.count(b"DKIM-Signature:") == 2
+    assert eml.rstrip(b"\r\n") == sink.messages[0].raw.rstrip(b"\r\n")
 
 
 async def test_the_eml_is_that_of_the_accepted_attempt(sender, sink, clock, work_off):
@@ -137,32 +138,32 @@ async def test_the_eml_is_that_of_the_accepted_attempt(sender, sink, clock, work
     sink.behaviour.drop_after_dot = 0.0
     clock.move(timedelta(minutes=7))
     await work_off()
-    first, second = (each.raw.rstrip(b"\r\n") for each in sink.messages)
-    assert first != second, "each attempt has signatures of its own"
+    first, second = (message.raw.rstrip(b"\r\n") for message in sink.messages)
+    assert first != second, "Each attempt has new signatures."
     assert email.message_from_bytes(first)["Date"] == email.message_from_bytes(second)["Date"]
-    assert (await message_of(sender, sent["id"])).rstrip(b"\r\n") == second
+    assert (await eml_of(sender, sent["id"])).rstrip(b"\r\n") == second
 
 
 async def test_the_date_header_is_the_time_of_the_first_attempt(sender, sink, clock, work_off):
     """
     Defects: M4
     """
-    at = clock() + timedelta(days=2)
-    sent = (await sender.client.post("/emails", {**MAIL, "scheduledAt": at.isoformat()})).json()
+    scheduled_at = clock() + timedelta(days=2)
+    sent = (await sender.client.post("/emails", {**MAIL, "scheduledAt": scheduled_at.isoformat()})).json()
     assert sent["status"] == "SCHEDULED"
-    assert b"DKIM-Signature" not in await message_of(sender, sent["id"])
+    assert b"DKIM-Signature" not in await eml_of(sender, sent["id"])
     clock.move(timedelta(days=2, minutes=1))
     sink.behaviour.drop_after_dot = 1.0
     await work_off()
-    first_tried = clock()
+    first_attempt_at = clock()
     sink.behaviour.drop_after_dot = 0.0
     clock.move(timedelta(hours=1))
     await work_off()
-    dates = [parsedate_to_datetime(email.message_from_bytes(each.raw)["Date"]) for each in sink.messages]
+    dates = [parsedate_to_datetime(email.message_from_bytes(message.raw)["Date"]) for message in sink.messages]
     assert len(dates) == 2
     assert dates[0] == dates[1]
-    assert abs(dates[0] - first_tried) < timedelta(seconds=60)
-    assert (await message_of(sender, sent["id"])).rstrip(b"\r\n") == sink.messages[1].raw.rstrip(b"\r\n")
+    assert abs(dates[0] - first_attempt_at) < timedelta(seconds=60)
+    assert (await eml_of(sender, sent["id"])).rstrip(b"\r\n") == sink.messages[1].raw.rstrip(b"\r\n")
 
 
 async def test_recipients_have_separate_outcomes_and_hard_bounces_suppress(sender, sink, clock, work_off):
@@ -172,7 +173,9 @@ async def test_recipients_have_separate_outcomes_and_hard_bounces_suppress(sende
     assert (await sender.client.get("/suppressions/permfail@example.org")).json()["reason"] == "BOUNCE"
     clock.move(timedelta(minutes=7))
     await work_off()
-    assert [each.recipients for each in sink.messages] == [("good@example.org",)], "who has it gets it once"
+    assert [message.recipients for message in sink.messages] == [("good@example.org",)], (
+        "A recipient that accepted it gets it only once."
+    )
     assert (await sender.client.get(f"/emails/logs/{sent['id']}")).json()["status"] == "DELAYED"
     bounced = (
         await sender.client.post("/emails", {**MAIL, "to": ["permfail2@example.org"], "cc": [], "bcc": []})
@@ -181,10 +184,10 @@ async def test_recipients_have_separate_outcomes_and_hard_bounces_suppress(sende
     log = await entry(sender, bounced["id"])
     assert log["bouncedAt"]
     assert "550" in log["reason"]
-    assert [each["type"] for each in log["webhookEvents"]] == ["Bounce"]
+    assert [event["type"] for event in log["webhookEvents"]] == ["Bounce"]
 
 
-async def test_a_block_by_policy_suppresses_no_recipient(sender):
+async def test_a_rejection_by_policy_suppresses_no_recipient(sender):
     body = {**MAIL, "to": ["blocked@example.org"], "cc": [], "bcc": []}
     sent = (await sender.client.post("/emails", body)).json()
     assert sent["status"] == "BOUNCED"
@@ -200,10 +203,10 @@ async def test_a_lost_reply_is_recorded_as_ambiguous_and_the_message_id_stays(se
     await work_off()
     log = await entry(sender, sent["id"])
     assert (log["status"], log["ambiguousAttempts"]) == ("SENT", 1)
-    assert {each.message_id for each in sink.messages} == {sent["messageId"]}
+    assert {message.message_id for message in sink.messages} == {sent["messageId"]}
     assert len(sink.messages) == 1 + log["ambiguousAttempts"]
     attempts = (await sender.client.get(f"/emails/logs/{sent['id']}/attempts")).json()
-    assert [each["outcome"] for each in attempts] == ["AMBIGUOUS", "ACCEPTED"]
+    assert [attempt["outcome"] for attempt in attempts] == ["AMBIGUOUS", "ACCEPTED"]
 
 
 async def test_a_project_can_hold_ambiguous_sends(sender, sink, clock, work_off):
@@ -221,27 +224,27 @@ async def test_a_project_can_hold_ambiguous_sends(sender, sink, clock, work_off)
 
 
 async def test_mail_arrives_after_an_outage_of_the_relay(sender, zone, clock, work_off):
-    with nobodys_port() as held:
-        relays = [{"host": "127.0.0.1", "port": held.getsockname()[1], "tls": "none"}]
+    with nobodys_port() as port_socket:
+        relays = [{"host": "127.0.0.1", "port": port_socket.getsockname()[1], "tls": "none"}]
         await sender.developer.patch("", {"settings": {"relays": relays}})
         sent = (await sender.client.post("/emails", MAIL)).json()
         assert sent["status"] in ("QUEUED", "DELAYED")
-        async with Sink(at=held) as back:
+        async with Sink(at=port_socket) as relay:
             for _ in range(4):
                 clock.move(timedelta(minutes=7))
                 await work_off()
             assert (await entry(sender, sent["id"]))["status"] == "SENT"
-            assert len(back.messages) == 1
+            assert len(relay.messages) == 1
 
 
 async def test_an_attempt_of_a_dead_process_is_ambiguous(sender, world, clock, work_off, monkeypatch):
-    """The process dies after the submission: a worker takes over, and the log has the ambiguous attempt."""
+    """The process dies after the commit of the submission: a worker delivers the send after the lease."""
     from postern.messaging.emails import operations
 
-    async def die(*_):
+    async def deliver_nothing(*_):
         return "QUEUED"
 
-    monkeypatch.setattr(operations, "_deliver_now", die)
+    monkeypatch.setattr(operations, "_deliver_now", deliver_nothing)
     sent = (await sender.client.post("/emails", MAIL)).json()
     assert sent["status"] == "QUEUED"
     assert (await sender.client.post(f"/emails/{sent['id']}/cancel")).status_code == 409
@@ -250,12 +253,12 @@ async def test_an_attempt_of_a_dead_process_is_ambiguous(sender, world, clock, w
     log = await entry(sender, sent["id"])
     assert (log["status"], log["ambiguousAttempts"]) == ("SENT", 1)
     attempts = (await sender.client.get(f"/emails/logs/{sent['id']}/attempts")).json()
-    assert [each["outcome"] for each in attempts] == ["AMBIGUOUS", "ACCEPTED"]
+    assert [attempt["outcome"] for attempt in attempts] == ["AMBIGUOUS", "ACCEPTED"]
 
 
 @pytest.fixture
-async def by_the_servers_relay(sender, sink, world):
-    """The same project, which sends through the relay of the server's settings."""
+async def server_relay_sender(sender, sink, world):
+    """The project of `sender`, which sends through the relay of the server's settings."""
     world.settings = msgspec.structs.replace(world.settings, relay=f"smtp://127.0.0.1:{sink.port}?tls=none")
     changed = await sender.developer.patch("", {"settings": {"relays": None}})
     assert changed.status_code == 200, changed.text
@@ -270,58 +273,58 @@ async def queued(project, **fields):
 
 
 async def test_without_a_relay_retries_back_off_until_one_is_configured(
-    by_the_servers_relay, sink, world, clock, work_off
+    server_relay_sender, sink, world, clock, work_off
 ):
-    send_id = await queued(by_the_servers_relay)
+    send_id = await queued(server_relay_sender)
     with_relay = world.settings
     world.settings = msgspec.structs.replace(with_relay, relay=None)
-    pauses = []
+    delays = []
     for _ in range(9):
         await work_off()
-        log = await entry(by_the_servers_relay, send_id)
+        log = await entry(server_relay_sender, send_id)
         assert (log["status"], log["reason"]) == ("QUEUED", NoSmartHost.message())
         async with world.db.connection() as connection:
-            found = await connection.execute("select due_at from sends where id = %s", [send_id])
-            ((due_at,),) = await found.fetchall()
-        pauses.append(round((due_at - clock()).total_seconds()))
-        clock.move(timedelta(seconds=pauses[-1]))
-    assert pauses == [15 * 2 ** min(n, 6) for n in range(9)]
+            cursor = await connection.execute("select due_at from sends where id = %s", [send_id])
+            ((due_at,),) = await cursor.fetchall()
+        delays.append(round((due_at - clock()).total_seconds()))
+        clock.move(timedelta(seconds=delays[-1]))
+    assert delays == [15 * 2 ** min(n, 6) for n in range(9)]
     assert not sink.messages
     world.settings = with_relay
     await work_off()
-    assert (await entry(by_the_servers_relay, send_id))["status"] == "SENT"
+    assert (await entry(server_relay_sender, send_id))["status"] == "SENT"
     assert len(sink.messages) == 1
 
 
-async def test_without_a_relay_mail_expires_at_the_horizon(by_the_servers_relay, world, clock, work_off):
-    ends = clock() + timedelta(minutes=2)
-    send_id = await queued(by_the_servers_relay, expiresAt=ends.isoformat())
+async def test_without_a_relay_mail_expires_at_its_expiry_time(server_relay_sender, world, clock, work_off):
+    expires_at = clock() + timedelta(minutes=2)
+    send_id = await queued(server_relay_sender, expiresAt=expires_at.isoformat())
     world.settings = msgspec.structs.replace(world.settings, relay=None)
-    while (log := await entry(by_the_servers_relay, send_id))["status"] == "QUEUED":
-        assert clock() < ends
+    while (log := await entry(server_relay_sender, send_id))["status"] == "QUEUED":
+        assert clock() < expires_at
         await work_off()
         clock.move(timedelta(seconds=15))
     assert log["status"] == "EXPIRED"
-    assert clock() >= ends - timedelta(seconds=15)
+    assert clock() >= expires_at - timedelta(seconds=15)
 
 
 async def test_system_mail_waits_for_a_relay(world, sink):
-    letter = AccountMailRequest(
+    request = AccountMailRequest(
         to="ada@example.org", template="accounts/notice", values={"subject": "Hello", "what": "Hello."}
     )
     world.settings = msgspec.structs.replace(world.settings, transport="relay", relay=None)
-    assert not await deliver_system_mail(world, new_id(), letter)
+    assert not await deliver_system_mail(world, new_id(), request)
     world.settings = msgspec.structs.replace(world.settings, relay=f"smtp://127.0.0.1:{sink.port}?tls=none")
-    assert await deliver_system_mail(world, new_id(), letter)
+    assert await deliver_system_mail(world, new_id(), request)
     assert len(sink.messages) == 1
 
 
-async def test_one_project_cannot_send_from_anothers_domain(sender, new_project, sink):
-    theirs = await new_project()
+async def test_a_project_cannot_send_from_a_domain_of_another_project(sender, new_project, sink):
+    other_project = await new_project()
     relays = [{"host": "127.0.0.1", "port": sink.port, "tls": "none"}]
-    await theirs.developer.patch("", {"settings": {"transport": "relay", "relays": relays}})
-    answer = await theirs.client.post("/emails", MAIL)
-    assert (answer.status_code, answer.json()["code"]) == (403, "domain_not_verified")
+    await other_project.developer.patch("", {"settings": {"transport": "relay", "relays": relays}})
+    response = await other_project.client.post("/emails", MAIL)
+    assert (response.status_code, response.json()["code"]) == (403, "domain_not_verified")
     assert sink.messages == []
 
 
@@ -330,14 +333,18 @@ async def test_a_delayed_send_can_be_retried_at_once(sender, sink, clock, work_o
     to = ["good@example.org", "tempfail@example.org"]
     sent = (await sender.client.post("/emails", {**MAIL, "to": to, "cc": [], "bcc": []})).json()
     assert sent["status"] == "DELAYED"
-    before = len((await sender.client.get(f"/emails/logs/{sent['id']}/attempts")).json())
+    attempts_before = len((await sender.client.get(f"/emails/logs/{sent['id']}/attempts")).json())
     await work_off()
-    assert len((await sender.client.get(f"/emails/logs/{sent['id']}/attempts")).json()) == before, "it is not due"
+    assert len((await sender.client.get(f"/emails/logs/{sent['id']}/attempts")).json()) == attempts_before, (
+        "It is not due."
+    )
     retried = await sender.client.post(f"/emails/{sent['id']}/retry")
     assert (retried.status_code, retried.json()["status"]) == (200, "DELAYED")
     await work_off()
-    assert len((await sender.client.get(f"/emails/logs/{sent['id']}/attempts")).json()) == before + 1
-    assert [each.recipients for each in sink.messages] == [("good@example.org",)], "who has it gets it once"
+    assert len((await sender.client.get(f"/emails/logs/{sent['id']}/attempts")).json()) == attempts_before + 1
+    assert [message.recipients for message in sink.messages] == [("good@example.org",)], (
+        "A recipient that accepted it gets it only once."
+    )
 
 
 async def test_a_settled_send_cannot_be_retried(sender):

@@ -1,4 +1,4 @@
-"""Messages that cannot be rendered at the moment are delayed with a reason and retried until the horizon."""
+"""Messages that cannot be rendered at the moment are delayed with a reason and retried until they expire."""
 
 from datetime import timedelta
 
@@ -12,8 +12,8 @@ __all__ = ["sender", "sink"]
 MAIL = {"from": "hello@example.com", "subject": "Hi", "text": "Hello\n"}
 
 
-class NoChildren:
-    """A source of processes that cannot start any."""
+class FailingProcessSource:
+    """A source of render processes that cannot start any."""
 
     def start(self, *, low):
         raise OSError("Cannot allocate memory")
@@ -23,33 +23,34 @@ class NoChildren:
 
 
 @pytest.fixture
-async def without_processes(world):
-    ours, world.rendering = world.rendering, RenderProcesses(children=NoChildren())
-    yield lambda: setattr(world, "rendering", ours)
-    world.rendering = ours
+async def start_render_processes(world):
+    """No render process runs until the test calls the value of this fixture."""
+    working, world.rendering = world.rendering, RenderProcesses(children=FailingProcessSource())
+    yield lambda: setattr(world, "rendering", working)
+    world.rendering = working
 
 
 async def queued(project, number, **fields):
-    emails = [{**MAIL, "to": [f"ada{each}@example.org"], **fields} for each in range(number)]
-    made = await project.client.post("/emails/batch", {"emails": emails})
-    return [each["id"] for each in made.json()["data"]]
+    emails = [{**MAIL, "to": [f"ada{index}@example.org"], **fields} for index in range(number)]
+    response = await project.client.post("/emails/batch", {"emails": emails})
+    return [item["id"] for item in response.json()["data"]]
 
 
 async def test_a_message_is_delayed_with_a_reason_while_no_render_process_runs(
-    sender, sink, without_processes, clock, work_off
+    sender, sink, start_render_processes, clock, work_off
 ):
     (waiting,) = await queued(sender, 1)
-    (ends,) = await queued(sender, 1, expiresAt=(clock() + timedelta(seconds=20)).isoformat())
+    (expiring,) = await queued(sender, 1, expiresAt=(clock() + timedelta(seconds=20)).isoformat())
     await work_off()
-    for send_id in (waiting, ends):
+    for send_id in (waiting, expiring):
         log = await entry(sender, send_id)
         assert (log["status"], sink.messages) == ("QUEUED", [])
         assert log["reason"].startswith("Templates cannot be rendered at the moment")
     clock.move(timedelta(seconds=16))
     await work_off()
-    log = await entry(sender, ends)
-    assert log["status"] == "EXPIRED", "The next try would come too late."
-    without_processes()
+    log = await entry(sender, expiring)
+    assert log["status"] == "EXPIRED", "The next attempt would be after its expiry."
+    start_render_processes()
     clock.move(timedelta(seconds=31))
     await work_off()
     log = await entry(sender, waiting)
@@ -57,16 +58,16 @@ async def test_a_message_is_delayed_with_a_reason_while_no_render_process_runs(
 
 
 async def test_many_expensive_messages_are_delayed(sender, sink, world, clock, work_off):
-    """More messages wait than a project's own lane accepts: the others are retried soon."""
+    """More messages wait than the separate render process of the project accepts, so the others are retried soon."""
     world.rendering._charge(sender.id, 10_000)
     assert world.rendering.has_own_process(sender.id)
     ids = await queued(sender, 40)
     await work_off()
-    logs = [await entry(sender, each) for each in ids]
+    logs = [await entry(sender, send_id) for send_id in ids]
     assert {log["status"] for log in logs} == {"SENT", "QUEUED"}
     assert all("one by one" in log["reason"] for log in logs if log["status"] == "QUEUED")
     for _ in range(4):
         clock.move(timedelta(minutes=5))
         await work_off()
-    assert {(await entry(sender, each))["status"] for each in ids} == {"SENT"}
+    assert {(await entry(sender, send_id))["status"] for send_id in ids} == {"SENT"}
     assert len(sink.messages) == 40

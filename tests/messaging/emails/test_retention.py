@@ -9,20 +9,20 @@ MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject
 
 
 async def test_content_is_deleted_after_the_retention_period_and_the_log_stays(project, new_project, world, clock):
-    theirs = await new_project()
+    other_project = await new_project()
     await project.developer.patch("", {"settings": {"retentionDays": 2}})
-    mine = (await project.client.post("/emails", MAIL)).json()
-    other = (await theirs.client.post("/emails", MAIL)).json()
-    at = (clock() + timedelta(days=20)).isoformat()
-    waiting = (await project.client.post("/emails", {**MAIL, "scheduledAt": at})).json()
+    sent = (await project.client.post("/emails", MAIL)).json()
+    sent_by_other = (await other_project.client.post("/emails", MAIL)).json()
+    scheduled_at = (clock() + timedelta(days=20)).isoformat()
+    scheduled = (await project.client.post("/emails", {**MAIL, "scheduledAt": scheduled_at})).json()
     clock.move(timedelta(days=3))
     await delete_expired(world)
-    assert (await project.client.get(f"/emails/logs/{mine['id']}")).json()["status"] == "DELIVERED"
-    gone = await project.client.get(f"/emails/logs/{mine['id']}/message")
-    assert (gone.status_code, gone.json()["code"]) == (404, "message_gone")
+    assert (await project.client.get(f"/emails/logs/{sent['id']}")).json()["status"] == "DELIVERED"
+    response = await project.client.get(f"/emails/logs/{sent['id']}/message")
+    assert (response.status_code, response.json()["code"]) == (404, "message_gone")
     assert (await project.client.get("/inbox")).json()["total"] == 0
-    assert (await theirs.client.get(f"/emails/logs/{other['id']}/message")).status_code == 200
-    assert (await project.client.get(f"/emails/logs/{waiting['id']}/message")).status_code == 200
+    assert (await other_project.client.get(f"/emails/logs/{sent_by_other['id']}/message")).status_code == 200
+    assert (await project.client.get(f"/emails/logs/{scheduled['id']}/message")).status_code == 200
 
 
 async def test_expired_idempotency_keys_are_deleted(project, world):

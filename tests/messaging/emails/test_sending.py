@@ -12,7 +12,7 @@ import pytest
 MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject": "Hello {{name}}", "text": "Hello."}
 
 
-async def body_of(project, send_id):
+async def message_of(project, send_id):
     raw = (await project.client.get(f"/emails/logs/{send_id}/message")).content
     return email.message_from_bytes(raw, policy=email.policy.default)
 
@@ -25,14 +25,14 @@ async def test_a_message_is_sent_and_its_events_are_in_the_log(project):
     entry = (await project.client.get(f"/emails/logs/{sent.json()['id']}")).json()
     assert entry["subject"] == "Hello Ada & Co"
     assert entry["messageId"] == sent.json()["messageId"]
-    assert [each["type"] for each in entry["webhookEvents"]] == ["Send", "Delivery"]
-    message = await body_of(project, entry["id"])
+    assert [event["type"] for event in entry["webhookEvents"]] == ["Send", "Delivery"]
+    message = await message_of(project, entry["id"])
     assert message["Subject"] == "Hello Ada & Co"
     assert message["Message-ID"] == entry["messageId"]
     assert "Dear Ada &amp; Co" in message.get_body(("html",)).get_content()
     assert "Dear Ada & Co" in message.get_body(("plain",)).get_content()
     attempts = (await project.client.get(f"/emails/logs/{entry['id']}/attempts")).json()
-    assert [each["outcome"] for each in attempts] == ["ACCEPTED"]
+    assert [attempt["outcome"] for attempt in attempts] == ["ACCEPTED"]
 
 
 async def test_the_smallest_request_is_sent(project):
@@ -84,9 +84,9 @@ async def test_without_waiting_the_status_is_queued_and_workers_send_the_message
     ],
 )
 async def test_invalid_mail_is_refused_with_the_path(project, change, path):
-    answer = await project.client.post("/emails", {**MAIL, **change})
-    assert answer.status_code == 400, answer.text
-    assert answer.json()["errors"][0]["path"] == path
+    response = await project.client.post("/emails", {**MAIL, **change})
+    assert response.status_code == 400, response.text
+    assert response.json()["errors"][0]["path"] == path
     assert (await project.client.get("/emails/logs")).json()["total"] == 0
 
 
@@ -106,15 +106,15 @@ async def test_a_scheduled_send_can_be_rescheduled_and_cancelled(project, clock,
     clock.move(timedelta(hours=3))
     await work_off()
     assert (await project.client.get(f"/emails/logs/{other['id']}")).json()["status"] == "CANCELLED"
-    again = await project.client.patch(f"/emails/{sent['id']}", {"scheduledAt": sooner})
-    assert (again.status_code, again.json()["code"]) == (409, "not_scheduled")
+    refused = await project.client.patch(f"/emails/{sent['id']}", {"scheduledAt": sooner})
+    assert (refused.status_code, refused.json()["code"]) == (409, "not_scheduled")
     assert (await project.client.post(f"/emails/{sent['id']}/cancel")).status_code == 409
     assert (await project.client.post(f"/emails/{sent['id']}/retry")).status_code == 409
 
 
 async def test_an_expired_send_is_not_sent(project, clock, work_off):
-    at, end = (clock() + timedelta(hours=hours) for hours in (1, 2))
-    body = {**MAIL, "scheduledAt": at.isoformat(), "expiresAt": end.isoformat()}
+    scheduled_at, expires_at = (clock() + timedelta(hours=hours) for hours in (1, 2))
+    body = {**MAIL, "scheduledAt": scheduled_at.isoformat(), "expiresAt": expires_at.isoformat()}
     sent = (await project.client.post("/emails", body)).json()
     clock.move(timedelta(hours=3))
     await work_off()
@@ -135,17 +135,17 @@ async def test_test_addresses_have_a_fixed_outcome(project, local, status, types
     sent = (await project.client.post("/emails", {**MAIL, "to": [f"{local}+x@postern.test"]})).json()
     assert sent["status"] == status
     entry = (await project.client.get(f"/emails/logs/{sent['id']}")).json()
-    assert [each["type"] for each in entry["webhookEvents"]] == types
+    assert [event["type"] for event in entry["webhookEvents"]] == types
 
 
-async def test_a_deferred_send_is_retried_until_the_horizon(project, clock, work_off):
+async def test_a_deferred_send_is_retried_until_retries_end(project, clock, work_off):
     sent = (await project.client.post("/emails", {**MAIL, "to": ["deferred@postern.test"]})).json()
     for _ in range(12):
         clock.move(timedelta(hours=3))
         await work_off()
     entry = (await project.client.get(f"/emails/logs/{sent['id']}")).json()
     assert entry["status"] == "FAILED"
-    assert [each["type"] for each in entry["webhookEvents"]] == ["DeliveryDelay", "Reject"]
+    assert [event["type"] for event in entry["webhookEvents"]] == ["DeliveryDelay", "Reject"]
     attempts = (await project.client.get(f"/emails/logs/{sent['id']}/attempts")).json()
     assert len(attempts) > 3
     retried = await project.client.post(f"/emails/{sent['id']}/retry")
@@ -160,8 +160,8 @@ async def test_suppressed_addresses_get_no_mail(project):
     assert (await project.client.post("/suppressions", {"address": "ada@example.com"})).status_code == 409
     sent = (await project.client.post("/emails", MAIL)).json()
     assert sent["status"] == "SUPPRESSED"
-    both = (await project.client.post("/emails", {**MAIL, "to": ["ada@example.com", "bob@example.com"]})).json()
-    assert both["status"] == "DELIVERED"
+    to_both = (await project.client.post("/emails", {**MAIL, "to": ["ada@example.com", "bob@example.com"]})).json()
+    assert to_both["status"] == "DELIVERED"
     page = (await project.client.get("/suppressions?q=ada")).json()
     assert (page["total"], page["data"][0]["reason"]) == (1, "MANUAL")
     assert (await project.client.get("/suppressions/ada@example.com")).status_code == 200
@@ -175,16 +175,16 @@ async def test_suppressed_addresses_get_no_mail(project):
 async def test_a_batch_keeps_its_order_and_invalid_items_fail_alone(project, work_off):
     items = [{**MAIL, "subject": f"n {n}"} for n in range(4)]
     items[2] = {**MAIL, "to": ["nonsense"]}
-    answer = await project.client.post("/emails/batch", {"emails": [*items, {"to": 7}]})
-    assert answer.status_code == 201
-    data = answer.json()["data"]
-    assert [each["status"] for each in data] == ["QUEUED", "QUEUED", "FAILED", "QUEUED", "FAILED"]
+    response = await project.client.post("/emails/batch", {"emails": [*items, {"to": 7}]})
+    assert response.status_code == 201
+    data = response.json()["data"]
+    assert [item["status"] for item in data] == ["QUEUED", "QUEUED", "FAILED", "QUEUED", "FAILED"]
     assert data[2]["error"].startswith("/to/0")
     assert data[4]["id"] is None
     await work_off()
     log = (await project.client.get("/emails/logs")).json()
-    assert (log["total"], {each["status"] for each in log["data"]}) == (3, {"DELIVERED"})
-    assert [each["subject"] for each in log["data"]] == ["n 3", "n 1", "n 0"]
+    assert (log["total"], {item["status"] for item in log["data"]}) == (3, {"DELIVERED"})
+    assert [item["subject"] for item in log["data"]] == ["n 3", "n 1", "n 0"]
     assert (await project.client.post("/emails/batch", {"emails": items * 126})).status_code == 400
 
 
@@ -205,13 +205,13 @@ async def test_a_batch_keeps_its_order_and_invalid_items_fail_alone(project, wor
 )
 @pytest.mark.parametrize("headers", [{}, {"idempotency-key": "order-42"}])
 async def test_an_unparsable_item_of_a_batch_fails_alone(project, item, error, headers):
-    body = b'{"emails": [' + item + b", " + json.dumps({**MAIL, "subject": "Well"}).encode() + b"]}"
+    body = b'{"emails": [' + item + b", " + json.dumps({**MAIL, "subject": "Valid"}).encode() + b"]}"
     headers = {**headers, "content-type": "application/json"}
-    answer = await project.client.request("POST", "/emails/batch", content=body, headers=headers)
-    assert answer.status_code == 201, answer.text
-    bad, good = answer.json()["data"]
-    assert (bad["status"], bad["id"], good["status"]) == ("FAILED", None, "QUEUED")
-    assert error in bad["error"]
+    response = await project.client.request("POST", "/emails/batch", content=body, headers=headers)
+    assert response.status_code == 201, response.text
+    rejected, accepted = response.json()["data"]
+    assert (rejected["status"], rejected["id"], accepted["status"]) == ("FAILED", None, "QUEUED")
+    assert error in rejected["error"]
 
 
 async def test_the_log_can_be_searched_and_counted(project):
@@ -228,21 +228,21 @@ async def test_the_log_can_be_searched_and_counted(project):
     ):
         assert (await project.client.get("/emails/logs", params={"q": q})).json()["total"] == total, q
     for status, total in (("BOUNCED", 1), ("delivered", 2), ("BOUNCED,DELIVERED", 3), ("QUEUED", 0)):
-        found = (await project.client.get("/emails/logs", params={"status": status})).json()
-        assert (found["total"], len(found["data"])) == (total, total), status
+        page = (await project.client.get("/emails/logs", params={"status": status})).json()
+        assert (page["total"], len(page["data"])) == (total, total), status
     assert (await project.client.get("/emails/logs?status=GONE")).status_code == 400
-    both = await project.client.get("/emails/logs?status=DELIVERED&q=Other")
-    assert both.json()["total"] == 1
+    response = await project.client.get("/emails/logs?status=DELIVERED&q=Other")
+    assert response.json()["total"] == 1
     assert (await project.client.get("/emails/logs?page=101&limit=100")).status_code == 400
 
 
 async def test_sends_of_other_projects_are_not_found(project, new_project):
-    theirs = await new_project()
-    sent = (await theirs.client.post("/emails", MAIL)).json()
-    foreign = await project.client.get(f"/emails/logs/{sent['id']}")
+    other_project = await new_project()
+    sent = (await other_project.client.post("/emails", MAIL)).json()
+    of_other_project = await project.client.get(f"/emails/logs/{sent['id']}")
     unknown = await project.client.get(f"/emails/logs/{uuid4()}")
-    assert foreign.status_code == unknown.status_code == 404
-    assert foreign.json()["code"] == unknown.json()["code"]
+    assert of_other_project.status_code == unknown.status_code == 404
+    assert of_other_project.json()["code"] == unknown.json()["code"]
     assert (await project.client.post(f"/emails/{sent['id']}/cancel")).status_code == 404
 
 
@@ -252,46 +252,46 @@ async def test_sends_of_other_projects_are_not_found(project, new_project):
         {"attachments": [{"filename": f"{n}.bin", "content": "A" * 9_000_000} for n in range(3)]},
         {"attachments": [{"filename": "a.bin", "content": "A" * 24_000_000}], "html": "x" * 1_900_000},
     ],
-    ids=["files", "files and words"],
+    ids=["attachments", "attachment and html"],
 )
-async def test_a_message_that_is_certainly_too_large_is_refused(project, parts):
+async def test_a_message_that_is_too_large_without_rendering_is_refused(project, parts):
     single = await project.client.post("/emails", {**MAIL, **parts})
     assert (single.status_code, single.json()["errors"][0]["path"]) == (413, "/attachments")
     batch = await project.client.post("/emails/batch", {"emails": [{**MAIL, **parts}, MAIL]})
-    assert [each["status"] for each in batch.json()["data"]] == ["FAILED", "QUEUED"]
+    assert [item["status"] for item in batch.json()["data"]] == ["FAILED", "QUEUED"]
     assert batch.json()["data"][0]["error"].startswith("/attachments")
     assert (await project.client.get("/emails/logs")).json()["total"] == 1
 
 
 async def test_a_relay_that_is_not_configured_is_refused(project, world):
-    """If the server has no relay any more, mail of projects that use it is refused."""
+    """Mail of a project that uses the server's relay is refused while the server has no relay."""
     change = {"settings": {"transport": "relay"}}
     refused = await project.developer.patch("", change)
     assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/settings/relays")
     assert (await project.client.post("/emails", MAIL)).json()["status"] == "DELIVERED"
     with_relay = msgspec.structs.replace(world.settings, relay="smtp://127.0.0.1:9")
-    without, world.settings = world.settings, with_relay
+    without_relay, world.settings = world.settings, with_relay
     assert (await project.developer.patch("", change)).status_code == 200
-    world.settings = without
+    world.settings = without_relay
     for path, body in (("/emails", MAIL), ("/emails/batch", {"emails": [MAIL]})):
-        answer = await project.client.post(path, body)
-        assert (answer.status_code, answer.json()["code"]) == (503, "no_smart_host"), path
+        response = await project.client.post(path, body)
+        assert (response.status_code, response.json()["code"]) == (503, "no_smart_host"), path
     assert (await project.client.get("/emails/logs")).json()["total"] == 1
 
 
 async def test_mail_from_an_unverified_domain_is_refused_unless_captured(project):
-    """The response has the next request, for an unknown domain and for an unverified one.
+    """For an unknown and for an unverified domain, the response has the request that comes next.
 
     Defects: N6
     """
     await project.developer.patch("", {"settings": {"transport": "relay", "relays": [{"host": "relay.example"}]}})
-    answer = await project.client.post("/emails", MAIL)
-    assert (answer.status_code, answer.json()["code"]) == (403, "domain_not_verified")
-    name = MAIL["from"].rpartition("@")[2].rstrip(">")
-    assert f'POST /projects/{project.id}/domains and {{"domain": "{name}"}}' in answer.json()["next"]
-    made = (await project.client.post("/domains", {"domain": name})).json()
-    answer = await project.client.post("/emails", MAIL)
-    assert f"POST /projects/{project.id}/domains/{made['id']}/verify" in answer.json()["next"]
-    test = await project.key(environment="TEST")
-    sent = await test.post("/emails", MAIL)
+    response = await project.client.post("/emails", MAIL)
+    assert (response.status_code, response.json()["code"]) == (403, "domain_not_verified")
+    domain_name = MAIL["from"].rpartition("@")[2].rstrip(">")
+    assert f'POST /projects/{project.id}/domains and {{"domain": "{domain_name}"}}' in response.json()["next"]
+    domain = (await project.client.post("/domains", {"domain": domain_name})).json()
+    response = await project.client.post("/emails", MAIL)
+    assert f"POST /projects/{project.id}/domains/{domain['id']}/verify" in response.json()["next"]
+    test_key = await project.key(environment="TEST")
+    sent = await test_key.post("/emails", MAIL)
     assert (sent.status_code, sent.json()["status"]) == (201, "DELIVERED")

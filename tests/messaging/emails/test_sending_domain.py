@@ -17,8 +17,8 @@ async def domain(sender):
 
 
 async def scheduled(project, clock, **fields):
-    at = (clock() + timedelta(hours=2)).isoformat()
-    sent = await project.client.post("/emails", {**MAIL, "scheduledAt": at, **fields})
+    scheduled_at = (clock() + timedelta(hours=2)).isoformat()
+    sent = await project.client.post("/emails", {**MAIL, "scheduledAt": scheduled_at, **fields})
     assert sent.status_code == 201, sent.text
     return sent.json()["id"]
 
@@ -32,7 +32,7 @@ async def test_a_send_from_a_deleted_domain_fails_with_a_reason(sender, sink, do
     log = await entry(sender, send_id)
     assert (log["status"], sink.messages) == ("FAILED", [])
     assert log["reason"].startswith("example.com is no longer a verified sending domain")
-    assert [each["type"] for each in log["webhookEvents"]] == ["Reject"]
+    assert [event["type"] for event in log["webhookEvents"]] == ["Reject"]
 
 
 async def test_a_send_from_a_degraded_domain_fails_until_it_is_verified_again(
@@ -53,7 +53,7 @@ async def test_a_send_from_a_degraded_domain_fails_until_it_is_verified_again(
     assert sink.messages[0].raw.startswith(b"DKIM-Signature:")
 
 
-async def test_a_captured_send_is_not_sent_unsigned_by_a_later_relay(project, sink, clock, work_off):
+async def test_a_send_accepted_for_capture_is_not_relayed_from_an_unverified_domain(project, sink, clock, work_off):
     """Defects: M1"""
     send_id = await scheduled(project, clock, **{"from": "hello@never-verified.example"})
     relays = [{"host": "127.0.0.1", "port": sink.port, "tls": "none"}]

@@ -1,4 +1,4 @@
-"""All processes share the rate of a relay, whose time spans they lease from the database."""
+"""All processes share the rate limit of a relay: they lease the time spans in which they send from the database."""
 
 import asyncio
 import itertools
@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from postern.kernel.values import new_id
 from postern.messaging.emails import store
-from postern.messaging.emails.transports import MAX_LEASE_AHEAD, _lease
+from postern.messaging.emails.transports import MAX_LEASE_AHEAD, _lease_times
 from postern.protocols.mail.smtp import Tls
 from postern.protocols.mail.transports.relay import LEASED_SECONDS, RelayServer, RelayTransport
 from postern.protocols.mail.transports.transport import Envelope
@@ -26,31 +26,31 @@ async def test_two_processes_share_a_rate(world, monkeypatch):
     project_id, rate, spans = new_id(), 40, []
 
     async def lease(name, seconds):
-        begin = await _lease(world, project_id, name, seconds)
-        if begin is not None:
+        begin_seconds = await _lease_times(world, project_id, name, seconds)
+        if begin_seconds is not None:
             now = asyncio.get_running_loop().time()
-            spans.append((now + begin, now + begin + seconds))
-        return begin
+            spans.append((now + begin_seconds, now + begin_seconds + seconds))
+        return begin_seconds
 
     async with Sink() as sink:
-        both = [RelayTransport([relay(sink, rate)], lease=lease) for _ in range(2)]
+        transports = [RelayTransport([relay(sink, rate)], lease=lease) for _ in range(2)]
         message = b"Subject: x\r\n\r\nHello\r\n"
         outcomes = await asyncio.gather(
-            *(both[number % 2].deliver(envelope(), message) for number in range(rate)), return_exceptions=False
+            *(transports[number % 2].deliver(envelope(), message) for number in range(rate)), return_exceptions=False
         )
-        for each in both:
-            await each.aclose()
+        for transport in transports:
+            await transport.aclose()
         assert sink.accepted == sum(not outcome.no_server_contacted for outcome in outcomes) == rate
-    # As many spans as the messages need, not one each, and none beside another.
+    # Only as many spans are leased as the messages need, not one for each message, and spans do not overlap.
     assert rate * LEASED_SECONDS < len(spans) * rate * LEASED_SECONDS <= rate * 3
     spans.sort()
-    assert all(later[0] >= earlier[1] - 0.1 for earlier, later in itertools.pairwise(spans))
+    assert all(next_span[0] >= span[1] - 0.1 for span, next_span in itertools.pairwise(spans))
 
 
 async def test_send_times_are_not_leased_far_ahead(world):
     """Defects: S11"""
-    fence = {"project_id": new_id(), "name": "relay", "ahead": MAX_LEASE_AHEAD}
-    first = await store.lease_times(world.db, span=MAX_LEASE_AHEAD * 2, **fence)
+    limit = {"project_id": new_id(), "name": "relay", "ahead": MAX_LEASE_AHEAD}
+    first = await store.lease_times(world.db, span=MAX_LEASE_AHEAD * 2, **limit)
     assert first is not None
     assert first.begin_seconds == 0
-    assert await store.lease_times(world.db, span=MAX_LEASE_AHEAD, **fence) is None
+    assert await store.lease_times(world.db, span=MAX_LEASE_AHEAD, **limit) is None

@@ -10,63 +10,67 @@ from tests.messaging.emails.test_relay import MAIL, entry, sender, sink
 __all__ = ["sender", "sink"]
 
 
-def address() -> str:
+def new_address() -> str:
     return f"{uuid4().hex[:12]}@example.org"
 
 
 async def test_a_hard_bounce_replaces_an_unsubscribe_and_stops_all_mail(sender, sink, work_off):
     """Defects: M5"""
-    gone = f"permfail-{address()}"
-    assert (await sender.client.post("/suppressions", {"address": gone, "reason": "UNSUBSCRIBE"})).status_code == 201
-    mail = {**MAIL, "to": [gone], "cc": None, "bcc": None, "unsubscribable": False}
+    address = f"permfail-{new_address()}"
+    assert (await sender.client.post("/suppressions", {"address": address, "reason": "UNSUBSCRIBE"})).status_code == 201
+    mail = {**MAIL, "to": [address], "cc": None, "bcc": None, "unsubscribable": False}
     first = (await sender.client.post("/emails", mail)).json()
     assert (await entry(sender, first["id"]))["status"] == "BOUNCED"
-    kept = (await sender.client.get(f"/suppressions/{gone}")).json()
-    assert (kept["reason"], kept["sendId"]) == ("BOUNCE", first["id"])
-    assert [(each["reason"], each["source"]) for each in kept["history"]] == [("UNSUBSCRIBE", "api")]
-    assert kept["history"][0]["since"] == kept["createdAt"]
-    tried = sum(command.startswith("RCPT") for command in sink.commands)
+    suppression = (await sender.client.get(f"/suppressions/{address}")).json()
+    assert (suppression["reason"], suppression["sendId"]) == ("BOUNCE", first["id"])
+    assert [(former_reason["reason"], former_reason["source"]) for former_reason in suppression["history"]] == [
+        ("UNSUBSCRIBE", "api")
+    ]
+    assert suppression["history"][0]["since"] == suppression["createdAt"]
+    rcpt_count = sum(command.startswith("RCPT") for command in sink.commands)
     second = (await sender.client.post("/emails", mail)).json()
     assert (await entry(sender, second["id"]))["status"] == "SUPPRESSED"
-    assert sum(command.startswith("RCPT") for command in sink.commands) == tried
+    assert sum(command.startswith("RCPT") for command in sink.commands) == rcpt_count
 
 
-@pytest.mark.parametrize("before", SUPPRESSION_STRENGTH)
-@pytest.mark.parametrize("after", SUPPRESSION_STRENGTH)
-async def test_the_api_can_only_strengthen_a_reason(project, before, after):
+@pytest.mark.parametrize("old_reason", SUPPRESSION_STRENGTH)
+@pytest.mark.parametrize("new_reason", SUPPRESSION_STRENGTH)
+async def test_the_api_can_only_strengthen_a_reason(project, old_reason, new_reason):
     """Defects: M5"""
-    who = address()
-    first = await project.client.post("/suppressions", {"address": who, "reason": before, "detail": "first"})
+    address = new_address()
+    first = await project.client.post("/suppressions", {"address": address, "reason": old_reason, "detail": "first"})
     assert first.status_code == 201
-    second = await project.client.post("/suppressions", {"address": who.upper(), "reason": after})
-    kept = (await project.client.get(f"/suppressions/{who}")).json()
-    if SUPPRESSION_STRENGTH.index(after) > SUPPRESSION_STRENGTH.index(before):
-        assert (second.status_code, second.json()) == (201, kept)
-        assert (kept["id"], kept["reason"]) == (first.json()["id"], after)
-        assert [(each["reason"], each["detail"]) for each in kept["history"]] == [(before, "first")]
+    second = await project.client.post("/suppressions", {"address": address.upper(), "reason": new_reason})
+    suppression = (await project.client.get(f"/suppressions/{address}")).json()
+    if SUPPRESSION_STRENGTH.index(new_reason) > SUPPRESSION_STRENGTH.index(old_reason):
+        assert (second.status_code, second.json()) == (201, suppression)
+        assert (suppression["id"], suppression["reason"]) == (first.json()["id"], new_reason)
+        assert [(former_reason["reason"], former_reason["detail"]) for former_reason in suppression["history"]] == [
+            (old_reason, "first")
+        ]
     else:
         assert (second.status_code, second.json()["code"]) == (409, "already_suppressed")
-        assert kept == first.json()
+        assert suppression == first.json()
 
 
 async def test_the_history_has_each_reason_and_bulk_additions_count_upgrades(project):
     """Defects: M5"""
-    who, new = address(), address()
+    address, other_address = new_address(), new_address()
     for reason in SUPPRESSION_STRENGTH[:-1]:
-        assert (await project.client.post("/suppressions", {"address": who, "reason": reason})).status_code == 201
-    body = {"addresses": [who, new], "reason": "COMPLAINT"}
-    answer = (await project.client.post("/suppressions/bulk", body)).json()
-    assert answer == {"added": 2, "skipped": 0, "upgraded": 1}
+        assert (await project.client.post("/suppressions", {"address": address, "reason": reason})).status_code == 201
+    body = {"addresses": [address, other_address], "reason": "COMPLAINT"}
+    response = (await project.client.post("/suppressions/bulk", body)).json()
+    assert response == {"added": 2, "skipped": 0, "upgraded": 1}
     assert (await project.client.post("/suppressions/bulk", body)).json() == {"added": 0, "skipped": 2, "upgraded": 0}
-    (listed,) = (await project.client.get(f"/suppressions?q={who}")).json()["data"]
-    assert [each["reason"] for each in listed["history"]] == SUPPRESSION_STRENGTH[:-1]
+    (suppression,) = (await project.client.get(f"/suppressions?q={address}")).json()["data"]
+    assert [former_reason["reason"] for former_reason in suppression["history"]] == SUPPRESSION_STRENGTH[:-1]
 
 
 async def test_subscribing_again_does_not_remove_a_bounce(project):
     """Defects: M5"""
-    who = address()
-    contact = (await project.client.post("/contacts", {"email": who, "unsubscribed": True})).json()
+    address = new_address()
+    contact = (await project.client.post("/contacts", {"email": address, "unsubscribed": True})).json()
     for reason in ("UNSUBSCRIBE", "BOUNCE"):
-        await project.client.post("/suppressions", {"address": who, "reason": reason})
+        await project.client.post("/suppressions", {"address": address, "reason": reason})
     assert (await project.client.patch(f"/contacts/{contact['id']}", {"unsubscribed": False})).status_code == 200
-    assert (await project.client.get(f"/suppressions/{who}")).json()["reason"] == "BOUNCE"
+    assert (await project.client.get(f"/suppressions/{address}")).json()["reason"] == "BOUNCE"

@@ -24,13 +24,15 @@ from postern.messaging.emails.rules import new_send
 from postern.protocols.mail.address import parse_address
 from postern.protocols.mail.transports.transport import FixedOutcome, fixed_result
 
-STATES = get_args(SendStatus)
-PAIRS = list(product(STATES, STATES))
+STATUSES = get_args(SendStatus)
+PAIRS = list(product(STATUSES, STATUSES))
 
 
-def test_the_table_has_every_state():
-    assert set(TRANSITIONS) == set(STATES)
-    assert {following for each in TRANSITIONS.values() for following in each} <= set(STATES)
+def test_the_table_has_every_status():
+    assert set(TRANSITIONS) == set(STATUSES)
+    assert {following for following_statuses in TRANSITIONS.values() for following in following_statuses} <= set(
+        STATUSES
+    )
     assert WAITING == ("SCHEDULED", "QUEUED", "DELAYED")
     assert RETRIABLE == ("BOUNCED", "FAILED", "EXPIRED")
 
@@ -40,8 +42,8 @@ async def test_settling_changes_exactly_what_the_table_allows(project, world):
     now = world.clock()
     sender = parse_address("hello@acme.example")
     sends = [
-        msgspec.structs.replace(new_send(UUID(project.id), sender, "ada@example.com", now), status=state, attempt=1)
-        for state, _ in PAIRS
+        msgspec.structs.replace(new_send(UUID(project.id), sender, "ada@example.com", now), status=status, attempt=1)
+        for status, _ in PAIRS
     ]
     rows = [
         {name: getattr(send, name) for name in store.INSERTED_FIELDS} | {"body": {}, "search_text": ""}
@@ -52,24 +54,24 @@ async def test_settling_changes_exactly_what_the_table_allows(project, world):
             "project_id": send.project_id,
             "id": send.id,
             "attempt": 1,
-            "status": outcome,
+            "status": new_status,
             "tries": 1,
             "ambiguous": 0,
         }
-        for send, (_, outcome) in zip(sends, PAIRS, strict=True)
+        for send, (_, new_status) in zip(sends, PAIRS, strict=True)
     ]
     async with world.db.transaction() as tx:
         await store.insert_sends(tx, project_id=[UUID(project.id)], rows=Jsonb(rows))
         settled = await store.settle(
             tx, project_id=[UUID(project.id)], rows=Jsonb(outcomes), allowed=SETTLING_TRANSITIONS, now=now
         )
-    after = {row.id: row.status for row in settled}
-    for send, (state, outcome) in zip(sends, PAIRS, strict=True):
-        allowed = state in WAITING and outcome in TRANSITIONS[state]
-        assert after[send.id] == (outcome if allowed else state), (state, outcome)
+    status_after = {row.id: row.status for row in settled}
+    for send, (status, new_status) in zip(sends, PAIRS, strict=True):
+        allowed = status in WAITING and new_status in TRANSITIONS[status]
+        assert status_after[send.id] == (new_status if allowed else status), (status, new_status)
 
 
-async def test_without_the_table_settling_changes_no_state(project, world):
+async def test_settling_without_allowed_transitions_changes_no_status(project, world):
     send = msgspec.structs.replace(
         new_send(UUID(project.id), parse_address("a@acme.example"), "ada@example.com", world.clock()), attempt=1
     )
@@ -80,22 +82,22 @@ async def test_without_the_table_settling_changes_no_state(project, world):
         settled = await store.settle(
             tx, project_id=[send.project_id], rows=Jsonb([outcome]), allowed=[], now=world.clock()
         )
-    assert [each.status for each in settled] == ["QUEUED"]
+    assert [row.status for row in settled] == ["QUEUED"]
 
 
 @pytest.mark.parametrize("name", ["settle", "change_schedule"])
-def test_statements_that_change_states_name_none(name):
-    (found,) = [each for each in STATEMENTS if each.name.endswith(f"messaging.emails.store.{name}")]
-    assert not re.findall(rf"'({'|'.join(STATES)})'", found.text)
+def test_statements_that_change_the_status_contain_no_status_literals(name):
+    (statement_,) = [statement for statement in STATEMENTS if statement.name.endswith(f"messaging.emails.store.{name}")]
+    assert not re.findall(rf"'({'|'.join(STATUSES)})'", statement_.text)
 
 
-@pytest.mark.parametrize("state", WAITING)
-def test_every_outcome_of_an_attempt_is_one_that_the_table_allows(state, world):
+@pytest.mark.parametrize("status", WAITING)
+def test_every_outcome_of_an_attempt_is_one_that_the_table_allows(status, world):
     now = world.clock()
     send = msgspec.structs.replace(
-        new_send(new_id(), parse_address("a@acme.example"), "ada@example.com", now), status=state, lane=MARKETING
+        new_send(new_id(), parse_address("a@acme.example"), "ada@example.com", now), status=status, lane=MARKETING
     )
-    lasting = msgspec.structs.replace(send, expires_at=now + timedelta(seconds=1))
+    expiring = msgspec.structs.replace(send, expires_at=now + timedelta(seconds=1))
     outcomes = [
         rules.failed("why"),
         rules.expired(),
@@ -105,19 +107,19 @@ def test_every_outcome_of_an_attempt_is_one_that_the_table_allows(state, world):
         rules.sender_not_verified("a@acme.example"),
         rules.content_kept_changing(send, now),
         rules.not_rendered(send, "why", now),
-        rules.not_rendered(lasting, "why", now),
+        rules.not_rendered(expiring, "why", now),
         rules.suppressed(send, [("ada@example.com", "BOUNCE")]),
     ]
-    for each, on_ambiguous in product(FixedOutcome, ("hold", "retry")):
-        for ambiguous, untried, of in product((False, True), (False, True), (send, lasting)):
+    for fixed, on_ambiguous in product(FixedOutcome, ("hold", "retry")):
+        for ambiguous, no_server_contacted, tried_send in product((False, True), (False, True), (send, expiring)):
             outcome = rules.DeliveryOutcome(
-                results=(fixed_result(each, "ada@example.com"),),
+                results=(fixed_result(fixed, "ada@example.com"),),
                 host="postern.test",
                 duration=timedelta(),
                 ambiguous=ambiguous,
-                no_server_contacted=untried,
+                no_server_contacted=no_server_contacted,
             )
-            outcomes.append(rules.judge(of, outcome, now, on_ambiguous=on_ambiguous, chance=lambda: 0.5))
+            outcomes.append(rules.judge(tried_send, outcome, now, on_ambiguous=on_ambiguous, chance=lambda: 0.5))
             if outcomes[-1].delivered:
                 outcomes.append(rules.with_complaint(outcomes[-1]))
-    assert {each.status for each in outcomes} - TRANSITIONS[state] <= {state}
+    assert {outcome.status for outcome in outcomes} - TRANSITIONS[status] <= {status}

@@ -29,14 +29,14 @@ async def test_a_message_is_listed_and_parsed(project):
     message = (await project.client.get(f"/inbox/{page['data'][0]['id']}")).json()
     assert message["text"].strip() == "Hello"
     assert "<script>" in message["html"]
-    (file,) = message["attachments"]
-    assert (file["filename"], file["size"]) == ("näme.txt", 5)
-    got = await project.client.get(f"/inbox/{message['id']}/attachments/0")
-    assert got.content == b"hello"
+    (attachment,) = message["attachments"]
+    assert (attachment["filename"], attachment["size"]) == ("näme.txt", 5)
+    downloaded = await project.client.get(f"/inbox/{message['id']}/attachments/0")
+    assert downloaded.content == b"hello"
     for number in ("7", "-1", "x", "\u00b2"):
         assert (await project.client.get(f"/inbox/{message['id']}/attachments/{number}")).status_code == 404
-    raw = await project.client.get(f"/inbox/{message['id']}/raw")
-    assert raw.headers["content-type"].startswith("message/rfc822")
+    eml = await project.client.get(f"/inbox/{message['id']}/raw")
+    assert eml.headers["content-type"].startswith("message/rfc822")
     assert (await project.client.get("/inbox?q=invoice")).json()["total"] == 1
     assert (await project.client.get("/inbox?q=100%")).json()["total"] == 0
     assert (await project.client.delete(f"/inbox/{message['id']}")).json() == {"deleted": True}
@@ -53,26 +53,28 @@ async def browser(app):
 
 async def test_the_page_needs_a_sign_in_and_shows_messages_in_a_sandbox(project, browser):
     await project.client.post("/emails", MAIL)
-    auth = await browser.get("/inbox")
-    assert "Sign in" in auth.text
-    wrong = await browser.post("/inbox/sign-in", data={"email": project.email, "password": "wrong password"})
-    assert wrong.status_code == 401
-    inside = await browser.post("/inbox/sign-in", data={"email": project.email, "password": PASSWORD})
-    assert "Invoice &lt;7&gt;" in inside.text
-    assert "script-src 'self';" in inside.headers["content-security-policy"], "The list is live, by our own script."
-    link = inside.text.split(f'href="/inbox/{project.id}/')[1].split('"')[0]
-    shown = await browser.get(f"/inbox/{project.id}/{link}")
-    assert 'sandbox="' in shown.text
-    assert "<script>alert" not in shown.text
-    frame = await browser.get(f"/inbox/{project.id}/{link}/html")
+    sign_in_page = await browser.get("/inbox")
+    assert "Sign in" in sign_in_page.text
+    refused = await browser.post("/inbox/sign-in", data={"email": project.email, "password": "wrong password"})
+    assert refused.status_code == 401
+    list_page = await browser.post("/inbox/sign-in", data={"email": project.email, "password": PASSWORD})
+    assert "Invoice &lt;7&gt;" in list_page.text
+    assert "script-src 'self';" in list_page.headers["content-security-policy"], (
+        "A script of this server reloads the list."
+    )
+    message_id = list_page.text.split(f'href="/inbox/{project.id}/')[1].split('"')[0]
+    message_page = await browser.get(f"/inbox/{project.id}/{message_id}")
+    assert 'sandbox="' in message_page.text
+    assert "<script>alert" not in message_page.text
+    frame = await browser.get(f"/inbox/{project.id}/{message_id}/html")
     assert frame.headers["content-security-policy"].startswith("sandbox")
-    file = await browser.get(f"/inbox/{project.id}/{link}/attachments/0")
-    assert file.headers["content-disposition"].startswith("attachment")
-    assert (await browser.get(f"/inbox/{project.id}/{link}/raw")).status_code == 200
-    for page in ("\u00b2", "-1", "x", "9" * 5_000, "0" * 5_000, "000001" + "9" * 20):
-        assert "Invoice" in (await browser.get(f"/inbox/{project.id}", params={"page": page})).text
+    attachment = await browser.get(f"/inbox/{project.id}/{message_id}/attachments/0")
+    assert attachment.headers["content-disposition"].startswith("attachment")
+    assert (await browser.get(f"/inbox/{project.id}/{message_id}/raw")).status_code == 200
+    for page_number in ("\u00b2", "-1", "x", "9" * 5_000, "0" * 5_000, "000001" + "9" * 20):
+        assert "Invoice" in (await browser.get(f"/inbox/{project.id}", params={"page": page_number})).text
     await browser.post("/inbox/sign-out")
-    assert (await browser.get(f"/inbox/{project.id}/{link}")).status_code == 401
+    assert (await browser.get(f"/inbox/{project.id}/{message_id}")).status_code == 401
 
 
 async def test_repeated_images_are_limited(project, browser):
@@ -82,12 +84,12 @@ async def test_repeated_images_are_limited(project, browser):
     sent = await project.client.post("/emails", {**MAIL, "html": html, "attachments": attachments})
     assert sent.status_code == 201, sent.text
     await browser.post("/inbox/sign-in", data={"email": project.email, "password": PASSWORD})
-    (each,) = (await project.client.get("/inbox")).json()["data"]
-    shown = await browser.get(f"/inbox/{project.id}/{each['id']}/html")
-    assert shown.text.count("data:image/png;base64,") == IMAGES_LIMIT // len(image)
-    assert len(shown.text) < IMAGES_LIMIT + len(html)
-    assert "<p>first</p>" in shown.text
-    assert shown.text.endswith('<img src="cid:x"><p>last</p>')
+    (message,) = (await project.client.get("/inbox")).json()["data"]
+    html_page = await browser.get(f"/inbox/{project.id}/{message['id']}/html")
+    assert html_page.text.count("data:image/png;base64,") == IMAGES_LIMIT // len(image)
+    assert len(html_page.text) < IMAGES_LIMIT + len(html)
+    assert "<p>first</p>" in html_page.text
+    assert html_page.text.endswith('<img src="cid:x"><p>last</p>')
 
 
 async def test_a_one_time_link_opens_the_inbox_once(project, browser, world, clock):
@@ -96,20 +98,22 @@ async def test_a_one_time_link_opens_the_inbox_once(project, browser, world, clo
     developer = await store.developer_by_email(world.db, email=project.email)
     token = (await make_inbox_link(world, developer.id)).partition("token=")[2]
     assert "<form" in (await browser.get("/inbox/enter", params={"token": token})).text
-    inside = await browser.post("/inbox/enter", data={"token": token})
-    assert "Inbox of" in inside.text
+    list_page = await browser.post("/inbox/enter", data={"token": token})
+    assert "Inbox of" in list_page.text
     assert (await browser.post("/inbox/enter", data={"token": token})).status_code == 400
-    late = (await make_inbox_link(world, developer.id)).partition("token=")[2]
+    expired_token = (await make_inbox_link(world, developer.id)).partition("token=")[2]
     clock.move(timedelta(minutes=11))
-    assert (await browser.post("/inbox/enter", data={"token": late})).status_code == 400
+    assert (await browser.post("/inbox/enter", data={"token": expired_token})).status_code == 400
 
 
-async def test_inboxes_of_other_accounts_are_not_found_and_foreign_forms_are_refused(project, new_project, browser):
-    theirs = await new_project()
+async def test_inboxes_of_other_accounts_are_not_found_and_forms_of_other_sites_are_refused(
+    project, new_project, browser
+):
+    other_project = await new_project()
     await browser.post("/inbox/sign-in", data={"email": project.email, "password": PASSWORD})
-    assert (await browser.get(f"/inbox/{theirs.id}")).status_code == 404
-    forged = await browser.post("/inbox/sign-out", headers={"origin": "https://evil.example"})
-    assert forged.status_code in (400, 403)
+    assert (await browser.get(f"/inbox/{other_project.id}")).status_code == 404
+    refused = await browser.post("/inbox/sign-out", headers={"origin": "https://evil.example"})
+    assert refused.status_code in (400, 403)
 
 
 async def test_links_open_outside_the_frame_and_a_message_can_be_deleted(project, browser):
@@ -120,31 +124,31 @@ async def test_links_open_outside_the_frame_and_a_message_can_be_deleted(project
     for html in ("<p>Hello</p>", "<!doctype html><html><head><title>x</title></head><body>Hello</body></html>"):
         await project.client.post("/emails", {**MAIL, "html": html})
     await browser.post("/inbox/sign-in", data={"email": project.email, "password": PASSWORD})
-    listed = (await project.client.get("/inbox")).json()["data"]
-    for each in listed:
-        shown = await browser.get(f"/inbox/{project.id}/{each['id']}/html")
-        assert '<base target="_blank">' in shown.text
-        assert shown.text.lower().find("<!doctype") in (-1, 0)
-        assert "allow-popups" in shown.headers["content-security-policy"]
-        page = f"/inbox/{project.id}/{each['id']}"
-        assert f'action="{page}/delete"' in (await browser.get(page)).text
-        foreign = await browser.post(f"{page}/delete", headers={"origin": "https://evil.example"})
-        assert foreign.status_code == 403
-        assert (await browser.post(f"{page}/delete")).status_code == 200
-        assert (await browser.get(page)).status_code == 404
+    messages = (await project.client.get("/inbox")).json()["data"]
+    for message in messages:
+        html_page = await browser.get(f"/inbox/{project.id}/{message['id']}/html")
+        assert '<base target="_blank">' in html_page.text
+        assert html_page.text.lower().find("<!doctype") in (-1, 0)
+        assert "allow-popups" in html_page.headers["content-security-policy"]
+        path = f"/inbox/{project.id}/{message['id']}"
+        assert f'action="{path}/delete"' in (await browser.get(path)).text
+        refused = await browser.post(f"{path}/delete", headers={"origin": "https://evil.example"})
+        assert refused.status_code == 403
+        assert (await browser.post(f"{path}/delete")).status_code == 200
+        assert (await browser.get(path)).status_code == 404
     assert (await project.client.get("/inbox")).json()["total"] == 0
 
 
-async def test_the_list_is_live_and_a_failed_sign_in_keeps_the_address(project, browser):
-    """The list loads the script that refreshes it; after a wrong password the address stays in its field.
+async def test_the_list_reloads_itself_and_a_failed_sign_in_keeps_the_address(project, browser):
+    """The list has the script that reloads it; after a wrong password the form still has the address.
 
     Defects: N11
     """
-    wrong = await browser.post("/inbox/sign-in", data={"email": 'a"b@example.com', "password": "wrong password"})
-    assert 'value="a&quot;b@example.com"' in wrong.text or 'value="a&#34;b@example.com"' in wrong.text
-    inside = await browser.post("/inbox/sign-in", data={"email": project.email, "password": PASSWORD})
-    assert '<script src="/assets/inbox.js" defer></script>' in inside.text
-    assert 'id="messages"' in inside.text
-    assert "script-src 'self'" in inside.headers["content-security-policy"]
+    refused = await browser.post("/inbox/sign-in", data={"email": 'a"b@example.com', "password": "wrong password"})
+    assert 'value="a&quot;b@example.com"' in refused.text or 'value="a&#34;b@example.com"' in refused.text
+    list_page = await browser.post("/inbox/sign-in", data={"email": project.email, "password": PASSWORD})
+    assert '<script src="/assets/inbox.js" defer></script>' in list_page.text
+    assert 'id="messages"' in list_page.text
+    assert "script-src 'self'" in list_page.headers["content-security-policy"]
     script = await browser.get("/assets/inbox.js")
     assert (script.status_code, "javascript" in script.headers["content-type"]) == (200, True)

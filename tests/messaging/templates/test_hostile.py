@@ -53,17 +53,17 @@ async def test_deep_mjml_is_refused_without_a_crash(project, world, mjml):
     """Defects: S1"""
     await world.rendering.start()
     before = world.rendering.process_ids
-    answer = await project.client.post("/templates", {"name": "Deep", "builderJson": {"mjml": mjml}})
-    assert (answer.status_code, answer.json()["errors"][0]["path"]) == (400, "/builderJson/mjml")
-    assert world.rendering.process_ids == before, "it was refused, and ended nothing"
+    response = await project.client.post("/templates", {"name": "Deep", "builderJson": {"mjml": mjml}})
+    assert (response.status_code, response.json()["errors"][0]["path"]) == (400, "/builderJson/mjml")
+    assert world.rendering.process_ids == before, "No render process was ended."
 
 
 async def test_deep_html_in_a_block_is_refused(project, world):
     """Defects: S1"""
     block = {"type": "html", "html": "<div>" * 20_000 + "</div>" * 20_000}
-    answer = await project.client.post("/templates", {"name": "Deep", "builderJson": {"blocks": [block]}})
-    assert answer.status_code == 400
-    assert answer.json()["errors"][0]["path"].startswith("/builderJson")
+    response = await project.client.post("/templates", {"name": "Deep", "builderJson": {"blocks": [block]}})
+    assert response.status_code == 400
+    assert response.json()["errors"][0]["path"].startswith("/builderJson")
 
 
 async def test_deep_json_is_refused_with_the_path(project):
@@ -76,9 +76,9 @@ async def test_deep_json_is_refused_with_the_path(project):
         ("/emails", mail),
         ("/templates", {"name": "x", "builderJson": deep}),
     ):
-        answer = await project.client.post(path, body)
-        assert answer.status_code in {400, 403, 422}, answer.text
-        assert answer.json()["errors"]
+        response = await project.client.post(path, body)
+        assert response.status_code in {400, 403, 422}, response.text
+        assert response.json()["errors"]
 
 
 @pytest.mark.parametrize("name", DEEP)
@@ -90,13 +90,13 @@ async def test_every_entry_point_refuses_deep_templates_with_the_path(project, n
     refused = await key.post("/emails", {**mail, "html": source})
     assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/html")
     batch = await key.post("/emails/batch", {"emails": [{**mail, "text": source}, mail]})
-    assert [each["status"] for each in batch.json()["data"]] == ["FAILED", "QUEUED"]
+    assert [item["status"] for item in batch.json()["data"]] == ["FAILED", "QUEUED"]
     template = await key.post("/templates", {"name": "x", "html": source})
     assert (template.status_code, template.json()["errors"][0]["path"]) == (400, "/html")
 
 
 @pytest.mark.parametrize(
-    ("source", "made"),
+    ("source", "expected"),
     [
         ("{{ l.append }}{{ l.extend }}{{ m.update }}{{ m.keys }}{{ l.__class__ }}{{ m['items'] }}", ""),
         ("{% set range = l.extend %}{{ range(2)|length }}", "2"),
@@ -104,13 +104,13 @@ async def test_every_entry_point_refuses_deep_templates_with_the_path(project, n
         ("{{ l }} {{ m }} {{ m.items()|list }} {{ m.get('a') }}", "[1, 2] {'a': {'b': 3}} [('a', {'b': 3})] {'b': 3}"),
     ],
 )
-def test_templates_cannot_reach_python_objects(source, made):
+def test_templates_cannot_reach_python_objects(source, expected):
     """Defects: S2"""
     values = {"l": [1, 2], "m": {"a": {"b": 3}}}
     text = compile_template(source, OutputFormat.TEXT).render(values)
     assert "0x" not in text
     assert "built-in" not in text
-    assert text.replace("['a', {'b': 3}]", "('a', {'b': 3})") == made
+    assert text.replace("['a', {'b': 3}]", "('a', {'b': 3})") == expected
     assert values == {"l": [1, 2], "m": {"a": {"b": 3}}}
 
 
@@ -153,53 +153,72 @@ GROWING = {
 }
 
 
-def in_template(**parts):
-    return lambda source: check_template(no_report, *(made(source) for made in {**NO_PARTS, **parts}.values()))
+def checked_as_template(**parts):
+    return lambda source: check_template(no_report, *(make(source) for make in {**EMPTY_PARTS, **parts}.values()))
 
 
-def in_builder(make):
-    return in_template(builder_json=lambda source: json.dumps(make(source)).encode())
+def checked_as_builder_document(make):
+    return checked_as_template(builder_json=lambda source: json.dumps(make(source)).encode())
 
 
-NO_PARTS = dict.fromkeys(("subject", "builder_json", "html", "text"), lambda _: None)
+EMPTY_PARTS = dict.fromkeys(("subject", "builder_json", "html", "text"), lambda _: None)
 ENTRIES = {
     "html of a message": (BODY_CHARACTERS, lambda source: check_message(no_report, "x", source, None, {"a": "x"}, "1")),
     "text of a message": (BODY_CHARACTERS, lambda source: check_message(no_report, "x", None, source, {"a": "x"}, "1")),
     "value of a message": (
         VARIABLES_BYTES,
-        lambda source: check_message(no_report, "{{ v }}", VALUES, "{{ v }}", {"v": source}, "1"),
+        lambda source: check_message(no_report, "{{ v }}", VALUE_TEMPLATE, "{{ v }}", {"v": source}, "1"),
     ),
-    "html of a template": (CONTENT_CHARACTERS, in_template(html=lambda source: source)),
+    "html of a template": (CONTENT_CHARACTERS, checked_as_template(html=lambda source: source)),
     "preview": (
         CONTENT_CHARACTERS,
         lambda source: preview(no_report, None, source, source, {"a": "x"}, "https://x.test/"),
     ),
     "MJML": (
         MJML_CHARACTERS - 100,
-        in_builder(lambda source: {"mjml": f"<mjml><mj-body><mj-raw>{source}</mj-raw></mj-body></mjml>"}),
+        checked_as_builder_document(
+            lambda source: {"mjml": f"<mjml><mj-body><mj-raw>{source}</mj-raw></mj-body></mjml>"}
+        ),
     ),
-    "text block": (MJML_CHARACTERS, in_builder(lambda source: {"blocks": [{"type": "text", "text": source}]})),
-    "html block": (MJML_CHARACTERS, in_builder(lambda source: {"blocks": [{"type": "html", "html": source}]})),
+    "text block": (
+        MJML_CHARACTERS,
+        checked_as_builder_document(lambda source: {"blocks": [{"type": "text", "text": source}]}),
+    ),
+    "html block": (
+        MJML_CHARACTERS,
+        checked_as_builder_document(lambda source: {"blocks": [{"type": "html", "html": source}]}),
+    ),
 }
-"""Where untrusted text is parsed or rendered: the most characters that are accepted, and what reads them."""
-VALUES = '<a href="{{ v }}">{{ v }}</a>{{ v|safe }}{{ v|striptags }}'
-ENGINE = ("raw", "closed raw", "comments", "closed comments", "names", "openings", "strings", "statements", "commas")
+"""Where untrusted text is parsed or rendered: the most characters that are accepted, and a function that reads them."""
+VALUE_TEMPLATE = '<a href="{{ v }}">{{ v }}</a>{{ v|safe }}{{ v|striptags }}'
+ENGINE_SYNTAX = (
+    "raw",
+    "closed raw",
+    "comments",
+    "closed comments",
+    "names",
+    "openings",
+    "strings",
+    "statements",
+    "commas",
+)
 CASES = [
     pytest.param(*entry, make, id=f"{name}, {piece}")
     for name, entry in ENTRIES.items()
     for piece, make in GROWING.items()
-    if (piece in ENGINE or not name.startswith("text")) and (piece not in ENGINE or not name.startswith("value"))
+    if (piece in ENGINE_SYNTAX or not name.startswith("text"))
+    and (piece not in ENGINE_SYNTAX or not name.startswith("value"))
 ]
-NEVER_READ = (f" {number}" for number in count())
+UNIQUE_SUFFIXES = (f" {number}" for number in count())
 MEASURED_SECONDS = 0.2
-"""Processor time from which on growth is measured, where the limit of characters is not met before."""
+"""Growth is measured at the size that takes this much processor time, or at the character limit if that is smaller."""
 NOISE_SECONDS = 0.05
-"""What larger pages of memory, other programs and the like can cost."""
+"""Processor time by which a measurement may be wrong."""
 
 
-def work(task, source) -> float:
+def render_seconds(task, source) -> float:
     """Processor seconds to render a text that is not in the cache of compiled templates."""
-    source += next(NEVER_READ)
+    source += next(UNIQUE_SUFFIXES)
     started = time.process_time()
     try:
         task(source)
@@ -210,17 +229,20 @@ def work(task, source) -> float:
 
 @pytest.mark.parametrize(("limit", "task", "make"), CASES)
 def test_render_time_grows_linearly(limit, task, make):
-    """Measured up to the character limit, or up to 0.2 s of processor time.
+    """Measured at the character limit, or at the size that takes 0.2 s of processor time.
 
     Defects: S3
     """
-    largest = int(limit / len(make(1_000)) * 1_000)
-    times, once = min(2_000, largest), 0.0
-    while times < largest and (once := work(task, make(times))) < MEASURED_SECONDS:
-        times = min(largest, times * (8 if once < MEASURED_SECONDS / 16 else 2))
+    max_repetitions = int(limit / len(make(1_000)) * 1_000)
+    repetitions, seconds = min(2_000, max_repetitions), 0.0
+    while repetitions < max_repetitions and (seconds := render_seconds(task, make(repetitions))) < MEASURED_SECONDS:
+        repetitions = min(max_repetitions, repetitions * (8 if seconds < MEASURED_SECONDS / 16 else 2))
     ratios = []
-    # Of two doublings, as one alone may be where the text outgrows a cache of the processor.
+    # A ratio is taken over two doublings, because at a single one the text may outgrow a cache of the processor.
     while not ratios or (min(ratios) > 2.5 and len(ratios) < 6):
-        quarter, whole = work(task, make(times // 4)), work(task, make(times))
-        ratios.append(math.sqrt(whole / max(quarter, NOISE_SECONDS)))
-    assert min(ratios) <= 2.5, f"{ratios} times the work for twice as much, up to {times:,} times"
+        seconds_of_quarter, seconds_of_whole = (
+            render_seconds(task, make(repetitions // 4)),
+            render_seconds(task, make(repetitions)),
+        )
+        ratios.append(math.sqrt(seconds_of_whole / max(seconds_of_quarter, NOISE_SECONDS)))
+    assert min(ratios) <= 2.5, f"{ratios} times the processor time for twice the text, at {repetitions:,} repetitions"
