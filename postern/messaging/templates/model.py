@@ -45,7 +45,7 @@ class TooManyTemplates(Unprocessable):
 
 
 class NewTemplate(Body):
-    """A template to create. If both are given, `html` is sent instead of the rendered `builderJson`; both are stored.
+    """A template to create. With both `html` and `builderJson`, `html` is sent, and both are stored.
 
     With `"engine": "none"` nothing is rendered: `{{`, `{%` and `{#` are sent as they are.
     """
