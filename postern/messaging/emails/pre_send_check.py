@@ -246,7 +246,7 @@ async def check_sends(world: "World", turns: list[SendTurn]) -> dict[UUID, bool]
         world.db,
         project_id=sorted({turn.send.project_id for turn in turns}),
         rows=Jsonb([turn.row() for turn in turns]),
-        why=REPLY_LOST,
+        lost_reply=REPLY_LOST,
         now=world.clock(),
     )
     return {row.id: row.may_go for row in rows}

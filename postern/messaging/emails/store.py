@@ -353,7 +353,7 @@ async def hold_sends(
 # suppression list, where the reason UNSUBSCRIBE counts only if `skip_unsubscribed` is set. They are in the SELECT list,
 # so that no query plan joins whole tables for the few hundred rows.
 # `mark`: mark the send as "transmitted, reply unknown" if it may be transmitted. `lost`: the number of an earlier
-# attempt that was marked and never settled; it is recorded as AMBIGUOUS with the text `why`.
+# attempt that was marked and never settled; it is recorded as AMBIGUOUS with the text `lost_reply`.
 @statement("""
     with requested as materialized (
         select * from jsonb_to_recordset(%(rows)s) as v (
@@ -382,7 +382,7 @@ async def hold_sends(
     ), recorded as (
         insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms,
                                    finished_at)
-        select project_id, id, lost, 'AMBIGUOUS', '', '[]', array[%(why)s::text], 0, %(now)s::timestamptz
+        select project_id, id, lost, 'AMBIGUOUS', '', '[]', array[%(lost_reply)s::text], 0, %(now)s::timestamptz
         from marked where lost is not null
         on conflict do nothing
     )
@@ -393,7 +393,7 @@ async def hold_sends(
     where not (v.mark and v.may_go)
 """)
 async def check_before_sending(
-    db: Queries, *, project_id: list[UUID], rows: Jsonb, why: str, now: Moment
+    db: Queries, *, project_id: list[UUID], rows: Jsonb, lost_reply: str, now: Moment
 ) -> list[PreSendState]: ...
 
 

@@ -13,7 +13,7 @@ MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject
 
 
 async def send_captured(project, **fields):
-    """Send a message; returns the captured message and the response."""
+    """Send a message; returns the captured message and the body of the response."""
     response = await project.client.post("/emails", {**MAIL, **fields})
     assert response.status_code == 201, response.text
     (message,) = [

@@ -42,6 +42,9 @@ FIELDS = {
 }
 
 
+"""Functions that return the fields of an e-mail with an injection in one of them."""
+
+
 async def send_mail(project, **fields):
     return await project.client.post("/emails", {**MAIL, **fields})
 

@@ -1,4 +1,4 @@
-"""An unsubscribable e-mail becomes a separate message for each recipient, with its own link."""
+"""An unsubscribable e-mail becomes a separate message for each recipient, each with a different unsubscribe link."""
 
 import re
 from urllib.parse import urlsplit

@@ -1,4 +1,4 @@
-"""The sending domain is checked again at delivery, and its deletion reports waiting messages."""
+"""The sending domain is checked again at delivery, and a domain from which messages wait to be sent is not deleted."""
 
 from datetime import timedelta
 

@@ -32,12 +32,16 @@ DEEP = {
     "ifs": "{% if a %}" * 20_000 + "{% endif %}" * 20_000,
     "loops": "{% for a in a %}" * 20_000 + "{% endfor %}" * 20_000,
 }
+"""Templates with deep nesting, by what is nested."""
 MJML: dict[str, str] = {
     "wrappers": "<mjml><mj-body>" + "<mj-wrapper>" * 2_000 + "</mj-wrapper>" * 2_000 + "</mj-body></mjml>",
     "unclosed wrappers": "<mjml><mj-body>" + "<mj-wrapper>" * 20_000,
     "raw": "<mjml><mj-body><mj-raw>" + "<div>" * 20_000 + "</div>" * 20_000 + "</mj-raw></mj-body></mjml>",
     "quoted": "<mjml><mj-body><mj-raw>" + "<div a='>'>" * 20_000 + "</mj-raw></mj-body></mjml>",
 }
+
+
+"""MJML documents with deep nesting, by what is nested."""
 
 
 @pytest.mark.parametrize("source", DEEP.values(), ids=DEEP)
@@ -151,6 +155,7 @@ GROWING = {
     "tags": lambda n: "<a" * n,
     "ampersands": lambda n: "&" * n,
 }
+"""Functions that return a piece of a template repeated `n` times."""
 
 
 def checked_as_template(**parts):
