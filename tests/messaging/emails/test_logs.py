@@ -21,6 +21,7 @@ async def send(project: Tenant, to: str, **fields: Any) -> str:
 
 
 async def find_ids(client: Client, query: str) -> list[str]:
+    """The ids of the log entries that match a query, newest first. The export must have the same rows."""
     response = await client.get(f"/emails/logs?{query}")
     assert response.status_code == 200, response.text
     assert response.json()["total"] == len(response.json()["data"])
@@ -108,6 +109,7 @@ async def test_the_sends_of_a_campaign_are_found(project: Tenant, work_off: Any)
 
 
 async def insert_sends(database_url: str, project: Tenant, count: int) -> None:
+    """Insert delivered sends; every fifth has a tag."""
     import psycopg
 
     async with await psycopg.AsyncConnection.connect(database_url) as connection:

@@ -28,6 +28,7 @@ MAIL = {
 
 
 async def send_and_read(project, **fields):
+    """Send a message; returns the id of the send and the captured message."""
     send = (await project.client.post("/emails", {**MAIL, **fields})).json()
     captured = (await project.client.get("/inbox")).json()["data"][0]
     assert captured["sendId"] == send["id"]
@@ -36,8 +37,9 @@ async def send_and_read(project, **fields):
 
 
 def tracked_links(message) -> list[str]:
+    """Path and query of each tracked link of a message."""
     hrefs = [unescape(href) for href in re.findall(r'href="([^"]+)"', message["html"])]
-    return [urlsplit(path)._replace(scheme="", netloc="").geturl() for path in hrefs if "/t/c/" in path]
+    return [urlsplit(href)._replace(scheme="", netloc="").geturl() for href in hrefs if "/t/c/" in href]
 
 
 async def entry(project, send_id):
