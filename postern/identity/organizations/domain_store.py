@@ -7,7 +7,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
 
 
-# Insert a PENDING domain that is due for a check now. Returns None if the organization has it already.
+# Insert a PENDING domain that is due for a check now. Returns None if the organization has the domain already.
 @statement("""
     insert into organization_domains (project_id, id, organization_id, domain, status, token, watched_since,
                                       created_at, updated_at, due_at)
@@ -68,7 +68,8 @@ async def get_verified_domain(db: Queries, *, project_id: UUID, domain: str) -> 
 async def lock_domain_name(tx: Transaction, *, project_id: UUID, domain: str) -> None: ...
 
 
-# Store the result of a check; `misses` counts successive checks without the record, the first at `missing_since`.
+# Store the result of a check. `misses` counts the successive checks that did not find the TXT record; `missing_since`
+# is the time of the first of them. The domain is not checked again if `due_at` is None.
 @statement("""
     update organization_domains set status = %(status)s, token = %(token)s, auto_join_enabled = %(auto_join_enabled)s,
         verified_at = %(verified_at)s, reason = %(reason)s, watched_since = %(watched_since)s,

@@ -21,8 +21,8 @@ from postern.identity.organizations.model import (
 )
 from postern.identity.organizations.operations import lock_organization, require_organization, require_sso_kept
 from postern.identity.organizations.rules import (
-    as_organization_domain,
     domain_input,
+    parse_organization_domain,
     record_name_of,
     record_value_of,
     time_until_next_check,
@@ -54,7 +54,7 @@ async def list_organization_domains(
     await require_organization(call.db, call, organization_id)
     scope = f"organization_domains|{organization_id}"
     page = await newest_first(call, scope, cursor, limit, domain_store.list_domains, organization_id=organization_id)
-    return page.convert_items(_shown)
+    return page.convert_items(_as_view)
 
 
 @post(
@@ -72,12 +72,12 @@ async def add_organization_domain(call: Call, organization_id: UUID, data: NewOr
     minutes for three hours, then hourly for 30 days; `verify` checks it immediately. Public suffixes and public mailbox
     providers return 400; a domain that another organization of the project has verified returns 409.
     """
-    domain = as_organization_domain(data.domain)
+    domain = parse_organization_domain(data.domain)
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, organization_id)
         await _require_not_taken(tx, call.project_id, organization_id, domain)
-        number = await domain_store.count_domains(tx, project_id=call.project_id, organization_id=organization_id)
-        if number >= DOMAINS_PER_ORGANIZATION:
+        domain_count = await domain_store.count_domains(tx, project_id=call.project_id, organization_id=organization_id)
+        if domain_count >= DOMAINS_PER_ORGANIZATION:
             raise TooManyOrganizationDomains
         row = await domain_store.insert_domain(
             tx,
@@ -92,7 +92,7 @@ async def add_organization_domain(call: Call, organization_id: UUID, data: NewOr
             raise DomainListed
         tx.mark_due("organization_domains")
         await audit.record(tx, call, "organization_domain.created", "OrganizationDomain", row.id, domain=domain)
-    return _shown(row)
+    return _as_view(row)
 
 
 @post(
@@ -106,18 +106,18 @@ async def verify_organization_domain(call: Call, organization_id: UUID, domain_i
     A missing record is not an error: `status` and `reason` give the result. For a FAILED domain the periodic checks
     start again. Returns 409 if another organization has verified the domain.
     """
-    row = await _require(call.db, call, organization_id, domain_id)
+    row = await _require_domain(call.db, call, organization_id, domain_id)
     record_exists = await check_domain(call.world, row, fresh=True)
     async with call.db.transaction() as tx:
         await domain_store.lock_domain_name(tx, project_id=call.project_id, domain=row.domain)
-        row = await _lock(tx, call, organization_id, domain_id)
+        row = await _lock_domain(tx, call, organization_id, domain_id)
         if record_exists:
             await _require_not_taken(tx, call.project_id, organization_id, row.domain)
         row, event = await record_check(tx, row, record_exists, call.now, requested=True)
         if event:
             await events.record(tx, call, event, organization_id, domain=row.domain, domainId=str(domain_id))
         await audit.record(tx, call, "organization_domain.checked", "OrganizationDomain", domain_id, status=row.status)
-    return _shown(row)
+    return _as_view(row)
 
 
 @patch(
@@ -134,7 +134,7 @@ async def change_organization_domain(
     Enabling it requires a VERIFIED domain (409). Disabling it does not remove members.
     """
     async with call.db.transaction() as tx:
-        row = await _lock(tx, call, organization_id, domain_id)
+        row = await _lock_domain(tx, call, organization_id, domain_id)
         call.require_match(row.updated_at)
         if data.auto_join_enabled and row.status != "VERIFIED":
             raise DomainNotProved
@@ -145,7 +145,7 @@ async def change_organization_domain(
         await audit.record(
             tx, call, "organization_domain.updated", "OrganizationDomain", domain_id, autoJoinEnabled=enabled
         )
-    return _shown(row)
+    return _as_view(row)
 
 
 @delete(f"{HERE}/{{domain_id}}", needs="organizations:write", problems=(OrganizationDomainMissing, SsoStillRequired))
@@ -156,7 +156,7 @@ async def remove_organization_domain(call: Call, organization_id: UUID, domain_i
     """
     async with call.db.transaction() as tx:
         await tx.lock_quota("required sso", call.project_id)
-        row = await _lock(tx, call, organization_id, domain_id)
+        row = await _lock_domain(tx, call, organization_id, domain_id)
         call.require_match(row.updated_at)
         async with require_sso_kept(tx, call, organization_id):
             await domain_store.delete_domain(tx, project_id=call.project_id, id=domain_id)
@@ -173,7 +173,7 @@ async def owner_of_domain(db: Queries, project_id: UUID, domain: str) -> UUID | 
 async def check_domain(world: "World", row: OrganizationDomainRow, *, fresh: bool = False) -> bool | None:
     """Whether the TXT record of a domain exists, possibly beside other TXT records; None if the DNS lookup failed.
 
-    With `fresh` the authoritative servers are queried, because caches may lack a record that was just published.
+    With `fresh`, the authoritative servers are queried, because caches may lack a record that was just published.
     """
     resolver = world.resolver
     name = record_name_of(row.domain)
@@ -192,11 +192,12 @@ async def check_domain(world: "World", row: OrganizationDomainRow, *, fresh: boo
 async def record_check(
     tx: Transaction, row: OrganizationDomainRow, record_exists: bool | None, now: Moment, *, requested: bool = False
 ) -> tuple[OrganizationDomainRow, str | None]:
-    """Store the result of a check in the locked row of a domain. Returns the new row, and the event to record or None.
+    """Store the result of a check in the locked row of a domain. Returns the new row, and the type of the event that
+    the caller must record, or None.
 
-    `record_exists` is None if the DNS lookup failed. `requested` tells that a caller requested the check, which starts
-    the checks of a FAILED domain again. A domain that lapses gets a new token: the old record is public, so the next
-    registrant could publish it.
+    `record_exists` is None if the DNS lookup failed. With `requested`, the periodic checks of a FAILED domain start
+    again. A domain that lapses gets a new token: the value of the old TXT record is public, so the next registrant of
+    the domain could publish it.
     """
     status, watched_since = row.status, row.watched_since
     if requested and NEXT_DOMAIN_STATUS[status, "ASKED_AGAIN"] != status:
@@ -237,12 +238,16 @@ async def record_check(
 
 
 EVENT_TYPES = {"VERIFIED": "organization.domain_verified", "LAPSED": "organization.domain_lapsed"}
-"""Event for each new status; FAILED has none."""
+"""Type of the event for each new status; PENDING and FAILED have none."""
 
 
-async def record_taken(tx: Transaction, row: OrganizationDomainRow, now: Moment) -> OrganizationDomainRow:
-    """Store that the record exists but another organization has verified the domain. The status stays, and the check
-    does not count as a miss."""
+async def record_check_of_taken_domain(
+    tx: Transaction, row: OrganizationDomainRow, now: Moment
+) -> OrganizationDomainRow:
+    """Store the result of a check that found the TXT record of a domain that another organization has verified.
+
+    The status stays, and the check does not count as a miss. The row must be locked. Returns the new row.
+    """
     wait = time_until_next_check(row.status, watched_since=row.watched_since, now=now)
     columns: dict[str, Any] = {
         name: getattr(row, name)
@@ -269,14 +274,14 @@ async def _require_not_taken(db: Queries, project_id: UUID, organization_id: UUI
         raise DomainTaken
 
 
-async def _require(db: Queries, call: Call, organization_id: UUID, id: UUID) -> OrganizationDomainRow:
+async def _require_domain(db: Queries, call: Call, organization_id: UUID, id: UUID) -> OrganizationDomainRow:
     row = await domain_store.get_domain(db, project_id=call.project_id, organization_id=organization_id, id=id)
     if row is None:
         raise OrganizationDomainMissing
     return row
 
 
-async def _lock(tx: Transaction, call: Call, organization_id: UUID, id: UUID) -> OrganizationDomainRow:
+async def _lock_domain(tx: Transaction, call: Call, organization_id: UUID, id: UUID) -> OrganizationDomainRow:
     row = await domain_store.lock_domain(tx, project_id=call.project_id, id=id)
     if row is None or row.organization_id != organization_id:
         raise OrganizationDomainMissing
@@ -289,7 +294,7 @@ def _reason(record_exists: bool | None) -> DomainReason | None:
     return "DNS_UNAVAILABLE" if record_exists is None else "RECORD_NOT_FOUND"
 
 
-def _shown(row: OrganizationDomainRow) -> OrganizationDomain:
+def _as_view(row: OrganizationDomainRow) -> OrganizationDomain:
     return build_view(
         OrganizationDomain,
         row,

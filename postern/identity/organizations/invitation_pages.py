@@ -73,7 +73,8 @@ async def invitation_page(call: Call, token: str = "") -> HttpResponse:
     problems=(OrganizationInvitationMissing, InvitationClosed, OrganizationSuspended, CustomerBanned),
 )
 async def accept_invitation_by_page(call: Call, request: RawRequest) -> HttpResponse:
-    """Accept an invitation from the page: the customer with the invited address, or a new one, becomes a member."""
+    """Accept an invitation from the page: the customer with the invited address becomes a member. If there is no such
+    customer, one is created."""
     form = await read_form(request)
     try:
         name = await _accept(call, form.get("token", ""))
@@ -86,7 +87,7 @@ async def accept_invitation_by_page(call: Call, request: RawRequest) -> HttpResp
 
 
 async def _accept(call: Call, token: str) -> str:
-    """Accept an invitation by its token alone; returns the organization's name."""
+    """Accept an invitation by its token, without a session. Returns the name of the organization."""
     project = await project_at(call)
     async with call.db.transaction() as tx:
         invitation = await invitation_store.get_invitation(
@@ -103,7 +104,8 @@ async def _accept(call: Call, token: str) -> str:
         row = await lock_invitation(tx, call, invitation.organization_id, invitation.id)
         if row.accepted_by == customer.id:
             return organization.name
-        require_action_allowed(require_token(call, row, token), call, "ACCEPT")
+        require_token(call, row, token)  # The invitation may have been resent before it was locked.
+        require_action_allowed(row, call, "ACCEPT")
         await access.require_roles(tx, call.project_id, "ORGANIZATION", [row.role], "/token")
         await join_by_invitation(tx, customer_call, row, customer.id)
         await invitation_store.accept_invitation(

@@ -9,7 +9,8 @@ from postern.kernel.database.statements import Queries, Transaction, statement
 from postern.kernel.values import Record
 
 
-# Insert an invitation that is due for its e-mail now. Returns None if the address has a pending one.
+# Insert an invitation whose e-mail is due now. Returns None if the address already has a pending invitation to the
+# organization.
 @statement("""
     insert into invitations (project_id, id, organization_id, email, email_key, role, status, accept_url, invited_by,
                              life, sent_at, expires_at, created_at, due_at)
@@ -34,7 +35,8 @@ async def insert_invitation(
 ) -> OrganizationInvitationRow | None: ...
 
 
-# Lock the pending invitation of an address for update, also if it has expired meanwhile.
+# Lock the pending invitation of an address for update. Its expiry may have passed: the worker marks it as EXPIRED
+# later.
 @statement("""
     select * from invitations
     where project_id = %(project_id)s and organization_id = %(organization_id)s and email_key = %(email_key)s
@@ -49,17 +51,17 @@ async def lock_pending_invitation(
 class InvitationExists(Record):
     """Whether an invitation exists."""
 
-    found: bool
+    exists: bool
 
 
-# Whether an address has a pending invitation to an ACTIVE organization that has not expired.
+# Whether an address has a pending invitation, not expired, to an ACTIVE organization.
 @statement("""
     select exists (
         select from invitations invitation join organizations organization
           on organization.project_id = invitation.project_id and organization.id = invitation.organization_id
          and organization.status = 'ACTIVE'
         where invitation.project_id = %(project_id)s and invitation.email_key = %(email_key)s
-          and invitation.status = 'PENDING' and invitation.expires_at > %(now)s) as found
+          and invitation.status = 'PENDING' and invitation.expires_at > %(now)s) as exists
 """)
 async def is_invited(db: Queries, *, project_id: UUID, email_key: str, now: Moment) -> InvitationExists: ...
 
@@ -71,7 +73,7 @@ async def is_invited(db: Queries, *, project_id: UUID, email_key: str, now: Mome
 async def count_pending_invitations(db: Queries, *, project_id: UUID, organization_id: UUID) -> int: ...
 
 
-# With `status`, pending invitations after their expiry count as EXPIRED.
+# The invitations with `status`, or all if it is None. A pending invitation counts as EXPIRED after its expiry.
 @statement("""
     select * from invitations
     where project_id = %(project_id)s and organization_id = %(organization_id)s
@@ -101,7 +103,7 @@ async def get_invitation(db: Queries, *, project_id: UUID, id: UUID) -> Organiza
 async def lock_invitation(tx: Transaction, *, project_id: UUID, id: UUID) -> OrganizationInvitationRow | None: ...
 
 
-# Make an invitation pending with a new expiry and token, and its e-mail due now.
+# Make a locked invitation PENDING again, with a new token and expiry; its e-mail is due now.
 @statement("""
     update invitations set generation = generation + 1, status = 'PENDING', sent_at = %(now)s, mailed_at = null,
         mail_problem = null, expires_at = %(now)s::timestamptz + life, due_at = %(now)s, attempt = 0
@@ -113,6 +115,7 @@ async def renew_invitation(
 ) -> OrganizationInvitationRow: ...
 
 
+# Revoke a locked invitation, whatever its status is.
 @statement("""
     update invitations set status = 'REVOKED', revoked_at = %(now)s, due_at = null
     where project_id = %(project_id)s and id = %(id)s
@@ -123,6 +126,7 @@ async def revoke_invitation(
 ) -> OrganizationInvitationRow: ...
 
 
+# Mark a locked invitation as accepted by a customer, whatever its status is.
 @statement("""
     update invitations set status = 'ACCEPTED', accepted_at = %(now)s, accepted_by = %(customer_id)s, due_at = null
     where project_id = %(project_id)s and id = %(id)s
@@ -133,7 +137,7 @@ async def accept_invitation(
 ) -> OrganizationInvitationRow: ...
 
 
-# Returns False if the invitation is not pending or has not expired.
+# Mark a pending invitation as EXPIRED. Returns False if it is not pending or its expiry has not passed.
 @statement("""
     update invitations set status = 'EXPIRED', due_at = null
     where project_id = %(project_id)s and id = %(id)s and status = 'PENDING' and expires_at <= %(now)s
@@ -172,14 +176,15 @@ async def postpone_mail(
 ) -> bool: ...
 
 
-# Delete the invitations to the addresses of customers, and to former addresses that no other customer has.
+# Delete the invitations to the addresses of customers, and to those of their former addresses that no customer has now.
 @statement("""
     delete from invitations invitation using (
         select email_key from customers where project_id = %(project_id)s and id = any (%(customer_ids)s)
         union
-        select f.email_key from customer_former_addresses f
-        where f.project_id = %(project_id)s and f.customer_id = any (%(customer_ids)s) and not exists (
-            select from customers c where c.project_id = f.project_id and c.email_key = f.email_key)
+        select former.email_key from customer_former_addresses former
+        where former.project_id = %(project_id)s and former.customer_id = any (%(customer_ids)s) and not exists (
+            select from customers customer
+            where customer.project_id = former.project_id and customer.email_key = former.email_key)
     ) as address
     where invitation.project_id = %(project_id)s and invitation.email_key = address.email_key
 """)

@@ -1,6 +1,7 @@
 """HTTP operations on invitations to an organization."""
 
 from datetime import timedelta
+from math import ceil
 from uuid import UUID
 
 from postern.identity.access import operations as access
@@ -69,7 +70,7 @@ async def list_organization_invitations(
         limit=limit + 1,
         now=call.now,
     )
-    return linked_list(call, scope, [_shown(row, call) for row in rows], limit)
+    return linked_list(call, scope, [_as_view(row, call) for row in rows], limit)
 
 
 @post(
@@ -102,8 +103,10 @@ async def create_organization_invitation(
             raise AlreadyOrganizationMember
         await _expire_earlier(tx, call, id, email_key)
         await tx.lock_quota("invitations", id)
-        pending = await invitation_store.count_pending_invitations(tx, project_id=call.project_id, organization_id=id)
-        if pending >= PENDING_INVITATIONS_LIMIT:
+        pending_count = await invitation_store.count_pending_invitations(
+            tx, project_id=call.project_id, organization_id=id
+        )
+        if pending_count >= PENDING_INVITATIONS_LIMIT:
             raise TooManyInvitations
         row = await invitation_store.insert_invitation(
             tx,
@@ -124,7 +127,7 @@ async def create_organization_invitation(
         tx.mark_due("invitations")
         await events.record(tx, call, "invitation.created", row.id, organizationId=str(id), role=row.role)
         await audit.record(tx, call, "invitation.created", "Invitation", row.id, organizationId=id, role=row.role)
-    return _shown(row, call)
+    return _as_view(row, call)
 
 
 @post(
@@ -135,7 +138,8 @@ async def create_organization_invitation(
 async def resend_organization_invitation(call: Call, id: UUID, invitation_id: UUID) -> OrganizationInvitation:
     """Send an invitation again, with a new token and expiry. The previous token becomes invalid.
 
-    At most once a minute (429). An expired invitation can be resent; an accepted or revoked one cannot (409).
+    At most once a minute (429). An expired invitation can be resent, unless the address has another pending one
+    (409). An accepted or revoked invitation cannot be resent (409).
     """
     async with call.db.transaction() as tx:
         await _lock_active_organization(tx, call, id)
@@ -143,7 +147,7 @@ async def resend_organization_invitation(call: Call, id: UUID, invitation_id: UU
         require_action_allowed(row, call, "RESEND")
         wait = row.sent_at + RESEND_AFTER - call.now
         if wait > timedelta():
-            raise ResentTooSoon(retry_after_seconds=max(1, -int(-wait.total_seconds() // 1)))
+            raise ResentTooSoon(retry_after_seconds=ceil(wait.total_seconds()))
         if row.status == "EXPIRED":
             await _expire_earlier(tx, call, id, row.email_key)
             if await invitation_store.lock_pending_invitation(
@@ -154,7 +158,7 @@ async def resend_organization_invitation(call: Call, id: UUID, invitation_id: UU
         tx.mark_due("invitations")
         await events.record(tx, call, "invitation.resent", row.id, organizationId=str(id), role=row.role)
         await audit.record(tx, call, "invitation.resent", "Invitation", row.id, organizationId=id)
-    return _shown(row, call)
+    return _as_view(row, call)
 
 
 @delete(
@@ -172,7 +176,7 @@ async def revoke_organization_invitation(call: Call, id: UUID, invitation_id: UU
         row = await invitation_store.revoke_invitation(tx, project_id=call.project_id, id=invitation_id, now=call.now)
         await events.record(tx, call, "invitation.revoked", row.id, organizationId=str(id), role=row.role)
         await audit.record(tx, call, "invitation.revoked", "Invitation", row.id, organizationId=id)
-    return _shown(row, call)
+    return _as_view(row, call)
 
 
 @post(
@@ -209,7 +213,7 @@ async def preview_invitation(call: Call, data: InvitationToken) -> InvitationPre
     },
 )
 async def accept_invitation(call: Call, data: InvitationToken) -> AcceptedInvitation:
-    """Accept an invitation as the signed-in customer, whose verified address must be the invited one.
+    """Accept an invitation as the signed-in customer. The invited address must be a verified address of the customer.
 
     An existing member gets the invitation's role in addition to other roles. Accepting an invitation again is not an
     error.
@@ -227,7 +231,8 @@ async def accept_invitation(call: Call, data: InvitationToken) -> AcceptedInvita
         if not await is_verified_address_of(tx, call, customer, row.email_key):
             raise AddressNotVerified
         if row.accepted_by != customer.id:
-            require_action_allowed(require_token(call, row, data.token), call, "ACCEPT")
+            require_token(call, row, data.token)  # The invitation may have been resent before it was locked.
+            require_action_allowed(row, call, "ACCEPT")
             await access.require_roles(tx, call.project_id, "ORGANIZATION", [row.role], "/token")
             await join_by_invitation(tx, call, row, customer.id)
             row = await invitation_store.accept_invitation(
@@ -245,12 +250,12 @@ async def accept_invitation(call: Call, data: InvitationToken) -> AcceptedInvita
             tx, project_id=call.project_id, organization_id=organization.id, customer_id=customer.id
         )
     roles = member.roles if member else []
-    return AcceptedInvitation(invitation=_shown(row, call), organization=ref_of(organization), roles=roles)
+    return AcceptedInvitation(invitation=_as_view(row, call), organization=ref_of(organization), roles=roles)
 
 
 async def is_invited(db: Queries, project_id: UUID, email_key: str, now: Moment) -> bool:
-    """Whether an address has a pending invitation to an active organization that has not expired."""
-    return (await invitation_store.is_invited(db, project_id=project_id, email_key=email_key, now=now)).found
+    """Whether an address has a pending invitation, not expired, to an ACTIVE organization."""
+    return (await invitation_store.is_invited(db, project_id=project_id, email_key=email_key, now=now)).exists
 
 
 async def join_by_invitation(tx: Transaction, call: Call, row: OrganizationInvitationRow, customer_id: UUID) -> None:
@@ -275,16 +280,18 @@ async def join_by_invitation(tx: Transaction, call: Call, row: OrganizationInvit
 
 
 async def _lock_active_organization(tx: Transaction, call: Call, organization_id: UUID) -> None:
-    """Lock the organization, to create invitations to it one after the other. Raises OrganizationSuspended."""
+    """Lock the organization for update, so that concurrent requests create its invitations one after the other.
+    Raises OrganizationMissing and OrganizationSuspended."""
     organization = await lock_organization(tx, call, organization_id)
     if organization.status == "SUSPENDED":
         raise OrganizationSuspended
 
 
-async def _require_inviter(tx: Transaction, call: Call, organization_id: UUID, requested: str | None) -> UUID | None:
-    if requested is None:
+async def _require_inviter(tx: Transaction, call: Call, organization_id: UUID, inviter: str | None) -> UUID | None:
+    """The id of the inviting customer, or None without one. Raises InviterUnknown if the customer is not a member."""
+    if inviter is None:
         return None
-    inviter_id = as_id(requested)
+    inviter_id = as_id(inviter)
     if not await store.get_member(
         tx, project_id=call.project_id, organization_id=organization_id, customer_id=inviter_id
     ):
@@ -307,7 +314,7 @@ async def _expire_earlier(tx: Transaction, call: Call, organization_id: UUID, em
 
 
 async def lock_invitation(tx: Transaction, call: Call, organization_id: UUID, id: UUID) -> OrganizationInvitationRow:
-    """Lock and return an invitation of an organization. Raises OrganizationInvitationMissing."""
+    """Lock an invitation of an organization for update. Raises OrganizationInvitationMissing."""
     row = await invitation_store.lock_invitation(tx, project_id=call.project_id, id=id)
     if row is None or row.organization_id != organization_id:
         raise OrganizationInvitationMissing
@@ -315,20 +322,21 @@ async def lock_invitation(tx: Transaction, call: Call, organization_id: UUID, id
 
 
 def require_action_allowed(row: OrganizationInvitationRow, call: Call, action: InvitationAction) -> None:
-    """Raise InvitationClosed if the invitation's status does not allow this action."""
+    """Raise InvitationClosed if the status of the invitation, now, does not allow `action`."""
     status = row.status_at(call.now)
     if NEXT_INVITATION_STATUS[status, action] is None:
         raise InvitationClosed(f"This invitation is {status}.")
 
 
 def require_token(call: Call, row: OrganizationInvitationRow | None, token: str) -> OrganizationInvitationRow:
-    """The invitation. Raises OrganizationInvitationMissing if it is None or `token` is not its latest token."""
+    """Return the invitation `row`. Raises OrganizationInvitationMissing if it is None or `token` is not its latest
+    token."""
     if row is None or not is_current_token(call.world.secrets, token, call.project_id, row.id, row.generation):
         raise OrganizationInvitationMissing
     return row
 
 
-def _shown(row: OrganizationInvitationRow, call: Call) -> OrganizationInvitation:
+def _as_view(row: OrganizationInvitationRow, call: Call) -> OrganizationInvitation:
     return build_view(
         OrganizationInvitation,
         row,

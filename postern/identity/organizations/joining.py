@@ -43,16 +43,16 @@ async def join_by_domain(call: Call, data: DomainJoinRequest) -> DomainJoin:
 
     `reason` is one of JOINED, ALREADY_MEMBER, EMAIL_NOT_VERIFIED, NO_MATCHING_DOMAIN,
     AUTO_JOIN_DISABLED, PUBLIC_DOMAIN, ORGANIZATION_SUSPENDED, MEMBER_REMOVED (until invited again) or
-    CUSTOMER_BANNED. The domain must equal that of the address; subdomains do not match.
+    CUSTOMER_BANNED. Subdomains of a verified domain do not match.
     """
     customer_id = as_id(data.customer_id)
     async with call.db.transaction() as tx:
         await lock_customer(tx, call, customer_id)  # Prevents concurrent erasure and merging.
-        join_candidates = await store.join_candidates(
+        [candidate] = await store.join_candidates(
             tx, project_id=call.project_id, customer_ids=[customer_id], now=call.now
         )
-        reason = reason_of(join_candidates[0])
-        organization_id = join_candidates[0].organization_id
+        reason = reason_of(candidate)
+        organization_id = candidate.organization_id
         if reason == "JOINED" and organization_id is not None:
             if await join(tx, call, organization_id, customer_id, DOMAIN_JOIN_ROLES, "DOMAIN"):
                 await audit.record(
@@ -60,23 +60,23 @@ async def join_by_domain(call: Call, data: DomainJoinRequest) -> DomainJoin:
                 )
             else:
                 reason = "ALREADY_MEMBER"
-    domain = domain_of(join_candidates[0].email_key) if join_candidates[0].email_key else None
+    domain = domain_of(candidate.email_key) if candidate.email_key else None
     return DomainJoin(joined=reason == "JOINED", organization_id=organization_id, domain=domain, reason=reason)
 
 
 def reason_of(candidate: JoinCandidate) -> JoinReason:
-    """The first reason that prevents joining; JOINED if nothing does."""
-    if candidate.banned:
+    """The reason why a candidate cannot join by domain, or JOINED if the candidate can."""
+    if candidate.is_banned:
         return "CUSTOMER_BANNED"
-    if candidate.email_key is None or not candidate.verified:
+    if candidate.email_key is None or not candidate.email_verified:
         return "EMAIL_NOT_VERIFIED"
     if candidate.organization_id is None:
         return "PUBLIC_DOMAIN" if is_public_mailbox(domain_of(candidate.email_key)) else "NO_MATCHING_DOMAIN"
-    if candidate.member:
+    if candidate.is_member:
         return "ALREADY_MEMBER"
-    if candidate.suspended:
+    if candidate.organization_suspended:
         return "ORGANIZATION_SUSPENDED"
-    if candidate.removed:
+    if candidate.was_removed:
         return "MEMBER_REMOVED"
     return "JOINED" if candidate.auto_join_enabled else "AUTO_JOIN_DISABLED"
 
@@ -84,8 +84,8 @@ def reason_of(candidate: JoinCandidate) -> JoinReason:
 async def on_customer_events(tx: Transaction, events: list[Event]) -> None:
     """React to customer events, in the transaction that records them.
 
-    A sign-in adds the customer to the organization of the domain; a merge moves memberships; an erasure transfers
-    ownership and deletes invitations.
+    At a sign-in, the customer joins by domain. A merge moves the memberships to the surviving customer. An erasure
+    transfers ownership and deletes invitations; it raises the problems of `transfer_ownership`.
     """
     for event in events:
         if event.subject_id is None:
@@ -104,10 +104,11 @@ async def on_customer_events(tx: Transaction, events: list[Event]) -> None:
 
 
 async def transfer_ownership(tx: Transaction, event: Event) -> None:
-    """Make another customer OWNER of the organizations of which an erased customer was the last OWNER.
+    """Make another customer OWNER of the organizations of which an erased customer is the last OWNER.
 
-    `event.data["ownershipTransferredTo"]` is the id of that customer. Raises CustomerOwnsOrganizations if it is
-    missing, and Invalid if it is not the id of another customer of the project.
+    `event.data["ownershipTransferredTo"]` is the id of the new owner. If the erased customer is the last OWNER of an
+    organization, raises CustomerOwnsOrganizations if the id is missing, and Invalid if it is not the id of another
+    customer of the project.
     """
     assert event.subject_id is not None
     customer_key = {"project_id": event.project_id, "customer_id": event.subject_id}
@@ -162,19 +163,21 @@ async def transfer_ownership(tx: Transaction, event: Event) -> None:
 
 
 async def join_at_sign_in(tx: Transaction, project_id: UUID, customer_id: UUID, now: Moment) -> UUID | None:
-    """Add a customer who signs in to the organization of the address's domain; returns its id, or None if not added.
+    """Add a customer to the organization that has verified the domain of the customer's address, if `reason_of` allows
+    it. Returns the id of the organization, or None if the customer was not added.
 
     Raises no problem, so that joining never prevents the sign-in.
     """
-    join_candidates = await store.join_candidates(tx, project_id=project_id, customer_ids=[customer_id], now=now)
-    if not join_candidates or reason_of(join_candidates[0]) != "JOINED" or join_candidates[0].organization_id is None:
+    candidates = await store.join_candidates(tx, project_id=project_id, customer_ids=[customer_id], now=now)
+    if not candidates or reason_of(candidates[0]) != "JOINED" or candidates[0].organization_id is None:
         return None
+    organization_id = candidates[0].organization_id
     caller = Caller(kind="customer", actor_type="CUSTOMER", actor_id=customer_id)
     try:
         joined = await join_without_call(
-            tx, project_id, join_candidates[0].organization_id, customer_id, DOMAIN_JOIN_ROLES, "DOMAIN", now, caller
+            tx, project_id, organization_id, customer_id, DOMAIN_JOIN_ROLES, "DOMAIN", now, caller
         )
     except (OrganizationMissing, OrganizationSuspended, TooManyOrganizationMembers) as problem:
         log.warning("not_joined_by_domain", project=str(project_id), problem=problem.code())
         return None
-    return join_candidates[0].organization_id if joined else None
+    return organization_id if joined else None

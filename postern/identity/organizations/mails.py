@@ -1,4 +1,4 @@
-"""Sends the mail of an invitation."""
+"""The e-mail of an invitation."""
 
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit, urlunsplit
@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 
 async def mail_invitation(world: "World", row: OrganizationInvitationRow, organization: OrganizationRow) -> None:
-    """Send the mail of an invitation, with its current token. Raises the problems of `send_rendered`."""
+    """Send the e-mail of an invitation, with a link that has the current token. Raises the problems of
+    `send_rendered`."""
     token = invitation_token(world.secrets, row.project_id, row.id, row.generation)
     page_url = f"{world.settings.public_url}/projects/{row.project_id}/auth/pages/invitation"
     await send_rendered(

@@ -58,11 +58,11 @@ async def add_organization_member(call: Call, id: UUID, data: NewOrganizationMem
     roles = list(dict.fromkeys(data.roles))
     async with call.db.transaction() as tx:
         await access.require_roles(tx, call.project_id, "ORGANIZATION", roles)
-        # Lock the customer before the organization, as accepting and signing in do, to avoid deadlocks.
+        # Lock the customer before the organization, as accepting an invitation and signing in do, to avoid deadlocks.
         customer = await lock_customer(tx, call, as_id(data.customer_id))
         if not await join(tx, call, id, customer.id, roles, "API"):
             raise AlreadyOrganizationMember
-        row = await _member(tx, call, id, customer.id)
+        row = await _require_member(tx, call, id, customer.id)
         await audit.record(tx, call, "member.added", "Organization", id, customerId=customer.id, roles=roles)
     return row
 
@@ -93,7 +93,7 @@ async def change_organization_member(
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, id)
         await access.require_roles(tx, call.project_id, "ORGANIZATION", roles)
-        row = await _member(tx, call, id, customer_id)
+        row = await _require_member(tx, call, id, customer_id)
         call.require_match(row.updated_at)
         if "OWNER" not in roles:
             await _require_other_owner(tx, call, row)
@@ -102,7 +102,7 @@ async def change_organization_member(
         )
         await events.record(tx, call, "organization.updated", id, customerId=str(customer_id), roles=roles)
         await audit.record(tx, call, "member.updated", "Organization", id, customerId=customer_id, roles=roles)
-        return await _member(tx, call, id, customer_id)
+        return await _require_member(tx, call, id, customer_id)
 
 
 @delete(
@@ -111,9 +111,12 @@ async def change_organization_member(
     problems=(OrganizationMissing, OrganizationMemberMissing, LastOwner),
 )
 async def remove_organization_member(call: Call, id: UUID, customer_id: UUID) -> Removed:
-    """Remove a customer from an organization. The last OWNER cannot be removed (409)."""
+    """Remove a customer from an organization. The last OWNER cannot be removed (409).
+
+    The customer does not join again by domain or single sign-on until invited or added again.
+    """
     async with call.db.transaction() as tx:
-        await _remove(tx, call, id, customer_id)
+        await _remove_member(tx, call, id, customer_id)
         await audit.record(tx, call, "member.removed", "Organization", id, customerId=customer_id)
     return Removed()
 
@@ -123,15 +126,16 @@ async def list_my_organizations(
     call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[OrganizationMembership]:
     """List the organizations of the signed-in customer, most recently joined first."""
-    return await _memberships(call, bearer_of(call)[0], limit, cursor)
+    customer_id, _ = bearer_of(call)
+    return await _list_memberships(call, customer_id, limit, cursor)
 
 
-async def _memberships(
+async def _list_memberships(
     call: Call, customer_id: UUID, limit: int, cursor: str | None
 ) -> LinkedList[OrganizationMembership]:
     scope = f"memberships|{customer_id}"
     page = await newest_first(call, scope, cursor, limit, store.memberships, customer_id=customer_id)
-    return LinkedList([_membership(row) for row in page.items], page.next_cursor)
+    return LinkedList([_as_membership(row) for row in page.items], page.next_cursor)
 
 
 @get("/projects/{project_id}/customers/{id}/organizations", needs="organizations:read", problems=(CustomerMissing,))
@@ -140,7 +144,7 @@ async def list_customer_organizations(
 ) -> LinkedList[OrganizationMembership]:
     """List the organizations of a customer with the customer's roles, most recently joined first."""
     await require_customer(call.db, call.project_id, id)
-    return await _memberships(call, id, limit, cursor)
+    return await _list_memberships(call, id, limit, cursor)
 
 
 @delete(
@@ -150,14 +154,14 @@ async def leave_organization(call: Call, id: UUID) -> Removed:
     """Leave an organization as the signed-in customer. The last OWNER cannot leave (409)."""
     customer_id, _ = bearer_of(call)
     async with call.db.transaction() as tx:
-        await _remove(tx, call, id, customer_id)
+        await _remove_member(tx, call, id, customer_id)
     return Removed()
 
 
 async def organizations_of(db: Queries, project_id: UUID, customer_id: UUID, only: UUID | None = None) -> list[UUID]:
-    """The ids of up to two organizations of a customer, which is enough to tell one from several.
+    """The ids of up to two organizations of a customer: enough to see whether there is none, one or more.
 
-    With `only`, that organization if the customer belongs to it, otherwise an empty list.
+    With `only`, just the id of that organization if the customer belongs to it, otherwise an empty list.
     """
     return await store.organizations_of(db, project_id=project_id, customer_id=customer_id, only=only)
 
@@ -165,11 +169,11 @@ async def organizations_of(db: Queries, project_id: UUID, customer_id: UUID, onl
 async def join(
     tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID, roles: list[str], source: Source
 ) -> bool:
-    """Add a customer to an organization; returns False if the customer is a member already. The caller checks the
-    roles.
+    """Add a customer to an organization. Returns False, and changes nothing, if the customer is a member already.
 
-    Records `organization.member_added` and deletes the record of an earlier removal. Locks the organization for share.
-    Raises OrganizationMissing, OrganizationSuspended and TooManyOrganizationMembers.
+    The caller must have checked that the roles exist. Records `organization.member_added` and deletes the record of an
+    earlier removal. Locks the organization for share. Raises OrganizationMissing, OrganizationSuspended and
+    TooManyOrganizationMembers.
     """
     return await join_without_call(
         tx, call.project_id, organization_id, customer_id, roles, source, call.now, call.caller
@@ -186,17 +190,17 @@ async def join_without_call(
     now: Moment,
     actor: Caller,
 ) -> bool:
-    """Like `join`, for event handlers and background work, which have no call."""
+    """Like `join`, for event handlers and background work, which have no call. `actor` is recorded in the event."""
     organization = await store.lock_organization_shared(tx, project_id=project_id, id=organization_id)
     if organization is None:
         raise OrganizationMissing
     if organization.status == "SUSPENDED":
         raise OrganizationSuspended
     await tx.lock_quota("members", organization_id)
-    number = await store.count_members(
+    member_count = await store.count_members(
         tx, project_id=project_id, organization_id=organization_id, limit=MEMBERS_PER_ORGANIZATION
     )
-    if number >= MEMBERS_PER_ORGANIZATION:
+    if member_count >= MEMBERS_PER_ORGANIZATION:
         raise TooManyOrganizationMembers
     added = await store.insert_member(
         tx,
@@ -247,10 +251,11 @@ async def replace_roles(
 ) -> list[str]:
     """Replace the roles of a member, except that the last OWNER stays OWNER. Returns the resulting roles.
 
-    Records `organization.updated`. Raises OrganizationMissing and OrganizationMemberMissing.
+    Locks the organization for update and records `organization.updated`. Raises OrganizationMissing and
+    OrganizationMemberMissing.
     """
     await lock_organization(tx, call, organization_id)
-    row = await _member(tx, call, organization_id, customer_id)
+    row = await _require_member(tx, call, organization_id, customer_id)
     if "OWNER" in row.roles and "OWNER" not in roles:
         try:
             await _require_other_owner(tx, call, row)
@@ -268,7 +273,7 @@ async def replace_roles(
     return roles
 
 
-async def _member(tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID) -> OrganizationMember:
+async def _require_member(tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID) -> OrganizationMember:
     row = await store.get_member(
         tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id
     )
@@ -277,9 +282,9 @@ async def _member(tx: Transaction, call: Call, organization_id: UUID, customer_i
     return row
 
 
-async def _remove(tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID) -> None:
+async def _remove_member(tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID) -> None:
     await lock_organization(tx, call, organization_id)
-    row = await _member(tx, call, organization_id, customer_id)
+    row = await _require_member(tx, call, organization_id, customer_id)
     await _require_other_owner(tx, call, row)
     await store.delete_member(tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id)
     # Otherwise joining by domain or single sign-on would add the member again at the next sign-in.
@@ -297,7 +302,7 @@ async def _require_other_owner(tx: Transaction, call: Call, row: OrganizationMem
         raise LastOwner
 
 
-def _membership(row: OrganizationMembershipRow) -> OrganizationMembership:
+def _as_membership(row: OrganizationMembershipRow) -> OrganizationMembership:
     return OrganizationMembership(
         organization=OrganizationRef(id=row.organization_id, name=row.name, slug=row.slug),
         status=row.status,

@@ -37,27 +37,27 @@ MAX_MISSING ago. Failed DNS lookups do not count."""
 Status = Literal["ACTIVE", "SUSPENDED"]
 Source = Literal["API", "INVITATION", "DOMAIN", "SSO"]
 InvitationStatus = Literal["PENDING", "ACCEPTED", "REVOKED", "EXPIRED"]
-InvitationAction = Literal["ACCEPT", "REVOKE", "RESEND", "TIME_PASSES"]
+InvitationAction = Literal["ACCEPT", "REVOKE", "RESEND", "EXPIRE"]
 
 NEXT_INVITATION_STATUS: Mapping[tuple[InvitationStatus, InvitationAction], InvitationStatus | None] = {
     ("PENDING", "ACCEPT"): "ACCEPTED",
     ("PENDING", "REVOKE"): "REVOKED",
     ("PENDING", "RESEND"): "PENDING",
-    ("PENDING", "TIME_PASSES"): "EXPIRED",
+    ("PENDING", "EXPIRE"): "EXPIRED",
     ("EXPIRED", "ACCEPT"): None,
     ("EXPIRED", "REVOKE"): "REVOKED",
     ("EXPIRED", "RESEND"): "PENDING",
-    ("EXPIRED", "TIME_PASSES"): "EXPIRED",
+    ("EXPIRED", "EXPIRE"): "EXPIRED",
     ("ACCEPTED", "ACCEPT"): None,
     ("ACCEPTED", "REVOKE"): None,
     ("ACCEPTED", "RESEND"): None,
-    ("ACCEPTED", "TIME_PASSES"): "ACCEPTED",
+    ("ACCEPTED", "EXPIRE"): "ACCEPTED",
     ("REVOKED", "ACCEPT"): None,
     ("REVOKED", "REVOKE"): None,
     ("REVOKED", "RESEND"): None,
-    ("REVOKED", "TIME_PASSES"): "REVOKED",
+    ("REVOKED", "EXPIRE"): "REVOKED",
 }
-"""Next status of an invitation for each status and action; None if not allowed."""
+"""Next status of an invitation for each status and action; None if the action is not allowed."""
 
 DomainStatus = Literal["PENDING", "VERIFIED", "FAILED", "LAPSED"]
 DomainInput = Literal["SEEN", "MISSING", "MISSING_TOO_LONG", "UNSURE", "ASKED_AGAIN"]
@@ -118,7 +118,7 @@ PageUrl = Annotated[
     msgspec.Meta(
         pattern=r"""^https?://[^\s<>"'#]+(?!\n)$""",
         max_length=2_000,
-        description="The http or https URL of a page without a fragment, such as `https://app.example.com/join`.",
+        description="An http or https URL without a fragment, such as `https://app.example.com/join`.",
     ),
 ]
 
@@ -226,7 +226,7 @@ class OrganizationRow(Record):
 
 
 class Organization(Record):
-    """An organization, seen from the project."""
+    """An organization as the operations under `/projects` return it."""
 
     id: UUID
     project_id: UUID
@@ -289,7 +289,7 @@ class OrganizationMember(Record):
 
 
 class OrganizationMembership(Record):
-    """An organization that a customer belongs to, as the customer sees it."""
+    """An organization that a customer belongs to, with the roles of the customer in it."""
 
     organization: OrganizationRef
     status: Status
@@ -298,7 +298,7 @@ class OrganizationMembership(Record):
 
 
 class OrganizationMembershipRow(Record):
-    """The stored row of a membership."""
+    """A membership of a customer, with columns of its organization."""
 
     id: UUID
     organization_id: UUID
@@ -329,6 +329,7 @@ class OrganizationInvitationRow(Record):
     mailed_at: Moment | None
     mail_problem: str | None
     life: timedelta
+    """Time from sending the invitation, or sending it again, to its expiry."""
     sent_at: Moment
     expires_at: Moment
     accepted_at: Moment | None
@@ -365,7 +366,7 @@ class OrganizationInvitation(Record):
 
 
 class InvitationPreview(Record):
-    """The part of an invitation that its token reveals before sign-in."""
+    """What the token of an invitation shows without signing in."""
 
     organization: OrganizationRef
     email: str
@@ -399,7 +400,9 @@ class OrganizationDomainRow(Record):
     """When the current series of checks began: when the domain was added, when a requested check started the checks
     again, or when the domain lapsed."""
     missing_since: Moment | None
+    """Time of the first of the `misses` checks."""
     misses: int
+    """Number of the latest successive checks of the verified domain that did not find its TXT record."""
     created_at: Moment
     updated_at: Moment
     due_at: Moment | None
@@ -424,13 +427,15 @@ class OrganizationDomain(Record):
     last_checked_at: Moment | None
     next_check_at: Moment | None
     missing_since: Moment | None
+    """When a check of the verified domain first did not find its TXT record; null while the record exists."""
     auto_join_enabled: bool
     created_at: Moment
     updated_at: Moment
 
 
 class DomainJoin(Record):
-    """Whether a customer joined the organization that has verified the domain of the address, and why."""
+    """Whether a customer joined the organization that has verified the domain of the customer's address, and why or why
+    not."""
 
     joined: bool
     organization_id: UUID | None

@@ -43,7 +43,7 @@ async def list_organizations(
     page = await newest_first(
         call, scope, cursor, limit, store.list_organizations, external_id=external_id or None, now=call.now
     )
-    return page.convert_items(_shown)
+    return page.convert_items(_as_view)
 
 
 @post(
@@ -63,10 +63,12 @@ async def create_organization(call: Call, data: NewOrganization) -> Organization
         row = await _insert(tx, call, data)
         await events.record(tx, call, "organization.created", row.id, name=row.name, externalId=row.external_id)
         await audit.record(tx, call, "organization.created", "Organization", row.id, name=row.name)
-    return _shown(row)
+    return _as_view(row)
 
 
 async def _insert(tx: Transaction, call: Call, data: NewOrganization) -> OrganizationRow:
+    """Insert an organization. Raises SlugTaken or OrganizationExternalIdTaken if another organization has the requested
+    slug or external id; a slug that is derived from the name gets a suffix instead."""
     metadata = Jsonb(merged_metadata({}, data.metadata))
     for slug in slug_candidates(data.slug or slug_of(data.name)):
         row = await store.insert_organization(
@@ -82,13 +84,13 @@ async def _insert(tx: Transaction, call: Call, data: NewOrganization) -> Organiz
         if row is not None:
             return row
         await _require_not_taken(tx, call, None, external_id=data.external_id, slug=data.slug)
-    raise SlugTaken
+    raise SlugTaken  # Never reached: `slug_candidates` does not end.
 
 
 @get(f"{ORGANIZATIONS}/{{id}}", needs="organizations:read", problems=(OrganizationMissing,))
 async def get_organization(call: Call, id: UUID) -> Organization:
     """Get an organization with its number of members and of pending invitations."""
-    return _shown(await require_organization(call.db, call, id))
+    return _as_view(await require_organization(call.db, call, id))
 
 
 @patch(
@@ -104,8 +106,8 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
     kept; set `ACTIVE` to end the suspension.
 
     With `requireSso` its members, and customers with an address at one of its verified domains, can sign in only by its
-    single sign-on (403 `sso_required`). `requireSso` requires a working connection (409). Sessions started otherwise
-    end when their access token expires.
+    single sign-on (403 `sso_required`). `requireSso` requires a working connection (409). Sessions that were not
+    started by single sign-on end when their access token expires.
 
     With `requireMfa` its members must sign in with a second factor. Members without one must set up an authenticator
     app first (`mfaEnrollmentRequired`), and sessions without one end when their access token expires. Neither
@@ -113,6 +115,7 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
     """
     async with call.db.transaction() as tx:
         if data.require_sso is True or data.status == "SUSPENDED":
+            # Serialises the changes that require single sign-on or may disable its last working connection.
             await tx.lock_quota("required sso", call.project_id)
         row = await lock_organization(tx, call, id)
         call.require_match(row.updated_at)
@@ -126,6 +129,7 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
         require_mfa = row.require_mfa if data.require_mfa is UNSET else data.require_mfa
         if require_sso and not row.require_sso and not await sso_works(tx, call.project_id, id):
             raise SsoNotReady
+        # Suspending the organization disables its connections, which may be the last ones of the project that work.
         async with require_sso_kept(tx, call, None):
             await store.update_organization(
                 tx,
@@ -143,7 +147,7 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
         details: dict[str, Any] = {"name": name, "status": status, "requireSso": require_sso, "requireMfa": require_mfa}
         await events.record(tx, call, "organization.updated", id, **details)
         await audit.record(tx, call, "organization.updated", "Organization", id, **details)
-        return _shown(await require_organization(tx, call, id))
+        return _as_view(await require_organization(tx, call, id))
 
 
 @delete(f"{ORGANIZATIONS}/{{id}}", needs="organizations:write", problems=(OrganizationMissing, SsoStillRequired))
@@ -163,7 +167,7 @@ async def delete_organization(call: Call, id: UUID) -> Organization:
         tx.mark_due("organizations")
         await events.record(tx, call, "organization.deleted", id, name=row.name, externalId=row.external_id)
         await audit.record(tx, call, "organization.deleted", "Organization", id, name=row.name)
-    return _shown(row)
+    return _as_view(row)
 
 
 async def require_organization(db: Queries, call: Call, id: UUID) -> OrganizationRow:
@@ -191,36 +195,37 @@ async def require_sso_kept(tx: Transaction, call: Call, organization_id: UUID | 
     `tx.lock_quota("required sso", project_id)` before taking other locks.
     """
     project = await projects.require_project(tx, call.project_id)
-    requirements: list[UUID | None] = [None] if project.settings.sign_in.require_sso else []
+    # The organizations that require single sign-on; None stands for the project.
+    required_by: list[UUID | None] = [None] if project.settings.sign_in.require_sso else []
     if organization_id is not None:
         organization = await require_organization(tx, call, organization_id)
-        requirements += [organization_id] if organization.require_sso and organization.status == "ACTIVE" else []
-    working_before = [required_by for required_by in requirements if await sso_works(tx, call.project_id, required_by)]
+        required_by += [organization_id] if organization.require_sso and organization.status == "ACTIVE" else []
+    worked_before = [scope_id for scope_id in required_by if await sso_works(tx, call.project_id, scope_id)]
     yield
-    for required_by in working_before:
-        if not await sso_works(tx, call.project_id, required_by):
+    for scope_id in worked_before:
+        if not await sso_works(tx, call.project_id, scope_id):
             raise SsoStillRequired
 
 
 def ref_of(row: OrganizationRow) -> OrganizationRef:
-    """The reference to an organization in other records."""
+    """The id, name and slug of an organization, as other responses contain them."""
     return build_view(OrganizationRef, row)
 
 
 async def _require_not_taken(
     db: Queries, call: Call, id: UUID | None, *, external_id: str | None, slug: str | None
 ) -> None:
-    """Raises SlugTaken or OrganizationExternalIdTaken if an organization other than `id` has the slug or external
+    """Raise SlugTaken or OrganizationExternalIdTaken if an organization other than `id` has the slug or external
     id."""
     if external_id is not None:
-        owner_id = await store.id_of_external_id(db, project_id=call.project_id, external_id=external_id)
-        if owner_id not in (None, id):
+        holder_id = await store.id_of_external_id(db, project_id=call.project_id, external_id=external_id)
+        if holder_id not in (None, id):
             raise OrganizationExternalIdTaken
     if slug is not None:
-        owner_id = await store.id_of_slug(db, project_id=call.project_id, slug=slug)
-        if owner_id not in (None, id):
+        holder_id = await store.id_of_slug(db, project_id=call.project_id, slug=slug)
+        if holder_id not in (None, id):
             raise SlugTaken
 
 
-def _shown(row: OrganizationRow) -> Organization:
+def _as_view(row: OrganizationRow) -> Organization:
     return build_view(Organization, row)

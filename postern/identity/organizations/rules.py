@@ -73,7 +73,7 @@ def is_public_mailbox(domain: str) -> bool:
     return PUBLIC_SUFFIXES(domain).domain in MAILBOX_BRANDS
 
 
-def as_organization_domain(text: str) -> str:
+def parse_organization_domain(text: str) -> str:
     """The domain in lower-case A-labels. Raises Invalid if it is malformed or too long, a public suffix, or belongs to
     a public mailbox provider."""
     domain = parse_domain(text)
@@ -92,17 +92,17 @@ def as_organization_domain(text: str) -> str:
 
 
 def record_value_of(token: str) -> str:
-    """The value of the TXT record that proves a domain."""
+    """The value of the TXT record that verifies a domain."""
     return RECORD_PREFIX + token
 
 
 def record_name_of(domain: str) -> str:
-    """The name of the TXT record that proves a domain."""
+    """The name of the TXT record that verifies a domain."""
     return f"{RECORD_LABEL}.{domain}"
 
 
 def domain_of(email: str) -> str:
-    """The domain of a normalised address."""
+    """The domain of an e-mail address, in lower case."""
     return email.rpartition("@")[2].lower()
 
 
@@ -131,9 +131,10 @@ def domain_input(
 
 
 def time_until_next_check(status: DomainStatus, *, watched_since: datetime, now: datetime) -> timedelta | None:
-    """Time until the next check. PENDING: every minute for ten minutes, every ten minutes for three hours, then hourly.
+    """Time until the next check; None for a FAILED domain, which is not checked.
 
-    VERIFIED and LAPSED domains are checked daily; FAILED ones are not checked (None).
+    A PENDING domain is checked every minute for ten minutes from `watched_since`, every ten minutes for three hours,
+    then hourly. VERIFIED and LAPSED domains are checked daily.
     """
     if status == "FAILED":
         return None
@@ -146,18 +147,19 @@ def time_until_next_check(status: DomainStatus, *, watched_since: datetime, now:
 
 
 def invitation_token(secrets: Secrets, project_id: UUID, id: UUID, generation: int) -> str:
-    """The token in e-mail number `generation` of an invitation: its id, with a signature over the id and that
-    number."""
+    """The token in e-mail number `generation` of an invitation: the id of the invitation, and a signature over the id
+    and that number."""
     return f"{id.hex}.{secrets.sign('invitation', f'{project_id}|{id}|{generation}'.encode())}"
 
 
 def read_invitation_token(token: str) -> UUID:
     """The invitation id in a token, not verified; NO_ID if the token is malformed."""
-    text = token.partition(".")[0]
-    return as_id(str(UUID(text))) if re.fullmatch(r"[0-9a-f]{32}", text) else NO_ID
+    id_text = token.partition(".")[0]
+    return as_id(str(UUID(id_text))) if re.fullmatch(r"[0-9a-f]{32}", id_text) else NO_ID
 
 
 def is_current_token(secrets: Secrets, token: str, project_id: UUID, id: UUID, generation: int) -> bool:
-    """Whether `token` is the current token of the invitation; resending invalidates earlier ones."""
+    """Whether `token` is signed for this invitation and `generation`. Resending an invitation starts a new generation,
+    so that earlier tokens are invalid."""
     signature = token.partition(".")[2]
     return secrets.verify("invitation", f"{project_id}|{id}|{generation}".encode(), signature)

@@ -17,18 +17,22 @@ class OwnedOrganization(Record):
 
 
 class JoinCandidate(Record):
-    """The organization that owns the domain of a customer's address, and the data that decides about joining."""
+    """A customer, the organization that has verified the domain of the customer's address, and the data that decides
+    whether the customer can join it.
+
+    The fields of the domain and the organization are None if no organization has verified the domain.
+    """
 
     customer_id: UUID
-    banned: bool
+    is_banned: bool
     email_key: str | None
-    verified: bool
+    email_verified: bool
     domain: str | None
     auto_join_enabled: bool | None
     organization_id: UUID | None
-    suspended: bool | None
-    member: bool
-    removed: bool
+    organization_suspended: bool | None
+    is_member: bool
+    was_removed: bool
     """Whether the customer was removed from or left the organization, and was neither invited nor added since."""
 
 
@@ -84,7 +88,7 @@ async def list_organizations(
 ) -> list[OrganizationRow]: ...
 
 
-# An organization with its counts; None for a deleted one.
+# An organization with its counts of members and pending invitations; None if it is deleted.
 @statement("""
     select organization.*,
            (select count(*)::int from organization_members member
@@ -100,7 +104,7 @@ async def list_organizations(
 async def get_organization(db: Queries, *, project_id: UUID, id: UUID, now: Moment) -> OrganizationRow | None: ...
 
 
-# Lock an organization for update, without its counts.
+# Lock an organization for update. The counts in the row are 0.
 @statement("""
     select * from organizations
     where project_id = %(project_id)s and id = %(id)s and status <> 'DELETED' for update
@@ -108,7 +112,7 @@ async def get_organization(db: Queries, *, project_id: UUID, id: UUID, now: Mome
 async def lock_organization(tx: Transaction, *, project_id: UUID, id: UUID) -> OrganizationRow | None: ...
 
 
-# Lock an organization for share, without its counts.
+# Lock an organization for share. The counts in the row are 0.
 @statement("""
     select * from organizations
     where project_id = %(project_id)s and id = %(id)s and status <> 'DELETED' for share
@@ -138,8 +142,8 @@ async def update_organization(
 ) -> None: ...
 
 
-# Mark an organization as DELETED, and the deletion of its rows as due.
-# The new slug is not valid in requests, so no other organization can have it.
+# Mark an organization as DELETED; its rows in other tables are due for deletion now. Its slug becomes free: the new one
+# contains `!`, which no slug in a request can.
 @statement("""
     update organizations set status = 'DELETED', slug = '!' || id, external_id = null, due_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
@@ -147,6 +151,7 @@ async def update_organization(
 async def mark_deleted(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
 
 
+# Returns False if another worker has claimed the organization since the claim `attempt`.
 @statement("""
     update organizations set due_at = %(due_at)s
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
@@ -268,7 +273,8 @@ async def memberships(
 ) -> list[OrganizationMembershipRow]: ...
 
 
-# Up to two organizations of a customer; with `only`, that one if the customer belongs to it.
+# The ids of up to two organizations of a customer; with `only`, the id of that organization if the customer belongs to
+# it.
 @statement("""
     select member.organization_id from organization_members member
     join organizations organization
@@ -281,9 +287,9 @@ async def memberships(
 async def organizations_of(db: Queries, *, project_id: UUID, customer_id: UUID, only: UUID | None) -> list[UUID]: ...
 
 
-# Sign-in requirements. Single sign-on applies to members and to customers with an address at a domain of the
-# organization; the second factor to members and to customers who become members by domain when they sign in.
-# `project_id` and `customer_id` are parallel lists.
+# The sign-in requirements of customers. `project_id` and `customer_id` are parallel lists. An organization can require
+# single sign-on of its members and of customers with an address at a domain that it has verified. It can require a
+# second factor of its members and of customers who become members by domain when they sign in.
 @statement("""
     select pair.project_id, pair.customer_id, array(
         select organization.id from organizations organization
@@ -292,13 +298,13 @@ async def organizations_of(db: Queries, *, project_id: UUID, customer_id: UUID, 
             select member.organization_id from organization_members member
             where member.project_id = pair.project_id and member.customer_id = pair.customer_id
             union
-            select verified.organization_id from organization_domains verified
-            where verified.project_id = pair.project_id and verified.status = 'VERIFIED' and verified.domain in (
+            select domain.organization_id from organization_domains domain
+            where domain.project_id = pair.project_id and domain.status = 'VERIFIED' and domain.domain in (
                 select substring(customer.email_key from '@([^@]+)$') from customers customer
                 where customer.project_id = pair.project_id and customer.id = pair.customer_id
                 union
-                select substring(other.email_key from '@([^@]+)$') from customer_other_addresses other
-                where other.project_id = pair.project_id and other.customer_id = pair.customer_id))
+                select substring(address.email_key from '@([^@]+)$') from customer_other_addresses address
+                where address.project_id = pair.project_id and address.customer_id = pair.customer_id))
         order by organization.id) as sso_organization_ids, exists (
         select from organizations organization
         where organization.project_id = pair.project_id and organization.status = 'ACTIVE' and organization.require_mfa
@@ -306,11 +312,11 @@ async def organizations_of(db: Queries, *, project_id: UUID, customer_id: UUID, 
             select member.organization_id from organization_members member
             where member.project_id = pair.project_id and member.customer_id = pair.customer_id
             union
-            select verified.organization_id from customers customer
-            join organization_domains verified
-              on verified.project_id = customer.project_id and verified.status = 'VERIFIED'
-             and verified.auto_join_enabled
-             and verified.domain = substring(customer.email_key from '@([^@]+)$')
+            select domain.organization_id from customers customer
+            join organization_domains domain
+              on domain.project_id = customer.project_id and domain.status = 'VERIFIED'
+             and domain.auto_join_enabled
+             and domain.domain = substring(customer.email_key from '@([^@]+)$')
             where customer.project_id = pair.project_id and customer.id = pair.customer_id
               and customer.email_verified_at is not null)) as mfa
     from unnest(%(project_id)s::uuid[], %(customer_id)s::uuid[]) as pair (project_id, customer_id)
@@ -318,18 +324,19 @@ async def organizations_of(db: Queries, *, project_id: UUID, customer_id: UUID, 
 async def requirements(db: Queries, *, project_id: list[UUID], customer_id: list[UUID]) -> list[SignInRequirement]: ...
 
 
-# The active organization that has verified a domain and requires single sign-on, or None.
+# The id of the ACTIVE organization that has verified a domain and requires single sign-on, or None.
 @statement("""
-    select organization.id from organization_domains verified
+    select organization.id from organization_domains domain
     join organizations organization
-      on organization.project_id = verified.project_id and organization.id = verified.organization_id
+      on organization.project_id = domain.project_id and organization.id = domain.organization_id
      and organization.status = 'ACTIVE' and organization.require_sso
-    where verified.project_id = %(project_id)s and verified.domain = %(domain)s and verified.status = 'VERIFIED'
+    where domain.project_id = %(project_id)s and domain.domain = %(domain)s and domain.status = 'VERIFIED'
 """)
 async def organization_requiring_sso(db: Queries, *, project_id: UUID, domain: str) -> UUID | None: ...
 
 
-# When two customers are merged: give the survivor the roles of the loser where both are members.
+# When two customers are merged: where both are members, add the roles of the loser to those of the survivor. The
+# loser's membership stays.
 @statement("""
     update organization_members survivor
     set roles = array(select distinct unnest(survivor.roles || loser.roles) order by 1), updated_at = %(now)s
@@ -343,7 +350,7 @@ async def merge_memberships(
 ) -> None: ...
 
 
-# When two customers are merged: move the memberships of the loser where the survivor is not a member.
+# When two customers are merged: where the survivor is not a member, give the loser's membership to the survivor.
 @statement("""
     update organization_members loser set customer_id = %(survivor_id)s, updated_at = %(now)s
     where loser.project_id = %(project_id)s and loser.customer_id = %(loser_id)s and not exists (
@@ -357,9 +364,9 @@ async def move_memberships(
 ) -> None: ...
 
 
-# Locks the organizations in the order of their ids, which avoids deadlocks. If two owners of an organization are erased
-# concurrently, the second erasure waits here; `solely_owned_organizations`, a later statement, then sees that the first
-# owner is gone.
+# Lock the organizations of which a customer is OWNER for update, in the order of their ids to avoid deadlocks. If two
+# owners of an organization are erased concurrently, the second erasure waits for this lock. The statement
+# `solely_owned_organizations`, which follows, then sees that the first owner is gone.
 @statement("""
     select organization.id, organization.name
     from organization_members member
@@ -374,7 +381,7 @@ async def lock_owned_organizations(
 ) -> list[OwnedOrganization]: ...
 
 
-# Those of the organizations `ids` that have no OWNER other than the customer.
+# The organizations among `ids` that have no OWNER other than the customer.
 @statement("""
     select organization.id, organization.name from organizations organization
     where organization.project_id = %(project_id)s and organization.id = any (%(ids)s) and not exists (
@@ -406,9 +413,11 @@ async def make_owner(
 ) -> None: ...
 
 
-# Removed members.
+# Removals: customers who were removed from an organization or left it.
 
 
+# Store that a customer was removed from an organization or left it. The customer then cannot join by domain or by
+# single sign-on.
 @statement("""
     insert into organization_removals (project_id, organization_id, customer_id, removed_at)
     values (%(project_id)s, %(organization_id)s, %(customer_id)s, %(now)s)
@@ -426,7 +435,7 @@ async def insert_removal(
 async def delete_removal(tx: Transaction, *, project_id: UUID, organization_id: UUID, customer_id: UUID) -> None: ...
 
 
-# Delete the record that the customer with an address was removed, so that the customer can join again.
+# Delete the removal of the customer whose main address is `email_key`, so that the customer can join by domain again.
 @statement("""
     delete from organization_removals removal using customers customer
     where removal.project_id = %(project_id)s and removal.organization_id = %(organization_id)s
@@ -436,7 +445,7 @@ async def delete_removal(tx: Transaction, *, project_id: UUID, organization_id: 
 async def delete_removals_of(tx: Transaction, *, project_id: UUID, organization_id: UUID, email_key: str) -> None: ...
 
 
-# The customer id if it is recorded that the customer was removed or left, otherwise None.
+# The customer's id if the customer was removed from the organization or left it, otherwise None.
 @statement("""
     select customer_id from organization_removals
     where project_id = %(project_id)s and organization_id = %(organization_id)s and customer_id = %(customer_id)s
@@ -447,15 +456,14 @@ async def removal(db: Queries, *, project_id: UUID, organization_id: UUID, custo
 # Joining by domain.
 
 
-# For each customer, the organization that has verified the domain of the address, if any, and what decides about
-# joining.
+# A JoinCandidate for each customer that exists, in no particular order.
 @statement("""
-    select customer.id as customer_id, customer.email_key, customer.email_verified_at is not null as verified,
+    select customer.id as customer_id, customer.email_key, customer.email_verified_at is not null as email_verified,
            customer.banned_at is not null
-           and (customer.ban_expires_at is null or customer.ban_expires_at > %(now)s) as banned,
+           and (customer.ban_expires_at is null or customer.ban_expires_at > %(now)s) as is_banned,
            domain.domain, domain.auto_join_enabled, domain.organization_id,
-           organization.status = 'SUSPENDED' as suspended, member.id is not null as member,
-           removal.removed_at is not null as removed
+           organization.status = 'SUSPENDED' as organization_suspended, member.id is not null as is_member,
+           removal.removed_at is not null as was_removed
     from customers customer
     left join organization_domains domain
       on domain.project_id = customer.project_id and domain.status = 'VERIFIED'

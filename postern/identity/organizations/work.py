@@ -8,7 +8,12 @@ import structlog
 
 from postern.identity.customers.mailer import undeliverable_reason
 from postern.identity.organizations import domain_store, invitation_store, store
-from postern.identity.organizations.domains import check_domain, is_verified_by_another, record_check, record_taken
+from postern.identity.organizations.domains import (
+    check_domain,
+    is_verified_by_another,
+    record_check,
+    record_check_of_taken_domain,
+)
 from postern.identity.organizations.mails import mail_invitation
 from postern.identity.organizations.model import (
     CHECK_LEASE,
@@ -33,8 +38,10 @@ SUSPENDED_RETRY_DELAY = timedelta(hours=1)
 
 
 async def process_invitation(world: "World", row: OrganizationInvitationRow) -> None:
-    """Mark a pending invitation as expired and record `invitation.expired`, or send its e-mail. After a crash of the
-    worker, the e-mail may be sent twice."""
+    """Mark a pending invitation as expired and record `invitation.expired`, or send its e-mail.
+
+    An e-mail that fails is tried again, up to MAIL_ATTEMPTS times. After a crash of the worker, it may be sent twice.
+    """
     if row.status != "PENDING":
         return
     if row.expires_at <= world.clock():
@@ -64,11 +71,13 @@ async def _mail(world: "World", row: OrganizationInvitationRow) -> None:
         due_at = min(world.clock() + SUSPENDED_RETRY_DELAY, row.expires_at)
         await invitation_store.postpone_mail(world.db, **claim_key, problem=None, due_at=due_at)
         return
-    problem = None
+    problem, mailed_at = None, row.mailed_at
     if row.mailed < row.generation:
         try:
             await mail_invitation(world, row, organization)
+            mailed_at = world.clock()
         except Problem as error:
+            mailed_at = None
             problem = undeliverable_reason(error)
             log.warning("invitation_not_mailed", project=str(row.project_id), problem=error.code())
             if row.attempt < MAIL_ATTEMPTS:
@@ -79,7 +88,7 @@ async def _mail(world: "World", row: OrganizationInvitationRow) -> None:
         world.db,
         **claim_key,
         generation=row.generation,
-        mailed_at=row.mailed_at if row.mailed == row.generation else (None if problem else world.clock()),
+        mailed_at=mailed_at,
         problem=problem,
         due_at=row.expires_at,
     )
@@ -95,7 +104,7 @@ async def check_due_domain(world: "World", domain: OrganizationDomainRow) -> Non
         if row is None or row.attempt != domain.attempt:
             return  # The domain was removed, or another worker has claimed it.
         if record_exists and await is_verified_by_another(tx, row.project_id, row.organization_id, row.domain):
-            await record_taken(tx, row, now)
+            await record_check_of_taken_domain(tx, row, now)
             return
         row, event = await record_check(tx, row, record_exists, now)
         if event:
@@ -114,8 +123,8 @@ class DeletedOrganization(Record):
 
 
 async def delete_organization_rows(world: "World", job: DeletedOrganization) -> None:
-    """Delete a batch of rows of a deleted organization and reschedule the rest; delete the organization after the
-    last."""
+    """Delete a batch of the rows of a deleted organization. Reschedules the job if rows are left, otherwise deletes the
+    organization itself."""
     key: dict[str, Any] = {"project_id": job.project_id, "id": job.id}
     if await delete_rows(world.db, await dependent_rows(world.db, "organizations"), **key):
         await store.delete_organization(world.db, **key)
@@ -150,4 +159,4 @@ WORK: list[Work[Any]] = [
         claim_size=50,
     ),
 ]
-"""Due work of this feature."""
+"""The work of this feature that the worker claims when it is due."""
