@@ -160,7 +160,7 @@ Step = Literal[
 
 
 class AccessExplanation(Record):
-    """One step of a check. Checks of the same scope have the same steps in the same order."""
+    """One step of a check. All checks in the same scope have the same steps, in the same order."""
 
     step: Step
     ok: bool
@@ -204,25 +204,26 @@ class AccessCheckBatch(Body):
 
 
 class AccessFacts(Record):
-    """The data that decides a check, in one row."""
+    """The data that decides one check. If the customer or organization does not exist, its lists are empty."""
 
     number: int
     """Position of the check in the request, counted from 1."""
     declared: bool
     """Whether the project has declared the permission."""
-    customer_known: bool
+    customer_exists: bool
     banned: bool
     customer_roles: list[str]
-    organization_known: bool
+    organization_exists: bool
     suspended: bool
     member_roles: list[str] | None
     """None if the customer is not a member of the organization."""
     granting_in_project: list[str]
     """The customer's PROJECT roles that grant the permission; empty for a check in an organization."""
     granting_in_all_organizations: list[str]
-    """Those of the customer's roles that apply to all organizations and grant the permission."""
-    granting_to_members: list[str]
-    """The member's ORGANIZATION roles that grant the permission."""
+    """The customer's roles that apply to all organizations and grant the permission; empty for a check in the
+    project."""
+    granting_in_organization: list[str]
+    """The ORGANIZATION roles of the member that grant the permission."""
 
 
 class NewPermission(Body):

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 CONCURRENT_STATEMENTS = 2
 """Maximum number of check statements that one process runs concurrently."""
-WITH_CUSTOMERS: frozenset[Kind] = frozenset((*SERVER_KINDS, "customer"))
+CHECK_CALLERS: frozenset[Kind] = frozenset((*SERVER_KINDS, "customer"))
 
 
 @get("/projects/{project_id}/access/permissions", needs="access:read")
@@ -105,12 +105,12 @@ async def list_roles(
     call: Call, scope: Scope | None = None, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[Role]:
     """List the roles of the project, newest first, followed by the system roles. Filter by `scope`."""
-    name = f"roles|{scope or ''}"
-    before = before_id(call, name, cursor)
+    cursor_scope = f"roles|{scope or ''}"
+    before = before_id(call, cursor_scope, cursor)
     rows = await store.roles(call.db, project_id=call.project_id, scope=scope, before=before, limit=limit + 1)
     created_at = await store.project_created_at(call.db, project_id=call.project_id)
     rows += [row for row in system_roles(created_at, scope) if before is None or row.id < before]
-    page = linked_list(call, name, rows[: limit + 1], limit)
+    page = linked_list(call, cursor_scope, rows[: limit + 1], limit)
     return LinkedList([build_view(Role, row) for row in page.items], page.next_cursor)
 
 
@@ -204,7 +204,7 @@ async def change_role(call: Call, key: str, data: RoleChange) -> Role:
 async def delete_role(call: Call, key: str) -> Deleted:
     """Delete a role. Returns 409 while a customer or member has the role or is invited with it."""
     async with call.db.transaction() as tx:
-        row = await _lock(tx, call, key)
+        row = await _lock_role(tx, call, key)
         call.require_match(row.updated_at)
         if await store.is_assigned(tx, project_id=call.project_id, key=key):
             raise RoleInUse
@@ -216,7 +216,7 @@ async def delete_role(call: Call, key: str) -> Deleted:
 @post(
     "/projects/{project_id}/access/check",
     needs="access:read",
-    accepts=WITH_CUSTOMERS,
+    accepts=CHECK_CALLERS,
     problems=(SubjectMissing, ScopeMissing, NotYourself),
     example={"permission": "posts:write", "customerId": "019b1f3a-5f0e-7cc0-a2f4-0c2f6a1f9d11"},
 )
@@ -224,8 +224,8 @@ async def check_access(call: Call, data: AccessCheck) -> AccessDecision:
     """Check whether a customer has a permission: in an organization with `organizationId`, otherwise in the project.
 
     A customer's token implies the customer. A denial is a normal response with status 200, also for a permission that
-    is not declared. `reason` is the reason of the decision; `explanation` lists every step in a fixed order, also those
-    after the step that decided.
+    is not declared. `reason` is the reason of the decision. `explanation` lists every step in a fixed order, including
+    the steps after the one that decided.
     """
     customer_id, organization_id = _customer_id(call, data, ""), _organization_id(data)
     look_up = call.world.batcher(access_facts_of, max_concurrent=CONCURRENT_STATEMENTS)
@@ -241,7 +241,7 @@ async def check_access(call: Call, data: AccessCheck) -> AccessDecision:
 @post(
     "/projects/{project_id}/access/check/batch",
     needs="access:read",
-    accepts=WITH_CUSTOMERS,
+    accepts=CHECK_CALLERS,
     problems=(SubjectMissing, ScopeMissing, NotYourself),
     example={"checks": [{"permission": "posts:read"}, {"permission": "posts:write"}]},
 )
@@ -252,15 +252,22 @@ async def check_access_batch(call: Call, data: AccessCheckBatch) -> AccessDecisi
     organization_ids = [_organization_id(check) for check in data.checks]
     permissions = [check.permission for check in data.checks]
     lookups = [
-        AccessLookup(call.project_id, *item) for item in zip(permissions, customer_ids, organization_ids, strict=True)
+        AccessLookup(call.project_id, permission, customer_id, organization_id)
+        for permission, customer_id, organization_id in zip(permissions, customer_ids, organization_ids, strict=True)
     ]
     facts = await _access_facts(call.db, call.project_id, lookups, call.now)
-    arguments = zip(data.checks, facts, customer_ids, organization_ids, paths, strict=True)
-    return AccessDecisions(results=[_decision(*item) for item in arguments])
+    decisions = [
+        _decision(check, check_facts, customer_id, organization_id, path)
+        for check, check_facts, customer_id, organization_id, path in zip(
+            data.checks, facts, customer_ids, organization_ids, paths, strict=True
+        )
+    ]
+    return AccessDecisions(results=decisions)
 
 
 class AccessLookup(NamedTuple):
-    """What a check looks up: a permission of a customer, in an organization or, without one, in the project."""
+    """What a check looks up: whether a customer has a permission in an organization, or in the project if
+    `organization_id` is None."""
 
     project_id: UUID
     permission: str
@@ -298,9 +305,9 @@ def _decision(
     check: AccessCheck, facts: AccessFacts, customer_id: UUID | None, organization_id: UUID | None, path: str
 ) -> AccessDecision:
     """The decision on a check. Raises SubjectMissing or ScopeMissing if the customer or organization does not exist."""
-    if customer_id is not None and not facts.customer_known:
+    if customer_id is not None and not facts.customer_exists:
         raise _problem_at(SubjectMissing, f"{path}/customerId")
-    if organization_id is not None and not facts.organization_known:
+    if organization_id is not None and not facts.organization_exists:
         raise _problem_at(ScopeMissing, f"{path}/organizationId")
     return decide(check.permission, facts, customer_id, organization_id)
 
@@ -310,10 +317,11 @@ def _organization_id(check: AccessCheck) -> UUID | None:
 
 
 def _customer_id(call: Call, check: AccessCheck, path: str) -> UUID | None:
-    requested = None if check.customer_id is None else as_id(check.customer_id)
+    """The customer whose access is checked. Raises NotYourself if a customer's token is used for another customer."""
+    requested_id = None if check.customer_id is None else as_id(check.customer_id)
     if call.caller.kind != "customer":
-        return requested
-    if requested not in (None, call.caller.actor_id):
+        return requested_id
+    if requested_id not in (None, call.caller.actor_id):
         raise _problem_at(NotYourself, f"{path}/customerId")
     return call.caller.actor_id
 
@@ -337,22 +345,27 @@ async def require_roles(
 
     Raises RoleUnknown for roles that cannot be assigned in `scope`, at `path` formatted with the index in `keys`.
     """
-    custom = [key for key in keys if key not in SYSTEM_ROLES]
+    custom_keys = [key for key in keys if key not in SYSTEM_ROLES]
     existing = (
-        set(await store.lock_roles_shared(tx, project_id=project_id, scope=scope, keys=custom))
-        if custom
+        set(await store.lock_roles_shared(tx, project_id=project_id, scope=scope, keys=custom_keys))
+        if custom_keys
         else set[str]()
     )
-    missing = [key for key in custom if key not in existing]
+    missing = [key for key in custom_keys if key not in existing]
     if missing:
         message = f"There is no role {missing[0]!r} in the scope {scope}."
         raise RoleUnknown(message, errors=_errors_for_keys(path, keys, missing, "unknown_role"))
 
 
 async def _require_declared(tx: Transaction, project_id: UUID, permissions: Sequence[str]) -> None:
-    exact = [key for key in permissions if not key.endswith("*")]
-    declared = set(await store.lock_permissions_shared(tx, project_id=project_id, keys=exact)) if exact else set[str]()
-    undeclared = [key for key in exact if key not in declared]
+    """Lock permissions for key share. Raises PermissionUndeclared for keys, not wildcards, that are not declared."""
+    exact_keys = [key for key in permissions if not key.endswith("*")]
+    declared = (
+        set(await store.lock_permissions_shared(tx, project_id=project_id, keys=exact_keys))
+        if exact_keys
+        else set[str]()
+    )
+    undeclared = [key for key in exact_keys if key not in declared]
     if undeclared:
         message = f"The permission {undeclared[0]!r} is not declared in this project."
         raise PermissionUndeclared(
@@ -373,10 +386,10 @@ async def _lock_role_and_permissions(tx: Transaction, call: Call, key: str, perm
     """
     if key not in SYSTEM_ROLES and await store.role(tx, project_id=call.project_id, key=key) is not None:
         await _require_declared(tx, call.project_id, permissions)
-    return await _lock(tx, call, key)
+    return await _lock_role(tx, call, key)
 
 
-async def _lock(tx: Transaction, call: Call, key: str) -> RoleRow:
+async def _lock_role(tx: Transaction, call: Call, key: str) -> RoleRow:
     if key in SYSTEM_ROLES:
         raise SystemRoleFixed
     row = await store.lock_role(tx, project_id=call.project_id, key=key)

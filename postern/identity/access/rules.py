@@ -65,11 +65,11 @@ def decide(
 ) -> AccessDecision:
     """Decide a check in an organization, or in the project if `organization_id` is None.
 
-    All steps are evaluated and returned, also those after the step that decides.
+    All steps are evaluated and returned, including the steps after the one that decides.
     """
     steps = _steps_in_project(facts) if organization_id is None else _steps_in_organization(facts)
-    passed = {step.step: step.ok for step in steps}
-    reason = _reason(passed)
+    step_results = {step.step: step.ok for step in steps}
+    reason = _reason(step_results)
     assigned_roles = facts.customer_roles if organization_id is None else (facts.member_roles or [])
     in_all_organizations = [] if organization_id is None else facts.granting_in_all_organizations
     return AccessDecision(
@@ -95,31 +95,35 @@ DENYING_STEPS: tuple[tuple[Step, Reason], ...] = (
 ORGANIZATION_ACTIVE."""
 
 GRANTING_STEPS: tuple[Step, ...] = ("PROJECT_ROLE", "ORGANIZATION_ROLE", "ALL_ORGANIZATIONS_ROLE")
+"""Steps that allow access if they pass. The name of the first that passes is the reason."""
 
 
-def _reason(passed: Mapping[str, bool]) -> Reason:
+def _reason(step_results: Mapping[str, bool]) -> Reason:
     for step, denial_reason in DENYING_STEPS:
-        if not passed.get(step, True):
+        if not step_results.get(step, True):
             return denial_reason
     for step in GRANTING_STEPS:
-        if passed.get(step, False):
+        if step_results.get(step, False):
             return step  # pyright: ignore[reportReturnType]
-    return "NO_ROLE_GRANTS_PERMISSION" if passed.get("MEMBER", True) else "NOT_A_MEMBER"
+    return "NO_ROLE_GRANTS_PERMISSION" if step_results.get("MEMBER", True) else "NOT_A_MEMBER"
 
 
 def _steps_in_project(facts: AccessFacts) -> list[AccessExplanation]:
-    granting = [*_granting_system_roles(facts, facts.customer_roles), *facts.granting_in_project]
-    return [*_steps_of_customer(facts), AccessExplanation(step="PROJECT_ROLE", ok=bool(granting), roles=granting)]
+    granting_roles = [*_granting_system_roles(facts, facts.customer_roles), *facts.granting_in_project]
+    return [
+        *_steps_of_customer(facts),
+        AccessExplanation(step="PROJECT_ROLE", ok=bool(granting_roles), roles=granting_roles),
+    ]
 
 
 def _steps_in_organization(facts: AccessFacts) -> list[AccessExplanation]:
-    by_membership = [*_granting_system_roles(facts, facts.member_roles or []), *facts.granting_to_members]
+    granting_roles = [*_granting_system_roles(facts, facts.member_roles or []), *facts.granting_in_organization]
     in_all_organizations = facts.granting_in_all_organizations
     return [
         *_steps_of_customer(facts),
         AccessExplanation(step="ORGANIZATION_ACTIVE", ok=not facts.suspended),
         AccessExplanation(step="MEMBER", ok=facts.member_roles is not None),
-        AccessExplanation(step="ORGANIZATION_ROLE", ok=bool(by_membership), roles=by_membership),
+        AccessExplanation(step="ORGANIZATION_ROLE", ok=bool(granting_roles), roles=granting_roles),
         AccessExplanation(step="ALL_ORGANIZATIONS_ROLE", ok=bool(in_all_organizations), roles=in_all_organizations),
     ]
 
@@ -127,7 +131,7 @@ def _steps_in_organization(facts: AccessFacts) -> list[AccessExplanation]:
 def _steps_of_customer(facts: AccessFacts) -> list[AccessExplanation]:
     return [
         AccessExplanation(step="PERMISSION_DECLARED", ok=facts.declared),
-        AccessExplanation(step="CUSTOMER_GIVEN", ok=facts.customer_known),
+        AccessExplanation(step="CUSTOMER_GIVEN", ok=facts.customer_exists),
         AccessExplanation(step="CUSTOMER_NOT_BANNED", ok=not facts.banned),
     ]
 

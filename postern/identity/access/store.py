@@ -42,6 +42,7 @@ async def permissions(db: Queries, *, project_id: UUID, before: UUID | None, lim
 async def lock_permissions_shared(tx: Transaction, *, project_id: UUID, keys: list[str]) -> list[str]: ...
 
 
+# Returns False if the project has not declared this permission.
 @statement("delete from access_permissions where project_id = %(project_id)s and key = %(key)s")
 async def delete_permission(tx: Transaction, *, project_id: UUID, key: str) -> bool: ...
 
@@ -167,11 +168,11 @@ async def lock_roles_shared(tx: Transaction, *, project_id: UUID, scope: str, ke
     select lookup.number::int,
            exists (select from access_permissions permission
                    where permission.project_id = %(project_id)s and permission.key = lookup.permission) as declared,
-           customer.id is not null as customer_known,
+           customer.id is not null as customer_exists,
            coalesce(customer.banned_at is not null
                     and (customer.ban_expires_at is null or customer.ban_expires_at > %(now)s), false) as banned,
            coalesce(customer.roles, '{}') as customer_roles,
-           organization.id is not null as organization_known,
+           organization.id is not null as organization_exists,
            coalesce(organization.status = 'SUSPENDED', false) as suspended,
            member.roles as member_roles,
            array(select role.key from access_roles role
@@ -185,7 +186,7 @@ async def lock_roles_shared(tx: Transaction, *, project_id: UUID, scope: str, ke
            array(select role.key from access_roles role
                  where role.project_id = %(project_id)s and role.key = any (member.roles)
                    and role.scope = 'ORGANIZATION'
-                   and role.permissions && lookup.patterns order by role.key) as granting_to_members
+                   and role.permissions && lookup.patterns order by role.key) as granting_in_organization
     from lookup
     left join customers customer on customer.project_id = %(project_id)s and customer.id = lookup.customer_id
     left join organizations organization
@@ -208,7 +209,8 @@ async def access_facts(
 ) -> list[AccessFacts]: ...
 
 
-# Whether a customer or member has a role, or is invited with it.
+# Whether a customer or member has a role, or is invited with it. The conditions on `roles` with `<>` let PostgreSQL use
+# the partial indexes.
 @statement("""
     select from customers where project_id = %(project_id)s and roles @> array[%(key)s]::text[] and roles <> '{}'
     union all

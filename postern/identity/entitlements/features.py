@@ -76,7 +76,7 @@ async def create_feature(call: Call, data: NewFeature) -> Feature:
 async def change_feature(call: Call, key: str, data: FeatureChange) -> Feature:
     """Change the name or the defaults of a feature. The change applies from the next check on."""
     async with call.db.transaction() as tx:
-        row = await _lock(tx, call, key)
+        row = await _lock_feature(tx, call, key)
         call.require_match(row.updated_at)
         limit = row.default_limit if data.default_limit is UNSET else data.default_limit
         require_limit_allowed(row.type, limit, "/defaultLimit")
@@ -98,7 +98,7 @@ async def change_feature(call: Call, key: str, data: FeatureChange) -> Feature:
 async def delete_feature(call: Call, key: str) -> None:
     """Delete a feature and its entries in plans and overrides. Later checks of the feature are denied."""
     async with call.db.transaction() as tx:
-        row = await _lock(tx, call, key)
+        row = await _lock_feature(tx, call, key)
         call.require_match(row.updated_at)
         await store.delete_feature(tx, project_id=call.project_id, id=row.id)
         await events.record(tx, call, "entitlement.changed", row.id, featureKey=key)
@@ -106,12 +106,12 @@ async def delete_feature(call: Call, key: str) -> None:
 
 
 def require_limit_allowed(type: str, limit: int | None, path: str) -> None:
-    """Raises LimitNotTaken at `path` if a BOOLEAN feature has a limit."""
+    """Raise LimitNotTaken at `path` if `type` is BOOLEAN and `limit` is not None."""
     if type == "BOOLEAN" and limit is not None:
         raise LimitNotTaken(errors=[ProblemError(path=path, code="limit_not_taken", message=LimitNotTaken.message())])
 
 
-async def _lock(tx: Transaction, call: Call, key: str) -> FeatureRow:
+async def _lock_feature(tx: Transaction, call: Call, key: str) -> FeatureRow:
     row = await store.lock_feature(tx, project_id=call.project_id, key=key)
     if row is None:
         raise FeatureMissing

@@ -148,7 +148,7 @@ class EntitlementRow(Record):
     reason: str | None
     expires_at: Moment | None
     suspended: bool
-    organization_known: bool
+    organization_exists: bool
     """Whether the organization exists; false for a lookup without one."""
 
 
@@ -234,4 +234,5 @@ class EntitlementCheck(Body):
 
     feature_key: Annotated[str, msgspec.Meta(max_length=256)]
     organization_id: str | None = None
-    """Optional with the token of a customer who belongs to only one organization."""
+    """May be omitted: with the token of a customer who belongs to one organization, it is that organization; otherwise
+    the default of the feature applies. Required with the token of a customer who belongs to several organizations."""

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 OVERRIDES = "/projects/{project_id}/b2b/organizations/{organization_id}/entitlements"
 CONCURRENT_STATEMENTS = 2
 """Maximum number of check statements that one process runs concurrently."""
-WITH_CUSTOMERS: frozenset[Kind] = frozenset((*SERVER_KINDS, "customer"))
+CHECK_CALLERS: frozenset[Kind] = frozenset((*SERVER_KINDS, "customer"))
 
 
 @post(
     "/projects/{project_id}/b2b/entitlements/check",
     needs="entitlements:read",
-    accepts=WITH_CUSTOMERS,
+    accepts=CHECK_CALLERS,
     problems=(OrganizationMissing,),
     example={"featureKey": "seats", "organizationId": "019b1f3a-5f0e-7cc0-a2f4-0c2f6a1f9d11"},
 )
@@ -57,13 +57,14 @@ async def check_entitlement(call: Call, data: EntitlementCheck) -> Entitlement:
         if organization_id is not None:
             await require_organization(call.db, call, organization_id)
         return undeclared_entitlement(data.feature_key, organization_id)
-    if organization_id is not None and not row.organization_known:
+    if organization_id is not None and not row.organization_exists:
         raise OrganizationMissing
     return entitlement_of(row, organization_id)
 
 
 class EntitlementLookup(NamedTuple):
-    """The entitlement to look up: of an organization, or without one the default, to the feature with a key."""
+    """A lookup of the entitlement to the feature `key`: that of an organization, or the default if `organization_id` is
+    None."""
 
     project_id: UUID
     organization_id: UUID | None
@@ -90,18 +91,20 @@ async def look_up_all(world: "World", lookups: list[EntitlementLookup]) -> list[
 
 
 async def _implied_organization(call: Call, data: EntitlementCheck) -> UUID | None:
-    """The organization of a check: the requested one, or the only one of a customer who makes the call.
+    """The organization of a check: the requested one, or else the only one of a customer who makes the call; None
+    without one.
 
-    Raises OrganizationMissing if the customer does not belong to it, and Invalid if the customer belongs to several.
+    Raises OrganizationMissing if the customer does not belong to the requested organization, and Invalid if none is
+    requested and the customer belongs to several.
     """
-    requested = None if data.organization_id is None else as_id(data.organization_id)
+    requested_id = None if data.organization_id is None else as_id(data.organization_id)
     if call.caller.kind != "customer":
-        return requested
+        return requested_id
     assert call.caller.actor_id is not None
-    organization_ids = await organizations_of(call.db, call.project_id, call.caller.actor_id, requested)
-    if requested is not None and requested not in organization_ids:
+    organization_ids = await organizations_of(call.db, call.project_id, call.caller.actor_id, requested_id)
+    if requested_id is not None and requested_id not in organization_ids:
         raise OrganizationMissing
-    if requested is None and len(organization_ids) > 1:
+    if requested_id is None and len(organization_ids) > 1:
         raise Invalid.at(
             "/organizationId", "You belong to several organizations: `organizationId` is required.", "required"
         )
@@ -128,9 +131,9 @@ async def list_entitlements(call: Call, organization_id: UUID) -> list[Entitleme
 async def set_entitlement_override(
     call: Call, organization_id: UUID, feature_key: str, data: EntitlementOverride
 ) -> Entitlement:
-    """Set an override for one organization and feature. Replaces an existing one.
+    """Set an override for one organization and feature. Replaces an existing override.
 
-    It takes precedence over plan and default until `expiresAt`, or until it is deleted if `expiresAt` is null.
+    An override takes precedence over plan and default until `expiresAt`, or until it is deleted if `expiresAt` is null.
     """
     if data.expires_at is not None and data.expires_at <= call.now:
         raise Invalid.at("/expiresAt", "`expiresAt` must be in the future.")
@@ -165,10 +168,10 @@ async def delete_entitlement_override(call: Call, organization_id: UUID, feature
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, organization_id)
         feature = await _require_feature(tx, call, feature_key)
-        deleted = await store.delete_override(
+        was_deleted = await store.delete_override(
             tx, project_id=call.project_id, organization_id=organization_id, feature_id=feature.id
         )
-        if not deleted:
+        if not was_deleted:
             return await _current_entitlement(tx, call, organization_id, feature_key)
         return await _record_change(tx, call, organization_id, feature_key, "entitlement.restored")
 

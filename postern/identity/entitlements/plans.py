@@ -66,13 +66,13 @@ async def create_plan(call: Call, data: NewPlan) -> Plan:
             raise PlanExists
         await _replace_features(tx, call, plan_id, data.features)
         await audit.record(tx, call, "plan.created", "Plan", data.key, name=name)
-        return build_view(Plan, await _require(tx, call, data.key))
+        return build_view(Plan, await _require_plan(tx, call, data.key))
 
 
 @get(f"{HERE}/{{key}}", needs="entitlements:read", problems=(PlanMissing,))
 async def get_plan(call: Call, key: str) -> Plan:
     """Get a plan by its key."""
-    return build_view(Plan, await _require(call.db, call, key))
+    return build_view(Plan, await _require_plan(call.db, call, key))
 
 
 @patch(
@@ -85,7 +85,7 @@ async def change_plan(call: Call, key: str, data: PlanChange) -> Plan:
     """Change a plan. The change applies from the next check on; `features` replaces the whole list."""
     async with call.db.transaction() as tx:
         plan_id = await store.lock_plan(tx, project_id=call.project_id, key=key)
-        row = await _require(tx, call, key)
+        row = await _require_plan(tx, call, key)
         call.require_match(row.updated_at)
         name = row.name if data.name is UNSET else data.name
         await store.change_plan(tx, project_id=call.project_id, id=row.id, name=name, now=call.now)
@@ -93,7 +93,7 @@ async def change_plan(call: Call, key: str, data: PlanChange) -> Plan:
             await _replace_features(tx, call, row.id, data.features)
             await events.record(tx, call, "entitlement.changed", plan_id, planKey=key)
         await audit.record(tx, call, "plan.updated", "Plan", key, name=name)
-        return build_view(Plan, await _require(tx, call, key))
+        return build_view(Plan, await _require_plan(tx, call, key))
 
 
 @delete(f"{HERE}/{{key}}", needs="entitlements:write", problems=(PlanMissing, PlanInUse))
@@ -101,7 +101,7 @@ async def delete_plan(call: Call, key: str) -> Deleted:
     """Delete a plan. Returns 409 while organizations have it."""
     async with call.db.transaction() as tx:
         await store.lock_plan(tx, project_id=call.project_id, key=key)
-        row = await _require(tx, call, key)
+        row = await _require_plan(tx, call, key)
         call.require_match(row.updated_at)
         if row.organization_count:
             raise PlanInUse
@@ -179,7 +179,7 @@ async def _replace_features(tx: Transaction, call: Call, plan_id: UUID, features
     )
 
 
-async def _require(db: Queries, call: Call, key: str) -> PlanRow:
+async def _require_plan(db: Queries, call: Call, key: str) -> PlanRow:
     rows = await store.plans(db, project_id=call.project_id, key=key, before=None, limit=1)
     if not rows:
         raise PlanMissing

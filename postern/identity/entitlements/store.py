@@ -94,17 +94,18 @@ async def count_plans(db: Queries, *, project_id: UUID) -> int: ...
 # Plans with their features and number of organizations, newest first; with `key` only the plan with that key.
 @statement("""
     select plan.*,
-           coalesce((select jsonb_agg(jsonb_build_object('featureKey', feature.key, 'enabled', included.enabled,
-                                                         'limit', included.max_amount) order by feature.key)
-                     from plan_features included
+           coalesce((select jsonb_agg(jsonb_build_object('featureKey', feature.key, 'enabled', plan_feature.enabled,
+                                                         'limit', plan_feature.max_amount) order by feature.key)
+                     from plan_features plan_feature
                      join features feature
-                       on feature.project_id = included.project_id and feature.id = included.feature_id
-                     where included.project_id = plan.project_id and included.plan_id = plan.id), '[]') as features,
-           (select count(*)::int from organization_plans assigned
+                       on feature.project_id = plan_feature.project_id and feature.id = plan_feature.feature_id
+                     where plan_feature.project_id = plan.project_id and plan_feature.plan_id = plan.id),
+                    '[]') as features,
+           (select count(*)::int from organization_plans assignment
             join organizations organization
-              on organization.project_id = assigned.project_id and organization.id = assigned.organization_id
+              on organization.project_id = assignment.project_id and organization.id = assignment.organization_id
              and organization.status <> 'DELETED'
-            where assigned.project_id = plan.project_id and assigned.plan_id = plan.id) as organization_count
+            where assignment.project_id = plan.project_id and assignment.plan_id = plan.id) as organization_count
     from plans plan
     where plan.project_id = %(project_id)s and (%(before)s::uuid is null or plan.id < %(before)s)
       and (%(key)s::text is null or plan.key = %(key)s)
@@ -117,9 +118,9 @@ async def plans(
 
 # The key of the plan of an organization, or None.
 @statement("""
-    select plan.key from organization_plans assigned
-    join plans plan on plan.project_id = assigned.project_id and plan.id = assigned.plan_id
-    where assigned.project_id = %(project_id)s and assigned.organization_id = %(organization_id)s
+    select plan.key from organization_plans assignment
+    join plans plan on plan.project_id = assignment.project_id and plan.id = assignment.plan_id
+    where assignment.project_id = %(project_id)s and assignment.organization_id = %(organization_id)s
 """)
 async def plan_key_of(db: Queries, *, project_id: UUID, organization_id: UUID) -> str | None: ...
 
@@ -163,9 +164,9 @@ async def insert_plan_features(
 
 # Remove a plan from deleted organizations whose rows still exist, so that the plan can be deleted.
 @statement("""
-    delete from organization_plans assigned using organizations organization
-    where assigned.project_id = %(project_id)s and assigned.plan_id = %(plan_id)s
-      and organization.project_id = assigned.project_id and organization.id = assigned.organization_id
+    delete from organization_plans assignment using organizations organization
+    where assignment.project_id = %(project_id)s and assignment.plan_id = %(plan_id)s
+      and organization.project_id = assignment.project_id and organization.id = assignment.organization_id
       and organization.status = 'DELETED'
 """)
 async def remove_plan_from_deleted_organizations(tx: Transaction, *, project_id: UUID, plan_id: UUID) -> None: ...
@@ -253,21 +254,21 @@ async def expire_override(tx: Transaction, *, project_id: UUID, id: UUID, attemp
              with ordinality as lookup (key, organization_id, number)
     )
     select lookup.number::int, feature.key, feature.type, feature.default_enabled, feature.default_limit,
-           plan.key as plan_key, included.enabled as plan_enabled, included.max_amount as plan_limit,
+           plan.key as plan_key, plan_feature.enabled as plan_enabled, plan_feature.max_amount as plan_limit,
            override.enabled as override_enabled, override.max_amount as override_limit, override.reason,
            override.expires_at, coalesce(organization.status = 'SUSPENDED', false) as suspended,
-           organization.id is not null as organization_known
+           organization.id is not null as organization_exists
     from lookup
     join features feature on feature.project_id = %(project_id)s and feature.key = lookup.key
     left join organizations organization
       on organization.project_id = %(project_id)s and organization.id = lookup.organization_id
      and organization.status <> 'DELETED'
-    left join organization_plans assigned
-      on assigned.project_id = %(project_id)s and assigned.organization_id = organization.id
-    left join plans plan on plan.project_id = %(project_id)s and plan.id = assigned.plan_id
-    left join plan_features included
-      on included.project_id = %(project_id)s and included.plan_id = assigned.plan_id
-     and included.feature_id = feature.id
+    left join organization_plans assignment
+      on assignment.project_id = %(project_id)s and assignment.organization_id = organization.id
+    left join plans plan on plan.project_id = %(project_id)s and plan.id = assignment.plan_id
+    left join plan_features plan_feature
+      on plan_feature.project_id = %(project_id)s and plan_feature.plan_id = assignment.plan_id
+     and plan_feature.feature_id = feature.id
     left join entitlement_overrides override
       on override.project_id = %(project_id)s and override.organization_id = organization.id
      and override.feature_id = feature.id and (override.expires_at is null or override.expires_at > %(now)s)
@@ -280,19 +281,20 @@ async def look_up_entitlements(
 # All declared features, ordered by key, with what the plan and override of the organization set for them.
 @statement("""
     select feature.key, feature.type, feature.default_enabled, feature.default_limit, plan.key as plan_key,
-           included.enabled as plan_enabled, included.max_amount as plan_limit, override.enabled as override_enabled,
-           override.max_amount as override_limit, override.reason, override.expires_at,
-           organization.status = 'SUSPENDED' as suspended, true as organization_known
+           plan_feature.enabled as plan_enabled, plan_feature.max_amount as plan_limit,
+           override.enabled as override_enabled, override.max_amount as override_limit, override.reason,
+           override.expires_at,
+           organization.status = 'SUSPENDED' as suspended, true as organization_exists
     from features feature
     join organizations organization
       on organization.project_id = feature.project_id and organization.id = %(organization_id)s
      and organization.status <> 'DELETED'
-    left join organization_plans assigned
-      on assigned.project_id = feature.project_id and assigned.organization_id = %(organization_id)s
-    left join plans plan on plan.project_id = assigned.project_id and plan.id = assigned.plan_id
-    left join plan_features included
-      on included.project_id = assigned.project_id and included.plan_id = assigned.plan_id
-     and included.feature_id = feature.id
+    left join organization_plans assignment
+      on assignment.project_id = feature.project_id and assignment.organization_id = %(organization_id)s
+    left join plans plan on plan.project_id = assignment.project_id and plan.id = assignment.plan_id
+    left join plan_features plan_feature
+      on plan_feature.project_id = assignment.project_id and plan_feature.plan_id = assignment.plan_id
+     and plan_feature.feature_id = feature.id
     left join entitlement_overrides override
       on override.project_id = feature.project_id and override.organization_id = %(organization_id)s
      and override.feature_id = feature.id and (override.expires_at is null or override.expires_at > %(now)s)

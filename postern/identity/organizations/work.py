@@ -159,4 +159,4 @@ WORK: list[Work[Any]] = [
         claim_size=50,
     ),
 ]
-"""The work of this feature that the worker claims when it is due."""
+"""Due work of this feature."""

@@ -60,7 +60,7 @@ FORM = "application/x-www-form-urlencoded"
 FORM_LIMIT = 600_000
 """Maximum bytes of a form: a response of 256 KB, base64-encoded and percent-encoded."""
 COOKIE = "postern-sso"
-BROWSER_SECRET = re.compile(r"^[A-Za-z0-9]{40}$")
+BROWSER_SECRET_PATTERN = re.compile(r"^[A-Za-z0-9]{40}$")
 SIGN_IN_RATE = RateLimit("sso", 100, timedelta(seconds=10))
 """Limit of requests from one IP address to one connection; enough for an office behind one IP address."""
 TRACE_RATE = RateLimit("sso-traces", 30, timedelta(minutes=1))
@@ -119,7 +119,10 @@ async def find_sso_connection_by_form(call: Call, data: EmailOnly) -> SsoLookup:
 
 
 async def sso_entry_of_address(call: Call, email: str) -> SsoEntry | None:
-    """The login URL for an address on the hosted pages; None if its domain has no working connection."""
+    """The connection for the domain of an address, as the hosted pages link to it; None if there is no working one.
+
+    Raises the problems of `find_sso_connection`.
+    """
     lookup = await find_sso_connection(call, email)
     return SsoEntry(name=lookup.name, login_url=lookup.login_url) if lookup.name and lookup.login_url else None
 
@@ -127,20 +130,21 @@ async def sso_entry_of_address(call: Call, email: str) -> SsoEntry | None:
 async def sso_entry_of_organization(
     db: Queries, call: Call, organization_id: UUID, domain: str | None
 ) -> SsoEntry | None:
-    """The login URL of a working connection of an organization, preferably the one for `domain`; None if there is
-    none."""
+    """A working connection of an organization, preferably the one for `domain`, as the hosted pages link to it; None if
+    there is none."""
     row = await store.working_connection(db, project_id=call.project_id, organization_id=organization_id, domain=domain)
     return None if row is None else SsoEntry(name=row.name, login_url=urls_of(call.world, row.id).login_url)
 
 
 async def has_working_connection(db: Queries, project_id: UUID, organization_id: UUID | None) -> bool:
-    """Whether an organization, or if it is None any organization of the project, has a working connection."""
+    """Whether an organization, or if it is None any organization of the project, has a connection by which members can
+    sign in now."""
     connection = await store.working_connection(db, project_id=project_id, organization_id=organization_id, domain=None)
     return connection is not None
 
 
 async def has_active_connection(call: Call) -> bool:
-    """Whether the project has an active connection."""
+    """Whether the project has an active connection, even if it does not work now."""
     return await store.active_connection_name(call.db, project_id=call.project_id) is not None
 
 
@@ -175,8 +179,9 @@ async def begin_sso(
 ) -> HttpResponse:
     """Start single sign-on: redirect the browser to the identity provider.
 
-    The browser returns to `redirectUrl` (one of the project's) with `code` and `state`, or with `error`. Exchange the
-    code at `auth/token` with the verifier of `codeChallenge` (S256, RFC 7636), or, without one, with a secret key.
+    The browser returns to `redirectUrl`, which must be among the project's `redirectUrls`, with `code` and `state`, or
+    with `error`. Exchange the code at `auth/token`: with the verifier if you sent a `codeChallenge` (S256, RFC 7636),
+    otherwise with a secret key.
     """
     call, connection = await public_connection(call, conn_id)
     if test is None:
@@ -192,7 +197,7 @@ async def begin_sso(
         require_redirect(project, redirect_url)
     elif not is_valid_test_ticket(call.world, conn_id, test, call.now):
         raise SsoTestInvalid
-    browser, cookie = _browser_secret_and_cookie(call, request, conn_id)
+    browser_secret, cookie_header = _browser_secret_and_cookie(call, request, conn_id)
     message_id = new_message_id()
     await store.insert_request(
         call.db,
@@ -201,14 +206,14 @@ async def begin_sso(
         connection_id=conn_id,
         kind="SIGN_ON" if test is None else "TEST",
         message_id=message_id,
-        browser=_browser_digest(call, browser),
+        browser=_browser_digest(call, browser_secret),
         redirect_url=redirect_url if test is None else None,
         state=state,
         code_challenge=code_challenge,
         expires_at=call.now + REQUEST_LIFE,
         now=call.now,
     )
-    return _redirect_to_provider(call, connection, message_id, cookie)
+    return _redirect_to_provider(call, connection, message_id, cookie_header)
 
 
 @post(
@@ -244,44 +249,46 @@ async def receive_saml_response(call: Call, request: RawRequest, conn_id: UUID) 
             now=call.now,
             skew=timedelta(seconds=connection.row.options.clock_skew_seconds),
         )
-    except SamlRejected as refused:
+    except SamlRejected as rejection:
         test_request = next((open_request for open_request in open_requests if open_request.kind == "TEST"), None)
         kind = "TEST" if test_request else "SIGN_ON"
-        await record_trace(call, conn_id, kind, refused.trace, reason=refused.reason, detail=refused.detail)
-        if refused.reason in (SamlRefusalReason.UNKNOWN_CERTIFICATE, SamlRefusalReason.DECRYPTION_FAILED):
+        await record_trace(call, conn_id, kind, rejection.trace, reason=rejection.reason, detail=rejection.detail)
+        if rejection.reason in (SamlRefusalReason.UNKNOWN_CERTIFICATE, SamlRefusalReason.DECRYPTION_FAILED):
             # The provider may sign with a new certificate. For an assertion in AES-CBC, any failure, an unknown
             # certificate included, is reported as DECRYPTION_FAILED.
             await _refresh_metadata_early(call, conn_id)
         if test_request:
-            return pages.trace_page("The test failed", refused.detail, refused.trace, [], reason=refused.reason)
-        return _refused(call, refused.reason, refused.detail)
+            return pages.trace_page("The test failed", rejection.detail, rejection.trace, [], reason=rejection.reason)
+        return _refusal_page(call, rejection.reason)
     request_row = next(
         (open_request for open_request in open_requests if open_request.message_id == saml_login.in_response_to), None
     )
     is_test = request_row is not None and request_row.kind == "TEST"
-    checked = await check_login(call.db, call, connection.row, saml_login, test=is_test)
+    checked_login = await check_login(call.db, call, connection.row, saml_login, test=is_test)
     if request_row is not None and is_test:
-        return await _test_result_page(call, connection.row, saml_login, request_row, checked)
-    return await _complete_login(call, connection.row, saml_login, request_row, checked)
+        return await _test_result_page(call, connection.row, saml_login, request_row, checked_login)
+    return await _complete_login(call, connection.row, saml_login, request_row, checked_login)
 
 
 async def public_connection(call: Call, conn_id: UUID) -> tuple[Call, PublicConnection]:
-    """A connection by its public id, and the call with its project and the connection as caller.
+    """Find a connection by the id in a public URL. Returns a copy of `call` with the connection's project and with the
+    connection as caller, and the connection.
 
     Raises SsoConnectionMissing, and TooManyRequests beyond SIGN_IN_RATE.
     """
     call.world.limiter.take(SIGN_IN_RATE, f"{conn_id}|{call.origin.ip}")
-    project = await store.project_of_connection(call.db, id=conn_id)
-    if project is None:
+    connection_project = await store.project_of_connection(call.db, id=conn_id)
+    if connection_project is None:
         raise SsoConnectionMissing
+    project_id = connection_project.project_id
     rows = await store.list_connections(
-        call.db, project_id=project.project_id, organization_id=None, id=conn_id, before=None, limit=1
+        call.db, project_id=project_id, organization_id=None, id=conn_id, before=None, limit=1
     )
-    sp_keys = await store.keys(call.db, project_id=project.project_id, connection_ids=[conn_id])
+    sp_keys = await store.keys(call.db, project_id=project_id, connection_ids=[conn_id])
     if not rows or not sp_keys:
         raise SsoConnectionMissing
     caller = Caller(kind="nobody", actor_type="SSO", actor_id=conn_id, actor_label=rows[0].name)
-    return dataclasses.replace(call, project_id=project.project_id, caller=caller), PublicConnection(
+    return dataclasses.replace(call, project_id=project_id, caller=caller), PublicConnection(
         row=rows[0], sp_keys=sp_keys
     )
 
@@ -325,17 +332,19 @@ async def record_trace(
 
 
 async def _refresh_metadata_early(call: Call, conn_id: UUID) -> None:
-    """Make the metadata due for a refresh now, unless it was read within METADATA_MIN_INTERVAL."""
-    before = Moment.of(call.now - METADATA_MIN_INTERVAL)
+    """Make the metadata due for a refresh now, unless its URL was fetched within the last METADATA_MIN_INTERVAL."""
+    fetched_before = Moment.of(call.now - METADATA_MIN_INTERVAL)
     async with call.db.transaction() as tx:
         if await store.make_metadata_due(
-            tx, project_id=call.project_id, id=conn_id, if_looked_before=before, now=call.now
+            tx, project_id=call.project_id, id=conn_id, fetched_before=fetched_before, now=call.now
         ):
             tx.mark_due("sso_metadata")
 
 
-def _redirect_to_provider(call: Call, connection: PublicConnection, message_id: str, cookie: str) -> HttpResponse:
-    """Redirect the browser to the identity provider with a signed request."""
+def _redirect_to_provider(
+    call: Call, connection: PublicConnection, message_id: str, cookie_header: str
+) -> HttpResponse:
+    """Redirect the browser to the identity provider with a signed request. `cookie_header` is set as `Set-Cookie`."""
     row = connection.row
     assert row.idp_sso_url is not None
     message = authn_request(
@@ -347,12 +356,12 @@ def _redirect_to_provider(call: Call, connection: PublicConnection, message_id: 
         force_authn=row.options.force_authn,
     )
     current_key = keys.key_of_place(connection.sp_keys, "CURRENT")
-    private = keys.private_key_of(call.world, call.project_id, current_key)
+    private_key = keys.private_key_of(call.world, call.project_id, current_key)
     if row.idp_sso_binding == "POST":
-        fields = post_fields(message, field="SAMLRequest", private_key=private, certificate=current_key.certificate)
-        return pages.form_post_page(row.idp_sso_url, fields, cookie=cookie)
+        fields = post_fields(message, field="SAMLRequest", private_key=private_key, certificate=current_key.certificate)
+        return pages.form_post_page(row.idp_sso_url, fields, cookie=cookie_header)
     return pages.redirect_to(
-        redirect_url(row.idp_sso_url, message, field="SAMLRequest", private_key=private), cookie=cookie
+        redirect_url(row.idp_sso_url, message, field="SAMLRequest", private_key=private_key), cookie=cookie_header
     )
 
 
@@ -361,22 +370,26 @@ async def _complete_login(
     row: ConnectionWithOrganization,
     saml_login: SamlLogin,
     request_row: RequestRow | None,
-    checked: CheckedLogin,
+    checked_login: CheckedLogin,
 ) -> HttpResponse:
-    steps = [*saml_login.trace, *checked.steps]
+    """Redirect the browser to the app with a code, or with `error` if the sign-on is refused; record a trace.
+
+    `request_row` is None if the sign-on started at the identity provider.
+    """
+    steps = [*saml_login.trace, *checked_login.steps]
     target_url = request_row.redirect_url if request_row else await _idp_initiated_redirect_url(call, row)
     parameters = {"state": request_row.state} if request_row and request_row.state else {}
     try:
         if target_url is None:
             detail = "Sign-on started at the identity provider, and there is no valid `defaultRedirectUrl`."
             raise SignOnRefused(LoginRefusal.NOWHERE_TO_GO, detail)
-        result = await accept_login(call, row, saml_login, request_row, checked)
+        result = await accept_login(call, row, saml_login, request_row, checked_login)
     except SignOnRefused as refused:
         steps.append(SsoTraceStep(step="sign-on", ok=False, detail=refused.detail))
         await record_trace(call, row.id, "SIGN_ON", steps, reason=refused.reason, detail=refused.detail)
         if request_row and target_url and refused.reason != LoginRefusal.REPLAYED:
             return pages.redirect_to(_with_query(target_url, error=refused.reason.lower(), **parameters), status=303)
-        return _refused(call, refused.reason, refused.detail)
+        return _refusal_page(call, refused.reason)
     await record_trace(call, row.id, "SIGN_ON", steps, customer_id=result.customer_id)
     if not request_row:
         parameters["connectionId"] = str(row.id)
@@ -384,12 +397,16 @@ async def _complete_login(
 
 
 async def _test_result_page(
-    call: Call, row: ConnectionWithOrganization, saml_login: SamlLogin, request_row: RequestRow, checked: CheckedLogin
+    call: Call,
+    row: ConnectionWithOrganization,
+    saml_login: SamlLogin,
+    request_row: RequestRow,
+    checked_login: CheckedLogin,
 ) -> HttpResponse:
     """The result page of a test. The assertion is consumed, and no customer is created."""
-    profile = {**to_plain(checked.profile), "attributes": saml_login.attributes, "nameId": saml_login.name_id}
-    steps = [*saml_login.trace, *checked.steps]
-    refusal = checked.refusal
+    profile = {**to_plain(checked_login.profile), "attributes": saml_login.attributes, "nameId": saml_login.name_id}
+    steps = [*saml_login.trace, *checked_login.steps]
+    refusal = checked_login.refusal
     try:
         async with call.db.transaction() as tx:
             await consume_assertion_id(tx, call, row, saml_login, request_row)
@@ -401,7 +418,7 @@ async def _test_result_page(
         refusal = (refused.reason, refused.detail)
     reason, detail = refusal or (None, None)
     await record_trace(call, row.id, "TEST", steps, reason=reason, detail=detail, profile=profile)
-    profile_lines = _profile_lines(checked.profile, saml_login)
+    profile_lines = _profile_lines(checked_login.profile, saml_login)
     if reason:
         return pages.trace_page("The test failed", detail or "", steps, profile_lines, reason=reason)
     return pages.trace_page("The test succeeded", "Users like this one can sign on.", steps, profile_lines)
@@ -409,14 +426,14 @@ async def _test_result_page(
 
 def _profile_lines(profile: rules.SsoProfile, saml_login: SamlLogin) -> list[tuple[str, str]]:
     """The profile as lines: the mapped fields, then the attributes as they were sent."""
-    mapped = [
+    mapped_fields = [
         ("Subject", profile.subject or "no persistent identifier"),
         ("E-mail address", profile.email or "none"),
         ("Name", profile.name or "none"),
         ("Groups", ", ".join(profile.groups) or "none"),
         ("Name identifier", saml_login.name_id),
     ]
-    return mapped + [(name, ", ".join(values)) for name, values in saml_login.attributes.items()]
+    return mapped_fields + [(name, ", ".join(values)) for name, values in saml_login.attributes.items()]
 
 
 async def _idp_initiated_redirect_url(call: Call, row: ConnectionWithOrganization) -> str | None:
@@ -429,7 +446,7 @@ async def _idp_initiated_redirect_url(call: Call, row: ConnectionWithOrganizatio
 async def _open_requests(call: Call, request: RawRequest, conn_id: UUID) -> list[RequestRow]:
     """The requests that this browser started and that have no response yet, newest first."""
     token = request.cookies.get(cookie_name(call.world.settings, COOKIE), "")
-    if not BROWSER_SECRET.fullmatch(token):
+    if not BROWSER_SECRET_PATTERN.fullmatch(token):
         return []
     return await store.open_requests(
         call.db,
@@ -445,7 +462,7 @@ async def _open_requests(call: Call, request: RawRequest, conn_id: UUID) -> list
 def _browser_secret_and_cookie(call: Call, request: RawRequest, conn_id: UUID) -> tuple[str, str]:
     """The secret that binds requests to this browser, and the cookie that stores it."""
     token = request.cookies.get(cookie_name(call.world.settings, COOKIE), "")
-    if not BROWSER_SECRET.fullmatch(token):
+    if not BROWSER_SECRET_PATTERN.fullmatch(token):
         token = new_token(40)
     settings, seconds = call.world.settings, int(REQUEST_LIFE.total_seconds())
     # The response is posted from another site, and browsers accept SameSite=None only with TLS.
@@ -457,8 +474,8 @@ def _browser_digest(call: Call, token: str) -> bytes:
     return call.world.secrets.digest("sso-browser", token)
 
 
-def _refused(call: Call, reason: str, detail: str) -> HttpResponse:
-    # Details of the message are only in the trace for administrators; the page shows only the reason.
+def _refusal_page(call: Call, reason: str) -> HttpResponse:
+    # Only administrators see the details of the message, in the trace.
     return pages.message_page(
         "You could not be signed in",
         "Your organization's identity provider and this service did not agree. Tell your administrator the reason.",

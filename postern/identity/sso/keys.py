@@ -23,7 +23,8 @@ async def new_key_pair(connection_id: UUID, now: Moment) -> KeyPair:
 
 
 async def insert_key(tx: Transaction, call: Call, connection_id: UUID, place: str, pair: KeyPair) -> None:
-    """Store a key at `place` (CURRENT, NEXT or PREVIOUS), encrypted with project and connection as context."""
+    """Store a key at `place` (CURRENT, NEXT or PREVIOUS), encrypted with the ids of project and connection as
+    context."""
     context = _context(call.project_id, connection_id)
     await store.insert_key(
         tx,
@@ -52,13 +53,13 @@ def private_key_of(world: "World", project_id: UUID, row: KeyRow) -> str:
 
 
 def key_of_place(sp_keys: list[KeyRow], place: Place) -> KeyRow:
-    """The key at a place. The caller knows that there is one, as for CURRENT and NEXT."""
+    """The key at a place. The keys must contain it: a connection always has a CURRENT and a NEXT key."""
     return next(key for key in sp_keys if key.place == place)
 
 
-def moment_of(moment: datetime) -> Moment:
-    """A datetime as Moment."""
-    return Moment.of(moment)
+def moment_of(time: datetime) -> Moment:
+    """Convert a datetime to a Moment."""
+    return Moment.of(time)
 
 
 def _context(project_id: UUID, connection_id: UUID) -> str:

@@ -1,6 +1,6 @@
 """Sign-in of a customer by a valid assertion: checks, the customer, and roles in the organization.
 
-All in one transaction, so that an assertion can be used only once and a refused sign-on changes nothing.
+Everything happens in one transaction, so that an assertion can be used only once and a refused sign-on changes nothing.
 """
 
 from datetime import timedelta
@@ -44,7 +44,7 @@ from postern.protocols.saml.trace import SsoTraceStep
 
 SKEW = timedelta(seconds=SKEW_MAX_SECONDS)
 VIA_PREFIX = "sso:"
-"""Prefix of `via` in events of sign-ins by single sign-on."""
+"""Prefix of `via` in events of sign-ins by single sign-on; the id of the sign-on follows."""
 
 
 class SignOnRefused(Exception):
@@ -57,7 +57,7 @@ class SignOnRefused(Exception):
 
 
 class CheckedLogin(Record):
-    """The profile in an assertion and the results of all checks."""
+    """The profile in an assertion and the results of all checks. `refusal` is the first failed check, or None."""
 
     profile: SsoProfile
     email_verified: bool
@@ -75,13 +75,13 @@ class LoginResult(Record):
 async def check_login(
     db: Queries, call: Call, row: ConnectionWithOrganization, saml_login: SamlLogin, *, test: bool
 ) -> CheckedLogin:
-    """Evaluate all checks of a sign-on with a valid assertion. Changes nothing; in a `test` the connection need not be
+    """Evaluate all checks of a sign-on with a valid assertion. Changes nothing. With `test`, the connection need not be
     active."""
     profile = rules.profile_of(saml_login, row.options.attribute_mapping)
     email_verified = False
     try:
-        email, key = read_email(profile.email or "")
-        email_verified = await owner_of_domain(db, call.project_id, domain_of(key)) == row.organization_id
+        email, email_key = read_email(profile.email or "")
+        email_verified = await owner_of_domain(db, call.project_id, domain_of(email_key)) == row.organization_id
     except Invalid:
         email = None
     profile = replace(profile, email=email)
@@ -93,12 +93,12 @@ async def check_login(
         email_verified=email_verified,
         test=test,
     )
-    refused = next((check for check in checks if check.refusal is not None), None)
+    failed_check = next((check for check in checks if check.refusal is not None), None)
     return CheckedLogin(
         profile=profile,
         email_verified=email_verified,
         steps=[SsoTraceStep(step=check.step, ok=check.refusal is None, detail=check.detail) for check in checks],
-        refusal=(refused.refusal, refused.detail) if refused and refused.refusal else None,
+        refusal=(failed_check.refusal, failed_check.detail) if failed_check and failed_check.refusal else None,
     )
 
 
@@ -107,25 +107,25 @@ async def accept_login(
     row: ConnectionWithOrganization,
     saml_login: SamlLogin,
     request_row: RequestRow | None,
-    checked: CheckedLogin,
+    checked_login: CheckedLogin,
 ) -> LoginResult:
     """Find or create the customer, update the membership, record `sso.signed_in`, and create a code for the app.
 
-    Raises SignOnRefused if a check failed or the customer cannot sign in. Then nothing is changed, except that a held
-    identity is recorded as an identity request.
+    Raises SignOnRefused if a check failed or the customer cannot sign in. In that case nothing changes, except that an
+    identity which an administrator must approve (`onNewSubject` is HOLD) is stored as an identity request.
     """
-    if checked.refusal is not None:
-        raise SignOnRefused(*checked.refusal)
+    if checked_login.refusal is not None:
+        raise SignOnRefused(*checked_login.refusal)
     try:
         try:
-            return await _sign_in(call, row, saml_login, request_row, checked)
+            return await _sign_in(call, row, saml_login, request_row, checked_login)
         except AccountNotLinked:
             # A concurrent sign-on may have created the customer; the second attempt then finds that customer.
-            return await _sign_in(call, row, saml_login, request_row, checked)
+            return await _sign_in(call, row, saml_login, request_row, checked_login)
     except AccountNotLinked as problem:
         raise SignOnRefused(LoginRefusal.ACCOUNT_NOT_LINKED, problem.detail) from None
     except IdentityHeld as problem:
-        await request_identity(call, problem.customer_id, _external_identity(row, checked), row.id)
+        await request_identity(call, problem.customer_id, _external_identity(row, checked_login), row.id)
         raise SignOnRefused(LoginRefusal.IDENTITY_HELD, problem.detail) from None
     except IdentityConflict as problem:
         raise SignOnRefused(LoginRefusal.IDENTITY_CONFLICT, problem.detail) from None
@@ -142,10 +142,10 @@ async def accept_login(
 async def consume_assertion_id(
     tx: Transaction, call: Call, row: ConnectionWithOrganization, saml_login: SamlLogin, request_row: RequestRow | None
 ) -> UUID:
-    """Mark an assertion and its request as used; returns the id of the new sign-on. Raises SignOnRefused if the
-    assertion or the request was used before."""
+    """Store a sign-on, which marks the assertion as used, and mark the request as answered. Returns the id of the
+    sign-on. Raises SignOnRefused if the assertion was used or the request was answered before."""
     sign_on_id = new_id()
-    first = await store.insert_assertion_id(
+    is_first_use = await store.insert_assertion_id(
         tx,
         project_id=call.project_id,
         id=sign_on_id,
@@ -155,7 +155,7 @@ async def consume_assertion_id(
         until=Moment.of(saml_login.not_on_or_after) + SKEW,
         now=call.now,
     )
-    if not first or (
+    if not is_first_use or (
         request_row is not None
         and not await store.mark_request_answered(tx, project_id=call.project_id, id=request_row.id, now=call.now)
     ):
@@ -166,8 +166,9 @@ async def consume_assertion_id(
 async def on_events(tx: Transaction, recorded_events: list[Event]) -> None:
     """React to events of customers and organizations, in the transaction that records them.
 
-    Links sign-ins to their sign-on, for single logout; erases the sign-ons of erased customers; deactivates the
-    connections of deleted organizations.
+    At a sign-in, stores the session in the row of its sign-on, for single logout. When a customer is deleted, erases
+    the customer from sign-ons and deletes traces with the customer's address. When an organization is deleted,
+    deactivates its connections.
 
     Assertion ids of erased customers are kept until the assertions expire, to prevent replay.
     """
@@ -199,10 +200,10 @@ async def _sign_in(
     row: ConnectionWithOrganization,
     saml_login: SamlLogin,
     request_row: RequestRow | None,
-    checked: CheckedLogin,
+    checked_login: CheckedLogin,
 ) -> LoginResult:
     project = await projects.require_project(call.db, call.project_id)
-    profile = checked.profile
+    profile = checked_login.profile
     options = row.options
     async with call.db.transaction() as tx:
         sign_on_id = await consume_assertion_id(tx, call, row, saml_login, request_row)
@@ -210,7 +211,7 @@ async def _sign_in(
             tx,
             call,
             project,
-            _external_identity(row, checked),
+            _external_identity(row, checked_login),
             may_sign_up=options.create_customers,
             hold=options.on_new_subject == "HOLD",
         )
@@ -229,34 +230,35 @@ async def _sign_in(
         )
         details: dict[str, Any] = {"organizationId": str(row.organization_id), "customerId": str(customer.id)}
         await events.record(tx, call, "sso.signed_in", row.id, **details, roles=roles)
-        challenge = request_row.code_challenge if request_row else None
-        ends = saml_login.session_not_on_or_after
+        code_challenge = request_row.code_challenge if request_row else None
+        idp_session_end = saml_login.session_not_on_or_after
         # The session must end no later than that of the identity provider (SAML profiles §4.1.4.3).
-        until = ends + timedelta(seconds=row.options.clock_skew_seconds) if ends else None
+        clock_skew = timedelta(seconds=row.options.clock_skew_seconds)
+        session_end = idp_session_end + clock_skew if idp_session_end else None
         code = await issue_grant(
             tx,
             call,
             customer,
-            challenge,
+            code_challenge,
             methods=["fed", "mfa"] if rules.is_multi_factor(row, saml_login) else ["fed"],
             origin=SignInOrigin(
                 via=f"{VIA_PREFIX}{sign_on_id}",
-                until=None if until is None else until.timestamp(),
+                until=None if session_end is None else session_end.timestamp(),
                 sso_organization_id=row.organization_id,
             ),
         )
     return LoginResult(customer_id=customer.id, code=code)
 
 
-def _external_identity(row: ConnectionWithOrganization, checked: CheckedLogin) -> ExternalIdentity:
+def _external_identity(row: ConnectionWithOrganization, checked_login: CheckedLogin) -> ExternalIdentity:
     """The identity of the user at the identity provider, from the assertion."""
-    profile = checked.profile
+    profile = checked_login.profile
     return ExternalIdentity(
         provider="SAML",
         issuer=issuer_of(row),
         subject=profile.subject or "",
         email=profile.email,
-        email_verified=checked.email_verified,
+        email_verified=checked_login.email_verified,
         name=profile.name,
     )
 
@@ -272,7 +274,7 @@ async def _add_to_organization(
         profile.groups,
         default_roles=row.options.default_roles,
         group_roles=row.options.group_roles,
-        known=role_keys,
+        existing_roles=role_keys,
     )
     if current_roles is None:
         organization_id = row.organization_id
@@ -286,8 +288,7 @@ async def _add_to_organization(
 
 
 def issuer_of(row: ConnectionWithOrganization) -> str:
-    """The issuer of the subjects of a connection: its id and the entity id of the identity provider.
-
-    The entity id alone is not enough, because another connection can have the same one.
+    """The `issuer` of external identities from a connection: the id of the connection and the entity id of the identity
+    provider, because another connection can have the same entity id.
     """
     return f"{row.id} {row.idp_entity_id}"

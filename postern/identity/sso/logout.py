@@ -91,10 +91,10 @@ async def sign_out_everywhere(call: Call, data: SsoSignOutRequest | None = None)
         format=sign_on.name_id_format,
         session_index=sign_on.session_index,
     )
-    private = keys.private_key_of(call.world, call.project_id, keys.key_of_place(connection.sp_keys, "CURRENT"))
+    private_key = keys.private_key_of(call.world, call.project_id, keys.key_of_place(connection.sp_keys, "CURRENT"))
     return SsoSignOut(
         url=redirect_url(
-            connection.row.idp_slo_url, message, field="SAMLRequest", private_key=private, relay_state=message_id
+            connection.row.idp_slo_url, message, field="SAMLRequest", private_key=private_key, relay_state=message_id
         )
     )
 
@@ -141,9 +141,13 @@ async def receive_saml_logout_by_form(call: Call, request: RawRequest, conn_id: 
 async def _handle_logout_request(
     call: Call, conn_id: UUID, raw: str, binding: Binding, relay_state: str | None
 ) -> HttpResponse:
+    """End the sessions that a logout request of the provider names, and respond to the provider.
+
+    `raw` is the query of the URL, which contains the relay state, or for Binding.POST the form field.
+    """
     call, connection = await public_connection(call, conn_id)
     try:
-        received = await asyncio.to_thread(
+        incoming_request = await asyncio.to_thread(
             read_logout_request,
             raw,
             binding=binding,
@@ -151,27 +155,28 @@ async def _handle_logout_request(
             now=call.now,
             relay_state=relay_state,
         )
-    except SamlRejected as refused:
-        return await _refused(call, connection, refused)
-    await _end_sessions(call, connection, received)
-    await record_trace(call, conn_id, "LOGOUT", received.trace)
-    return _send_logout_response(call, connection, received)
+    except SamlRejected as rejection:
+        return await _reject_message(call, connection, rejection)
+    await _end_sessions(call, connection, incoming_request)
+    await record_trace(call, conn_id, "LOGOUT", incoming_request.trace)
+    return _send_logout_response(call, connection, incoming_request)
 
 
-async def _end_sessions(call: Call, connection: PublicConnection, received: ReceivedLogoutRequest) -> None:
-    """End the sessions that a logout request names, and revoke codes that apps have not exchanged; once per message."""
-    name_id, indexes, project_id = received.name_id, received.session_indexes, call.project_id
+async def _end_sessions(call: Call, connection: PublicConnection, incoming_request: ReceivedLogoutRequest) -> None:
+    """End the sessions that a logout request names, and revoke codes that apps have not exchanged. A request that was
+    received before has no effect."""
+    name_id, indexes, project_id = incoming_request.name_id, incoming_request.session_indexes, call.project_id
     async with call.db.transaction() as tx:
         if not await store.insert_logout_id(
             tx,
             project_id=project_id,
             id=new_id(),
             connection_id=connection.row.id,
-            message_id=received.id,
+            message_id=incoming_request.id,
             until=call.now + LOGOUT_ID_RETENTION,
             now=call.now,
         ):
-            return  # A replayed message must not end sessions that started after it.
+            return  # A replay must not end sessions that started after the original request.
         sign_ons = await store.sign_ons_of_logout(
             tx, project_id=project_id, connection_id=connection.row.id, name_id=name_id, session_indexes=indexes
         )
@@ -187,7 +192,9 @@ async def _end_sessions(call: Call, connection: PublicConnection, received: Rece
             await revoke_grants(tx, call, customer_id)
 
 
-def _send_logout_response(call: Call, connection: PublicConnection, received: ReceivedLogoutRequest) -> HttpResponse:
+def _send_logout_response(
+    call: Call, connection: PublicConnection, incoming_request: ReceivedLogoutRequest
+) -> HttpResponse:
     """Redirect the browser to the identity provider with the logout response."""
     destination = connection.row.idp_slo_response_url or connection.row.idp_slo_url
     if destination is None:
@@ -197,69 +204,72 @@ def _send_logout_response(call: Call, connection: PublicConnection, received: Re
         id=new_message_id(),
         destination=destination,
         now=call.now,
-        in_response_to=received.id,
+        in_response_to=incoming_request.id,
     )
     current_key = keys.key_of_place(connection.sp_keys, "CURRENT")
-    private = keys.private_key_of(call.world, call.project_id, current_key)
-    relay_state = received.relay_state
+    private_key = keys.private_key_of(call.world, call.project_id, current_key)
+    relay_state = incoming_request.relay_state
     if relay_state is not None and len(relay_state.encode()) > MAX_RELAY_STATE_BYTES:
         relay_state = None
     if connection.row.idp_slo_binding == "POST":
         fields = post_fields(
             message,
             field="SAMLResponse",
-            private_key=private,
+            private_key=private_key,
             certificate=current_key.certificate,
             relay_state=relay_state,
         )
         return pages.form_post_page(destination, fields)
     return pages.redirect_to(
-        redirect_url(destination, message, field="SAMLResponse", private_key=private, relay_state=relay_state)
+        redirect_url(destination, message, field="SAMLResponse", private_key=private_key, relay_state=relay_state)
     )
 
 
 async def _handle_logout_response(
     call: Call, conn_id: UUID, raw: str, binding: Binding, relay_state: str | None
 ) -> HttpResponse:
-    """Handle the provider's logout response. The browser returns to the app even if the provider failed."""
+    """Handle the provider's logout response. The browser returns to the app even if the response reports a failure."""
     call, connection = await public_connection(call, conn_id)
-    message_id = relay_state or ""
-    logout_request = (
+    message_id = relay_state or ""  # `sign_out_everywhere` sent the message id as relay state.
+    request_row = (
         await store.logout_request(
             call.db, project_id=call.project_id, connection_id=conn_id, message_id=message_id, now=call.now
         )
-        if "\0" not in message_id
+        if "\0" not in message_id  # PostgreSQL cannot compare it with NUL.
         else None
     )
     try:
-        received = await asyncio.to_thread(
+        logout_result = await asyncio.to_thread(
             read_logout_response,
             raw,
             binding=binding,
             connection=connection_settings(call.world, connection.row, connection.sp_keys, decrypting=False),
-            expected_request_ids=[logout_request.message_id] if logout_request else [],
+            expected_request_ids=[request_row.message_id] if request_row else [],
             now=call.now,
             relay_state=relay_state,
         )
-    except SamlRejected as refused:
-        return await _refused(call, connection, refused)
-    assert logout_request is not None
+    except SamlRejected as rejection:
+        return await _reject_message(call, connection, rejection)
+    assert request_row is not None
     async with call.db.transaction() as tx:
-        await store.mark_request_answered(tx, project_id=call.project_id, id=logout_request.id, now=call.now)
-    await record_trace(call, conn_id, "LOGOUT", received.trace)
-    if logout_request.redirect_url is not None:
-        return pages.redirect_to(logout_request.redirect_url, status=303)
-    if not received.success:
+        await store.mark_request_answered(tx, project_id=call.project_id, id=request_row.id, now=call.now)
+    await record_trace(call, conn_id, "LOGOUT", logout_result.trace)
+    if request_row.redirect_url is not None:
+        return pages.redirect_to(request_row.redirect_url, status=303)
+    if not logout_result.success:
         return pages.message_page("You are signed out here", "Your identity provider could not end every session.")
     return pages.message_page("You are signed out", "You can close this page.")
 
 
-async def _refused(call: Call, connection: PublicConnection, refused: SamlRejected) -> HttpResponse:
-    await record_trace(call, connection.row.id, "LOGOUT", refused.trace, reason=refused.reason, detail=refused.detail)
+async def _reject_message(call: Call, connection: PublicConnection, rejection: SamlRejected) -> HttpResponse:
+    """Record a trace of a rejected logout message, and return the error page."""
+    await record_trace(
+        call, connection.row.id, "LOGOUT", rejection.trace, reason=rejection.reason, detail=rejection.detail
+    )
     return pages.message_page(
         "This sign-out failed",
         "Your identity provider sent a message that this service could not accept.",
         status=403,
-        reason=refused.reason,
+        reason=rejection.reason,
         request_id=call.request_id,
     )

@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 async def import_metadata(
     world: "World", now: datetime, *, xml: str | None, url: str | None, entity_id: str | None
 ) -> dict[str, Any]:
-    """The values of the connection columns that metadata sets, from `xml` or, if not None, from `url`.
+    """Read SAML metadata from `url`, or from `xml` if `url` is None. Returns the values of the columns of
+    `sso_connections` that the metadata sets.
 
-    `entity_id` selects one of several identity providers in the metadata.
-
-    Raises MetadataUnreachable, SamlMetadataTooLarge, SamlMetadataRefused or Invalid, each with the field as pointer.
+    `entity_id` selects one of several identity providers in the metadata. Raises MetadataUnreachable,
+    SamlMetadataTooLarge, SamlMetadataRefused or Invalid.
     """
     path = "/idpMetadataUrl" if url is not None else "/idpMetadataXml"
-    raw = await _fetched(world, url) if url is not None else (xml or "").encode()
+    raw = await _fetch(world, url) if url is not None else (xml or "").encode()
     allow_http = bool(world.settings.outbound_allow)
     try:
         provider = read_metadata(raw, now=now, entity_id=entity_id, allow_http=allow_http)
     except SamlMetadataRefused as refused:
         error = ProblemError(path=path, code=SamlMetadataRefused.code(), message=refused.detail)
         raise SamlMetadataRefused(refused.detail, errors=[error]) from None
-    return {**_columns(provider), "idp_metadata_url": url}
+    return {**_columns_of(provider), "idp_metadata_url": url}
 
 
-async def _fetched(world: "World", url: str) -> bytes:
+async def _fetch(world: "World", url: str) -> bytes:
     rules.require_web_url(url, "/idpMetadataUrl", allow_http=bool(world.settings.outbound_allow))
     outcome = await world.outbound.get(
         url, headers={"Accept": "application/samlmetadata+xml, application/xml, text/xml"}, keep=MAX_METADATA_BYTES
@@ -58,7 +58,7 @@ def _unreachable(reason: str) -> MetadataUnreachable:
     return MetadataUnreachable(f"The metadata could not be fetched: {reason}", errors=[error])
 
 
-def _columns(provider: IdentityProvider) -> dict[str, Any]:
+def _columns_of(provider: IdentityProvider) -> dict[str, Any]:
     return {
         "idp_entity_id": provider.entity_id,
         "idp_sso_url": provider.sso_redirect_url or provider.sso_post_url,

@@ -5,7 +5,6 @@ If the URL is unreachable, or returns invalid metadata or metadata of another pr
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from msgspec.structs import replace
 
 from postern.identity.sso import rules, store
@@ -31,7 +30,8 @@ if TYPE_CHECKING:
 
 
 async def refresh_metadata(world: "World", job: MetadataRow) -> None:
-    """Fetch the metadata of a connection, apply changes other than of the entity id, and schedule the next refresh.
+    """Fetch the metadata of a connection, apply its changes, and schedule the next refresh. Metadata without the
+    connection's entity id is not applied.
 
     Records `sso.metadata_changed`, or `sso.metadata_failing` once when refreshes have failed for METADATA_GRACE.
     """
@@ -41,9 +41,9 @@ async def refresh_metadata(world: "World", job: MetadataRow) -> None:
     now, url = world.clock(), connection.idp_metadata_url
     try:
         imported_columns = await import_metadata(world, now, xml=None, url=url, entity_id=connection.idp_entity_id)
-        problem = _why_incomplete(replace(connection, **imported_columns), now)
-    except Problem as raised:
-        imported_columns, problem = {}, raised.detail
+        problem = _incomplete_reason(replace(connection, **imported_columns), now)
+    except Problem as error:
+        imported_columns, problem = {}, error.detail
     async with world.db.transaction() as tx:
         row = await store.lock_due_connection(tx, project_id=job.project_id, id=job.id)
         if row is None or row.idp_metadata_url != url or row.idp_entity_id != connection.idp_entity_id:
@@ -54,8 +54,9 @@ async def refresh_metadata(world: "World", job: MetadataRow) -> None:
             await _apply_metadata(tx, row, replace(row, **imported_columns), Moment.of(now))
 
 
-def _why_incomplete(row: ConnectionRow, now: Moment) -> str | None:
-    """Why an active connection would be incomplete with the new metadata, or None. Inactive ones can be incomplete."""
+def _incomplete_reason(row: ConnectionRow, now: Moment) -> str | None:
+    """Why an active connection would be incomplete with the new metadata, or None. Other connections can be
+    incomplete."""
     errors = rules.missing_parts(row, domain_verified=True, now=now) if row.status == "ACTIVE" else []
     return " ".join(error.message for error in errors) or None
 
@@ -63,44 +64,44 @@ def _why_incomplete(row: ConnectionRow, now: Moment) -> str | None:
 async def _store_result(tx: Transaction, job: MetadataRow, problem: str | None, now: Moment) -> bool:
     """Store the result, and record an event when refreshes have failed for METADATA_GRACE. Returns False if another
     worker has claimed the job."""
-    since = None if problem is None else job.failing_since or now
-    record_failing = since is not None and not job.told and now - since >= METADATA_GRACE
-    settled = await store.record_metadata_result(
+    failing_since = None if problem is None else job.failing_since or now
+    is_event_due = failing_since is not None and not job.told and now - failing_since >= METADATA_GRACE
+    is_stored = await store.record_metadata_result(
         tx,
         project_id=job.project_id,
         id=job.id,
         attempt=job.attempt,
         read_at=now if problem is None else None,
         problem=problem,
-        failing_since=since,
-        told=problem is not None and (job.told or record_failing),
+        failing_since=failing_since,
+        told=problem is not None and (job.told or is_event_due),
         due_at=Moment.of(now + (METADATA_REFRESH_INTERVAL if problem is None else METADATA_RETRY_INTERVAL)),
         now=now,
     )
-    if settled and record_failing:
+    if is_stored and is_event_due:
         await events.record_all(tx, [_event(job, "sso.metadata_failing", now, problem=problem, lastReadAt=job.read_at)])
-    return settled
+    return is_stored
 
 
-async def _apply_metadata(tx: Transaction, before: ConnectionRow, row: ConnectionRow, now: Moment) -> None:
-    changed = [name for name in IDP_COLUMNS if getattr(row, name) != getattr(before, name)]
-    if not changed:
+async def _apply_metadata(tx: Transaction, old_row: ConnectionRow, row: ConnectionRow, now: Moment) -> None:
+    """Store the columns of `row` that differ from `old_row`, and record `sso.metadata_changed`."""
+    changed_columns = [name for name in IDP_COLUMNS if getattr(row, name) != getattr(old_row, name)]
+    if not changed_columns:
         return
     sp_keys = await store.keys(tx, project_id=row.project_id, connection_ids=[row.id])
-    certificates_unchanged = "idp_certificate" not in changed
-    tested_at = None if set(changed) & set(TESTED_COLUMNS) else row.tested_at
+    certificates_unchanged = "idp_certificate" not in changed_columns
+    tested_at = None if set(changed_columns) & set(TESTED_COLUMNS) else row.tested_at
     due_at = (
         row.due_at
         if certificates_unchanged
         else rules.first_warning_at(row, key_of_place(sp_keys, "CURRENT").not_after, now)
     )
-    stored = msgspec.structs.replace(row, tested_at=tested_at, due_at=due_at)
-    await store.update_connection(tx, stored, now=now)
+    await store.update_connection(tx, replace(row, tested_at=tested_at, due_at=due_at), now=now)
     if not certificates_unchanged:
         tx.mark_due("sso_connections")
     details: dict[str, Any] = {"organizationId": str(row.organization_id), "domain": row.domain}
-    fields = [rules.json_name_of(name) for name in changed]
-    await events.record_all(tx, [_event(row, "sso.metadata_changed", now, **details, changed=fields)])
+    changed = [rules.json_name_of(name) for name in changed_columns]
+    await events.record_all(tx, [_event(row, "sso.metadata_changed", now, **details, changed=changed)])
 
 
 def _event(row: ConnectionRow | MetadataRow, type: str, now: Moment, **data: Any) -> Event:

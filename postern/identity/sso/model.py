@@ -22,7 +22,7 @@ REQUEST_LIFE = timedelta(minutes=10)
 TEST_LIFE = timedelta(hours=1)
 """Validity of the link of a test."""
 OPEN_REQUESTS = 20
-"""Maximum number of unfinished sign-ons of one browser at one connection that are considered."""
+"""Maximum number of unfinished sign-ons of one browser at one connection; older ones are ignored."""
 SIGN_ON_RETENTION = timedelta(days=31)
 """How long sign-ons are kept for single logout."""
 TRACE_RETENTION = timedelta(days=7)
@@ -56,7 +56,7 @@ NEXT_STATUS: Mapping[tuple[Status, ConnectionAction], Status | None] = {
     ("INACTIVE", "ACTIVATE"): "ACTIVE",
     ("INACTIVE", "DEACTIVATE"): "INACTIVE",
 }
-"""Next status of a connection for each status and action; None if not allowed."""
+"""Next status of a connection for each status and action; None if the action is not allowed."""
 
 IDP_COLUMNS = (
     "idp_entity_id",
@@ -95,7 +95,7 @@ class LoginRefusal(StrEnum):
 Name = DisplayName
 DomainText = Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
 EntityId = Annotated[str, msgspec.Meta(min_length=1, max_length=1_024)]
-Address = Annotated[str, msgspec.Meta(min_length=1, max_length=2_048)]
+UrlText = Annotated[str, msgspec.Meta(min_length=1, max_length=2_048)]
 AttributeName = Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
 Group = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
 RoleKey = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
@@ -260,7 +260,7 @@ class IdpCertificate(Record):
 
 
 class SsoConnection(Record):
-    """A connection of an organization to its identity provider, seen from the project."""
+    """A connection of an organization to its identity provider, as the operations under `/projects` return it."""
 
     id: UUID
     organization_id: UUID
@@ -306,7 +306,7 @@ class SsoConnection(Record):
     create_customers: bool
     allow_other_domains: bool
     trust_mfa: bool
-    """Whether every sign-on counts as multi-factor; otherwise only those whose assertion says so."""
+    """Whether every sign-on counts as multi-factor. Otherwise only a sign-on whose assertion states it does."""
     on_new_subject: Literal["REFUSE", "HOLD"]
     default_redirect_url: str | None
     tested_at: Moment | None
@@ -322,7 +322,7 @@ class SsoConnectionWithOrganization(SsoConnection):
 
 
 class AppSsoConnection(Record):
-    """A connection of an organization to its identity provider, seen from the app."""
+    """A connection of an organization to its identity provider, as the operations under `/apps` return it."""
 
     id: UUID
     organization_id: UUID
@@ -378,25 +378,26 @@ class SsoLookup(Record):
 
 
 class SsoSignOut(Record):
-    """URL to sign out at the identity provider too; null if it does not support it."""
+    """URL to sign out at the identity provider too; null if the provider does not support it."""
 
     url: str | None
 
 
 class _Settings(Body):
     idp_metadata_xml: MetadataXml | UnsetType = UNSET
-    """The identity provider's metadata: sets everything that begins with `idp`, together."""
-    idp_metadata_url: Address | None | UnsetType = UNSET
+    """The identity provider's metadata: sets all fields whose names begin with `idp`."""
+    idp_metadata_url: UrlText | None | UnsetType = UNSET
     """Fetched now and used like `idpMetadataXml`; fetched again every day, so that certificates roll over.
     While it is set, the fetched metadata overrides fields set one by one."""
     idp_entity_id: EntityId | None | UnsetType = UNSET
-    idp_sso_url: Address | None | UnsetType = UNSET
+    idp_sso_url: UrlText | None | UnsetType = UNSET
     idp_sso_binding: BindingName | UnsetType = UNSET
-    idp_slo_url: Address | None | UnsetType = UNSET
+    idp_slo_url: UrlText | None | UnsetType = UNSET
     idp_slo_binding: BindingName | UnsetType = UNSET
-    idp_slo_response_url: Address | None | UnsetType = UNSET
+    idp_slo_response_url: UrlText | None | UnsetType = UNSET
     idp_certificate: Certificates | UnsetType = UNSET
-    """Signing certificates, PEM or bare base64; replaces the list. Pin the next one before it is used."""
+    """Signing certificates, PEM or bare base64; replaces the list. Add the provider's next certificate before the
+    provider signs with it."""
     allow_idp_initiated: bool | UnsetType = UNSET
     """Accept IdP-initiated sign-on; the browser is redirected to `defaultRedirectUrl`."""
     require_encryption: bool | UnsetType = UNSET
@@ -415,12 +416,13 @@ class _Settings(Body):
     allow_other_domains: bool | UnsetType = UNSET
     """Whether to accept addresses outside the organization's verified domains (guests). They count as unverified."""
     trust_mfa: bool | UnsetType = UNSET
-    """Treat every sign-on as multi-factor, if the identity provider always requires it. Otherwise only those count
-    whose assertion says so (`AuthnContextClassRef`, or Microsoft's `authnmethodsreferences`)."""
+    """Whether every sign-on counts as multi-factor: set this if the identity provider always requires a second factor.
+    Otherwise only a sign-on whose assertion states it counts (`AuthnContextClassRef`, or Microsoft's
+    `authnmethodsreferences`)."""
     on_new_subject: Literal["REFUSE", "HOLD"] | UnsetType = UNSET
-    """What to do if another user of the identity provider has the address of a linked customer: REFUSE, or HOLD as an
-    `identity-request` until an administrator approves it."""
-    default_redirect_url: Address | None | UnsetType = UNSET
+    """What to do if a user of the identity provider has the address of a customer who is linked to another user of the
+    provider: REFUSE the sign-on, or HOLD it as an `identity-request` until an administrator approves it."""
+    default_redirect_url: UrlText | None | UnsetType = UNSET
     """Redirect URL for IdP-initiated sign-on: one of the project's `redirectUrls`."""
 
 
@@ -441,4 +443,4 @@ class SsoConnectionChange(_Settings):
 class SsoSignOutRequest(Body):
     """Where the browser returns after the logout: one of the project's `redirectUrls`."""
 
-    redirect_url: Address | None = None
+    redirect_url: UrlText | None = None

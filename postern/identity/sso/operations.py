@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
@@ -89,7 +88,7 @@ async def list_sso_connections(
     rows = await store.list_connections(
         call.db, project_id=call.project_id, organization_id=id, id=None, before=before, limit=limit + 1
     )
-    return linked_list(call, scope, await _shown(call, call.db, rows), limit)
+    return linked_list(call, scope, await _as_connections(call, call.db, rows), limit)
 
 
 @post(
@@ -113,8 +112,8 @@ async def create_sso_connection(call: Call, id: UUID, data: NewSsoConnection) ->
     """
     await require_organization(call.db, call, id)
     metadata_columns = await _metadata_columns(call, data)
-    row = _validate(call, _with_changes(_draft(call, id), data, metadata_columns))
-    pairs = [await keys.new_key_pair(row.id, call.now) for _ in ("CURRENT", "NEXT")]
+    row = _validate(call, _with_changes(_new_draft(call, id), data, metadata_columns))
+    key_pairs = [await keys.new_key_pair(row.id, call.now) for _ in ("CURRENT", "NEXT")]
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, id)
         if (
@@ -124,8 +123,8 @@ async def create_sso_connection(call: Call, id: UUID, data: NewSsoConnection) ->
             raise TooManySsoConnections
         await _check_references(tx, call, row)
         await store.insert_connection(tx, row)
-        for place, pair in zip(("CURRENT", "NEXT"), pairs, strict=True):
-            await keys.insert_key(tx, call, row.id, place, pair)
+        for place, key_pair in zip(("CURRENT", "NEXT"), key_pairs, strict=True):
+            await keys.insert_key(tx, call, row.id, place, key_pair)
         await _schedule_refresh(tx, call, row.id, metadata_columns)
         await audit.record(tx, call, "sso_connection.created", "SsoConnection", row.id, domain=row.domain)
         return await _get_connection(tx, call, id, row.id)
@@ -152,25 +151,24 @@ async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoCo
     await require_organization(call.db, call, id)
     metadata_columns = await _metadata_columns(call, data)
     async with call.db.transaction() as tx:
-        before = await _lock(tx, call, id, conn_id)
-        call.require_match(before.updated_at)
-        row = _validate(call, _with_changes(before, data, metadata_columns))
+        old_row = await _lock_connection(tx, call, id, conn_id)
+        call.require_match(old_row.updated_at)
+        row = _validate(call, _with_changes(old_row, data, metadata_columns))
         await _check_references(tx, call, row)
         if row.status == "ACTIVE":
             await _require_complete(tx, call, row)
-        test_still_valid = all(getattr(row, name) == getattr(before, name) for name in TESTED_COLUMNS)
-        certificates_unchanged = row.idp_certificate == before.idp_certificate
-        tested_at = before.tested_at if test_still_valid else None
-        due_at = before.due_at if certificates_unchanged else await _first_warning_at(tx, call, row)
-        stored = msgspec.structs.replace(row, tested_at=tested_at, due_at=due_at)
-        await store.update_connection(tx, stored, now=call.now)
+        test_still_valid = all(getattr(row, name) == getattr(old_row, name) for name in TESTED_COLUMNS)
+        certificates_unchanged = row.idp_certificate == old_row.idp_certificate
+        tested_at = old_row.tested_at if test_still_valid else None
+        due_at = old_row.due_at if certificates_unchanged else await _first_warning_at(tx, call, row)
+        await store.update_connection(tx, replace(row, tested_at=tested_at, due_at=due_at), now=call.now)
         if not certificates_unchanged:
             tx.mark_due("sso_connections")
         await _schedule_refresh(tx, call, conn_id, metadata_columns)
         changed = [
             rules.json_name_of(name)
             for name in ("name", "domain", *IDP_COLUMNS, "options")
-            if _differ(row, before, name)
+            if getattr(row, name) != getattr(old_row, name)
         ]
         await audit.record(tx, call, "sso_connection.updated", "SsoConnection", conn_id, changed=changed)
         return await _get_connection(tx, call, id, conn_id)
@@ -184,7 +182,7 @@ async def delete_sso_connection(call: Call, id: UUID, conn_id: UUID) -> Removed:
     """
     async with call.db.transaction() as tx:
         await tx.lock_quota("required sso", call.project_id)
-        row = await _lock(tx, call, id, conn_id)
+        row = await _lock_connection(tx, call, id, conn_id)
         call.require_match(row.updated_at)
         async with require_sso_kept(tx, call, id):
             await store.delete_connection(tx, project_id=call.project_id, id=conn_id)
@@ -197,7 +195,7 @@ async def delete_sso_connection(call: Call, id: UUID, conn_id: UUID) -> Removed:
 @get(f"{CONNECTION}/metadata.xml", needs="sso:read", media_types=("application/xml",), problems=MISSING)
 async def get_sso_metadata(call: Call, id: UUID, conn_id: UUID) -> HttpResponse:
     """Get the service provider metadata: URLs, both signing certificates and the encryption certificate."""
-    await _require_row(call.db, call, id, conn_id)
+    await _require_connection(call.db, call, id, conn_id)
     sp_keys = await store.keys(call.db, project_id=call.project_id, connection_ids=[conn_id])
     return HttpResponse(metadata_of(urls_of(call.world, conn_id), sp_keys), media_type="application/xml")
 
@@ -235,12 +233,13 @@ async def rotate_sso_certificate(call: Call, id: UUID, conn_id: UUID) -> SsoConn
     Do this after the identity provider has imported the NEXT certificate from the metadata. Messages encrypted for the
     previous key can be decrypted until the next rotation.
     """
-    pair = await keys.new_key_pair(conn_id, call.now)
+    key_pair = await keys.new_key_pair(conn_id, call.now)
     async with call.db.transaction() as tx:
-        row = await _lock(tx, call, id, conn_id)
+        row = await _lock_connection(tx, call, id, conn_id)
         call.require_match(row.updated_at)
-        await keys.rotate_keys(tx, call, conn_id, pair)
+        await keys.rotate_keys(tx, call, conn_id, key_pair)
         due_at = await _first_warning_at(tx, call, row)
+        # The status stays; only the time of the next certificate warning changes.
         await store.set_status(
             tx, project_id=call.project_id, id=conn_id, status=row.status, due_at=due_at, now=call.now
         )
@@ -256,10 +255,12 @@ async def test_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoTest:
     The final page, and `traces`, show every check and the resulting profile. No customer is created or signed in. The
     link is valid for an hour.
     """
-    row = await _require_row(call.db, call, id, conn_id)
-    parts = [error for error in rules.missing_parts(row, domain_verified=True, now=call.now) if error.code == "missing"]
-    if parts:
-        raise SsoConnectionIncomplete(errors=parts)
+    row = await _require_connection(call.db, call, id, conn_id)
+    # An expired certificate does not prevent a test, which shows it.
+    errors = rules.missing_parts(row, domain_verified=True, now=call.now)
+    missing = [error for error in errors if error.code == "missing"]
+    if missing:
+        raise SsoConnectionIncomplete(errors=missing)
     async with call.db.transaction() as tx:
         await audit.record(tx, call, "sso_connection.test_started", "SsoConnection", conn_id)
     expires_at = call.now + TEST_LIFE
@@ -271,7 +272,7 @@ async def list_sso_traces(
     call: Call, id: UUID, conn_id: UUID, limit: ListLimit = 100, cursor: Cursor | None = None
 ) -> LinkedList[SsoTrace]:
     """List the checks of the latest sign-ons, tests and logouts, newest first. They are kept for seven days."""
-    await _require_row(call.db, call, id, conn_id)
+    await _require_connection(call.db, call, id, conn_id)
     scope = f"sso_traces|{conn_id}"
     return await newest_first(call, scope, cursor, limit, store.traces, connection_id=conn_id)
 
@@ -295,7 +296,8 @@ def as_connection(call: Call, row: ConnectionWithOrganization, sp_keys: Sequence
     )
 
 
-async def _shown(call: Call, db: Queries, rows: Sequence[ConnectionWithOrganization]) -> list[SsoConnection]:
+async def _as_connections(call: Call, db: Queries, rows: Sequence[ConnectionWithOrganization]) -> list[SsoConnection]:
+    """The connections as the API returns them, in the order of the rows."""
     ids = [row.id for row in rows]
     sp_keys = await store.keys(db, project_id=call.project_id, connection_ids=ids) if ids else []
     return [as_connection(call, row, [key for key in sp_keys if key.connection_id == row.id]) for row in rows]
@@ -304,16 +306,16 @@ async def _shown(call: Call, db: Queries, rows: Sequence[ConnectionWithOrganizat
 async def _with_organizations(
     call: Call, rows: Sequence[ConnectionWithOrganization]
 ) -> list[SsoConnectionWithOrganization]:
-    shown = await _shown(call, call.db, rows)
+    connections = await _as_connections(call, call.db, rows)
     return [
         build_view(
             SsoConnectionWithOrganization,
-            view,
+            connection,
             organization=OrganizationRef(
                 id=row.organization_id, name=row.organization_name, slug=row.organization_slug
             ),
         )
-        for view, row in zip(shown, rows, strict=True)
+        for connection, row in zip(connections, rows, strict=True)
     ]
 
 
@@ -342,7 +344,7 @@ def _sp_certificate(row: KeyRow) -> SpCertificate:
     )
 
 
-async def _require_row(db: Queries, call: Call, organization_id: UUID, id: UUID) -> ConnectionWithOrganization:
+async def _require_connection(db: Queries, call: Call, organization_id: UUID, id: UUID) -> ConnectionWithOrganization:
     rows = await store.list_connections(
         db, project_id=call.project_id, organization_id=organization_id, id=id, before=None, limit=1
     )
@@ -353,10 +355,10 @@ async def _require_row(db: Queries, call: Call, organization_id: UUID, id: UUID)
 
 
 async def _get_connection(db: Queries, call: Call, organization_id: UUID, id: UUID) -> SsoConnection:
-    return (await _shown(call, db, [await _require_row(db, call, organization_id, id)]))[0]
+    return (await _as_connections(call, db, [await _require_connection(db, call, organization_id, id)]))[0]
 
 
-async def _lock(tx: Transaction, call: Call, organization_id: UUID, id: UUID) -> ConnectionRow:
+async def _lock_connection(tx: Transaction, call: Call, organization_id: UUID, id: UUID) -> ConnectionRow:
     row = await store.lock_connection(tx, project_id=call.project_id, organization_id=organization_id, id=id)
     if row is None:
         await require_organization(tx, call, organization_id)
@@ -364,7 +366,7 @@ async def _lock(tx: Transaction, call: Call, organization_id: UUID, id: UUID) ->
     return row
 
 
-def _draft(call: Call, organization_id: UUID) -> ConnectionRow:
+def _new_draft(call: Call, organization_id: UUID) -> ConnectionRow:
     return ConnectionRow(
         project_id=call.project_id,
         id=new_id(),
@@ -390,8 +392,8 @@ def _draft(call: Call, organization_id: UUID) -> ConnectionRow:
 
 
 async def _metadata_columns(call: Call, data: NewSsoConnection | SsoConnectionChange) -> dict[str, Any]:
-    """The column values from the metadata in a request; empty without metadata. Raises the problems of
-    `import_metadata`.
+    """The column values from the metadata in a request, or that remove its URL; empty if the request has neither.
+    Raises the problems of `import_metadata`.
 
     Called outside transactions, because it may fetch a URL.
     """
@@ -422,7 +424,8 @@ async def _schedule_refresh(tx: Transaction, call: Call, id: UUID, metadata_colu
 def _with_changes(
     row: ConnectionRow, data: NewSsoConnection | SsoConnectionChange, metadata_columns: dict[str, Any]
 ) -> ConnectionRow:
-    """The row with the imported columns and the fields of the request, which take precedence."""
+    """The row with the columns from the metadata and the fields of the request. Fields of the request take
+    precedence."""
     change = dict(metadata_columns)
     for name in ("name", *IDP_COLUMNS):
         value = getattr(data, name)
@@ -449,7 +452,7 @@ def _validate(call: Call, row: ConnectionRow) -> ConnectionRow:
 
 
 async def _check_references(tx: Transaction, call: Call, row: ConnectionRow) -> None:
-    """Raises RoleUnknown or Invalid if the project does not have the roles or the default redirect URL."""
+    """Raise RoleUnknown or Invalid if the project does not have the roles or the default redirect URL."""
     options = row.options
     await access.require_roles(tx, call.project_id, "ORGANIZATION", options.default_roles, "/defaultRoles")
     for group, roles in options.group_roles.items():
@@ -466,7 +469,7 @@ async def _change_status(call: Call, id: UUID, conn_id: UUID, action: Connection
     async with call.db.transaction() as tx:
         if action == "DEACTIVATE":
             await tx.lock_quota("required sso", call.project_id)
-        row = await _lock(tx, call, id, conn_id)
+        row = await _lock_connection(tx, call, id, conn_id)
         call.require_match(row.updated_at)
         status = NEXT_STATUS[row.status, action]
         if status is None:
@@ -488,39 +491,39 @@ async def _change_status(call: Call, id: UUID, conn_id: UUID, action: Connection
 
 
 async def _require_complete(tx: Transaction, call: Call, row: ConnectionRow) -> None:
-    """Raises SsoConnectionIncomplete or SsoDomainServed if the connection would not work.
+    """Raise SsoConnectionIncomplete or SsoDomainServed if the connection would not work when active.
 
-    Deactivates the active connection of another organization that has lost the domain.
+    Deactivates an active connection for the domain that belongs to an organization which has lost the domain.
     """
-    owner = await owner_of_domain(tx, call.project_id, row.domain)
-    errors = rules.missing_parts(row, domain_verified=owner == row.organization_id, now=call.now)
+    owner_id = await owner_of_domain(tx, call.project_id, row.domain)
+    errors = rules.missing_parts(row, domain_verified=owner_id == row.organization_id, now=call.now)
     if errors:
         raise SsoConnectionIncomplete(
             "The connection is incomplete: " + " ".join(error.message for error in errors), errors=errors
         )
     await store.lock_activation(tx, project_id=call.project_id, domain=row.domain)
-    serving = await store.active_connection_of_domain(tx, project_id=call.project_id, domain=row.domain)
-    if serving is None or serving.id == row.id:
+    active = await store.active_connection_of_domain(tx, project_id=call.project_id, domain=row.domain)
+    if active is None or active.id == row.id:
         return
-    if serving.organization_id == row.organization_id:
+    if active.organization_id == row.organization_id:
         error = ProblemError(path="/domain", code="domain_served", message=SsoDomainServed.message())
         raise SsoDomainServed(errors=[error])
-    await _deactivate_serving(tx, call, serving, row.domain)
+    await _deactivate_after_domain_loss(tx, call, active, row.domain)
 
 
-async def _deactivate_serving(tx: Transaction, call: Call, serving: store.ServingConnection, domain: str) -> None:
-    """Deactivate the connection of an organization that has lost the domain."""
-    await store.set_status(tx, project_id=call.project_id, id=serving.id, status="INACTIVE", due_at=None, now=call.now)
-    owner = str(serving.organization_id)
+async def _deactivate_after_domain_loss(
+    tx: Transaction, call: Call, connection: store.ServingConnection, domain: str
+) -> None:
+    """Deactivate the connection of an organization that has lost the domain, and record `sso.deactivated`."""
+    await store.set_status(
+        tx, project_id=call.project_id, id=connection.id, status="INACTIVE", due_at=None, now=call.now
+    )
+    organization_id = str(connection.organization_id)
     await events.record(
-        tx, call, "sso.deactivated", serving.id, organizationId=owner, domain=domain, reason="DOMAIN_LOST"
+        tx, call, "sso.deactivated", connection.id, organizationId=organization_id, domain=domain, reason="DOMAIN_LOST"
     )
 
 
-async def _first_warning_at(tx: Transaction, call: Call, row: ConnectionRow) -> Any:
+async def _first_warning_at(tx: Transaction, call: Call, row: ConnectionRow) -> Moment | None:
     sp_keys = await store.keys(tx, project_id=call.project_id, connection_ids=[row.id])
     return rules.first_warning_at(row, next(key.not_after for key in sp_keys if key.place == "CURRENT"), call.now)
-
-
-def _differ(before: ConnectionRow, changed_row: ConnectionRow, name: str) -> bool:
-    return bool(getattr(before, name) != getattr(changed_row, name))

@@ -56,19 +56,21 @@ class SsoProfile(Record):
     """The mapped profile of a user."""
 
     subject: str | None
-    """Persistent identifier; None if the provider sends only transient ones."""
+    """Persistent identifier; None if the assertion has none."""
     email: str | None
     name: str | None
     groups: list[str]
 
 
-def profile_of(sign_on: SamlLogin, mapping: AttributeMapping) -> SsoProfile:
+def profile_of(saml_login: SamlLogin, mapping: AttributeMapping) -> SsoProfile:
     """The profile in an assertion, read by the connection's attribute mapping or else by common attribute names."""
 
     def values(field: str) -> list[str]:
         mapped_name: str | None = getattr(mapping, field, None)
         for name in (mapped_name,) if mapped_name else COMMON_ATTRIBUTE_NAMES.get(field, ()):
-            texts = sign_on.attributes.get(name) or sign_on.attributes.get(sign_on.friendly_names.get(name, ""))
+            texts = saml_login.attributes.get(name) or saml_login.attributes.get(
+                saml_login.friendly_names.get(name, "")
+            )
             if texts:
                 return [text for text in texts if text]
         return []
@@ -77,20 +79,20 @@ def profile_of(sign_on: SamlLogin, mapping: AttributeMapping) -> SsoProfile:
         return next(iter(values(field)), None)
 
     subject = first("subject") if mapping.subject else None
-    if not mapping.subject and sign_on.format != TRANSIENT_NAME_ID:
-        subject = sign_on.name_id
+    if not mapping.subject and saml_login.format != TRANSIENT_NAME_ID:
+        subject = saml_login.name_id
     email = first("email")
-    if email is None and not mapping.email and (sign_on.format == EMAIL_NAME_ID or "@" in sign_on.name_id):
-        email = sign_on.name_id
-    parts = [part for part in (first("first_name"), first("last_name")) if part]
+    if email is None and not mapping.email and (saml_login.format == EMAIL_NAME_ID or "@" in saml_login.name_id):
+        email = saml_login.name_id
+    name_parts = [part for part in (first("first_name"), first("last_name")) if part]
     return SsoProfile(
-        subject=subject, email=email, name=first("name") or " ".join(parts) or None, groups=values("groups")
+        subject=subject, email=email, name=first("name") or " ".join(name_parts) or None, groups=values("groups")
     )
 
 
-def is_multi_factor(row: ConnectionRow, sign_on: SamlLogin) -> bool:
+def is_multi_factor(row: ConnectionRow, saml_login: SamlLogin) -> bool:
     """Whether a sign-on counts as multi-factor: the assertion states it, or the connection has `trust_mfa`."""
-    contexts = {sign_on.authn_context, *sign_on.attributes.get(MFA_ATTRIBUTE, [])}
+    contexts = {saml_login.authn_context, *saml_login.attributes.get(MFA_ATTRIBUTE, [])}
     return row.options.trust_mfa or bool(MFA_CONTEXTS & contexts)
 
 
@@ -111,9 +113,9 @@ def checks_of(
     email_verified: bool,
     test: bool,
 ) -> list[LoginCheck]:
-    """The checks of a sign-on with a valid assertion, in order; failed ones have a `refusal`.
+    """The checks of a sign-on with a valid assertion, in order; failed checks have a `refusal`.
 
-    In a test the connection need not be active.
+    With `test`, the connection need not be active.
     """
     checks = [LoginCheck(step="connection", detail=row.status)]
     if row.status != "ACTIVE" and not test:
@@ -152,18 +154,18 @@ def roles_after_sign_on(
     *,
     default_roles: Sequence[str],
     group_roles: dict[str, list[str]],
-    known: Collection[str],
+    existing_roles: Collection[str],
 ) -> list[str]:
     """The roles of a member after a sign-on; `current_roles` is None for a new member, who gets `default_roles`.
 
-    Roles in `group_roles` are set by the user's groups; other current roles stay. Roles that are not `known` are
-    omitted. Never empty: MEMBER if nothing else applies.
+    The user's groups decide about roles that `group_roles` lists; other current roles stay. Roles that are not in
+    `existing_roles` are omitted. Never empty: MEMBER if no other role is left.
     """
     group_granted = [role for group, roles in group_roles.items() if group in groups for role in roles]
     managed = {role for roles in group_roles.values() for role in roles}
     kept = list(default_roles) if current_roles is None else [role for role in current_roles if role not in managed]
-    roles = [role for role in dict.fromkeys([*kept, *group_granted]) if role in known]
-    return roles or [role for role in default_roles if role in known] or ["MEMBER"]
+    roles = [role for role in dict.fromkeys([*kept, *group_granted]) if role in existing_roles]
+    return roles or [role for role in default_roles if role in existing_roles] or ["MEMBER"]
 
 
 def missing_parts(row: ConnectionRow, *, domain_verified: bool, now: datetime) -> list[ProblemError]:
@@ -189,23 +191,23 @@ def next_warning_at(row: ConnectionRow, sp_not_after: datetime, now: datetime) -
     no later warning time."""
     if row.status != "ACTIVE":
         return None
-    moments = [ends - before for ends in expiry_times(row, sp_not_after) for before in WARNING_TIMES]
-    later = min((moment for moment in moments if moment > now), default=None)
-    return Moment.of(later) if later else None
+    warning_times = [expiry - before for expiry in expiry_times(row, sp_not_after) for before in WARNING_TIMES]
+    next_time = min((time for time in warning_times if time > now), default=None)
+    return Moment.of(next_time) if next_time else None
 
 
 def first_warning_at(row: ConnectionRow, sp_not_after: datetime, now: datetime) -> Moment | None:
     """When to warn first about new certificates: now if one expires within the longest of WARNING_TIMES, otherwise like
     `next_warning_at`."""
-    if row.status == "ACTIVE" and any(ends - WARNING_TIMES[0] <= now for ends in expiry_times(row, sp_not_after)):
+    if row.status == "ACTIVE" and any(expiry - WARNING_TIMES[0] <= now for expiry in expiry_times(row, sp_not_after)):
         return Moment.of(now)
     return next_warning_at(row, sp_not_after, now)
 
 
 def expiry_times(row: ConnectionRow, sp_not_after: datetime) -> list[datetime]:
-    """When the last pinned certificate of the identity provider expires (if there is one), and `sp_not_after`."""
-    pinned = [read_certificate(pem).not_after for pem in row.idp_certificate]
-    return [*([max(pinned)] if pinned else []), sp_not_after]
+    """When the last valid one of the identity provider's certificates expires, if there is any, and `sp_not_after`."""
+    idp_expiry_times = [read_certificate(pem).not_after for pem in row.idp_certificate]
+    return [*([max(idp_expiry_times)] if idp_expiry_times else []), sp_not_after]
 
 
 def as_connection_domain(text: str) -> str:
@@ -214,8 +216,8 @@ def as_connection_domain(text: str) -> str:
 
 
 def require_web_url(url: str, path: str, *, allow_http: bool) -> str:
-    """Return `url`. Raises Invalid at `path` if a browser cannot be redirected to it: https, or http if
-    `allow_http`."""
+    """Return `url` if it is an https URL, or with `allow_http` an http URL, that a browser can be redirected to.
+    Raises Invalid at `path` otherwise."""
     try:
         return require_browser_url(url, "address", allow_http=allow_http)
     except SamlMetadataRefused as refused:

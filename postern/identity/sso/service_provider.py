@@ -39,15 +39,18 @@ def urls_of(world: "World", connection_id: UUID) -> ConnectionUrls:
 
 
 def metadata_of(urls: ConnectionUrls, sp_keys: Sequence[KeyRow]) -> bytes:
-    """The service provider metadata, with the current and next signing certificate and the encryption certificate."""
-    published = [key.certificate for key in sp_keys if key.place in ("CURRENT", "NEXT")]
+    """The service provider metadata as XML: the CURRENT and NEXT signing certificates, and the encryption certificate.
+
+    `sp_keys` must be in the order of `store.keys`.
+    """
+    signing_certificates = [key.certificate for key in sp_keys if key.place in ("CURRENT", "NEXT")]
     return sp_metadata(
         ServiceProvider(
             entity_id=urls.entity_id,
             acs_url=urls.acs_url,
             slo_url=urls.slo_url,
-            signing_certificates=published,
-            encryption_certificates=published[:1],
+            signing_certificates=signing_certificates,
+            encryption_certificates=signing_certificates[:1],  # That of the CURRENT key.
         )
     )
 
@@ -77,14 +80,14 @@ def test_url(world: "World", connection_id: UUID, expires_at: Moment) -> str:
 
 
 def test_ticket(world: "World", connection_id: UUID, expires_at: Moment) -> str:
-    """A signed ticket that authorises a test of the connection."""
-    ends = int(expires_at.timestamp())
-    return f"{ends}.{world.secrets.sign('sso-test', f'{connection_id}|{ends}'.encode())}"
+    """A signed ticket that authorises a test of the connection until `expires_at`."""
+    expiry = int(expires_at.timestamp())
+    return f"{expiry}.{world.secrets.sign('sso-test', f'{connection_id}|{expiry}'.encode())}"
 
 
 def is_valid_test_ticket(world: "World", connection_id: UUID, ticket: str, now: Moment) -> bool:
     """Whether a ticket has a valid signature for this connection and has not expired."""
-    ends, _, signature = ticket.partition(".")
-    if not ends.isascii() or not ends.isdigit() or len(ends) > 12 or int(ends) <= now.timestamp():
+    expiry, _, signature = ticket.partition(".")
+    if not expiry.isascii() or not expiry.isdigit() or len(expiry) > 12 or int(expiry) <= now.timestamp():
         return False
-    return world.secrets.verify("sso-test", f"{connection_id}|{ends}".encode(), signature)
+    return world.secrets.verify("sso-test", f"{connection_id}|{expiry}".encode(), signature)

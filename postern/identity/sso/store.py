@@ -9,7 +9,7 @@ from postern.kernel.values import Record
 
 
 class ConnectionWithOrganization(ConnectionRow):
-    """A connection with fields of its organization, domain and metadata."""
+    """A connection with columns of its organization, domain and metadata."""
 
     organization_name: str
     organization_slug: str
@@ -48,13 +48,13 @@ async def insert_connection(tx: Transaction, connection: ConnectionRow) -> None:
 async def update_connection(tx: Transaction, connection: ConnectionRow, *, now: Moment) -> None: ...
 
 
-# Connections, newest first; of one organization with `organization_id`, at most one with `id`.
+# Connections of a project, newest first. `organization_id` and `id` filter them, unless None.
 @statement("""
     select connection.*, organization.name as organization_name, organization.slug as organization_slug,
            organization.status as organization_status,
-           exists (select from organization_domains verified
-                   where verified.project_id = connection.project_id and verified.domain = connection.domain
-                     and verified.organization_id = connection.organization_id and verified.status = 'VERIFIED')
+           exists (select from organization_domains domain
+                   where domain.project_id = connection.project_id and domain.domain = connection.domain
+                     and domain.organization_id = connection.organization_id and domain.status = 'VERIFIED')
            as domain_verified, metadata.read_at as idp_metadata_read_at, metadata.problem as idp_metadata_problem
     from sso_connections connection
     join organizations organization
@@ -72,7 +72,7 @@ async def list_connections(
 ) -> list[ConnectionWithOrganization]: ...
 
 
-# Lock a connection for update, unless its organization is deleted.
+# Lock a connection for update. Returns None if its organization is deleted.
 @statement("""
     select connection.* from sso_connections connection
     join organizations organization
@@ -86,7 +86,7 @@ async def lock_connection(
 ) -> ConnectionRow | None: ...
 
 
-# Lock a connection for update, whatever its organization.
+# Lock a connection for update, even if its organization is deleted.
 @statement("select * from sso_connections where project_id = %(project_id)s and id = %(id)s for update")
 async def lock_due_connection(tx: Transaction, *, project_id: UUID, id: UUID) -> ConnectionRow | None: ...
 
@@ -116,7 +116,7 @@ class ServingConnection(Record):
 async def active_connection_of_domain(db: Queries, *, project_id: UUID, domain: str) -> ServingConnection | None: ...
 
 
-# Lock activations of connections for a domain until the transaction ends.
+# Lock a domain until the transaction ends, so that concurrent transactions cannot both activate a connection for it.
 @statement("""
     select pg_advisory_xact_lock(hashtextextended('sso|' || %(project_id)s::text || '|' || %(domain)s, 0)) is not null
 """)
@@ -141,7 +141,7 @@ async def deactivate_connections(
 ) -> None: ...
 
 
-# Record a successful test, unless the connection was changed since `if_updated_at`.
+# Store that a test succeeded, unless the connection was changed after `if_updated_at`.
 @statement("""
     update sso_connections set tested_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s and updated_at = %(if_updated_at)s
@@ -163,37 +163,39 @@ async def set_next_warning(
 async def delete_connection(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
 
 
-# The working connection for a verified domain: the one with that domain, otherwise the newest of the organization.
+# The working connection of the organization that has verified a domain: the one for that domain, otherwise the newest.
 @statement("""
     select connection.*, organization.name as organization_name, organization.slug as organization_slug,
            organization.status as organization_status, true as domain_verified,
            metadata.read_at as idp_metadata_read_at, metadata.problem as idp_metadata_problem
-    from organization_domains requested
+    from organization_domains requested_domain
     join organizations organization
-      on organization.project_id = requested.project_id and organization.id = requested.organization_id
+      on organization.project_id = requested_domain.project_id and organization.id = requested_domain.organization_id
      and organization.status = 'ACTIVE'
     join sso_connections connection
-      on connection.project_id = requested.project_id and connection.organization_id = requested.organization_id
-     and connection.status = 'ACTIVE'
-    join organization_domains verified
-      on verified.project_id = connection.project_id and verified.organization_id = connection.organization_id
-     and verified.domain = connection.domain and verified.status = 'VERIFIED'
+      on connection.project_id = requested_domain.project_id
+     and connection.organization_id = requested_domain.organization_id and connection.status = 'ACTIVE'
+    join organization_domains domain
+      on domain.project_id = connection.project_id and domain.organization_id = connection.organization_id
+     and domain.domain = connection.domain and domain.status = 'VERIFIED'
     left join sso_metadata metadata on metadata.project_id = connection.project_id and metadata.id = connection.id
-    where requested.project_id = %(project_id)s and requested.domain = %(domain)s and requested.status = 'VERIFIED'
-    order by (connection.domain = requested.domain) desc, connection.id desc limit 1
+    where requested_domain.project_id = %(project_id)s and requested_domain.domain = %(domain)s
+      and requested_domain.status = 'VERIFIED'
+    order by (connection.domain = requested_domain.domain) desc, connection.id desc limit 1
 """)
 async def connection_for_domain(db: Queries, *, project_id: UUID, domain: str) -> ConnectionWithOrganization | None: ...
 
 
-# A working connection of an organization, or of any if it is None; preferably the one with `domain`.
+# A working connection of an organization, or of any organization if it is None: the one for `domain`, otherwise the
+# newest.
 @statement("""
     select connection.id, connection.organization_id, connection.name from sso_connections connection
     join organizations organization
       on organization.project_id = connection.project_id and organization.id = connection.organization_id
      and organization.status = 'ACTIVE'
-    join organization_domains verified
-      on verified.project_id = connection.project_id and verified.organization_id = connection.organization_id
-     and verified.domain = connection.domain and verified.status = 'VERIFIED'
+    join organization_domains domain
+      on domain.project_id = connection.project_id and domain.organization_id = connection.organization_id
+     and domain.domain = connection.domain and domain.status = 'VERIFIED'
     where connection.project_id = %(project_id)s and connection.status = 'ACTIVE'
       and (%(organization_id)s::uuid is null or connection.organization_id = %(organization_id)s)
     order by (connection.domain = %(domain)s::text) desc nulls last, connection.id desc limit 1
@@ -204,7 +206,7 @@ async def working_connection(
 
 
 class ConnectionName(Record):
-    """A connection by its name."""
+    """The name of a connection."""
 
     name: str
 
@@ -217,7 +219,8 @@ async def active_connection_name(db: Queries, *, project_id: UUID) -> Connection
 # Metadata that is fetched from a URL.
 
 
-# Insert or reset the refresh state of metadata that was just fetched; a refresh in progress is ignored.
+# Insert or reset the refresh state of metadata that was just fetched. The result of a refresh in progress will be
+# ignored.
 @statement("""
     insert into sso_metadata (project_id, id, read_at, looked_at, due_at)
     values (%(project_id)s, %(id)s, %(now)s, %(now)s, %(due_at)s)
@@ -236,7 +239,8 @@ async def delete_metadata(tx: Transaction, *, project_id: UUID, id: UUID) -> Non
 async def connection(db: Queries, *, project_id: UUID, id: UUID) -> ConnectionRow | None: ...
 
 
-# Store the result of a refresh; returns False if the row was claimed again since the claim `attempt`.
+# Store the result of a refresh; if it failed, `read_at` is None and the stored time stays. Returns False if the row was
+# claimed again since the claim `attempt`.
 @statement("""
     update sso_metadata
     set read_at = coalesce(%(read_at)s::timestamptz, read_at), looked_at = %(now)s, problem = %(problem)s,
@@ -258,13 +262,14 @@ async def record_metadata_result(
 ) -> bool: ...
 
 
-# Make the refresh due now, unless it was tried since `if_looked_before`; returns whether it is newly due.
+# Make the next refresh due now if the URL was last fetched before `fetched_before`. Returns False if that is not so, or
+# if the refresh was due already.
 @statement("""
     update sso_metadata set due_at = %(now)s
-    where project_id = %(project_id)s and id = %(id)s and due_at > %(now)s and looked_at <= %(if_looked_before)s
+    where project_id = %(project_id)s and id = %(id)s and due_at > %(now)s and looked_at <= %(fetched_before)s
 """)
 async def make_metadata_due(
-    db: Queries, *, project_id: UUID, id: UUID, if_looked_before: Moment, now: Moment
+    db: Queries, *, project_id: UUID, id: UUID, fetched_before: Moment, now: Moment
 ) -> bool: ...
 
 
@@ -339,7 +344,7 @@ async def insert_request(
 ) -> None: ...
 
 
-# The unexpired requests of a browser that have no response yet, newest first.
+# The requests of a browser that have not expired and have no response yet, newest first.
 @statement("""
     select * from sso_requests
     where project_id = %(project_id)s and connection_id = %(connection_id)s and browser = %(browser)s
@@ -351,7 +356,7 @@ async def open_requests(
 ) -> list[RequestRow]: ...
 
 
-# The unexpired logout request with a message id that has no response yet.
+# The logout request to the provider with this message id, if it has not expired and has no response yet.
 @statement("""
     select * from sso_requests
     where project_id = %(project_id)s and connection_id = %(connection_id)s and message_id = %(message_id)s
@@ -380,7 +385,7 @@ async def delete_expired_requests(db: Queries, *, project_id: UUID, ids: list[UU
 # Sign-ons.
 
 
-# Returns False if a logout message of the provider was recorded before, so that a replay has no effect.
+# Store the message id of a logout request from the provider, to detect replays. Returns False if it is stored already.
 @statement("""
     insert into sso_requests (project_id, id, connection_id, kind, message_id, browser, created_at, expires_at,
                               answered_at, due_at)
@@ -393,7 +398,7 @@ async def insert_logout_id(
 ) -> bool: ...
 
 
-# Returns False if the assertion was used before.
+# Insert a sign-on with the id of its assertion, without a customer yet. Returns False if the assertion was used before.
 @statement("""
     insert into sso_sign_ons (project_id, id, connection_id, issuer, assertion_id, created_at, due_at)
     values (%(project_id)s, %(id)s, %(connection_id)s, %(issuer)s, %(assertion_id)s, %(now)s, %(until)s)
@@ -412,6 +417,7 @@ async def insert_assertion_id(
 ) -> bool: ...
 
 
+# Store the customer of a sign-on, and what single logout needs. The row is kept until `until` or longer.
 @statement("""
     update sso_sign_ons set customer_id = %(customer_id)s, name_id = %(name_id)s, name_id_format = %(name_id_format)s,
         session_index = %(session_index)s, due_at = greatest(due_at, %(until)s::timestamptz)
@@ -437,7 +443,8 @@ async def set_customer(
 async def set_session(tx: Transaction, *, project_id: UUID, id: UUID, customer_id: UUID, session_id: UUID) -> None: ...
 
 
-# The sign-ons with a session of a NameID; with `session_indexes`, only of these sessions at the provider.
+# The sign-ons of a NameID that have a session. `session_indexes` are sessions at the provider: unless the list is
+# empty, only their sign-ons.
 @statement("""
     select * from sso_sign_ons
     where project_id = %(project_id)s and connection_id = %(connection_id)s and name_id = %(name_id)s
@@ -450,8 +457,8 @@ async def sign_ons_of_logout(
 ) -> list[SignOnRow]: ...
 
 
-# Clears the matching sign-ons and returns their customers, whose unused codes are revoked: a logout must also prevent a
-# session for which the app has not exchanged the code yet.
+# Clear the NameID of the sign-ons that a logout ends. Returns their customers; the caller must revoke their unused
+# codes, so that the app cannot start a session after the logout.
 @statement("""
     update sso_sign_ons set name_id = null
     where project_id = %(project_id)s and connection_id = %(connection_id)s and name_id = %(name_id)s
@@ -463,6 +470,7 @@ async def clear_sign_ons(
 ) -> list[UUID | None]: ...
 
 
+# Erase customers from their sign-ons. The assertion ids stay.
 @statement("""
     update sso_sign_ons set name_id = null, name_id_format = null, session_index = null, session_id = null,
         customer_id = null
@@ -471,7 +479,8 @@ async def clear_sign_ons(
 async def erase_customers(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...
 
 
-# Traces of tests and refused sign-ons have no customer id, but may contain the customer's address.
+# Delete the traces without a customer id that contain the address of a customer. Tests and refused sign-ons have such
+# traces.
 @statement("""
     delete from sso_traces trace using customers customer
     where customer.project_id = %(project_id)s and customer.id = any(%(customer_ids)s)
@@ -481,7 +490,7 @@ async def erase_customers(tx: Transaction, *, project_id: UUID, customer_ids: li
 async def delete_traces_mentioning(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...
 
 
-# The sign-on that started a session, or None.
+# The sign-on that started a session; None if there is none, or if a single logout has ended it.
 @statement("""
     select * from sso_sign_ons
     where project_id = %(project_id)s and session_id = %(session_id)s and customer_id is not null

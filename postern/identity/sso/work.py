@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ExpiringSsoRow(Record):
-    """A row whose retention has ended."""
+    """A row of a table whose rows are deleted when they are due."""
 
     project_id: UUID
     id: UUID
@@ -41,7 +41,7 @@ async def record_certificate_warnings(world: "World", job: ConnectionRow) -> Non
 
 
 def _warnings(row: ConnectionRow, sp_not_after: Moment, now: Moment) -> list[Event]:
-    idp_ends, sp_ends = rules.expiry_times(row, sp_not_after)
+    idp_expiry, sp_expiry = rules.expiry_times(row, sp_not_after)
     return [
         events.make_event(
             row.project_id,
@@ -51,27 +51,27 @@ def _warnings(row: ConnectionRow, sp_not_after: Moment, now: Moment) -> list[Eve
             organizationId=str(row.organization_id),
             domain=row.domain,
             owner=owner,
-            expiresAt=Moment.of(ends),
-            daysLeft=max((ends - now).days, 0),
+            expiresAt=Moment.of(expiry),
+            daysLeft=max((expiry - now).days, 0),
         )
-        for owner, ends in (("IDP", idp_ends), ("SP", sp_ends))
-        if ends - now <= WARNING_TIMES[0]
+        for owner, expiry in (("IDP", idp_expiry), ("SP", sp_expiry))
+        if expiry - now <= WARNING_TIMES[0]
     ]
 
 
 async def delete_expired_requests(world: "World", rows: list[ExpiringSsoRow]) -> None:
-    """Delete requests that have expired."""
+    """Delete requests that have expired, all of one project."""
     ids = [row.id for row in rows]
     await store.delete_expired_requests(world.db, project_id=rows[0].project_id, ids=ids, now=world.clock())
 
 
 async def delete_expired_sign_ons(world: "World", rows: list[ExpiringSsoRow]) -> None:
-    """Delete sign-ons whose retention has ended, with the ids of their assertions."""
+    """Delete sign-ons whose retention has ended, all of one project, with the ids of their assertions."""
     await store.delete_expired_sign_ons(world.db, project_id=rows[0].project_id, ids=[row.id for row in rows])
 
 
 async def delete_expired_traces(world: "World", rows: list[ExpiringSsoRow]) -> None:
-    """Delete traces after TRACE_RETENTION."""
+    """Delete traces whose retention has ended, all of one project."""
     await store.delete_expired_traces(world.db, project_id=rows[0].project_id, ids=[row.id for row in rows])
 
 

@@ -211,15 +211,15 @@ def test_every_combination_of_a_check(declared, banned, suspended, member, by_ro
     standing = AccessFacts(
         number=1,
         declared=declared,
-        customer_known=True,
+        customer_exists=True,
         banned=banned,
         customer_roles=["support"],
-        organization_known=True,
+        organization_exists=True,
         suspended=suspended,
         member_roles=["buyer"] if member else None,
         granting_in_project=["support"] if by_role and declared else [],
         granting_in_all_organizations=["support"] if everywhere and declared else [],
-        granting_to_members=["buyer"] if by_role and member and declared else [],
+        granting_in_organization=["buyer"] if by_role and member and declared else [],
     )
     answer = decide("a:b", standing, uuid4(), uuid4())
     if not declared:

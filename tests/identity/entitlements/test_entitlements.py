@@ -304,7 +304,7 @@ def test_every_combination_of_an_entitlement(override, plan, default):
         reason=None,
         expires_at=None,
         suspended=False,
-        organization_known=True,
+        organization_exists=True,
     )
     said = {"OVERRIDE": (override, 3), "PLAN": (plan, 2), "DEFAULT": (default, 1)}
     source = next(name for name, (enabled, _) in said.items() if enabled is not None)
