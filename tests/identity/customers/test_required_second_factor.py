@@ -337,7 +337,7 @@ async def test_no_other_operation_starts_a_session_without_the_second_factor(aut
 async def test_joining_by_domain_at_sign_in_applies_the_requirement_at_once(auth, directory, clock):
     """Defects: I10"""
     organization = await directory.organization()
-    domain = await directory.proved(organization, f"{uuid4().hex[:10]}.example")
+    domain = await directory.verified_domain(organization, f"{uuid4().hex[:10]}.example")
     path = f"/b2b/organizations/{organization['id']}"
     assert (await directory.project.client.patch(path, {"requireMfa": True})).status_code == 200
     address = f"ada@{domain['domain']}"

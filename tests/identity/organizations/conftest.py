@@ -1,4 +1,4 @@
-"""Organizations, customers and members for them."""
+"""The `directory` fixture, which creates organizations, their members and domains, and customers of one project."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -17,49 +17,53 @@ PASSWORD = "a password nobody has"
 
 @dataclass
 class Directory:
-    """Makes organizations, customers and members of one project."""
+    """Creates organizations, customers, members and domains of one project, and lists members and events."""
 
     project: Tenant
     zone: Any
     work_off: Callable[[], Awaitable[int]]
 
     async def organization(self, name: str = "Acme", **fields: Any) -> dict[str, Any]:
-        made = await self.project.client.post("/b2b/organizations", {"name": name, **fields})
-        assert made.status_code == 201, made.text
-        return made.json()
+        response = await self.project.client.post("/b2b/organizations", {"name": name, **fields})
+        assert response.status_code == 201, response.text
+        return response.json()
 
     async def customer(self, email: str | None = None, *, verified: bool = True, **fields: Any) -> dict[str, Any]:
         body = {"email": email or f"{uuid4().hex[:12]}@example.com", "emailVerified": verified, **fields}
-        made = await self.project.client.post("/customers", {"password": PASSWORD, **body})
-        assert made.status_code == 201, made.text
-        return made.json()
+        response = await self.project.client.post("/customers", {"password": PASSWORD, **body})
+        assert response.status_code == 201, response.text
+        return response.json()
 
     async def member(self, organization: dict[str, Any], *roles: str, **fields: Any) -> dict[str, Any]:
+        """Create a customer and add it to an organization; returns the customer."""
         customer = await self.customer(**fields)
         body = {"customerId": customer["id"], **({"roles": list(roles)} if roles else {})}
-        made = await self.project.client.post(f"/b2b/organizations/{organization['id']}/members", body)
-        assert made.status_code == 201, made.text
+        response = await self.project.client.post(f"/b2b/organizations/{organization['id']}/members", body)
+        assert response.status_code == 201, response.text
         return customer
 
     async def domain(self, organization: dict[str, Any], name: str) -> dict[str, Any]:
         path = f"/b2b/organizations/{organization['id']}/domains"
-        made = await self.project.client.post(path, {"domain": name})
-        assert made.status_code == 201, made.text
-        return made.json()
+        response = await self.project.client.post(path, {"domain": name})
+        assert response.status_code == 201, response.text
+        return response.json()
 
     def publish(self, domain: dict[str, Any]) -> None:
+        """Publish the TXT record of a domain in the test DNS zone."""
         self.zone.add(domain["recordName"], "TXT", domain["record"])
 
-    async def proved(self, organization: dict[str, Any], name: str, *, auto_join: bool = True) -> dict[str, Any]:
-        """A verified domain of an organization."""
+    async def verified_domain(
+        self, organization: dict[str, Any], name: str, *, auto_join: bool = True
+    ) -> dict[str, Any]:
+        """Create a domain of an organization, publish its TXT record, and verify it."""
         domain = await self.domain(organization, name)
         self.publish(domain)
         path = f"/b2b/organizations/{organization['id']}/domains/{domain['id']}"
-        verified = await self.project.client.post(f"{path}/verify")
-        assert verified.json()["status"] == "VERIFIED", verified.text
-        changed = await self.project.client.patch(path, {"autoJoinEnabled": auto_join})
-        assert changed.status_code == 200, changed.text
-        return changed.json()
+        verify_response = await self.project.client.post(f"{path}/verify")
+        assert verify_response.json()["status"] == "VERIFIED", verify_response.text
+        change_response = await self.project.client.patch(path, {"autoJoinEnabled": auto_join})
+        assert change_response.status_code == 200, change_response.text
+        return change_response.json()
 
     async def members_of(self, organization: dict[str, Any]) -> list[dict[str, Any]]:
         return (await self.project.client.get(f"/b2b/organizations/{organization['id']}/members")).json()

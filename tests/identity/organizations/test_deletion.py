@@ -1,4 +1,4 @@
-"""A deleted organization is inaccessible at once; its rows are deleted in chunks."""
+"""A deleted organization is inaccessible at once; its rows are deleted in batches."""
 
 import asyncio
 from dataclasses import replace
@@ -13,25 +13,28 @@ from postern.kernel.due import drain
 from tests.identity.organizations.conftest import PASSWORD, Directory
 from tests.peers.identity_provider import IdentityProvider
 
-DELETIONS = [each for each in WORK if each.name == "organizations.deletions"]
+DELETIONS = [work for work in WORK if work.name == "organizations.deletions"]
 
 
 @pytest.fixture
-async def full(directory: Directory):
-    """An organization with something in every table that can hang on one; no other one waits to be removed."""
+async def full_organization(directory: Directory):
+    """An organization with rows in every table that references organizations, its domain name, and its connection.
+
+    No other organization is waiting for deletion.
+    """
     await directory.work_off()
     acme = await directory.organization("Acme", externalId="acme-17")
     path, client, idp = f"/b2b/organizations/{acme['id']}", directory.project.client, IdentityProvider()
-    name = f"{uuid4().hex[:10]}.example"
-    await directory.proved(acme, name)
+    domain_name = f"{uuid4().hex[:10]}.example"
+    await directory.verified_domain(acme, domain_name)
     for _ in range(5):
         await directory.member(acme, "ADMIN")
-    for at in range(4):
-        invited = await client.post(f"{path}/invitations", {"email": f"new-{at}@{name}", "role": "MEMBER"})
-        assert invited.status_code == 201, invited.text
+    for number in range(4):
+        response = await client.post(f"{path}/invitations", {"email": f"new-{number}@{domain_name}", "role": "MEMBER"})
+        assert response.status_code == 201, response.text
     body = {
         "name": "Acme",
-        "domain": name,
+        "domain": domain_name,
         "idpEntityId": idp.entity_id,
         "idpSsoUrl": f"{idp.base}/login",
         "idpCertificate": [idp.certificate],
@@ -43,22 +46,22 @@ async def full(directory: Directory):
     assert (await client.post("/b2b/plans", {"key": "pro", "name": "Pro"})).status_code == 201
     assert (await client.put(f"{path}/plan", {"planKey": "pro"})).status_code == 204
     override = {"enabled": True, "limit": 9, "reason": "A pilot"}
-    answer = await client.put(f"{path}/entitlements/seats", override)
-    assert answer.status_code in (200, 201), answer.text
-    return acme, name, connection
+    response = await client.put(f"{path}/entitlements/seats", override)
+    assert response.status_code in (200, 201), response.text
+    return acme, domain_name, connection
 
 
-async def rows_of(world, project_id: str, organization_id: str) -> dict[str, int]:
-    """How many rows each table has that would go with the organization, and the organization itself."""
-    left = {}
-    for doomed in [*await catalog.dependent_rows(world.db, "organizations")]:
-        query = SQL("select count(*) from {} where {}").format(Identifier(doomed.table), doomed.condition)
+async def count_rows_to_delete(world, project_id: str, organization_id: str) -> dict[str, int]:
+    """How many rows the deletion of an organization will delete, by table. Tables without such rows are omitted."""
+    counts = {}
+    for rows in [*await catalog.dependent_rows(world.db, "organizations")]:
+        query = SQL("select count(*) from {} where {}").format(Identifier(rows.table), rows.condition)
         values = {"project_id": UUID(project_id), "id": UUID(organization_id)}
         async with world.db.connection() as connection:
             (count,) = await (await connection.execute(query, values)).fetchone()
         if count:
-            left[doomed.table] = count
-    return left
+            counts[rows.table] = count
+    return counts
 
 
 async def row_of(world, project_id: str, organization_id: str):
@@ -67,17 +70,23 @@ async def row_of(world, project_id: str, organization_id: str):
         return await (await connection.execute(query, (UUID(project_id), UUID(organization_id)))).fetchone()
 
 
-async def test_a_deleted_organization_is_404_before_its_rows_are_deleted(directory, auth, full, world):
-    acme, name, connection = full
+async def test_a_deleted_organization_is_404_before_its_rows_are_deleted(directory, auth, full_organization, world):
+    acme, domain_name, connection = full_organization
     client, path = directory.project.client, f"/b2b/organizations/{acme['id']}"
     (member, *_) = await directory.members_of(acme)
-    before = await rows_of(world, directory.project.id, acme["id"])
-    assert set(before) > {"organization_members", "invitations", "sso_connections", "sso_keys", "organization_plans"}
+    counts_before = await count_rows_to_delete(world, directory.project.id, acme["id"])
+    assert set(counts_before) > {
+        "organization_members",
+        "invitations",
+        "sso_connections",
+        "sso_keys",
+        "organization_plans",
+    }
     deleted = await client.delete(path)
     assert (deleted.status_code, deleted.json()["slug"]) == (200, acme["slug"])
     assert deleted.json()["memberCount"] == 5
-    there = f"{path}/sso-connections/{connection['id']}"
-    for verb, place in [
+    connection_path = f"{path}/sso-connections/{connection['id']}"
+    for verb, subpath in [
         ("GET", ""),
         ("PATCH", ""),
         ("DELETE", ""),
@@ -89,95 +98,101 @@ async def test_a_deleted_organization_is_404_before_its_rows_are_deleted(directo
         ("PUT", "/plan"),
     ]:
         body = {"PATCH": {"name": "Again"}, "PUT": {"planKey": "pro"}}.get(verb)
-        assert (await client.request(verb, f"{path}{place}", json=body)).status_code == 404, (verb, place)
-    for verb, place in [("GET", ""), ("POST", "/activate"), ("POST", "/deactivate"), ("POST", "/rotate-certificate")]:
-        assert (await client.request(verb, f"{there}{place}")).status_code == 404, (verb, place)
+        assert (await client.request(verb, f"{path}{subpath}", json=body)).status_code == 404, (verb, subpath)
+    for verb, subpath in [("GET", ""), ("POST", "/activate"), ("POST", "/deactivate"), ("POST", "/rotate-certificate")]:
+        assert (await client.request(verb, f"{connection_path}{subpath}")).status_code == 404, (verb, subpath)
     assert (await client.get("/b2b/organizations")).json() == []
     assert (await client.get("/b2b/sso-connections")).json() == []
-    asked = {"permission": "members:read", "customerId": member["customerId"], "organizationId": acme["id"]}
-    checked = await client.post("/access/check", asked)
-    assert (checked.status_code, checked.json()["code"]) == (404, "place_missing"), checked.text
+    check = {"permission": "members:read", "customerId": member["customerId"], "organizationId": acme["id"]}
+    decision = await client.post("/access/check", check)
+    assert (decision.status_code, decision.json()["code"]) == (404, "place_missing"), decision.text
     signed_in = (await auth.sign_in(member["email"], PASSWORD)).json()
     assert (await auth.as_(signed_in["accessToken"]).get("/organizations")).json() == []
     assert (await client.get("/b2b/plans")).json()[0]["organizationCount"] == 0
     assert (await client.get(connection["loginUrl"])).status_code == 404
-    again = await directory.organization("Acme", externalId="acme-17", slug=acme["slug"])
-    await directory.proved(again, name)
+    new_organization = await directory.organization("Acme", externalId="acme-17", slug=acme["slug"])
+    await directory.verified_domain(new_organization, domain_name)
     body = {
         "name": "Acme",
-        "domain": name,
+        "domain": domain_name,
         "idpEntityId": "https://idp.example/metadata",
         "idpSsoUrl": "https://idp.example/login",
         "idpCertificate": [IdentityProvider().certificate],
     }
-    newer = (await client.post(f"/b2b/organizations/{again['id']}/sso-connections", body)).json()
-    switched = await client.post(f"/b2b/organizations/{again['id']}/sso-connections/{newer['id']}/activate")
-    assert switched.status_code == 200, switched.text
-    assert await row_of(world, directory.project.id, acme["id"]) is not None, "and nothing was swept so far"
+    new_connection = (await client.post(f"/b2b/organizations/{new_organization['id']}/sso-connections", body)).json()
+    activated = await client.post(
+        f"/b2b/organizations/{new_organization['id']}/sso-connections/{new_connection['id']}/activate"
+    )
+    assert activated.status_code == 200, activated.text
+    assert await row_of(world, directory.project.id, acme["id"]) is not None, "the worker has not deleted any rows yet"
 
 
-async def test_deletion_removes_all_rows_of_the_organization_and_no_others(directory, full, world, work_off):
-    acme, _, _ = full
+async def test_deletion_removes_all_rows_of_the_organization_and_no_others(
+    directory, full_organization, world, work_off
+):
+    acme, _, _ = full_organization
     other = await directory.organization("Other")
     await directory.member(other)
     customers = (await directory.project.client.get("/customers/stats")).json()["total"]
     await directory.project.client.delete(f"/b2b/organizations/{acme['id']}")
     await work_off()
-    assert await rows_of(world, directory.project.id, acme["id"]) == {}
+    assert await count_rows_to_delete(world, directory.project.id, acme["id"]) == {}
     assert await row_of(world, directory.project.id, acme["id"]) is None
     assert len(await directory.members_of(other)) == 1
     assert (await directory.project.client.get("/customers/stats")).json()["total"] == customers
 
 
-async def test_an_interrupted_deletion_is_continued(directory, full, world, clock, monkeypatch):
-    acme, _, _ = full
-    before = await rows_of(world, directory.project.id, acme["id"])
+async def test_an_interrupted_deletion_is_continued(directory, full_organization, world, clock, monkeypatch):
+    acme, _, _ = full_organization
+    counts_before = await count_rows_to_delete(world, directory.project.id, acme["id"])
     await directory.project.client.delete(f"/b2b/organizations/{acme['id']}")
-    delete_some, chunks = catalog.delete_some, 0
+    delete_some, batches = catalog.delete_some, 0
 
-    async def dying(db, doomed, values):
-        nonlocal chunks
-        chunks += 1
-        if chunks == 8:
+    async def crash_at_the_eighth_batch(db, rows, values):
+        nonlocal batches
+        batches += 1
+        if batches == 8:
             raise asyncio.CancelledError
-        return await delete_some(db, doomed, values, limit=2)
+        return await delete_some(db, rows, values, limit=2)
 
-    monkeypatch.setattr(catalog, "delete_some", dying)
+    monkeypatch.setattr(catalog, "delete_some", crash_at_the_eighth_batch)
     await drain(world, DELETIONS)
-    half = await rows_of(world, directory.project.id, acme["id"])
-    assert 0 < sum(half.values()) < sum(before.values())
+    counts_after_crash = await count_rows_to_delete(world, directory.project.id, acme["id"])
+    assert 0 < sum(counts_after_crash.values()) < sum(counts_before.values())
     monkeypatch.setattr(catalog, "delete_some", delete_some)
     await drain(world, DELETIONS)
-    assert await rows_of(world, directory.project.id, acme["id"]) == half, "the dead worker's lease still runs"
+    assert await count_rows_to_delete(world, directory.project.id, acme["id"]) == counts_after_crash, (
+        "the lease of the crashed worker has not expired"
+    )
     clock.move(DELETIONS[0].lease)
     await drain(world, DELETIONS)
-    assert await rows_of(world, directory.project.id, acme["id"]) == {}
+    assert await count_rows_to_delete(world, directory.project.id, acme["id"]) == {}
     assert await row_of(world, directory.project.id, acme["id"]) is None
 
 
-async def test_a_large_deletion_runs_in_chunks(directory, full, world, monkeypatch):
-    acme, _, _ = full
+async def test_a_large_deletion_runs_in_chunks(directory, full_organization, world, monkeypatch):
+    acme, _, _ = full_organization
     monkeypatch.setattr(catalog, "MAX_CHUNKS", 1)
     await directory.project.client.delete(f"/b2b/organizations/{acme['id']}")
     attempts = []
 
-    async def counted(world, jobs):
+    async def record_attempts(world, jobs):
         attempts.extend(job.attempt for job in jobs if str(job.id) == acme["id"])
         await DELETIONS[0].do(world, jobs)
 
-    await drain(world, [replace(DELETIONS[0], do=counted)])
+    await drain(world, [replace(DELETIONS[0], do=record_attempts)])
     assert attempts == list(range(1, len(attempts) + 1))
     assert len(attempts) > 3
-    assert await rows_of(world, directory.project.id, acme["id"]) == {}
+    assert await count_rows_to_delete(world, directory.project.id, acme["id"]) == {}
 
 
 async def test_every_table_of_an_organization_has_an_index_for_deletion(world):
     """Each index has two columns, the project first, so that the deletion reads only the rows that it deletes."""
-    names = [each.table for each in await catalog.dependent_rows(world.db, "organizations")]
-    assert set(names) >= {"organization_members", "invitations", "organization_domains", "sso_sign_ons", "sso_keys"}
-    assert names.index("sso_sign_ons") < names.index("sso_connections"), "followers of followers first"
+    tables = [rows.table for rows in await catalog.dependent_rows(world.db, "organizations")]
+    assert set(tables) >= {"organization_members", "invitations", "organization_domains", "sso_sign_ons", "sso_keys"}
+    assert tables.index("sso_sign_ons") < tables.index("sso_connections"), "indirectly dependent tables come first"
     async with world.db.connection() as connection:
-        query = """select f.conrelid::regclass::text from pg_constraint f where f.contype = 'f'
-            and f.confrelid = 'organizations'::regclass and (f.confdeltype <> 'c' or cardinality(f.conkey) <> 2)"""
-        others = await (await connection.execute(query)).fetchall()
-    assert others == []
+        query = """select conrelid::regclass::text from pg_constraint where contype = 'f'
+            and confrelid = 'organizations'::regclass and (confdeltype <> 'c' or cardinality(conkey) <> 2)"""
+        tables_without_cascade = await (await connection.execute(query)).fetchall()
+    assert tables_without_cascade == []

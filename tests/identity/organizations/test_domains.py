@@ -20,9 +20,9 @@ def path_of(domain: dict) -> str:
     return f"/b2b/organizations/{domain['organizationId']}/domains/{domain['id']}"
 
 
-async def shown(project, domain):
-    listed = (await project.client.get(f"/b2b/organizations/{domain['organizationId']}/domains")).json()
-    return next(each for each in listed if each["id"] == domain["id"])
+async def get_domain(project, domain):
+    domains = (await project.client.get(f"/b2b/organizations/{domain['organizationId']}/domains")).json()
+    return next(listed_domain for listed_domain in domains if listed_domain["id"] == domain["id"])
 
 
 async def verify(project, domain):
@@ -30,9 +30,9 @@ async def verify(project, domain):
 
 
 async def join(project, customer):
-    answer = await project.client.post("/b2b/domain-join", {"customerId": customer["id"]})
-    assert answer.status_code == 200, answer.text
-    return answer.json()
+    response = await project.client.post("/b2b/domain-join", {"customerId": customer["id"]})
+    assert response.status_code == 200, response.text
+    return response.json()
 
 
 async def test_a_domain_is_verified_by_its_txt_record(project, directory, zone):
@@ -42,13 +42,13 @@ async def test_a_domain_is_verified_by_its_txt_record(project, directory, zone):
     assert domain["recordName"] == "_postern-verification.acme.example"
     prefix, _, token = domain["record"].partition("=")
     assert (prefix, len(token)) == ("postern-verification", 32)
-    missing = (await verify(project, domain)).json()
-    assert (missing["status"], missing["reason"]) == ("PENDING", "RECORD_NOT_FOUND")
+    without_record = (await verify(project, domain)).json()
+    assert (without_record["status"], without_record["reason"]) == ("PENDING", "RECORD_NOT_FOUND")
     zone.add(domain["recordName"], "TXT", "something else", domain["record"])
-    found = (await verify(project, domain)).json()
-    assert (found["status"], found["reason"]) == ("VERIFIED", None)
-    assert found["verifiedAt"] is not None
-    assert [each["data"]["domain"] for each in await directory.events("organization.domain_verified")] == [
+    with_record = (await verify(project, domain)).json()
+    assert (with_record["status"], with_record["reason"]) == ("VERIFIED", None)
+    assert with_record["verifiedAt"] is not None
+    assert [event["data"]["domain"] for event in await directory.events("organization.domain_verified")] == [
         "acme.example"
     ]
     removed = await project.client.delete(path_of(domain))
@@ -58,63 +58,65 @@ async def test_a_domain_is_verified_by_its_txt_record(project, directory, zone):
 
 async def test_the_worker_verifies_a_domain_or_fails_it_after_thirty_days(project, directory, clock, work_off):
     acme = await directory.organization()
-    found, never = await directory.domain(acme, "found.example"), await directory.domain(acme, "never.example")
+    published, unpublished = [await directory.domain(acme, name) for name in ("one.example", "two.example")]
     await work_off()
-    assert (await shown(project, found))["status"] == "PENDING"
-    directory.publish(found)
+    assert (await get_domain(project, published))["status"] == "PENDING"
+    directory.publish(published)
     clock.move(timedelta(minutes=1))
     await work_off()
-    assert (await shown(project, found))["status"] == "VERIFIED"
+    assert (await get_domain(project, published))["status"] == "VERIFIED"
     clock.move(timedelta(days=30))
     await work_off()
-    gone = await shown(project, never)
-    assert (gone["status"], gone["nextCheckAt"]) == ("FAILED", None)
-    again = (await verify(project, never)).json()
-    assert (again["status"], again["nextCheckAt"] is None) == ("PENDING", False)
+    failed = await get_domain(project, unpublished)
+    assert (failed["status"], failed["nextCheckAt"]) == ("FAILED", None)
+    restarted = (await verify(project, unpublished)).json()
+    assert (restarted["status"], restarted["nextCheckAt"] is None) == ("PENDING", False)
 
 
 async def test_dns_failures_do_not_count_as_a_missing_record(project, directory, zone, clock, work_off):
-    domain = await directory.proved(await directory.organization(), "acme.example")
+    domain = await directory.verified_domain(await directory.organization(), "acme.example")
     zone.servfail(domain["recordName"], "TXT")
     for _ in range(6):
         clock.move(timedelta(days=1))
         await work_off()
-    now = await shown(project, domain)
-    assert (now["status"], now["reason"], now["missingSince"]) == ("VERIFIED", "DNS_UNAVAILABLE", None)
+    checked = await get_domain(project, domain)
+    assert (checked["status"], checked["reason"], checked["missingSince"]) == ("VERIFIED", "DNS_UNAVAILABLE", None)
 
 
 async def test_a_domain_lapses_after_three_missing_records_in_72_hours(project, directory, zone, clock, work_off, auth):
     acme = await directory.organization()
-    domain = await directory.proved(acme, "acme.example")
+    domain = await directory.verified_domain(acme, "acme.example")
     old_record = domain["record"]
     zone.remove(domain["recordName"])
     for day in range(4):
-        assert (await shown(project, domain))["status"] == "VERIFIED", day
+        assert (await get_domain(project, domain))["status"] == "VERIFIED", day
         clock.move(timedelta(days=1))
         await work_off()
-    lapsed = await shown(project, domain)
+    lapsed = await get_domain(project, domain)
     assert (lapsed["status"], lapsed["autoJoinEnabled"]) == ("LAPSED", False)
-    assert [each["data"]["domain"] for each in await directory.events("organization.domain_lapsed")] == ["acme.example"]
+    assert [event["data"]["domain"] for event in await directory.events("organization.domain_lapsed")] == [
+        "acme.example"
+    ]
     ada = await directory.customer("ada@acme.example")
     assert (await auth.sign_in(ada["email"])).status_code == 200
     assert await directory.members_of(acme) == []
     assert (await join(project, ada))["reason"] == "NO_MATCHING_DOMAIN"
-    # Whoever registers the name next can find the old record in the DNS's past: it proves nothing any more.
+    # The next registrant of the name can find the old record in DNS history, so it must not verify the domain.
     assert lapsed["record"] != old_record
     zone.add(domain["recordName"], "TXT", old_record)
     assert (await verify(project, domain)).json()["status"] == "LAPSED"
     directory.publish(lapsed)
-    proved = (await verify(project, domain)).json()
-    assert (proved["status"], proved["autoJoinEnabled"]) == ("VERIFIED", False)
+    verified_again = (await verify(project, domain)).json()
+    assert (verified_again["status"], verified_again["autoJoinEnabled"]) == ("VERIFIED", False)
 
 
 async def test_a_record_that_returns_in_time_keeps_the_domain_verified(project, directory, zone, clock, work_off):
-    domain = await directory.proved(await directory.organization(), "acme.example")
+    domain = await directory.verified_domain(await directory.organization(), "acme.example")
     zone.remove(domain["recordName"])
     for _ in range(3):
         clock.move(timedelta(days=1))
         await work_off()
-    assert (await shown(project, domain))["missingSince"] is not None
+    assert (await get_domain(project, domain))["missingSince"] is not None
     directory.publish(domain)
     clock.move(timedelta(days=1))
     await work_off()
@@ -122,63 +124,63 @@ async def test_a_record_that_returns_in_time_keeps_the_domain_verified(project, 
     for _ in range(3):
         clock.move(timedelta(days=1))
         await work_off()
-    now = await shown(project, domain)
-    assert (now["status"], now["autoJoinEnabled"]) == ("VERIFIED", True)
+    checked = await get_domain(project, domain)
+    assert (checked["status"], checked["autoJoinEnabled"]) == ("VERIFIED", True)
 
 
 async def test_a_verified_domain_cannot_be_verified_by_another_organization(project, directory):
-    domain = await directory.proved(await directory.organization(), "acme.example")
-    thief = await directory.organization("Thief")
-    path = f"/b2b/organizations/{thief['id']}/domains"
-    taken = await project.client.post(path, {"domain": "acme.example"})
-    assert (taken.status_code, taken.json()["code"]) == (409, "domain_taken")
-    foreign = f"{path}/{domain['id']}"
+    domain = await directory.verified_domain(await directory.organization(), "acme.example")
+    other = await directory.organization("Other")
+    path = f"/b2b/organizations/{other['id']}/domains"
+    refused = await project.client.post(path, {"domain": "acme.example"})
+    assert (refused.status_code, refused.json()["code"]) == (409, "domain_taken")
+    foreign_path = f"{path}/{domain['id']}"
     for refused in (
-        await project.client.post(f"{foreign}/verify"),
-        await project.client.patch(foreign, {"autoJoinEnabled": False}),
-        await project.client.delete(foreign),
+        await project.client.post(f"{foreign_path}/verify"),
+        await project.client.patch(foreign_path, {"autoJoinEnabled": False}),
+        await project.client.delete(foreign_path),
     ):
         assert refused.status_code == 404
 
 
 async def test_a_lapsed_domain_can_be_verified_by_another_organization(project, directory, zone, clock, work_off):
-    acme, heir = await directory.organization(), await directory.organization("Heir")
-    lost = await directory.proved(acme, "acme.example")
-    zone.remove(lost["recordName"])
+    acme, new_owner = await directory.organization(), await directory.organization("New owner")
+    lapsed = await directory.verified_domain(acme, "acme.example")
+    zone.remove(lapsed["recordName"])
     for _ in range(4):
         clock.move(timedelta(days=1))
         await work_off()
-    await directory.proved(heir, "acme.example")
-    directory.publish(await shown(project, lost))
-    refused = await verify(project, lost)
+    await directory.verified_domain(new_owner, "acme.example")
+    directory.publish(await get_domain(project, lapsed))
+    refused = await verify(project, lapsed)
     assert (refused.status_code, refused.json()["code"]) == (409, "domain_taken")
     clock.move(timedelta(days=1))
     await work_off()
-    now = await shown(project, lost)
-    assert (now["status"], now["reason"]) == ("LAPSED", "VERIFIED_BY_ANOTHER_ORGANIZATION")
+    checked = await get_domain(project, lapsed)
+    assert (checked["status"], checked["reason"]) == ("LAPSED", "VERIFIED_BY_ANOTHER_ORGANIZATION")
 
 
 async def test_concurrent_verifications_give_the_domain_to_the_first(project, directory, clock, work_off):
-    one, two = await directory.organization("One"), await directory.organization("Two")
-    first, second = await directory.domain(one, "acme.example"), await directory.domain(two, "acme.example")
+    acme, other = await directory.organization("One"), await directory.organization("Two")
+    first, second = await directory.domain(acme, "acme.example"), await directory.domain(other, "acme.example")
     directory.publish(first)
     directory.publish(second)
     answers = await asyncio.gather(verify(project, first), verify(project, second))
-    assert sorted(each.status_code for each in answers) == [200, 409]
+    assert sorted(answer.status_code for answer in answers) == [200, 409]
     loser = second if answers[0].status_code == 200 else first
     clock.move(timedelta(minutes=1))
     await work_off()
-    now = await shown(project, loser)
-    assert (now["status"], now["reason"]) == ("PENDING", "VERIFIED_BY_ANOTHER_ORGANIZATION")
+    checked = await get_domain(project, loser)
+    assert (checked["status"], checked["reason"]) == ("PENDING", "VERIFIED_BY_ANOTHER_ORGANIZATION")
 
 
 async def test_the_same_domain_can_be_verified_in_two_projects(project, directory, new_project, zone, work_off):
     from tests.identity.organizations.conftest import Directory
 
-    elsewhere = Directory(await new_project(), zone, work_off)
-    await directory.proved(await directory.organization(), "acme.example")
-    theirs = await elsewhere.proved(await elsewhere.organization(), "acme.example")
-    assert (await project.client.get(f"/b2b/organizations/{theirs['organizationId']}/domains")).status_code == 404
+    other_directory = Directory(await new_project(), zone, work_off)
+    await directory.verified_domain(await directory.organization(), "acme.example")
+    other_domain = await other_directory.verified_domain(await other_directory.organization(), "acme.example")
+    assert (await project.client.get(f"/b2b/organizations/{other_domain['organizationId']}/domains")).status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -231,7 +233,7 @@ async def test_auto_join_requires_a_verified_domain(project, directory):
 
 async def test_signing_in_joins_the_organization_of_the_domain(project, directory, auth):
     acme = await directory.organization()
-    domain = await directory.proved(acme, "acme.example")
+    domain = await directory.verified_domain(acme, "acme.example")
     ada = await directory.customer("ada@ACME.example")
     assert await directory.members_of(acme) == []
     assert (await auth.sign_in("ada@acme.example")).status_code == 200
@@ -242,40 +244,40 @@ async def test_signing_in_joins_the_organization_of_the_domain(project, director
     await project.client.patch(path_of(domain), {"autoJoinEnabled": False})
     await directory.customer("bob@acme.example")
     await auth.sign_in("bob@acme.example")
-    assert [each["customerId"] for each in await directory.members_of(acme)] == [ada["id"]]
+    assert [member["customerId"] for member in await directory.members_of(acme)] == [ada["id"]]
 
 
 async def test_subdomains_do_not_join(project, directory, auth):
     acme = await directory.organization()
-    await directory.proved(acme, "acme.example")
+    await directory.verified_domain(acme, "acme.example")
     for address in ("ada@mail.acme.example", "bob@notacme.example", "eve@example"):
         customer = await project.client.post("/customers", {"email": address, "emailVerified": True})
         if customer.status_code == 201:
             assert (await join(project, customer.json()))["reason"] == "NO_MATCHING_DOMAIN"
-    below = await directory.organization("Below")
-    await directory.proved(below, "team.acme.example")
+    subdomain_owner = await directory.organization("Subdomain owner")
+    await directory.verified_domain(subdomain_owner, "team.acme.example")
     ada = await directory.customer("ada@team.acme.example")
     await auth.sign_in(ada["email"])
     assert await directory.members_of(acme) == []
-    assert [each["customerId"] for each in await directory.members_of(below)] == [ada["id"]]
+    assert [member["customerId"] for member in await directory.members_of(subdomain_owner)] == [ada["id"]]
 
 
 async def test_concurrent_auto_join_joins_once(project, directory, auth):
     acme = await directory.organization()
-    await directory.proved(acme, "acme.example")
+    await directory.verified_domain(acme, "acme.example")
     ada = await directory.customer("ada@acme.example")
-    signed_in = [auth.sign_in(ada["email"]) for _ in range(3)]
-    asked = [project.client.post("/b2b/domain-join", {"customerId": ada["id"]}) for _ in range(5)]
-    answers = await asyncio.gather(*signed_in, *asked)
-    assert {each.status_code for each in answers} == {200}
+    sign_ins = [auth.sign_in(ada["email"]) for _ in range(3)]
+    joins = [project.client.post("/b2b/domain-join", {"customerId": ada["id"]}) for _ in range(5)]
+    responses = await asyncio.gather(*sign_ins, *joins)
+    assert {response.status_code for response in responses} == {200}
     assert len(await directory.members_of(acme)) == 1
     assert len(await directory.events("organization.member_added")) == 1
-    assert sum(each.json()["joined"] for each in answers[3:]) <= 1
+    assert sum(response.json()["joined"] for response in responses[3:]) <= 1
 
 
 async def test_domain_join_returns_every_result(project, directory):
     acme = await directory.organization()
-    domain = await directory.proved(acme, "acme.example", auto_join=False)
+    domain = await directory.verified_domain(acme, "acme.example", auto_join=False)
     ada = await directory.customer("ada@acme.example")
     assert await join(project, ada) == {
         "joined": False,
@@ -294,8 +296,8 @@ async def test_domain_join_returns_every_result(project, directory):
     assert (joined["joined"], joined["reason"]) == (True, "JOINED")
     again = await join(project, ada)
     assert (again["joined"], again["reason"], again["organizationId"]) == (False, "ALREADY_MEMBER", acme["id"])
-    unproved = await directory.customer("bob@acme.example", verified=False)
-    assert (await join(project, unproved))["reason"] == "EMAIL_NOT_VERIFIED"
+    unverified = await directory.customer("bob@acme.example", verified=False)
+    assert (await join(project, unverified))["reason"] == "EMAIL_NOT_VERIFIED"
     for address, reason in (("eve@gmail.com", "PUBLIC_DOMAIN"), ("eve@other.example", "NO_MATCHING_DOMAIN")):
         answer = await join(project, await directory.customer(address))
         assert (answer["reason"], answer["organizationId"]) == (reason, None)
@@ -303,32 +305,34 @@ async def test_domain_join_returns_every_result(project, directory):
 
 
 def test_the_state_table_covers_every_state_and_result():
-    signs = {sign for _, sign in NEXT_DOMAIN_STATUS}
-    assert set(NEXT_DOMAIN_STATUS) == {(status, sign) for status in STATUSES for sign in signs}
+    inputs = {state_input for _, state_input in NEXT_DOMAIN_STATUS}
+    assert set(NEXT_DOMAIN_STATUS) == {(status, state_input) for status in STATUSES for state_input in inputs}
 
 
 @pytest.mark.parametrize("status", STATUSES)
-@pytest.mark.parametrize("seen", [True, False, None])
+@pytest.mark.parametrize("record_exists", [True, False, None])
 @pytest.mark.parametrize("days", [0, 4, 31])
 @pytest.mark.parametrize("misses", [1, 3])
-def test_dns_results_are_interpreted(clock, status, seen, days, misses):
+def test_dns_results_are_interpreted(clock, status, record_exists, days, misses):
     since, now = clock(), clock() + timedelta(days=days)
-    sign = domain_input(status, record_exists=seen, watched_since=since, missing_since=since, misses=misses, now=now)
-    if seen is not False:
-        assert sign == ("SEEN" if seen else "UNSURE")
+    state_input = domain_input(
+        status, record_exists=record_exists, watched_since=since, missing_since=since, misses=misses, now=now
+    )
+    if record_exists is not False:
+        assert state_input == ("SEEN" if record_exists else "UNSURE")
         return
     too_long = days == 31 if status != "VERIFIED" else days >= 3 and misses >= 3
-    assert sign == ("MISSING_TOO_LONG" if too_long else "MISSING")
+    assert state_input == ("MISSING_TOO_LONG" if too_long else "MISSING")
 
 
 def test_the_schedule_of_domain_checks(clock):
     since, minute = clock(), timedelta(minutes=1)
-    now, looks = since, []
+    now, waits = since, []
     while now < since + timedelta(days=1):
         wait = time_until_next_check("PENDING", watched_since=since, now=now)
-        looks.append(wait)
+        waits.append(wait)
         now += wait
-    assert looks[:28] == [minute] * 10 + [10 * minute] * 18
-    assert set(looks[28:]) == {60 * minute}
+    assert waits[:28] == [minute] * 10 + [10 * minute] * 18
+    assert set(waits[28:]) == {60 * minute}
     assert time_until_next_check("VERIFIED", watched_since=since, now=now) == timedelta(days=1)
     assert time_until_next_check("FAILED", watched_since=since, now=now) is None

@@ -1,4 +1,4 @@
-"""Invitations in every state."""
+"""Invitations: e-mails, acceptance, expiry, and every action in every state."""
 
 import asyncio
 import re
@@ -14,7 +14,7 @@ from postern.identity.organizations.model import NEXT_INVITATION_STATUS, Invitat
 from postern.identity.organizations.rules import invitation_token
 from tests.identity.customers.conftest import GOOD, new_address
 
-SIGNS = ("ACCEPT", "REVOKE", "RESEND")
+ACTIONS = ("ACCEPT", "REVOKE", "RESEND")
 
 
 async def invite(directory, organization, email, **fields):
@@ -23,12 +23,13 @@ async def invite(directory, organization, email, **fields):
 
 
 async def token_for(auth, email: str) -> str:
-    """The token in the newest mail to an address."""
+    """The invitation token in the newest e-mail to an address."""
     texts = [mail["text"] for mail in await auth.mails(email)]
     return re.findall(r"\b[0-9a-f]{32}\.[\w-]{27}", texts[-1])[0]
 
 
 async def signed_in(auth, directory, email: str, **fields):
+    """Create a customer and sign in; returns the client of the customer."""
     await directory.customer(email, **fields)
     return auth.as_((await auth.sign_in(email)).json()["accessToken"])
 
@@ -36,7 +37,7 @@ async def signed_in(auth, directory, email: str, **fields):
 async def test_a_mailed_invitation_leads_to_a_membership(directory, auth, project):
     acme = await directory.organization("Acme {{ 7 * 7 }}")
     inviter = await directory.member(acme, "OWNER")
-    made = await invite(
+    response = await invite(
         directory,
         acme,
         "ada@example.com",
@@ -44,10 +45,10 @@ async def test_a_mailed_invitation_leads_to_a_membership(directory, auth, projec
         acceptUrl="https://app.example.com/join?from=mail",
         invitedByEndUserId=inviter["id"],
     )
-    assert made.status_code == 201
-    shown = made.json()
-    assert (shown["role"], shown["status"], shown["appId"]) == ("ADMIN", "PENDING", project.id)
-    assert (shown["invitedByEndUserId"], shown["mailedAt"]) == (inviter["id"], None)
+    assert response.status_code == 201
+    invitation = response.json()
+    assert (invitation["role"], invitation["status"], invitation["appId"]) == ("ADMIN", "PENDING", project.id)
+    assert (invitation["invitedByEndUserId"], invitation["mailedAt"]) == (inviter["id"], None)
     assert (await project.client.get(f"/b2b/organizations/{acme['id']}")).json()["pendingInvitationCount"] == 1
     (mail,) = await auth.mails("ada@example.com")
     assert mail["subject"] == "You are invited to Acme {{ 7 * 7 }} on " + mail["subject"].rpartition(" on ")[2]
@@ -62,7 +63,7 @@ async def test_a_mailed_invitation_leads_to_a_membership(directory, auth, projec
     assert (accepted.json()["invitation"]["status"], accepted.json()["roles"]) == ("ACCEPTED", ["ADMIN"])
     again = await ada.post("/invitations/accept", {"token": token})
     assert again.json() == accepted.json()
-    (member,) = [each for each in await directory.members_of(acme) if each["customerId"] != inviter["id"]]
+    (member,) = [member for member in await directory.members_of(acme) if member["customerId"] != inviter["id"]]
     assert (member["roles"], member["source"]) == (["ADMIN"], "INVITATION")
     assert len(await directory.events("invitation.accepted")) == 1
     assert len(await directory.events("organization.member_added")) == 2
@@ -77,8 +78,8 @@ async def test_only_the_verified_invited_address_can_accept(directory, auth):
     token = await token_for(auth, "ada@example.com")
     bob = await signed_in(auth, directory, "bob@example.com")
     assert (await bob.post("/invitations/accept", {"token": token})).json()["code"] == "invited_somebody_else"
-    unproved = await auth.unverified("ada@example.com")
-    ada = auth.as_(unproved["accessToken"])
+    unverified = await auth.unverified("ada@example.com")
+    ada = auth.as_(unverified["accessToken"])
     refused = await ada.post("/invitations/accept", {"token": token})
     assert (refused.status_code, refused.json()["code"]) == (403, "address_not_verified")
     assert (await auth.post("/invitations/accept", {"token": token})).status_code == 401
@@ -95,11 +96,11 @@ async def test_a_malformed_token_is_404(directory, auth, token):
 async def test_a_token_of_another_project_is_rejected(directory, auth, new_project):
     await invite(directory, await directory.organization(), "ada@example.com")
     token = await token_for(auth, "ada@example.com")
-    elsewhere = await new_project()
-    answer = await elsewhere.client.post("/auth/invitations/preview", {"token": token})
+    other_project = await new_project()
+    answer = await other_project.client.post("/auth/invitations/preview", {"token": token})
     assert answer.status_code in (403, 404)
-    there = auth.client.__class__(auth.app, None, f"/projects/{elsewhere.id}/auth")
-    assert (await there.post("/invitations/preview", {"token": token})).status_code == 404
+    other_auth = auth.client.__class__(auth.app, None, f"/projects/{other_project.id}/auth")
+    assert (await other_auth.post("/invitations/preview", {"token": token})).status_code == 404
 
 
 async def test_one_pending_invitation_per_address_and_organization(directory, clock):
@@ -111,8 +112,8 @@ async def test_one_pending_invitation_per_address_and_organization(directory, cl
     clock.move(timedelta(days=7, seconds=1))
     assert (await invite(directory, acme, "ada@example.com")).status_code == 201
     path = f"/b2b/organizations/{acme['id']}/invitations"
-    listed = (await directory.project.client.get(path)).json()
-    assert [each["status"] for each in listed] == ["PENDING", "EXPIRED"]
+    invitations = (await directory.project.client.get(path)).json()
+    assert [invitation["status"] for invitation in invitations] == ["PENDING", "EXPIRED"]
     resend = await directory.project.client.post(f"{path}/{first.json()['id']}/resend")
     assert resend.json()["code"] == "already_invited"
 
@@ -120,7 +121,7 @@ async def test_one_pending_invitation_per_address_and_organization(directory, cl
 async def test_concurrent_invitations_create_one(directory):
     acme = await directory.organization()
     answers = await asyncio.gather(*(invite(directory, acme, "ada@example.com") for _ in range(5)))
-    assert sorted(each.status_code for each in answers) == [201, 409, 409, 409, 409]
+    assert sorted(answer.status_code for answer in answers) == [201, 409, 409, 409, 409]
 
 
 async def test_concurrent_acceptances_join_once(directory, auth):
@@ -129,23 +130,23 @@ async def test_concurrent_acceptances_join_once(directory, auth):
     token = await token_for(auth, "ada@example.com")
     ada = await signed_in(auth, directory, "ada@example.com")
     answers = await asyncio.gather(*(ada.post("/invitations/accept", {"token": token}) for _ in range(4)))
-    assert {each.status_code for each in answers} == {200}
+    assert {answer.status_code for answer in answers} == {200}
     assert len(await directory.events("organization.member_added")) == 1
 
 
 async def test_resending_issues_a_new_token_at_most_once_a_minute(directory, auth, clock):
     acme = await directory.organization()
-    made = (await invite(directory, acme, "ada@example.com", expiresInDays=1)).json()
+    invitation = (await invite(directory, acme, "ada@example.com", expiresInDays=1)).json()
     old = await token_for(auth, "ada@example.com")
-    path = f"/apps/{directory.project.id}/organizations/{acme['id']}/invitations/{made['id']}/resend"
-    early = await directory.project.client.post(path)
-    assert (early.status_code, early.headers["retry-after"]) == (429, "60")
+    path = f"/apps/{directory.project.id}/organizations/{acme['id']}/invitations/{invitation['id']}/resend"
+    too_early = await directory.project.client.post(path)
+    assert (too_early.status_code, too_early.headers["retry-after"]) == (429, "60")
     clock.move(timedelta(seconds=59, milliseconds=100))
     assert (await directory.project.client.post(path)).headers["retry-after"] == "1"
     clock.move(timedelta(seconds=1))
-    again = await directory.project.client.post(path)
-    assert again.status_code == 200
-    assert again.json()["expiresAt"] > made["expiresAt"]
+    resent = await directory.project.client.post(path)
+    assert resent.status_code == 200
+    assert resent.json()["expiresAt"] > invitation["expiresAt"]
     new = await token_for(auth, "ada@example.com")
     assert new != old
     ada = await signed_in(auth, directory, "ada@example.com")
@@ -155,12 +156,12 @@ async def test_resending_issues_a_new_token_at_most_once_a_minute(directory, aut
 
 async def test_an_invitation_expires_with_an_event(directory, auth, clock, work_off):
     acme = await directory.organization()
-    made = (await invite(directory, acme, "ada@example.com", expiresInDays=30)).json()
+    invitation = (await invite(directory, acme, "ada@example.com", expiresInDays=30)).json()
     token = await token_for(auth, "ada@example.com")
     clock.move(timedelta(days=30))
     path = f"/apps/{directory.project.id}/organizations/{acme['id']}/invitations"
-    assert [each["id"] for each in (await directory.project.client.get(f"{path}?status=EXPIRED")).json()] == [
-        made["id"]
+    assert [listed["id"] for listed in (await directory.project.client.get(f"{path}?status=EXPIRED")).json()] == [
+        invitation["id"]
     ]
     assert (await directory.project.client.get(f"{path}?status=PENDING")).json() == []
     assert (await directory.project.client.get(f"/b2b/organizations/{acme['id']}")).json()[
@@ -171,15 +172,15 @@ async def test_an_invitation_expires_with_an_event(directory, auth, clock, work_
     assert (refused.status_code, refused.json()["code"]) == (409, "invitation_closed")
     await work_off()
     await work_off()
-    assert [each["subjectId"] for each in await directory.events("invitation.expired")] == [made["id"]]
+    assert [event["subjectId"] for event in await directory.events("invitation.expired")] == [invitation["id"]]
 
 
-@pytest.mark.parametrize("sign", SIGNS)
+@pytest.mark.parametrize("action", ACTIONS)
 @pytest.mark.parametrize("status", get_args(InvitationStatus))
-async def test_every_action_in_every_invitation_state(directory, auth, clock, status, sign):
+async def test_every_action_in_every_invitation_state(directory, auth, clock, status, action):
     acme = await directory.organization()
-    made = (await invite(directory, acme, "ada@example.com", expiresInDays=1)).json()
-    path = f"/apps/{directory.project.id}/organizations/{acme['id']}/invitations/{made['id']}"
+    invitation = (await invite(directory, acme, "ada@example.com", expiresInDays=1)).json()
+    path = f"/apps/{directory.project.id}/organizations/{acme['id']}/invitations/{invitation['id']}"
     token = await token_for(auth, "ada@example.com")
     ada = await signed_in(auth, directory, "ada@example.com")
     if status == "ACCEPTED":
@@ -187,30 +188,32 @@ async def test_every_action_in_every_invitation_state(directory, auth, clock, st
     elif status == "REVOKED":
         await directory.project.client.delete(path)
     clock.move(timedelta(days=1) if status == "EXPIRED" else timedelta(minutes=2))
-    if sign == "ACCEPT":
+    if action == "ACCEPT":
         ada = auth.as_((await auth.sign_in("ada@example.com")).json()["accessToken"])
         answer = await ada.post("/invitations/accept", {"token": token})
-        after = answer.json().get("invitation", {}).get("status")
-        if status == "ACCEPTED":  # The same person again is no error.
-            assert after == "ACCEPTED"
+        new_status = answer.json().get("invitation", {}).get("status")
+        if status == "ACCEPTED":  # Accepting again as the same customer is not an error.
+            assert new_status == "ACCEPTED"
             return
-    elif sign == "REVOKE":
+    elif action == "REVOKE":
         answer = await directory.project.client.delete(path)
-        after = answer.json().get("status")
+        new_status = answer.json().get("status")
     else:
         answer = await directory.project.client.post(f"{path}/resend")
-        after = answer.json().get("status")
-    expected = NEXT_INVITATION_STATUS[status, sign]
+        new_status = answer.json().get("status")
+    expected = NEXT_INVITATION_STATUS[status, action]
     assert answer.status_code == (409 if expected is None else 200)
     if expected is None:
         assert answer.json()["code"] == "invitation_closed"
     else:
-        assert after == expected
+        assert new_status == expected
 
 
 def test_the_state_table_covers_every_state_and_action():
-    signs = {sign for _, sign in NEXT_INVITATION_STATUS}
-    assert set(NEXT_INVITATION_STATUS) == {(status, sign) for status in get_args(InvitationStatus) for sign in signs}
+    actions = {action for _, action in NEXT_INVITATION_STATUS}
+    assert set(NEXT_INVITATION_STATUS) == {
+        (status, action) for status in get_args(InvitationStatus) for action in actions
+    }
 
 
 async def test_invalid_invitations_are_rejected(directory):
@@ -221,26 +224,26 @@ async def test_invalid_invitations_are_rejected(directory):
     assert (await invite(directory, acme, "a@example.com", role="pilot")).json()["errors"][0]["path"] == "/role"
     assert (await invite(directory, acme, "a@example.com", expiresInDays=31)).status_code == 400
     assert (await invite(directory, acme, "a@example.com", acceptUrl="javascript:alert(1)")).status_code == 400
-    stranger = await directory.customer()
-    unknown = await invite(directory, acme, "a@example.com", invitedByEndUserId=stranger["id"])
-    assert unknown.json()["code"] == "inviter_unknown"
+    customer = await directory.customer()
+    not_a_member = await invite(directory, acme, "a@example.com", invitedByEndUserId=customer["id"])
+    assert not_a_member.json()["code"] == "inviter_unknown"
     other = await directory.organization("Other")
-    made = (await invite(directory, acme, "a@example.com")).json()
+    invitation = (await invite(directory, acme, "a@example.com")).json()
     path = f"/apps/{directory.project.id}/organizations/{other['id']}/invitations"
-    assert (await directory.project.client.delete(f"{path}/{made['id']}")).status_code == 404
+    assert (await directory.project.client.delete(f"{path}/{invitation['id']}")).status_code == 404
     assert (await directory.project.client.get(f"{path}?status=LOST")).status_code == 400
 
 
 async def test_a_suspended_organization_cannot_invite_or_admit_members(directory, auth, clock):
     acme = await directory.organization()
     path = f"/b2b/organizations/{acme['id']}"
-    made = (await invite(directory, acme, "ada@example.com")).json()
+    invitation = (await invite(directory, acme, "ada@example.com")).json()
     token = await token_for(auth, "ada@example.com")
     ada = await signed_in(auth, directory, "ada@example.com")
     await directory.project.client.patch(path, {"status": "SUSPENDED"})
     clock.move(timedelta(minutes=2))
     for refused in (
-        await directory.project.client.post(f"{path}/invitations/{made['id']}/resend"),
+        await directory.project.client.post(f"{path}/invitations/{invitation['id']}/resend"),
         await ada.post("/invitations/accept", {"token": token}),
     ):
         assert (refused.status_code, refused.json()["code"]) == (409, "organization_suspended")
@@ -250,27 +253,27 @@ async def test_mail_problems_are_reported_and_retried(directory, auth, project, 
     acme = await directory.organization()
     relay = {"transport": "relay", "relays": [{"host": "relay.example"}]}
     await project.developer.patch("", {"settings": {**relay, "signIn": {"mailFrom": "a@unproved.example"}}})
-    made = (await invite(directory, acme, "ada@example.com")).json()
+    invitation = (await invite(directory, acme, "ada@example.com")).json()
     await work_off()
     path = f"/b2b/organizations/{acme['id']}/invitations"
-    (shown,) = (await project.client.get(path)).json()
-    assert (shown["id"], shown["mailedAt"]) == (made["id"], None)
-    assert "unproved.example" in shown["mailProblem"]
-    assert "settings.signIn.mailFrom" in shown["mailProblem"], "what to do"
+    (listed,) = (await project.client.get(path)).json()
+    assert (listed["id"], listed["mailedAt"]) == (invitation["id"], None)
+    assert "unproved.example" in listed["mailProblem"]
+    assert "settings.signIn.mailFrom" in listed["mailProblem"], "the message names the setting to change"
     await project.developer.patch("", {"settings": {"transport": "capture"}})
     clock.move(timedelta(minutes=3))
     assert await token_for(auth, "ada@example.com")
-    (shown,) = (await project.client.get(path)).json()
-    assert (shown["mailProblem"], shown["mailedAt"] is None) == (None, False)
+    (listed,) = (await project.client.get(path)).json()
+    assert (listed["mailProblem"], listed["mailedAt"] is None) == (None, False)
 
 
 @pytest.mark.parametrize("name", ["Acme\r\nBcc: eve@evil.example", "Acme\u2028Ltd", "Acme\x85Ltd", "Acme\t", "\n"])
 async def test_names_that_are_invalid_in_mail_are_rejected(directory, name):
     acme = await directory.organization()
-    mine = f"/b2b/organizations/{acme['id']}"
+    organization_path = f"/b2b/organizations/{acme['id']}"
     for refused in (
         await directory.project.client.post("/b2b/organizations", {"name": name}),
-        await directory.project.client.patch(mine, {"name": name}),
+        await directory.project.client.patch(organization_path, {"name": name}),
         await directory.project.developer.patch("", {"name": name}),
         await directory.project.developer.patch("", {"settings": {"signIn": {"appName": name}}}),
     ):
@@ -282,8 +285,8 @@ async def test_an_invalid_accept_url_is_rejected(directory, url):
     acme = await directory.organization()
     refused = await invite(directory, acme, "a@example.com", acceptUrl=url)
     assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/acceptUrl")
-    back = ["https://app.example.com/back", url]
-    refused = await directory.project.developer.patch("", {"settings": {"signIn": {"redirectUrls": back}}})
+    redirect_urls = ["https://app.example.com/back", url]
+    refused = await directory.project.developer.patch("", {"settings": {"signIn": {"redirectUrls": redirect_urls}}})
     assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/settings/signIn/redirectUrls/1")
 
 
@@ -298,37 +301,39 @@ async def test_the_mail_links_to_a_page_with_an_accept_button(auth, directory, s
     await auth.settings(signUp=False, redirectUrls=["https://app.example.com/back"])
     acme = await directory.organization("Acme")
     email = new_address()
-    made = await directory.project.client.post(f"/b2b/organizations/{acme['id']}/invitations", {"email": email})
+    invitation = await directory.project.client.post(f"/b2b/organizations/{acme['id']}/invitations", {"email": email})
     mail = (await auth.mails(email))[-1]
     assert f"/projects/{directory.project.id}/auth/pages/invitation?token=" in mail["text"]
     assert "MEMBER" not in mail["text"] + mail["html"]
     button = lxml.html.fromstring(mail["html"]).find(".//a")
     assert (button.text, "display:inline-block" in button.get("style")) == ("Accept the invitation", True)
-    assert "http" not in lxml.html.fromstring(mail["html"]).text_content(), "the button stands for the link"
-    ids = UUID(directory.project.id), UUID(made.json()["id"])
-    token = invitation_token(world.secrets, *ids, 1)
+    assert "http" not in lxml.html.fromstring(mail["html"]).text_content(), "the URL is only in the button"
+    project_and_invitation_ids = UUID(directory.project.id), UUID(invitation.json()["id"])
+    token = invitation_token(world.secrets, *project_and_invitation_ids, 1)
     path = f"/projects/{directory.project.id}/auth/pages/invitation?token={token}"
     page = await stranger.get(path)
     assert page.status_code == 200, (path, page.text)
     assert "Join Acme" in page.text
     assert email in page.text
-    members = f"/b2b/organizations/{acme['id']}/members"
-    assert (await directory.project.client.get(members)).json() == [], "opening the page accepts nothing"
+    members_path = f"/b2b/organizations/{acme['id']}/members"
+    assert (await directory.project.client.get(members_path)).json() == [], (
+        "opening the page does not accept the invitation"
+    )
     accepted = await stranger.request("POST", path.partition("?")[0], data={"token": token})
     assert accepted.status_code == 200
     assert "You are now a member of Acme" in accepted.text
     assert "Continue to" in accepted.text
-    (member,) = (await directory.project.client.get(members)).json()
+    (member,) = (await directory.project.client.get(members_path)).json()
     assert (member["email"], member["roles"]) == (email, ["MEMBER"])
     customer = (await directory.project.client.get(f"/customers/{member['customerId']}")).json()
     assert customer["emailVerifiedAt"] is not None
-    again = await stranger.request("POST", path.partition("?")[0], data={"token": token})
-    assert again.status_code == 200
+    accepted_again = await stranger.request("POST", path.partition("?")[0], data={"token": token})
+    assert accepted_again.status_code == 200
     assert "have accepted" in (await stranger.get(path)).text
-    asked = (await auth.post("/sign-in/code", {"email": email})).json()
-    body = {"challengeId": asked["challengeId"], "code": await auth.code(email)}
+    challenge = (await auth.post("/sign-in/code", {"email": email})).json()
+    body = {"challengeId": challenge["challengeId"], "code": await auth.code(email)}
     assert (await auth.post("/sign-in/code/verify", body)).json()["customer"]["id"] == member["customerId"]
-    assert made.json()["status"] == "PENDING"
+    assert invitation.json()["status"] == "PENDING"
 
 
 async def test_the_page_of_a_closed_invitation_shows_its_state(auth, directory, stranger):
@@ -336,38 +341,38 @@ async def test_the_page_of_a_closed_invitation_shows_its_state(auth, directory, 
     acme = await directory.organization("Acme")
     email = new_address()
     path = f"/b2b/organizations/{acme['id']}/invitations"
-    made = (await directory.project.client.post(path, {"email": email})).json()
+    invitation = (await directory.project.client.post(path, {"email": email})).json()
     token = await token_for(auth, email)
-    await directory.project.client.delete(f"{path}/{made['id']}")
-    here = f"/projects/{directory.project.id}/auth/pages/invitation"
-    assert "was withdrawn" in (await stranger.get(f"{here}?token={token}")).text
-    refused = await stranger.request("POST", here, data={"token": token})
+    await directory.project.client.delete(f"{path}/{invitation['id']}")
+    page_path = f"/projects/{directory.project.id}/auth/pages/invitation"
+    assert "was withdrawn" in (await stranger.get(f"{page_path}?token={token}")).text
+    refused = await stranger.request("POST", page_path, data={"token": token})
     assert refused.status_code == 409
-    unknown = await stranger.get(f"{here}?token=nonsense")
+    unknown = await stranger.get(f"{page_path}?token=nonsense")
     assert unknown.status_code == 404
     assert "no longer valid" in unknown.text
 
 
-@pytest.mark.parametrize("way", ["password", "code"])
-async def test_an_invited_address_can_sign_up_when_sign_up_is_closed(auth, directory, way):
+@pytest.mark.parametrize("method", ["password", "code"])
+async def test_an_invited_address_can_sign_up_when_sign_up_is_closed(auth, directory, method):
     """Defects: I8"""
     await auth.settings(signUp=False)
     acme = await directory.organization("Acme")
     invited, stranger = new_address(), new_address()
     path = f"/b2b/organizations/{acme['id']}/invitations"
-    made = (await directory.project.client.post(path, {"email": invited})).json()
-    if way == "password":
+    invitation = (await directory.project.client.post(path, {"email": invited})).json()
+    if method == "password":
         refused = await auth.post("/sign-up", {"email": stranger, "password": GOOD})
         assert (refused.status_code, refused.json()["code"]) == (403, "sign_up_closed")
         assert (await auth.signed_up(invited))["customer"]["email"] == invited
     else:
         await auth.post("/sign-in/code", {"email": stranger})
         assert await auth.mails(stranger) == []
-        asked = (await auth.post("/sign-in/code", {"email": invited})).json()
-        body = {"challengeId": asked["challengeId"], "code": await auth.code(invited)}
+        challenge = (await auth.post("/sign-in/code", {"email": invited})).json()
+        body = {"challengeId": challenge["challengeId"], "code": await auth.code(invited)}
         assert (await auth.post("/sign-in/code/verify", body)).json()["customer"]["email"] == invited
     other = new_address()
-    gone = (await directory.project.client.post(path, {"email": other})).json()
-    await directory.project.client.delete(f"{path}/{gone['id']}")
+    revoked = (await directory.project.client.post(path, {"email": other})).json()
+    await directory.project.client.delete(f"{path}/{revoked['id']}")
     assert (await auth.post("/sign-up", {"email": other, "password": GOOD})).status_code == 403
-    assert made["status"] == "PENDING"
+    assert invitation["status"] == "PENDING"

@@ -17,8 +17,8 @@ def test_slugs_transliterate_latin_letters(name, slug):
 @pytest.mark.parametrize("name", [" ", "\u00a0\u2003 ", ""])
 async def test_a_blank_name_is_rejected(project, name):
     """Defects: I12"""
-    made = await project.client.post("/b2b/organizations", {"name": name})
-    assert (made.status_code, made.json()["errors"][0]["path"]) == (400, "/name")
+    created = await project.client.post("/b2b/organizations", {"name": name})
+    assert (created.status_code, created.json()["errors"][0]["path"]) == (400, "/name")
     acme = (await project.client.post("/b2b/organizations", {"name": "Acme"})).json()
     changed = await project.client.patch(f"/b2b/organizations/{acme['id']}", {"name": name})
     assert (changed.status_code, changed.json()["errors"][0]["path"]) == (400, "/name")

@@ -166,7 +166,7 @@ def query_of(answer: Any) -> dict[str, str]:
 async def acme(directory: Directory, idp: IdentityProvider, app: Any, clock: Any, auth: Any) -> Acme:
     await auth.settings(redirectUrls=[REDIRECT_URL])
     organization = await directory.organization("Acme")
-    domain = await directory.proved(organization, f"{uuid4().hex[:10]}.example", auto_join=False)
+    domain = await directory.verified_domain(organization, f"{uuid4().hex[:10]}.example", auto_join=False)
     return Acme(directory, idp, organization, domain, app, clock)
 
 

@@ -177,7 +177,7 @@ async def test_a_new_owner_of_a_domain_is_not_blocked_by_the_former_connection(c
         assert (await connected.client.patch(mine, {"status": "SUSPENDED"})).status_code == 200
     assert (await connected.client.get(before)).json()["held"] is not None
     other = await connected.directory.organization("Next")
-    await connected.directory.proved(other, name)
+    await connected.directory.verified_domain(other, name)
     path = f"/b2b/organizations/{other['id']}/sso-connections"
     made = (await connected.client.post(path, {"name": "Next", "domain": name, **connected.idp_fields()})).json()
     answer = await connected.client.post(f"{path}/{made['id']}/activate")

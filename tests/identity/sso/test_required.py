@@ -35,7 +35,7 @@ async def require_in_project(auth, value=True, status=200):
 async def second_acme(acme, idp):
     """Another organization of the project with a domain and a connection of its own."""
     organization = await acme.directory.organization(f"Other {uuid4().hex[:6]}")
-    domain = await acme.directory.proved(organization, f"{uuid4().hex[:10]}.example", auto_join=False)
+    domain = await acme.directory.verified_domain(organization, f"{uuid4().hex[:10]}.example", auto_join=False)
     other = Acme(acme.directory, idp, organization, domain, acme.app, acme.clock)
     await other.connect()
     return other

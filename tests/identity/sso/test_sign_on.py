@@ -292,7 +292,7 @@ async def test_connections_with_the_same_entity_id_do_not_share_subjects(connect
     email = connected.address("maria")
     first = await connected.browser().sign_in(email)
     other = await connected.directory.organization("Evil")
-    theirs = await connected.directory.proved(other, "evil.example")
+    theirs = await connected.directory.verified_domain(other, "evil.example")
     connected.organization, connected.domain = other, theirs
     connected.idp = IdentityProvider(connected.idp.entity_id, keys=keys("evil"), now=connected.clock())
     await connected.connect(allowOtherDomains=True)
@@ -518,7 +518,7 @@ async def test_the_sso_lookup_finds_the_connection_of_an_address(connected, stra
     found = (await stranger.get(path, params={"email": email})).json()
     assert (found["connectionId"], found["loginUrl"]) == (connected.connection["id"], connected.connection["loginUrl"])
     assert (await stranger.post(path, {"email": email})).json() == found
-    second = await connected.directory.proved(connected.organization, "second-of-acme.example")
+    second = await connected.directory.verified_domain(connected.organization, "second-of-acme.example")
     assert (await stranger.post(path, {"email": f"a@{second['domain']}"})).json() == found
     for other in ("maria@gmail.com", f"maria@sub.{connected.domain['domain']}", "maria@localhost"):
         assert set((await stranger.post(path, {"email": other})).json().values()) == {None}
