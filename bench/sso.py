@@ -64,14 +64,16 @@ async def sign_on(world, zone, count: int) -> None:
 
     people = Directory(Project(), zone, nothing)
     organization = await people.organization("Acme")
-    domain = await people.proved(organization, "acme-at-the-bench.example", auto_join=False)
+    domain = await people.verified_domain(organization, "acme-at-the-bench.example", auto_join=False)
     acme = Acme(people, IdentityProvider(now=world.clock()), organization, domain, app, world.clock)
     await acme.connect()
     acs, token, bare, work = [], [], [], []
     for number in range(count):
         browser = acme.browser()
         browser.client = Client(app, ip=f"10.0.{number // 200}.{number % 200}")
-        place, form = browser.answer((await browser.start()).headers["location"], acme.address(f"person-{number % 50}"))
+        place, form = browser.idp_response(
+            (await browser.start()).headers["location"], acme.address(f"person-{number % 50}")
+        )
         began, worked = time.perf_counter(), time.process_time()
         back = query_of(await browser.post(place, form))
         between = time.perf_counter()

@@ -28,8 +28,8 @@ async def declare(project, *keys: str) -> None:
 
 async def make_role(project, key: str, *permissions: str, **fields) -> None:
     body = {"key": key, "permissions": list(permissions), **fields}
-    made = await project.client.post("/access/roles", body)
-    assert made.status_code == 201, made.text
+    response = await project.client.post("/access/roles", body)
+    assert response.status_code == 201, response.text
 
 
 async def check(project, permission: str, customer=None, organization=None):
@@ -70,7 +70,7 @@ async def test_a_project_role_grants_its_permissions(project, directory):
 
 async def test_an_undeclared_permission_is_denied_even_to_owners(project, directory):
     owner = await directory.customer(roles=["OWNER"])
-    for permission in ("posts:wirte", "*", "nonsense", "a:b:c:d:e", "'; drop table x; --", '{"x"}'):
+    for permission in ("posts:unknown", "*", "nonsense", "a:b:c:d:e", "'; drop table x; --", '{"x"}'):
         answer = await check(project, permission, owner)
         assert (answer["allowed"], answer["reason"]) == (False, "UNKNOWN_PERMISSION")
     await declare(project, "posts:write")
@@ -85,13 +85,13 @@ async def test_roles_apply_only_where_they_are_assigned(project, directory):
     await make_role(project, "clerk", "invoices:pay")
     acme, other = await directory.organization(), await directory.organization("Other")
     ada = await directory.member(acme, "buyer", roles=["clerk"])
-    inside = await check(project, "invoices:pay", ada, acme)
-    assert (inside["reason"], inside["scope"], inside["roles"]) == ("ORGANIZATION_ROLE", "ORGANIZATION", ["buyer"])
-    assert [each["step"] for each in inside["explanation"]] == IN_ORGANIZATION
+    in_acme = await check(project, "invoices:pay", ada, acme)
+    assert (in_acme["reason"], in_acme["scope"], in_acme["roles"]) == ("ORGANIZATION_ROLE", "ORGANIZATION", ["buyer"])
+    assert [step["step"] for step in in_acme["explanation"]] == IN_ORGANIZATION
     assert (await check(project, "invoices:pay", ada))["reason"] == "PROJECT_ROLE"
     assert (await check(project, "invoices:pay", ada, other))["reason"] == "NOT_A_MEMBER"
-    plain = await directory.member(acme)
-    assert (await check(project, "invoices:pay", plain, acme))["reason"] == "NO_ROLE_GRANTS_PERMISSION"
+    member = await directory.member(acme)
+    assert (await check(project, "invoices:pay", member, acme))["reason"] == "NO_ROLE_GRANTS_PERMISSION"
     owner = await directory.member(other, "OWNER")
     assert (await check(project, "invoices:pay", owner, other))["reason"] == "ORGANIZATION_ROLE"
     assert (await check(project, "invoices:pay", owner, acme))["reason"] == "NOT_A_MEMBER"
@@ -132,35 +132,35 @@ async def test_a_customer_token_checks_only_that_customer(project, directory, au
     await declare(project, "posts:write")
     await make_role(project, "editor", "posts:write")
     ada, bob = await directory.customer(roles=["editor"]), await directory.customer()
-    me = auth.as_((await auth.sign_in(ada["email"])).json()["accessToken"]).client
+    customer_client = auth.as_((await auth.sign_in(ada["email"])).json()["accessToken"]).client
     path = f"/projects/{project.id}/access/check"
-    mine = await me.post(path, {"permission": "posts:write"})
-    assert (mine.json()["allowed"], mine.json()["customerId"]) == (True, ada["id"])
-    assert (await me.post(path, {"permission": "posts:write", "customerId": ada["id"]})).status_code == 200
-    foreign = await me.post(path, {"permission": "posts:write", "customerId": bob["id"]})
+    own = await customer_client.post(path, {"permission": "posts:write"})
+    assert (own.json()["allowed"], own.json()["customerId"]) == (True, ada["id"])
+    assert (await customer_client.post(path, {"permission": "posts:write", "customerId": ada["id"]})).status_code == 200
+    foreign = await customer_client.post(path, {"permission": "posts:write", "customerId": bob["id"]})
     assert (foreign.status_code, foreign.json()["code"]) == (403, "not_yourself")
-    batch = await me.post(f"{path}/batch", {"checks": [{"permission": "posts:write"}]})
-    assert [each["allowed"] for each in batch.json()["results"]] == [True]
-    assert (await me.get(f"/projects/{project.id}/access/roles")).status_code == 403
+    batch = await customer_client.post(f"{path}/batch", {"checks": [{"permission": "posts:write"}]})
+    assert [result["allowed"] for result in batch.json()["results"]] == [True]
+    assert (await customer_client.get(f"/projects/{project.id}/access/roles")).status_code == 403
 
 
 async def test_a_check_without_a_customer_is_denied_with_the_reason(project):
     await declare(project, "posts:write")
     answer = await check(project, "posts:write")
     assert (answer["allowed"], answer["reason"]) == (False, "NO_ROLE_GRANTS_PERMISSION")
-    assert [each["step"] for each in answer["explanation"]] == IN_PROJECT
+    assert [step["step"] for step in answer["explanation"]] == IN_PROJECT
     assert answer["explanation"][1]["ok"] is False
 
 
 async def test_unknown_and_foreign_customers_are_404(project, directory, new_project):
-    elsewhere = await new_project()
-    theirs = (await elsewhere.client.post("/customers", {"email": "a@example.com"})).json()
-    acme = (await elsewhere.client.post("/b2b/organizations", {"name": "Acme"})).json()
+    other_project = await new_project()
+    foreign_customer = (await other_project.client.post("/customers", {"email": "a@example.com"})).json()
+    foreign_organization = (await other_project.client.post("/b2b/organizations", {"name": "Acme"})).json()
     ada = await directory.customer()
     for body, path in (
-        ({"customerId": theirs["id"]}, "/customerId"),
+        ({"customerId": foreign_customer["id"]}, "/customerId"),
         ({"customerId": "nobody"}, "/customerId"),
-        ({"customerId": ada["id"], "organizationId": acme["id"]}, "/organizationId"),
+        ({"customerId": ada["id"], "organizationId": foreign_organization["id"]}, "/organizationId"),
         ({"customerId": ada["id"], "organizationId": str(uuid4())}, "/organizationId"),
     ):
         answer = await project.client.post("/access/check", {"permission": "a:b", **body})
@@ -176,8 +176,8 @@ async def test_batch_results_are_in_order_and_limited(project, directory):
     ada = await directory.customer(roles=["odd"])
     checks = [{"permission": f"area{number}:read", "customerId": ada["id"]} for number in range(5)]
     answer = await project.client.post("/access/check/batch", {"checks": checks})
-    assert [each["allowed"] for each in answer.json()["results"]] == [False, True, False, True, False]
-    assert [each["permission"] for each in answer.json()["results"]] == [each["permission"] for each in checks]
+    assert [result["allowed"] for result in answer.json()["results"]] == [False, True, False, True, False]
+    assert [result["permission"] for result in answer.json()["results"]] == [result["permission"] for result in checks]
     too_many = {"checks": checks * 10 + checks[:1]}
     assert len(too_many["checks"]) == CHECKS_PER_REQUEST + 1
     assert (await project.client.post("/access/check/batch", too_many)).status_code == 400
@@ -206,9 +206,9 @@ async def test_an_assigned_role_cannot_be_deleted(project, directory):
 FLAGS = list(itertools.product((True, False), repeat=6))
 
 
-@pytest.mark.parametrize(("declared", "banned", "suspended", "member", "by_role", "everywhere"), FLAGS)
-def test_every_combination_of_a_check(declared, banned, suspended, member, by_role, everywhere):
-    standing = AccessFacts(
+@pytest.mark.parametrize(("declared", "banned", "suspended", "member", "role_grants", "for_all_organizations"), FLAGS)
+def test_every_combination_of_a_check(declared, banned, suspended, member, role_grants, for_all_organizations):
+    facts = AccessFacts(
         number=1,
         declared=declared,
         customer_exists=True,
@@ -217,41 +217,41 @@ def test_every_combination_of_a_check(declared, banned, suspended, member, by_ro
         organization_exists=True,
         suspended=suspended,
         member_roles=["buyer"] if member else None,
-        granting_in_project=["support"] if by_role and declared else [],
-        granting_in_all_organizations=["support"] if everywhere and declared else [],
-        granting_in_organization=["buyer"] if by_role and member and declared else [],
+        granting_in_project=["support"] if role_grants and declared else [],
+        granting_in_all_organizations=["support"] if for_all_organizations and declared else [],
+        granting_in_organization=["buyer"] if role_grants and member and declared else [],
     )
-    answer = decide("a:b", standing, uuid4(), uuid4())
+    decision = decide("a:b", facts, uuid4(), uuid4())
     if not declared:
         expected = "UNKNOWN_PERMISSION"
     elif banned:
         expected = "CUSTOMER_BANNED"
     elif suspended:
         expected = "ORGANIZATION_SUSPENDED"
-    elif member and by_role:
+    elif member and role_grants:
         expected = "ORGANIZATION_ROLE"
-    elif everywhere:
+    elif for_all_organizations:
         expected = "ALL_ORGANIZATIONS_ROLE"
     else:
         expected = "NO_ROLE_GRANTS_PERMISSION" if member else "NOT_A_MEMBER"
-    assert answer.reason == expected
-    assert answer.allowed is expected.endswith("_ROLE")
-    assert [each.step for each in answer.explanation] == IN_ORGANIZATION
-    in_project = decide("a:b", standing, uuid4(), None)
-    assert [each.step for each in in_project.explanation] == IN_PROJECT
-    assert in_project.allowed is (declared and not banned and by_role)
+    assert decision.reason == expected
+    assert decision.allowed is expected.endswith("_ROLE")
+    assert [step.step for step in decision.explanation] == IN_ORGANIZATION
+    in_project = decide("a:b", facts, uuid4(), None)
+    assert [step.step for step in in_project.explanation] == IN_PROJECT
+    assert in_project.allowed is (declared and not banned and role_grants)
 
 
 async def test_batched_checks_do_not_mix_up_results(project, directory, new_project):
-    """Checks of two projects in one statement, of customers that exist, do not exist, or belong to the other one."""
+    """Concurrent checks of two projects, of customers that exist, do not exist, or belong to the other project."""
     other = await new_project()
-    for each, allowed in ((project, "posts:write"), (other, "posts:read")):
-        await declare(each, "posts:read", "posts:write")
-        await make_role(each, "writer", allowed)
+    for tenant, allowed in ((project, "posts:write"), (other, "posts:read")):
+        await declare(tenant, "posts:read", "posts:write")
+        await make_role(tenant, "writer", allowed)
     ada = await directory.customer(roles=["writer"])
     bob = (await other.client.post("/customers", {"email": "bob@example.com", "roles": ["writer"]})).json()
     unknown = {"id": str(uuid4())}
-    asked = [
+    checks = [
         (project, "posts:write", ada, 200, True),
         (project, "posts:read", ada, 200, False),
         (other, "posts:write", bob, 200, False),
@@ -262,14 +262,14 @@ async def test_batched_checks_do_not_mix_up_results(project, directory, new_proj
         (project, "no such permission", ada, 200, False),
     ] * 10
 
-    async def ask(where, permission, customer, *_):
+    async def ask(checked_project, permission, customer, *_):
         body = {"permission": permission, "customerId": customer["id"]}
-        return await where.client.post("/access/check", body)
+        return await checked_project.client.post("/access/check", body)
 
-    answers = await asyncio.gather(*(ask(*each) for each in asked))
-    for (_, permission, customer, status, allowed), answer in zip(asked, answers, strict=True):
+    answers = await asyncio.gather(*(ask(*arguments) for arguments in checks))
+    for (_, permission, customer, status, allowed), answer in zip(checks, answers, strict=True):
         assert answer.status_code == status, answer.text
         if status == 200:
-            found = answer.json()
-            assert (found["permission"], found["customerId"]) == (permission, customer["id"])
-            assert found["allowed"] is allowed
+            decision = answer.json()
+            assert (decision["permission"], decision["customerId"]) == (permission, customer["id"])
+            assert decision["allowed"] is allowed

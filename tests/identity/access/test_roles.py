@@ -9,8 +9,8 @@ from postern.identity.access.rules import matching_patterns
 
 async def declare(project, *keys: str) -> None:
     for key in keys:
-        made = await project.client.post("/access/permissions", {"key": key})
-        assert made.status_code == 201, made.text
+        response = await project.client.post("/access/permissions", {"key": key})
+        assert response.status_code == 201, response.text
 
 
 async def make_role(project, key: str, **fields):
@@ -30,10 +30,10 @@ async def test_permissions_are_declared_listed_and_deleted(project):
     await declare(project, "posts:read", "posts:write")
     twice = await project.client.post("/access/permissions", {"key": "posts:read"})
     assert (twice.status_code, twice.json()["code"]) == (409, "permission_exists")
-    listed = await project.client.get("/access/permissions?limit=1")
-    assert [each["key"] for each in listed.json()] == ["posts:write"]
-    more = await project.client.get(listed.headers["link"].partition(">")[0][1:])
-    assert [each["key"] for each in more.json()] == ["posts:read"]
+    first_page = await project.client.get("/access/permissions?limit=1")
+    assert [permission["key"] for permission in first_page.json()] == ["posts:write"]
+    second_page = await project.client.get(first_page.headers["link"].partition(">")[0][1:])
+    assert [permission["key"] for permission in second_page.json()] == ["posts:read"]
     await make_role(project, "editor", permissions=["posts:read", "posts:write", "posts:*"])
     assert (await project.client.delete("/access/permissions/posts:read")).json() == {"deleted": True}
     assert (await project.client.get("/access/roles/editor")).json()["permissions"] == ["posts:write", "posts:*"]
@@ -42,9 +42,9 @@ async def test_permissions_are_declared_listed_and_deleted(project):
 
 async def test_a_role_is_created_changed_and_deleted(project):
     await declare(project, "posts:read", "posts:write")
-    made = await make_role(project, "editor", permissions=["posts:write", "posts:write"], description="Writes.")
-    assert made.status_code == 201
-    assert made.json() | {"createdAt": 0, "updatedAt": 0} == {
+    created = await make_role(project, "editor", permissions=["posts:write", "posts:write"], description="Writes.")
+    assert created.status_code == 201
+    assert created.json() | {"createdAt": 0, "updatedAt": 0} == {
         "key": "editor",
         "name": "Editor",
         "description": "Writes.",
@@ -58,7 +58,7 @@ async def test_a_role_is_created_changed_and_deleted(project):
     change = {"permissions": ["posts:*"], "description": None, "appliesToAllOrganizations": True}
     stale = await project.client.patch("/access/roles/editor", change, headers={"If-Match": '"0"'})
     assert stale.status_code == 412
-    changed = await project.client.patch("/access/roles/editor", change, headers={"If-Match": made.headers["etag"]})
+    changed = await project.client.patch("/access/roles/editor", change, headers={"If-Match": created.headers["etag"]})
     assert changed.status_code == 200
     assert changed.json()["permissions"] == ["posts:*"]
     assert changed.json()["description"] is None
@@ -71,28 +71,28 @@ async def test_a_role_is_created_changed_and_deleted(project):
 async def test_roles_are_listed_by_scope_with_the_system_roles_last(project):
     await make_role(project, "one")
     await make_role(project, "two", scope="ORGANIZATION")
-    everything = (await project.client.get("/access/roles")).json()
-    assert [(each["key"], each["scope"]) for each in everything] == [
+    roles = (await project.client.get("/access/roles")).json()
+    assert [(role["key"], role["scope"]) for role in roles] == [
         ("two", "ORGANIZATION"),
         ("one", "PROJECT"),
         *(("OWNER", "PROJECT"), ("ADMIN", "PROJECT"), ("MEMBER", "PROJECT")),
         *(("OWNER", "ORGANIZATION"), ("ADMIN", "ORGANIZATION"), ("MEMBER", "ORGANIZATION")),
     ]
     in_project = (await project.client.get("/access/roles?scope=PROJECT")).json()
-    assert [each["key"] for each in in_project] == ["one", *SYSTEM_ROLES]
-    pages, path = [], "/access/roles?scope=ORGANIZATION&limit=1"
+    assert [role["key"] for role in in_project] == ["one", *SYSTEM_ROLES]
+    keys, path = [], "/access/roles?scope=ORGANIZATION&limit=1"
     for _ in range(4):
         answer = await project.client.get(path)
-        pages += [each["key"] for each in answer.json()]
+        keys += [role["key"] for role in answer.json()]
         path = answer.headers.get("link", "<").partition(">")[0][1:]
-    assert (pages, path) == (["two", *SYSTEM_ROLES], "")
+    assert (keys, path) == (["two", *SYSTEM_ROLES], "")
     assert (await project.client.get("/access/roles?scope=EVERYWHERE")).status_code == 400
 
 
 @pytest.mark.parametrize("key", SYSTEM_ROLES)
 async def test_system_roles_are_fixed(project, key):
-    shown = await project.client.get(f"/access/roles/{key}?scope=ORGANIZATION")
-    assert (shown.json()["system"], shown.json()["scope"]) == (True, "ORGANIZATION")
+    role = await project.client.get(f"/access/roles/{key}?scope=ORGANIZATION")
+    assert (role.json()["system"], role.json()["scope"]) == (True, "ORGANIZATION")
     for refused in (
         await project.client.patch(f"/access/roles/{key}", {"name": "Boss"}),
         await project.client.delete(f"/access/roles/{key}"),

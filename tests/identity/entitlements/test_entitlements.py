@@ -1,4 +1,4 @@
-"""Features, plans, overrides, and the entitlements that follow from them."""
+"""Features, plans, overrides, and the entitlements that result from them."""
 
 import asyncio
 import itertools
@@ -16,20 +16,20 @@ __all__ = ["auth", "directory"]
 
 
 async def declare(project, key: str, **fields) -> dict:
-    made = await project.client.post("/b2b/features", {"key": key, "name": key.capitalize(), **fields})
-    assert made.status_code == 201, made.text
-    return made.json()
+    response = await project.client.post("/b2b/features", {"key": key, "name": key.capitalize(), **fields})
+    assert response.status_code == 201, response.text
+    return response.json()
 
 
 async def make_plan(project, key: str, *features: dict) -> dict:
-    made = await project.client.post("/b2b/plans", {"key": key, "features": list(features)})
-    assert made.status_code == 201, made.text
-    return made.json()
+    response = await project.client.post("/b2b/plans", {"key": key, "features": list(features)})
+    assert response.status_code == 201, response.text
+    return response.json()
 
 
-async def choose(project, organization, key: str | None) -> None:
-    chosen = await project.client.put(f"/b2b/organizations/{organization['id']}/plan", {"planKey": key})
-    assert (chosen.status_code, chosen.content) == (204, b"")
+async def set_plan(project, organization, key: str | None) -> None:
+    response = await project.client.put(f"/b2b/organizations/{organization['id']}/plan", {"planKey": key})
+    assert (response.status_code, response.content) == (204, b"")
 
 
 async def check(project, key: str, organization=None) -> dict:
@@ -39,13 +39,14 @@ async def check(project, key: str, organization=None) -> dict:
     return answer.json()
 
 
-def brief(entitlement: dict) -> tuple:
+def summary(entitlement: dict) -> tuple:
+    """`enabled`, `limit` and `source` of an entitlement."""
     return entitlement["enabled"], entitlement["limit"], entitlement["source"]
 
 
 async def test_a_feature_is_declared_changed_and_deleted(project):
-    made = await declare(project, "seats", type="LIMIT", defaultEnabled=True, defaultLimit=5)
-    assert made | {"createdAt": 0, "updatedAt": 0} == {
+    feature = await declare(project, "seats", type="LIMIT", defaultEnabled=True, defaultLimit=5)
+    assert feature | {"createdAt": 0, "updatedAt": 0} == {
         "key": "seats",
         "name": "Seats",
         "type": "LIMIT",
@@ -56,13 +57,13 @@ async def test_a_feature_is_declared_changed_and_deleted(project):
     }
     twice = await project.client.post("/b2b/features", {"key": "seats"})
     assert (twice.status_code, twice.json()["code"]) == (409, "feature_exists")
-    assert (await project.client.get("/b2b/features")).json() == [made]
+    assert (await project.client.get("/b2b/features")).json() == [feature]
     changed = await project.client.patch("/b2b/features/seats", {"defaultLimit": None, "name": "Places"})
     assert (changed.json()["defaultLimit"], changed.json()["name"]) == (None, "Places")
-    gone = await project.client.delete("/b2b/features/seats")
-    assert (gone.status_code, gone.content) == (204, b"")
+    deleted = await project.client.delete("/b2b/features/seats")
+    assert (deleted.status_code, deleted.content) == (204, b"")
     assert (await project.client.delete("/b2b/features/seats")).status_code == 404
-    assert brief(await check(project, "seats")) == (False, None, "NONE")
+    assert summary(await check(project, "seats")) == (False, None, "NONE")
 
 
 @pytest.mark.parametrize(
@@ -103,27 +104,30 @@ async def test_an_override_precedes_the_plan_and_the_plan_the_default(project, d
     await declare(project, "sso")
     acme = await directory.organization()
     path = f"/b2b/organizations/{acme['id']}/entitlements"
-    assert brief(await check(project, "seats", acme)) == (True, 5, "DEFAULT")
+    assert summary(await check(project, "seats", acme)) == (True, 5, "DEFAULT")
     await make_plan(project, "pro", {"featureKey": "seats", "limit": 50})
-    await choose(project, acme, "pro")
+    await set_plan(project, acme, "pro")
     by_plan = await check(project, "seats", acme)
-    assert (brief(by_plan), by_plan["planKey"]) == ((True, 50, "PLAN"), "pro")
-    assert brief(await check(project, "sso", acme)) == (False, None, "DEFAULT")
+    assert (summary(by_plan), by_plan["planKey"]) == ((True, 50, "PLAN"), "pro")
+    assert summary(await check(project, "sso", acme)) == (False, None, "DEFAULT")
     until = clock() + timedelta(days=14)
     body = {"enabled": True, "limit": 80, "reason": "Trial", "expiresAt": until.isoformat()}
-    made = await project.client.put(f"{path}/seats", body)
-    assert (brief(made.json()), made.json()["reason"]) == ((True, 80, "OVERRIDE"), "Trial")
-    assert await check(project, "seats", acme) == made.json()
+    override = await project.client.put(f"{path}/seats", body)
+    assert (summary(override.json()), override.json()["reason"]) == ((True, 80, "OVERRIDE"), "Trial")
+    assert await check(project, "seats", acme) == override.json()
     listed = (await project.client.get(path)).json()
-    assert [(each["featureKey"], each["source"]) for each in listed] == [("seats", "OVERRIDE"), ("sso", "DEFAULT")]
-    off = await project.client.put(f"{path}/seats", {"enabled": False})
-    assert (brief(off.json()), off.json()["reason"]) == ((False, None, "OVERRIDE"), None)
+    assert [(entitlement["featureKey"], entitlement["source"]) for entitlement in listed] == [
+        ("seats", "OVERRIDE"),
+        ("sso", "DEFAULT"),
+    ]
+    disabled = await project.client.put(f"{path}/seats", {"enabled": False})
+    assert (summary(disabled.json()), disabled.json()["reason"]) == ((False, None, "OVERRIDE"), None)
     restored = await project.client.delete(f"{path}/seats")
-    assert brief(restored.json()) == (True, 50, "PLAN")
+    assert summary(restored.json()) == (True, 50, "PLAN")
     again = await project.client.delete(f"{path}/seats")
     assert (again.status_code, again.json()) == (200, restored.json())
-    await choose(project, acme, None)
-    assert brief(await check(project, "seats", acme)) == (True, 5, "DEFAULT")
+    await set_plan(project, acme, None)
+    assert summary(await check(project, "seats", acme)) == (True, 5, "DEFAULT")
 
 
 async def test_an_override_expires_with_an_event(project, directory, clock, work_off):
@@ -132,9 +136,9 @@ async def test_an_override_expires_with_an_event(project, directory, clock, work
     path = f"/b2b/organizations/{acme['id']}/entitlements/sso"
     await project.client.put(path, {"expiresAt": (clock() + timedelta(days=1)).isoformat()})
     await work_off()
-    assert brief(await check(project, "sso", acme)) == (True, None, "OVERRIDE")
+    assert summary(await check(project, "sso", acme)) == (True, None, "OVERRIDE")
     clock.move(timedelta(days=1))
-    assert brief(await check(project, "sso", acme)) == (False, None, "DEFAULT")
+    assert summary(await check(project, "sso", acme)) == (False, None, "DEFAULT")
     assert await directory.events("entitlement.expired") == []
     await work_off()
     await work_off()
@@ -152,37 +156,37 @@ async def test_an_extended_override_does_not_expire(project, directory, clock, w
     await project.client.put(path, {"expiresAt": (clock() + timedelta(days=9)).isoformat()})
     clock.move(timedelta(days=2))
     await work_off()
-    assert brief(await check(project, "sso", acme)) == (True, None, "OVERRIDE")
+    assert summary(await check(project, "sso", acme)) == (True, None, "OVERRIDE")
     await project.client.put(path, {"reason": "Forever"})
     clock.move(timedelta(days=900))
     await work_off()
-    assert brief(await check(project, "sso", acme)) == (True, None, "OVERRIDE")
+    assert summary(await check(project, "sso", acme)) == (True, None, "OVERRIDE")
 
 
 async def test_plans_are_created_changed_and_deleted(project, directory):
     await declare(project, "seats", type="LIMIT")
     await declare(project, "sso")
-    made = await make_plan(project, "pro", {"featureKey": "sso"}, {"featureKey": "seats", "limit": 3})
-    assert (made["name"], made["organizationCount"]) == ("pro", 0)
-    assert made["features"] == [
+    plan = await make_plan(project, "pro", {"featureKey": "sso"}, {"featureKey": "seats", "limit": 3})
+    assert (plan["name"], plan["organizationCount"]) == ("pro", 0)
+    assert plan["features"] == [
         {"featureKey": "seats", "enabled": True, "limit": 3},
         {"featureKey": "sso", "enabled": True, "limit": None},
     ]
-    assert (await project.client.get("/b2b/plans/pro")).json() == made
-    assert (await project.client.get("/b2b/plans")).json() == [made]
+    assert (await project.client.get("/b2b/plans/pro")).json() == plan
+    assert (await project.client.get("/b2b/plans")).json() == [plan]
     assert (await project.client.post("/b2b/plans", {"key": "pro"})).json()["code"] == "plan_exists"
     acme = await directory.organization()
-    await choose(project, acme, "pro")
+    await set_plan(project, acme, "pro")
     changed = await project.client.patch("/b2b/plans/pro", {"features": [{"featureKey": "seats", "enabled": False}]})
     assert (changed.json()["organizationCount"], len(changed.json()["features"])) == (1, 1)
-    assert brief(await check(project, "seats", acme)) == (False, None, "PLAN")
+    assert summary(await check(project, "seats", acme)) == (False, None, "PLAN")
     in_use = await project.client.delete("/b2b/plans/pro")
     assert (in_use.status_code, in_use.json()["code"]) == (409, "plan_in_use")
-    gone = await directory.organization("Gone")
-    await choose(project, gone, "pro")
-    await choose(project, acme, None)
-    assert (await project.client.delete(f"/b2b/organizations/{gone['id']}")).status_code == 200
-    # Its rows are still there: no worker has removed them.
+    deleted_organization = await directory.organization("Deleted")
+    await set_plan(project, deleted_organization, "pro")
+    await set_plan(project, acme, None)
+    assert (await project.client.delete(f"/b2b/organizations/{deleted_organization['id']}")).status_code == 200
+    # The worker has not deleted the rows of the deleted organization, which include its plan.
     assert (await project.client.delete("/b2b/plans/pro")).json() == {"deleted": True}
     for answer in (
         await project.client.get("/b2b/plans/pro"),
@@ -209,8 +213,8 @@ async def test_invalid_plans_are_rejected(project):
 async def test_invalid_overrides_are_rejected(project, directory, new_project):
     await declare(project, "sso")
     acme = await directory.organization()
-    elsewhere = await new_project()
-    foreign = (await elsewhere.client.post("/b2b/organizations", {"name": "Theirs"})).json()
+    other_project = await new_project()
+    foreign = (await other_project.client.post("/b2b/organizations", {"name": "Theirs"})).json()
     for organization, key, body, status in (
         (acme, "ssso", {}, 404),
         (foreign, "sso", {}, 404),
@@ -229,12 +233,12 @@ async def test_deleting_a_feature_removes_it_from_plans_and_overrides(project, d
     await declare(project, "sso")
     acme = await directory.organization()
     await make_plan(project, "pro", {"featureKey": "sso"})
-    await choose(project, acme, "pro")
+    await set_plan(project, acme, "pro")
     await project.client.put(f"/b2b/organizations/{acme['id']}/entitlements/sso", {})
     assert (await project.client.delete("/b2b/features/sso")).status_code == 204
     assert (await project.client.get("/b2b/plans/pro")).json()["features"] == []
     await declare(project, "sso")
-    assert brief(await check(project, "sso", acme)) == (False, None, "DEFAULT")
+    assert summary(await check(project, "sso", acme)) == (False, None, "DEFAULT")
 
 
 async def test_a_suspended_organization_has_no_entitlements(project, directory):
@@ -242,7 +246,7 @@ async def test_a_suspended_organization_has_no_entitlements(project, directory):
     acme = await directory.organization()
     await project.client.patch(f"/b2b/organizations/{acme['id']}", {"status": "SUSPENDED"})
     answer = await check(project, "sso", acme)
-    assert (brief(answer), answer["reason"]) == ((False, None, "DEFAULT"), "The organization is suspended.")
+    assert (summary(answer), answer["reason"]) == ((False, None, "DEFAULT"), "The organization is suspended.")
 
 
 async def test_a_customers_token_implies_the_organization(project, directory, auth):
@@ -250,41 +254,41 @@ async def test_a_customers_token_implies_the_organization(project, directory, au
     acme, other = await directory.organization(), await directory.organization("Other")
     await project.client.put(f"/b2b/organizations/{acme['id']}/entitlements/sso", {})
     ada = await directory.customer()
-    me = auth.as_((await auth.sign_in(ada["email"])).json()["accessToken"]).client
+    customer_client = auth.as_((await auth.sign_in(ada["email"])).json()["accessToken"]).client
     path = f"/projects/{project.id}/b2b/entitlements/check"
-    nowhere = (await me.post(path, {"featureKey": "sso"})).json()
-    assert (brief(nowhere), nowhere["organizationId"]) == ((False, None, "DEFAULT"), None)
-    foreign = await me.post(path, {"featureKey": "sso", "organizationId": acme["id"]})
+    without_organization = (await customer_client.post(path, {"featureKey": "sso"})).json()
+    assert (summary(without_organization), without_organization["organizationId"]) == ((False, None, "DEFAULT"), None)
+    foreign = await customer_client.post(path, {"featureKey": "sso", "organizationId": acme["id"]})
     assert foreign.status_code == 404
     await project.client.post(f"/b2b/organizations/{acme['id']}/members", {"customerId": ada["id"]})
-    implied = (await me.post(path, {"featureKey": "sso"})).json()
-    assert (brief(implied), implied["organizationId"]) == ((True, None, "OVERRIDE"), acme["id"])
+    implied = (await customer_client.post(path, {"featureKey": "sso"})).json()
+    assert (summary(implied), implied["organizationId"]) == ((True, None, "OVERRIDE"), acme["id"])
     await project.client.post(f"/b2b/organizations/{other['id']}/members", {"customerId": ada["id"]})
-    unclear = await me.post(path, {"featureKey": "sso"})
-    assert (unclear.status_code, unclear.json()["errors"][0]["path"]) == (400, "/organizationId")
-    named = (await me.post(path, {"featureKey": "sso", "organizationId": other["id"]})).json()
-    assert brief(named) == (False, None, "DEFAULT")
+    ambiguous = await customer_client.post(path, {"featureKey": "sso"})
+    assert (ambiguous.status_code, ambiguous.json()["errors"][0]["path"]) == (400, "/organizationId")
+    explicit = (await customer_client.post(path, {"featureKey": "sso", "organizationId": other["id"]})).json()
+    assert summary(explicit) == (False, None, "DEFAULT")
 
 
 async def test_every_change_sends_one_event(project, directory):
     await declare(project, "sso")
     await make_plan(project, "pro", {"featureKey": "sso"})
     acme = await directory.organization()
-    await choose(project, acme, "pro")
-    await choose(project, acme, "pro")
+    await set_plan(project, acme, "pro")
+    await set_plan(project, acme, "pro")
     await project.client.put(f"/b2b/organizations/{acme['id']}/entitlements/sso", {"enabled": False})
-    told = [each["data"] for each in await directory.events("entitlement.changed")]
-    assert told == [{"featureKey": "sso", "enabled": False, "limit": None, "source": "OVERRIDE"}, {"planKey": "pro"}]
+    changes = [event["data"] for event in await directory.events("entitlement.changed")]
+    assert changes == [{"featureKey": "sso", "enabled": False, "limit": None, "source": "OVERRIDE"}, {"planKey": "pro"}]
 
 
 async def test_assigning_a_plan_during_its_deletion_has_one_consistent_result(project, directory):
     await make_plan(project, "pro")
     acme = await directory.organization()
-    chosen, gone = await asyncio.gather(
+    assigned, deleted = await asyncio.gather(
         project.client.put(f"/b2b/organizations/{acme['id']}/plan", {"planKey": "pro"}),
         project.client.delete("/b2b/plans/pro"),
     )
-    assert (chosen.status_code, gone.status_code) in ((204, 409), (404, 200))
+    assert (assigned.status_code, deleted.status_code) in ((204, 409), (404, 200))
 
 
 @pytest.mark.parametrize(
@@ -306,25 +310,26 @@ def test_every_combination_of_an_entitlement(override, plan, default):
         suspended=False,
         organization_exists=True,
     )
-    said = {"OVERRIDE": (override, 3), "PLAN": (plan, 2), "DEFAULT": (default, 1)}
-    source = next(name for name, (enabled, _) in said.items() if enabled is not None)
-    found = entitlement_of(row, None)
-    assert (found.source, found.enabled, found.limit) == (source, *said[source])
-    assert found.plan_key == ("pro" if source == "PLAN" else None)
+    settings = {"OVERRIDE": (override, 3), "PLAN": (plan, 2), "DEFAULT": (default, 1)}
+    source = next(name for name, (enabled, _) in settings.items() if enabled is not None)
+    entitlement = entitlement_of(row, None)
+    assert (entitlement.source, entitlement.enabled, entitlement.limit) == (source, *settings[source])
+    assert entitlement.plan_key == ("pro" if source == "PLAN" else None)
 
 
 async def test_batched_entitlement_checks_do_not_mix_up_results(project, directory, new_project):
-    """Checks of two projects in one statement, of organizations with and without a plan, and of unknown ones."""
+    """Concurrent checks of two projects, with and without an organization or a plan, and of unknown features and
+    organizations of the other project."""
     other = await new_project()
     await declare(project, "seats", type="LIMIT", defaultEnabled=True, defaultLimit=5)
     await declare(other, "seats", type="LIMIT", defaultEnabled=True, defaultLimit=7)
-    acme, plain = await directory.organization("Acme"), await directory.organization("Plain")
+    acme, without_plan = await directory.organization("Acme"), await directory.organization("Plain")
     foreign = (await other.client.post("/b2b/organizations", {"name": "Foreign"})).json()
     await make_plan(project, "pro", {"featureKey": "seats", "limit": 50})
-    await choose(project, acme, "pro")
-    asked = [
+    await set_plan(project, acme, "pro")
+    checks = [
         (project, "seats", acme, (True, 50, "PLAN")),
-        (project, "seats", plain, (True, 5, "DEFAULT")),
+        (project, "seats", without_plan, (True, 5, "DEFAULT")),
         (project, "seats", None, (True, 5, "DEFAULT")),
         (other, "seats", foreign, (True, 7, "DEFAULT")),
         (project, "nothing", acme, (False, None, "NONE")),
@@ -332,12 +337,12 @@ async def test_batched_entitlement_checks_do_not_mix_up_results(project, directo
         (other, "seats", acme, None),
     ] * 10
 
-    async def ask(where, key, organization, _):
+    async def ask(checked_project, key, organization, _):
         body = {"featureKey": key, **({"organizationId": organization["id"]} if organization else {})}
-        return await where.client.post("/b2b/entitlements/check", body)
+        return await checked_project.client.post("/b2b/entitlements/check", body)
 
-    answers = await asyncio.gather(*(ask(*each) for each in asked))
-    for (_, key, _, expected), answer in zip(asked, answers, strict=True):
+    answers = await asyncio.gather(*(ask(*arguments) for arguments in checks))
+    for (_, key, _, expected), answer in zip(checks, answers, strict=True):
         assert answer.status_code == (200 if expected else 404), answer.text
         if expected:
-            assert (answer.json()["featureKey"], brief(answer.json())) == (key, expected)
+            assert (answer.json()["featureKey"], summary(answer.json())) == (key, expected)

@@ -29,7 +29,7 @@ def idp(clock: Any) -> IdentityProvider:
 
 @dataclass
 class Acme:
-    """An organization with a domain of its own, and a connection to its identity provider."""
+    """An organization with a verified domain, an identity provider, and a connection to it after `connect`."""
 
     directory: Directory
     idp: IdentityProvider
@@ -44,12 +44,12 @@ class Acme:
         return self.directory.project.client
 
     @property
-    def path(self) -> str:
+    def connections_path(self) -> str:
         return f"/b2b/organizations/{self.organization['id']}/sso-connections"
 
     @property
-    def here(self) -> str:
-        return f"{self.path}/{self.connection['id']}"
+    def connection_path(self) -> str:
+        return f"{self.connections_path}/{self.connection['id']}"
 
     def idp_fields(self) -> dict[str, Any]:
         return {
@@ -61,28 +61,28 @@ class Acme:
 
     async def connect(self, *, active: bool = True, **fields: Any) -> dict[str, Any]:
         body = {"name": "Acme", "domain": self.domain["domain"], **self.idp_fields(), **fields}
-        made = await self.client.post(self.path, body)
-        assert made.status_code == 201, made.text
-        self.connection = made.json()
+        response = await self.client.post(self.connections_path, body)
+        assert response.status_code == 201, response.text
+        self.connection = response.json()
         if active:
-            switched = await self.client.post(f"{self.here}/activate")
-            assert switched.status_code == 200, switched.text
-            self.connection = switched.json()
+            activated = await self.client.post(f"{self.connection_path}/activate")
+            assert activated.status_code == 200, activated.text
+            self.connection = activated.json()
         return self.connection
 
     async def change(self, **fields: Any) -> dict[str, Any]:
-        changed = await self.client.patch(self.here, fields)
+        changed = await self.client.patch(self.connection_path, fields)
         assert changed.status_code == 200, changed.text
         self.connection = changed.json()
         return self.connection
 
-    async def lapse(self) -> None:
-        """The organization loses its domain."""
+    async def remove_domain(self) -> None:
+        """Remove the domain from the organization."""
         path = f"/b2b/organizations/{self.organization['id']}/domains/{self.domain['id']}"
         assert (await self.client.delete(path)).status_code == 200
 
-    def keep_up(self) -> None:
-        """Let our clock go on to the real time, which a provider in a process of its own goes by."""
+    def advance_clock_to_now(self) -> None:
+        """Move the test clock forward to the real time, which an identity provider in another process uses."""
         self.clock.move(max(datetime.now(UTC) - self.clock(), timedelta()))
 
     def address(self, local: str | None = None) -> str:
@@ -92,14 +92,14 @@ class Acme:
         return Browser(self)
 
     async def traces(self) -> list[dict[str, Any]]:
-        return (await self.client.get(f"{self.here}/traces")).json()
+        return (await self.client.get(f"{self.connection_path}/traces")).json()
 
-    async def customers(self) -> int:
+    async def customer_count(self) -> int:
         return (await self.client.get("/customers/stats")).json()["total"]
 
 
 class Browser:
-    """Somebody's browser: keeps cookies, goes where it is sent, and posts what it is told to."""
+    """A browser with cookies that signs on at the connection of an organization."""
 
     def __init__(self, acme: Acme) -> None:
         self.acme = acme
@@ -107,44 +107,46 @@ class Browser:
         self.base = f"http://127.0.0.1:8025/sso/saml/{acme.connection['id']}"
 
     async def start(self, **fields: str) -> Any:
-        """Begin at the app: the answer that sends the browser to the identity provider."""
-        query = {"redirectUrl": REDIRECT_URL, "codeChallenge": CHALLENGE, "state": "mine", **fields}
+        """Start a sign-on as the app does. Returns the redirect to the identity provider."""
+        query = {"redirectUrl": REDIRECT_URL, "codeChallenge": CHALLENGE, "state": "app-state", **fields}
         return await self.client.get(f"{self.base}/login?{urlencode(query)}")
 
     async def post(self, url: str, form: dict[str, str]) -> Any:
         return await self.client.request("POST", url, data=form)
 
-    async def arrive(self, email: str | None = None, **changes: Any) -> Any:
-        """Sign on from start to the answer of our consumer of assertions."""
+    async def sign_on(self, email: str | None = None, **changes: Any) -> Any:
+        """Start a sign-on and post the response of the identity provider. Returns the response of `/acs`."""
         started = await self.start()
         assert started.status_code == 302, started.text
-        return await self.post(*self.answer(started.headers["location"], email, **changes))
+        return await self.post(*self.idp_response(started.headers["location"], email, **changes))
 
-    def answer(self, location: str, email: str | None = None, **changes: Any) -> tuple[str, dict[str, str]]:
+    def idp_response(self, location: str, email: str | None = None, **changes: Any) -> tuple[str, dict[str, str]]:
+        """The response of the identity provider to the request in `location`: the URL to post to, and the form."""
         self.acme.idp.now = self.acme.clock()
         if email is not None:
             changes = {"person": person(email), **changes}
         return self.acme.idp.answer(location, **changes)
 
-    async def unsolicited(self, email: str, **changes: Any) -> Any:
-        """A response that nobody asked for."""
+    async def idp_initiated_sign_on(self, email: str, **changes: Any) -> Any:
+        """Post a response of the identity provider without a request. Returns the response of `/acs`."""
         idp = self.acme.idp
         idp.now = self.acme.clock()
         entity_id, acs_url = self.acme.connection["spEntityId"], self.acme.connection["spAcsUrl"]
         claims = idp.claims(**{"acs_url": acs_url, "audience": entity_id, "person": person(email), **changes})
         return await self.post(acs_url, {"SAMLResponse": base64.b64encode(idp.sign_on(claims)).decode()})
 
-    async def redeem(self, answer: Any) -> dict[str, Any]:
-        """The session that the app makes of what came back."""
-        back = query_of(answer)
-        assert "code" in back, back
+    async def exchange_code(self, answer: Any) -> dict[str, Any]:
+        """Exchange the code in the redirect `answer` for a session."""
+        query = query_of(answer)
+        assert "code" in query, query
         path = f"/projects/{self.acme.directory.project.id}/auth/token"
-        done = await self.client.post(path, {"code": back["code"], "codeVerifier": VERIFIER})
-        assert done.status_code == 200, done.text
-        return done.json()
+        response = await self.client.post(path, {"code": query["code"], "codeVerifier": VERIFIER})
+        assert response.status_code == 200, response.text
+        return response.json()
 
     async def sign_in(self, email: str, **changes: Any) -> dict[str, Any]:
-        return await self.redeem(await self.arrive(email, **changes))
+        """Sign on and exchange the code. Returns the session."""
+        return await self.exchange_code(await self.sign_on(email, **changes))
 
 
 def person(email: str, *, name_id: str | None = None, **attributes: list[str]) -> Person:
@@ -157,6 +159,7 @@ def person(email: str, *, name_id: str | None = None, **attributes: list[str]) -
 
 
 def query_of(answer: Any) -> dict[str, str]:
+    """The query of a redirect to REDIRECT_URL."""
     assert answer.status_code in (302, 303), answer.text
     assert answer.headers["location"].startswith(REDIRECT_URL), answer.headers["location"]
     return dict(parse_qsl(urlsplit(answer.headers["location"]).query))

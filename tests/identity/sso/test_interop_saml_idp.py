@@ -34,7 +34,7 @@ pytestmark = [
     ),
 ]
 
-WAYS = {
+SIGNED_PARTS = {
     "assertion": {"signResponse": "no"},
     "response": {"signAssertion": "no"},
     "both": {},
@@ -56,19 +56,19 @@ def settings(tmp_path, zone):
 
 @contextmanager
 def serving(folder: Path, connection: dict[str, str]) -> Iterator[str]:
-    """The provider with this connection as its one service provider; yields its address."""
+    """Run the identity provider with this connection as its only service provider; yields its base URL."""
     (folder / "key.pem").write_bytes(
         keys().private.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
         )
     )
     public = load_certificate(connection["spCertificate"]).public_key()
-    (folder / "theirs.pem").write_bytes(
+    (folder / "sp-key.pem").write_bytes(
         public.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
     )
     (folder / "cert.pem").write_text(keys().pem)
-    (folder / "their-cert.pem").write_text(connection["spCertificate"])
-    told = {
+    (folder / "sp-cert.pem").write_text(connection["spCertificate"])
+    options = {
         "host": "127.0.0.1",
         "port": "0",
         "issuer": ISSUER,
@@ -77,61 +77,65 @@ def serving(folder: Path, connection: dict[str, str]) -> Iterator[str]:
         "audience": connection["spEntityId"],
         "cert": str(folder / "cert.pem"),
         "key": str(folder / "key.pem"),
-        "encryptionCert": str(folder / "their-cert.pem"),
-        "encryptionPublicKey": str(folder / "theirs.pem"),
+        "encryptionCert": str(folder / "sp-cert.pem"),
+        "encryptionPublicKey": str(folder / "sp-key.pem"),
     }
     command = ["node", "--no-deprecation", str(PEER / "node_modules" / "saml-idp" / "bin" / "run.js")]
-    command += [word for name, value in told.items() for word in (f"--{name}", value)]
-    said = folder / "said.txt"
+    command += [argument for name, value in options.items() for argument in (f"--{name}", value)]
+    log_file = folder / "log.txt"
     with (
-        said.open("w") as log,
+        log_file.open("w") as log,
         subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=folder) as process,
     ):
         try:
-            yield f"http://127.0.0.1:{port_in(said, process)}"
+            yield f"http://127.0.0.1:{port_in(log_file, process)}"
         finally:
             process.terminate()
 
 
-def port_in(said: Path, process: subprocess.Popen[bytes]) -> int:
+def port_in(log_file: Path, process: subprocess.Popen[bytes]) -> int:
     """The port that the provider prints when it is ready."""
-    until = time.monotonic() + START_SECONDS
-    while time.monotonic() < until and process.poll() is None:
-        if found := re.search(r"http://localhost:(\d+)", said.read_text()):
-            return int(found[1])
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        if match := re.search(r"http://localhost:(\d+)", log_file.read_text()):
+            return int(match[1])
         time.sleep(0.05)
-    raise AssertionError(f"saml-idp did not start: {said.read_text()}")
+    raise AssertionError(f"saml-idp did not start: {log_file.read_text()}")
 
 
-@pytest.mark.parametrize("way", WAYS)
-async def test_sign_in_and_logout_with_saml_idp(acme, tmp_path, way):
+@pytest.mark.parametrize("parts", SIGNED_PARTS)
+async def test_sign_in_and_logout_with_saml_idp(acme, tmp_path, parts):
     await acme.connect(active=False)
     with serving(tmp_path, acme.connection) as base:
         async with httpx.AsyncClient(base_url=base, timeout=60) as network:
-            await network.post("/settings", data={"encryptionAlgorithm": GCM, **WAYS[way]})
+            await network.post("/settings", data={"encryptionAlgorithm": GCM, **SIGNED_PARTS[parts]})
             changed = await acme.change(idpMetadataUrl=f"{base}/metadata")
             assert (changed["idpEntityId"], changed["idpSsoUrl"]) == (ISSUER, f"{base}/saml/sso")
-            activated = await acme.client.post(f"{acme.here}/activate")
+            activated = await acme.client.post(f"{acme.connection_path}/activate")
             assert activated.status_code == 200, activated.text
             browser = acme.browser()
-            form = lxml.html.fromstring((await network.get((await browser.start()).headers["location"])).text)
-            (sign_in,) = [each for each in form.forms if each.action == "/signin"]
+            page_with_forms = lxml.html.fromstring(
+                (await network.get((await browser.start()).headers["location"])).text
+            )
+            (sign_in,) = [
+                page_with_forms for page_with_forms in page_with_forms.forms if page_with_forms.action == "/signin"
+            ]
             email = acme.address("saml.jackson")
             fields = {name: value or "" for name, value in sign_in.fields.items() if name}
             page = await network.post("/signin", data=fields | {"userName": email, "email": email})
-            acme.keep_up()
-            signed_in = await browser.redeem(await browser.post(*posted(page.text)))
+            acme.advance_clock_to_now()
+            signed_in = await browser.exchange_code(await browser.post(*posted(page.text)))
             assert signed_in["customer"]["email"] == email
             (trace,) = await acme.traces()
             assert trace["outcome"] == "ACCEPTED"
-            mine = Client(acme.app, signed_in["accessToken"], f"/projects/{acme.directory.project.id}/auth")
-            out = (await mine.post("/sso/sign-out", {"redirectUrl": REDIRECT_URL})).json()["url"]
-            assert out.startswith(f"{base}/saml/slo")
-            sent = await network.get(out)
-        assert sent.status_code == 200, sent.text
-        action, answer = posted(sent.text)
+            customer_client = Client(acme.app, signed_in["accessToken"], f"/projects/{acme.directory.project.id}/auth")
+            logout_url = (await customer_client.post("/sso/sign-out", {"redirectUrl": REDIRECT_URL})).json()["url"]
+            assert logout_url.startswith(f"{base}/saml/slo")
+            logout_page = await network.get(logout_url)
+        assert logout_page.status_code == 200, logout_page.text
+        action, logout_form = posted(logout_page.text)
         assert action == acme.connection["spSloUrl"]
-        acme.keep_up()
-        back = await browser.post(action, answer)
-        assert (back.status_code, back.headers["location"]) == (303, REDIRECT_URL)
-        assert (await mine.get("/me")).status_code == 401
+        acme.advance_clock_to_now()
+        final_redirect = await browser.post(action, logout_form)
+        assert (final_redirect.status_code, final_redirect.headers["location"]) == (303, REDIRECT_URL)
+        assert (await customer_client.get("/me")).status_code == 401

@@ -32,7 +32,7 @@ pytestmark = [
     pytest.mark.skipif(not shutil.which("php") or not WWW.is_dir(), reason=f"not installed: {INSTALL}"),
 ]
 
-WAYS = {
+SIGNED_PARTS = {
     "assertion": {"saml20.sign.response": False},
     "response": {"saml20.sign.assertion": False},
     "both": {},
@@ -53,20 +53,20 @@ def settings(tmp_path, zone):
 
 
 def php(value: object) -> str:
-    """A value as PHP writes it."""
+    """A Python value as a PHP literal."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
         return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
     if isinstance(value, list):
-        return "[" + ", ".join(php(each) for each in value) + "]"
+        return "[" + ", ".join(php(item) for item in value) + "]"
     if isinstance(value, dict):
-        return "[" + ", ".join(f"{php(name)} => {php(each)}" for name, each in value.items()) + "]"
+        return "[" + ", ".join(f"{php(name)} => {php(item)}" for name, item in value.items()) + "]"
     return str(value)
 
 
 def free_port() -> int:
-    """A port below those that the system hands out by itself, so that nobody gets it before PHP does."""
+    """A free port below the range of ephemeral ports, so that no other process gets it before PHP binds it."""
     for port in random.sample(range(20_000, 32_000), 100):
         try:
             with socket.create_server(("127.0.0.1", port)):
@@ -77,8 +77,8 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(folder: Path, connection: dict, email: str, way: dict[str, bool]) -> Iterator[str]:
-    """The provider, with one person and this connection as its one service provider; yields its address."""
+def serving(folder: Path, connection: dict, email: str, signing: dict[str, bool]) -> Iterator[str]:
+    """Run the identity provider with one user and this connection as its only service provider; yields its base URL."""
     base = f"http://127.0.0.1:{free_port()}"
     for name in ("metadata", "cert", "log", "data", "tmp", "sessions"):
         (folder / name).mkdir()
@@ -91,8 +91,8 @@ def serving(folder: Path, connection: dict, email: str, way: dict[str, bool]) ->
         "datadir": f"{folder}/data/",
         "tempdir": f"{folder}/tmp",
         "metadatadir": f"{folder}/metadata/",
-        "secretsalt": "of one test",
-        "auth.adminpassword": "of one test",
+        "secretsalt": "only for this test",
+        "auth.adminpassword": "only for this test",
         "timezone": "UTC",
         "logging.handler": "file",
         "enable.saml20-idp": True,
@@ -103,8 +103,8 @@ def serving(folder: Path, connection: dict, email: str, way: dict[str, bool]) ->
         "metadata.sources": [{"type": "flatfile"}],
         "language.default": "en",
     }
-    person = {"uid": ["maria-1"], "email": [email], "displayName": ["Maria Söhne"], "groups": ["staff", "admins & co"]}
-    sources = {"people": {0: "exampleauth:UserPass", "maria:secret": person}}
+    user = {"uid": ["maria-1"], "email": [email], "displayName": ["Maria Söhne"], "groups": ["staff", "admins & co"]}
+    sources = {"people": {0: "exampleauth:UserPass", "maria:secret": user}}
     hosted = {
         base: {
             "host": "__DEFAULT__",
@@ -125,7 +125,7 @@ def serving(folder: Path, connection: dict, email: str, way: dict[str, bool]) ->
             "certData": certificate,
             "NameIDFormat": NAME_FORMAT,
             "validate.authnrequest": True,
-            **way,
+            **signing,
         }
     }
     (folder / "config.php").write_text(f"<?php $config = {php(config)};")
@@ -134,58 +134,64 @@ def serving(folder: Path, connection: dict, email: str, way: dict[str, bool]) ->
     (folder / "metadata" / "saml20-sp-remote.php").write_text(f"<?php $metadata = {php(remote)};")
     environment = os.environ | {"SIMPLESAMLPHP_CONFIG_DIR": str(folder)}
     command = ["php", "-S", base.removeprefix("http://"), "-t", str(WWW)]
-    said = folder / "said.txt"
+    log_file = folder / "log.txt"
     with (
-        said.open("w") as log,
+        log_file.open("w") as log,
         subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment) as process,
     ):
         try:
-            until = time.monotonic() + START_SECONDS
-            while "started" not in said.read_text():
-                assert process.poll() is None, said.read_text()
-                assert time.monotonic() < until, said.read_text()
+            deadline = time.monotonic() + START_SECONDS
+            while "started" not in log_file.read_text():
+                assert process.poll() is None, log_file.read_text()
+                assert time.monotonic() < deadline, log_file.read_text()
                 time.sleep(0.05)
             yield base
         finally:
             process.terminate()
 
 
-@pytest.mark.parametrize("way", WAYS)
-async def test_sign_in_and_logout_with_simplesamlphp(acme, tmp_path, way):
+@pytest.mark.parametrize("parts", SIGNED_PARTS)
+async def test_sign_in_and_logout_with_simplesamlphp(acme, tmp_path, parts):
     await acme.connect(active=False)
     email = acme.address("maria")
     folder = tmp_path / "simplesamlphp"
     folder.mkdir()
-    with serving(folder, acme.connection, email, WAYS[way]) as base:
+    with serving(folder, acme.connection, email, SIGNED_PARTS[parts]) as base:
         async with httpx.AsyncClient(base_url=base, follow_redirects=True, timeout=60) as network:
             changed = await acme.change(idpMetadataUrl=f"{base}/saml2/idp/metadata.php")
             assert changed["idpEntityId"] == base
-            # What it encrypts is always in AES-128-CBC, which a connection takes only where it says so.
-            await acme.change(allowAesCbc="assertion.encryption" in WAYS[way])
-            activated = await acme.client.post(f"{acme.here}/activate")
+            # SimpleSAMLphp always encrypts with AES-128-CBC, which a connection accepts only with `allowAesCbc`.
+            await acme.change(allowAesCbc="assertion.encryption" in SIGNED_PARTS[parts])
+            activated = await acme.client.post(f"{acme.connection_path}/activate")
             assert activated.status_code == 200, activated.text
             browser = acme.browser()
             page = await network.get((await browser.start()).headers["location"])
             assert page.status_code == 200, page.text
-            form = next(each for each in lxml.html.fromstring(page.text).forms if "AuthState" in each.fields)
-            known = {"AuthState": form.fields["AuthState"], "username": "maria", "password": "secret"}
-            answer = await network.post(str(page.url), data=known)
+            form = next(
+                candidate for candidate in lxml.html.fromstring(page.text).forms if "AuthState" in candidate.fields
+            )
+            credentials = {"AuthState": form.fields["AuthState"], "username": "maria", "password": "secret"}
+            answer = await network.post(str(page.url), data=credentials)
             assert "SAMLResponse" in answer.text, answer.text
-            acme.keep_up()
-            signed_in = await browser.redeem(await browser.post(*posted(answer.text)))
+            acme.advance_clock_to_now()
+            signed_in = await browser.exchange_code(await browser.post(*posted(answer.text)))
             customer = signed_in["customer"]
             assert (customer["email"], customer["name"]) == (email, "Maria Söhne")
             (trace,) = await acme.traces()
             assert (trace["outcome"], trace["reason"]) == ("ACCEPTED", None)
-            assert any(each["step"] == "decryption" for each in trace["steps"]) == ("assertion.encryption" in WAYS[way])
-            mine = Client(acme.app, signed_in["accessToken"], f"/projects/{acme.directory.project.id}/auth")
-            out = (await mine.post("/sso/sign-out", {"redirectUrl": REDIRECT_URL})).json()["url"]
-            assert re.match(rf"{base}/saml2/idp/SingleLogoutService.php\?SAMLRequest=", out)
-            sent = await network.get(out, follow_redirects=False)
-            while sent.is_redirect and not sent.headers["location"].startswith(acme.connection["spSloUrl"]):
-                sent = await network.get(sent.headers["location"], follow_redirects=False)
-            assert sent.is_redirect, sent.text
-        acme.keep_up()
-        back = await browser.client.get(sent.headers["location"])
-        assert (back.status_code, back.headers["location"]) == (303, REDIRECT_URL)
-        assert (await mine.get("/me")).status_code == 401
+            assert any(step["step"] == "decryption" for step in trace["steps"]) == (
+                "assertion.encryption" in SIGNED_PARTS[parts]
+            )
+            customer_client = Client(acme.app, signed_in["accessToken"], f"/projects/{acme.directory.project.id}/auth")
+            logout_url = (await customer_client.post("/sso/sign-out", {"redirectUrl": REDIRECT_URL})).json()["url"]
+            assert re.match(rf"{base}/saml2/idp/SingleLogoutService.php\?SAMLRequest=", logout_url)
+            logout_redirect = await network.get(logout_url, follow_redirects=False)
+            while logout_redirect.is_redirect and not logout_redirect.headers["location"].startswith(
+                acme.connection["spSloUrl"]
+            ):
+                logout_redirect = await network.get(logout_redirect.headers["location"], follow_redirects=False)
+            assert logout_redirect.is_redirect, logout_redirect.text
+        acme.advance_clock_to_now()
+        final_redirect = await browser.client.get(logout_redirect.headers["location"])
+        assert (final_redirect.status_code, final_redirect.headers["location"]) == (303, REDIRECT_URL)
+        assert (await customer_client.get("/me")).status_code == 401

@@ -29,80 +29,83 @@ async def served(acme, work_off):
     acme.idp = IdentityProvider("https://served.example/metadata", now=acme.clock())
     with acme.idp.serving() as base:
         body = {"name": "Served", "domain": acme.domain["domain"], "idpMetadataUrl": f"{base}/metadata"}
-        made = await acme.client.post(acme.path, body)
-        assert made.status_code == 201, made.text
-        acme.connection = made.json()
-        assert (await acme.client.post(f"{acme.here}/activate")).status_code == 200
+        created = await acme.client.post(acme.connections_path, body)
+        assert created.status_code == 201, created.text
+        acme.connection = created.json()
+        assert (await acme.client.post(f"{acme.connection_path}/activate")).status_code == 200
         await work_off()
         yield acme
 
 
-async def looked(acme, work_off, clock, after):
-    clock.move(after)
+async def connection_after(acme, work_off, clock, time):
+    """Move the clock by `time` and run the worker. Returns the connection."""
+    clock.move(time)
     await work_off()
-    return (await acme.client.get(acme.here)).json()
+    return (await acme.client.get(acme.connection_path)).json()
 
 
 async def test_a_new_certificate_replaces_the_pinned_one(served, work_off, clock):
     old, new = served.idp.keys, keys("rolled-over")
     served.idp.keys = new
-    early = await looked(served, work_off, clock, DAY - timedelta(minutes=1))
-    assert early["idpCertificate"] == [old.pem]
-    found = await looked(served, work_off, clock, timedelta(minutes=1))
-    assert (found["idpCertificate"], found["idpMetadataProblem"]) == ([new.pem], None)
-    assert found["idpMetadataReadAt"] > early["idpMetadataReadAt"]
-    assert found["updatedAt"] > early["updatedAt"]
-    (told,) = await served.directory.events("sso.metadata_changed")
-    assert told["data"]["changed"] == ["idpCertificate"]
+    before = await connection_after(served, work_off, clock, DAY - timedelta(minutes=1))
+    assert before["idpCertificate"] == [old.pem]
+    after = await connection_after(served, work_off, clock, timedelta(minutes=1))
+    assert (after["idpCertificate"], after["idpMetadataProblem"]) == ([new.pem], None)
+    assert after["idpMetadataReadAt"] > before["idpMetadataReadAt"]
+    assert after["updatedAt"] > before["updatedAt"]
+    (event,) = await served.directory.events("sso.metadata_changed")
+    assert event["data"]["changed"] == ["idpCertificate"]
     await served.browser().sign_in(served.address())
     served.idp.keys = old
-    refused = await served.browser().arrive(served.address())
+    refused = await served.browser().sign_on(served.address())
     assert (refused.status_code, "UNKNOWN_CERTIFICATE" in refused.text) == (403, True)
 
 
 async def test_an_unknown_certificate_triggers_a_metadata_refresh(served, work_off, clock):
     clock.move(timedelta(minutes=10))
     served.idp.keys = keys("rolled-over")
-    refused = await served.browser().arrive(served.address())
+    refused = await served.browser().sign_on(served.address())
     assert "UNKNOWN_CERTIFICATE" in refused.text
     await work_off()
-    assert "code" in query_of(await served.browser().arrive(served.address()))
+    assert "code" in query_of(await served.browser().sign_on(served.address()))
     served.idp.keys = keys("rolled-over-again")
-    await served.browser().arrive(served.address())
+    await served.browser().sign_on(served.address())
     await work_off()
-    assert "UNKNOWN_CERTIFICATE" in (await served.browser().arrive(served.address())).text, "not more often"
+    assert "UNKNOWN_CERTIFICATE" in (await served.browser().sign_on(served.address())).text, (
+        "the URL is fetched at most every ten minutes"
+    )
 
 
 async def test_unchanged_metadata_changes_nothing(served, work_off, clock):
-    before = (await served.client.get(served.here)).json()
-    after = await looked(served, work_off, clock, DAY)
+    before = (await served.client.get(served.connection_path)).json()
+    after = await connection_after(served, work_off, clock, DAY)
     assert after == before | {"idpMetadataReadAt": after["idpMetadataReadAt"]}
     assert await served.directory.events("sso.metadata_changed") == []
 
 
 PROBLEMS = {
-    "somebody else's": lambda idp: setattr(idp, "entity_id", "https://somebody.else.example"),
-    "an expired certificate alone": lambda idp: setattr(idp, "keys", keys("long-gone", not_after=idp.now - DAY)),
+    "another entity id": lambda idp: setattr(idp, "entity_id", "https://other.example"),
+    "only an expired certificate": lambda idp: setattr(idp, "keys", keys("long-gone", not_after=idp.now - DAY)),
     "nonsense": lambda idp: setattr(idp, "metadata", lambda: b"<nonsense/>"),
-    "too much": lambda idp: setattr(idp, "metadata", lambda: b"<" + b"x" * 200_000),
+    "too large": lambda idp: setattr(idp, "metadata", lambda: b"<" + b"x" * 200_000),
 }
 
 
-@pytest.mark.parametrize("what", PROBLEMS)
-async def test_invalid_metadata_is_ignored_and_reported_once(served, work_off, clock, what):
-    before = (await served.client.get(served.here)).json()
-    entity_id, own, metadata = served.idp.entity_id, served.idp.keys, served.idp.metadata
-    PROBLEMS[what](served.idp)
-    failing = await looked(served, work_off, clock, DAY)
+@pytest.mark.parametrize("problem", PROBLEMS)
+async def test_invalid_metadata_is_ignored_and_reported_once(served, work_off, clock, problem):
+    before = (await served.client.get(served.connection_path)).json()
+    entity_id, idp_keys, metadata = served.idp.entity_id, served.idp.keys, served.idp.metadata
+    PROBLEMS[problem](served.idp)
+    failing = await connection_after(served, work_off, clock, DAY)
     assert failing == before | {"idpMetadataProblem": failing["idpMetadataProblem"]}
     assert failing["idpMetadataProblem"]
     assert await served.directory.events("sso.metadata_failing") == []
     for _ in range(3):
-        await looked(served, work_off, clock, DAY)
-    (told,) = await served.directory.events("sso.metadata_failing")
-    assert told["data"]["problem"] == failing["idpMetadataProblem"]
-    served.idp.entity_id, served.idp.keys, served.idp.metadata = entity_id, own, metadata
-    assert (await looked(served, work_off, clock, timedelta(hours=1)))["idpMetadataProblem"] is None
+        await connection_after(served, work_off, clock, DAY)
+    (event,) = await served.directory.events("sso.metadata_failing")
+    assert event["data"]["problem"] == failing["idpMetadataProblem"]
+    served.idp.entity_id, served.idp.keys, served.idp.metadata = entity_id, idp_keys, metadata
+    assert (await connection_after(served, work_off, clock, timedelta(hours=1)))["idpMetadataProblem"] is None
     await served.browser().sign_in(served.address())
 
 
@@ -110,7 +113,7 @@ async def test_metadata_is_not_fetched_after_its_url_was_removed(served, work_of
     changed = await served.change(idpMetadataUrl=None)
     assert (changed["idpMetadataUrl"], changed["idpMetadataReadAt"]) == (None, None)
     served.idp.keys = keys("rolled-over")
-    after = await looked(served, work_off, clock, 3 * DAY)
+    after = await connection_after(served, work_off, clock, 3 * DAY)
     assert after["idpCertificate"] == changed["idpCertificate"]
 
 
@@ -118,6 +121,6 @@ async def test_an_unavailable_metadata_url_is_retried(acme, work_off, clock):
     acme.idp = IdentityProvider("https://served.example/metadata", now=acme.clock())
     with acme.idp.serving() as base:
         await acme.connect(active=False, idpMetadataUrl=f"{base}/metadata")
-    found = await looked(acme, work_off, clock, DAY)
-    assert "could not be fetched" in found["idpMetadataProblem"]
-    assert found["idpCertificate"] == acme.connection["idpCertificate"]
+    connection = await connection_after(acme, work_off, clock, DAY)
+    assert "could not be fetched" in connection["idpMetadataProblem"]
+    assert connection["idpCertificate"] == acme.connection["idpCertificate"]

@@ -14,7 +14,7 @@ from tests.identity.sso.conftest import REDIRECT_URL, VERIFIER, person, query_of
 from tests.peers.identity_provider import IdentityProvider, Person, keys, posted
 from tests.protocols.saml.conftest import schema
 
-CHANGES = {
+SIGNATURES = {
     "signed assertion": {},
     "signed response": {"sign_assertion": False, "sign_response": True},
     "both signed": {"sign_response": True},
@@ -22,62 +22,62 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("encrypted", [False, True], ids=["in clear", "encrypted"])
-@pytest.mark.parametrize("how", CHANGES)
-async def test_a_sign_on_creates_customer_membership_and_session(connected, how, encrypted):
-    for name, value in CHANGES[how].items():
+@pytest.mark.parametrize("signature", SIGNATURES)
+async def test_a_sign_on_creates_customer_membership_and_session(connected, signature, encrypted):
+    for name, value in SIGNATURES[signature].items():
         setattr(connected.idp, name, value)
     if encrypted:
         connected.idp.encrypt_for = x509.load_pem_x509_certificate(connected.connection["spCertificate"].encode())
     email = connected.address()
     browser = connected.browser()
-    answer = await browser.arrive(email)
-    assert query_of(answer)["state"] == "mine"
-    signed_in = await browser.redeem(answer)
+    answer = await browser.sign_on(email)
+    assert query_of(answer)["state"] == "app-state"
+    signed_in = await browser.exchange_code(answer)
     customer = signed_in["customer"]
     assert (customer["email"], customer["name"], customer["identities"]) == (email, "Maria", ["SAML"])
     assert customer["emailVerifiedAt"] is not None
     members = await connected.directory.members_of(connected.organization)
-    found = [(each["customerId"], each["roles"], each["source"]) for each in members]
-    assert found == [(customer["id"], ["MEMBER"], "SSO")]
-    me = await Client(connected.app, signed_in["accessToken"]).get(
+    memberships = [(member["customerId"], member["roles"], member["source"]) for member in members]
+    assert memberships == [(customer["id"], ["MEMBER"], "SSO")]
+    profile = await Client(connected.app, signed_in["accessToken"]).get(
         f"/projects/{connected.directory.project.id}/auth/me"
     )
-    assert me.json()["id"] == customer["id"]
+    assert profile.json()["id"] == customer["id"]
     signed_in_events = await connected.directory.events("sso.signed_in")
-    assert [(each["subjectId"], each["data"]["customerId"]) for each in signed_in_events] == [
+    assert [(event["subjectId"], event["data"]["customerId"]) for event in signed_in_events] == [
         (connected.connection["id"], customer["id"])
     ]
     (trace,) = await connected.traces()
     assert (trace["outcome"], trace["customerId"]) == ("ACCEPTED", customer["id"])
-    assert all(each["ok"] for each in trace["steps"])
+    assert all(step["ok"] for step in trace["steps"])
 
 
 async def test_a_returning_person_is_identified_by_the_subject(connected):
     first = await connected.browser().sign_in(connected.address("maria"))
-    same = person(connected.address("married"), name_id=f"subject-of-{connected.address('maria')}")
-    again = await connected.browser().sign_in("", person=same)
+    user_with_new_address = person(connected.address("married"), name_id=f"subject-of-{connected.address('maria')}")
+    again = await connected.browser().sign_in("", person=user_with_new_address)
     assert again["customer"]["id"] == first["customer"]["id"]
-    assert await connected.customers() == 1
+    assert await connected.customer_count() == 1
 
 
 async def test_concurrent_replays_sign_on_once(connected):
     browser = connected.browser()
-    url, form = browser.answer((await browser.start()).headers["location"], connected.address())
+    url, form = browser.idp_response((await browser.start()).headers["location"], connected.address())
     answers = await asyncio.gather(*(browser.post(url, form) for _ in range(4)))
-    assert sorted(each.status_code for each in answers) == [303, 403, 403, 403]
-    assert await connected.customers() == 1
-    later = await browser.post(url, form)
-    assert later.status_code == 403
+    assert sorted(answer.status_code for answer in answers) == [303, 403, 403, 403]
+    assert await connected.customer_count() == 1
+    replay = await browser.post(url, form)
+    assert replay.status_code == 403
 
 
 async def test_a_replay_is_rejected_even_if_idp_initiated(acme):
     await acme.connect(allowIdpInitiated=True, defaultRedirectUrl=REDIRECT_URL)
     browser = acme.browser()
     acme.idp.now = acme.clock()
-    answer = await browser.unsolicited(acme.address())
+    answer = await browser.idp_initiated_sign_on(acme.address())
     assert answer.status_code == 303
     body = answer.request.content.decode()
-    send = [
+    requests = [
         browser.client.request(
             "POST",
             acme.connection["spAcsUrl"],
@@ -86,38 +86,40 @@ async def test_a_replay_is_rejected_even_if_idp_initiated(acme):
         )
         for _ in range(3)
     ]
-    again = await asyncio.gather(*send)
-    assert [each.status_code for each in again] == [403] * 3
-    assert "REPLAYED" in again[0].text
+    replays = await asyncio.gather(*requests)
+    assert [replay.status_code for replay in replays] == [403] * 3
+    assert "REPLAYED" in replays[0].text
 
 
 async def test_a_sign_on_is_bound_to_the_browser_that_began_it(connected):
-    mine, theirs = connected.browser(), connected.browser()
-    await theirs.start()
-    answer = await theirs.post(*mine.answer((await mine.start()).headers["location"], connected.address()))
+    browser, other_browser = connected.browser(), connected.browser()
+    await other_browser.start()
+    answer = await other_browser.post(
+        *browser.idp_response((await browser.start()).headers["location"], connected.address())
+    )
     assert answer.status_code == 403
     assert "WRONG_IN_RESPONSE_TO" in answer.text
-    assert await connected.customers() == 0
+    assert await connected.customer_count() == 0
 
 
 async def test_unsolicited_responses_are_rejected_unless_allowed(connected):
     browser = connected.browser()
-    refused = await browser.unsolicited(connected.address())
+    refused = await browser.idp_initiated_sign_on(connected.address())
     assert (refused.status_code, "UNSOLICITED" in refused.text) == (403, True)
     await connected.change(allowIdpInitiated=True)
-    no_redirect_url = await browser.unsolicited(connected.address())
+    no_redirect_url = await browser.idp_initiated_sign_on(connected.address())
     assert (no_redirect_url.status_code, "NOWHERE_TO_GO" in no_redirect_url.text) == (403, True)
-    assert await connected.customers() == 0
+    assert await connected.customer_count() == 0
     await connected.change(defaultRedirectUrl=REDIRECT_URL)
-    back = query_of(await browser.unsolicited(connected.address()))
-    assert back["connectionId"] == connected.connection["id"]
+    query = query_of(await browser.idp_initiated_sign_on(connected.address()))
+    assert query["connectionId"] == connected.connection["id"]
     path = f"/projects/{connected.directory.project.id}/auth/token"
-    for body in ({"code": back["code"]}, {"code": back["code"], "codeVerifier": VERIFIER}):
+    for body in ({"code": query["code"]}, {"code": query["code"], "codeVerifier": VERIFIER}):
         assert (await browser.client.post(path, body)).status_code == 401, (
             "a code without a challenge needs a secret key"
         )
-    done = await connected.client.post(path, {"code": back["code"]})
-    assert done.json()["customer"]["identities"] == ["SAML"]
+    exchange = await connected.client.post(path, {"code": query["code"]})
+    assert exchange.json()["customer"]["identities"] == ["SAML"]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +132,7 @@ async def test_unsolicited_responses_are_rejected_unless_allowed(connected):
         ({"life": timedelta(minutes=-5)}, "EXPIRED"),
         ({"status": "urn:oasis:names:tc:SAML:2.0:status:Responder"}, "STATUS_NOT_SUCCESS"),
     ],
-    ids=lambda each: each if isinstance(each, str) else "",
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 async def test_responses_that_fail_a_check_are_rejected_and_traced(connected, changes, reason):
     connected.idp.sign_response = True
@@ -140,14 +142,14 @@ async def test_responses_that_fail_a_check_are_rejected_and_traced(connected, ch
     if reason == "STATUS_NOT_SUCCESS":
         location = (await browser.start()).headers["location"]
         connected.idp.sign_response = False
-        answer = await browser.post(*browser.answer(location, connected.address(), **changes))
+        answer = await browser.post(*browser.idp_response(location, connected.address(), **changes))
     else:
-        answer = await browser.arrive(connected.address(), **changes)
+        answer = await browser.sign_on(connected.address(), **changes)
     assert (answer.status_code, reason in answer.text) == (403, True), answer.text
     (trace,) = await connected.traces()
     assert (trace["outcome"], trace["reason"]) == ("REFUSED", reason)
-    assert any(not each["ok"] for each in trace["steps"])
-    assert await connected.customers() == 0
+    assert any(not step["ok"] for step in trace["steps"])
+    assert await connected.customer_count() == 0
 
 
 @pytest.mark.parametrize("raw", ["", "!!!", "PHg+", "A" * 400_000])
@@ -158,11 +160,11 @@ async def test_malformed_responses_are_rejected(connected, raw):
 
 async def test_an_assertion_for_another_connection_is_rejected(connected, new_project):
     browser = connected.browser()
-    url, form = browser.answer((await browser.start()).headers["location"], connected.address())
+    url, form = browser.idp_response((await browser.start()).headers["location"], connected.address())
     await connected.connect(active=False, domain="two.example", allowIdpInitiated=True)
     answer = await browser.post(connected.connection["spAcsUrl"], form)
     assert answer.status_code == 403
-    assert (await browser.post(url, form)).status_code == 303, "its own connection accepts it"
+    assert (await browser.post(url, form)).status_code == 303, "the connection of the request accepts it"
 
 
 async def test_an_unknown_connection_is_404(connected, stranger):
@@ -181,7 +183,7 @@ async def test_idp_certificates_roll_over_without_interruption(connected):
     await connected.change(idpCertificate=[newer.pem])
     await connected.browser().sign_in(email)
     connected.idp.keys = keys()
-    refused = await connected.browser().arrive(email)
+    refused = await connected.browser().sign_on(email)
     assert (refused.status_code, "UNKNOWN_CERTIFICATE" in refused.text) == (403, True)
 
 
@@ -192,36 +194,36 @@ async def test_sp_key_rotation_does_not_interrupt_sign_ons(connected):
     first = connected.connection["spCertificate"]
     connected.idp.encrypt_for = certificate(first)
     email = connected.address()
-    await connected.client.post(f"{connected.here}/rotate-certificate")
+    await connected.client.post(f"{connected.connection_path}/rotate-certificate")
     await connected.browser().sign_in(email)
-    await connected.client.post(f"{connected.here}/rotate-certificate")
-    refused = await connected.browser().arrive(email)
+    await connected.client.post(f"{connected.connection_path}/rotate-certificate")
+    refused = await connected.browser().sign_on(email)
     assert (refused.status_code, "DECRYPTION_FAILED" in refused.text) == (403, True)
 
 
 async def test_encryption_can_be_required(connected):
     await connected.change(requireEncryption=True)
-    refused = await connected.browser().arrive(connected.address())
+    refused = await connected.browser().sign_on(connected.address())
     assert (refused.status_code, "NOT_ENCRYPTED" in refused.text) == (403, True)
 
 
-@pytest.mark.parametrize("why", ["lapsed", "suspended", "inactive"])
-async def test_a_blocked_connection_rejects_sign_ons(connected, why):
+@pytest.mark.parametrize("cause", ["lapsed", "suspended", "inactive"])
+async def test_a_blocked_connection_rejects_sign_ons(connected, cause):
     browser = connected.browser()
     location = (await browser.start()).headers["location"]
-    if why == "lapsed":
-        await connected.lapse()
-    elif why == "suspended":
+    if cause == "lapsed":
+        await connected.remove_domain()
+    elif cause == "suspended":
         path = f"/b2b/organizations/{connected.organization['id']}"
         assert (await connected.client.patch(path, {"status": "SUSPENDED"})).status_code == 200
     else:
-        await connected.client.post(f"{connected.here}/deactivate")
-    back = query_of(await browser.post(*browser.answer(location, connected.address())))
+        await connected.client.post(f"{connected.connection_path}/deactivate")
+    query = query_of(await browser.post(*browser.idp_response(location, connected.address())))
     expected = {"lapsed": "domain_not_verified", "suspended": "organization_suspended", "inactive": "not_active"}
-    assert back == {"error": expected[why], "state": "mine"}
+    assert query == {"error": expected[cause], "state": "app-state"}
     again = await browser.start()
     assert (again.status_code, again.json()["code"]) == (409, "sso_unavailable")
-    assert await connected.customers() == 0
+    assert await connected.customer_count() == 0
 
 
 async def test_sign_ons_return_only_to_listed_redirect_urls(connected):
@@ -255,7 +257,7 @@ async def test_the_cookie_is_http_only_and_limited_to_the_connection(connected, 
     assert f"Path=/sso/saml/{connected.connection['id']}" in cookie
 
 
-# Linking to existing customers, and trust in addresses.
+# Linking to existing customers, and addresses outside verified domains.
 
 
 async def test_a_verified_domain_links_to_the_customer_with_the_address(connected):
@@ -266,24 +268,24 @@ async def test_a_verified_domain_links_to_the_customer_with_the_address(connecte
 
 
 async def test_linking_to_an_unverified_customer_revokes_earlier_credentials(connected, auth):
-    victim = connected.address("maria")
-    planted = await auth.unverified(victim)
-    signed_in = await connected.browser().sign_in(victim)
-    assert signed_in["customer"]["id"] == planted["customer"]["id"]
+    address = connected.address("maria")
+    unverified = await auth.unverified(address)
+    signed_in = await connected.browser().sign_in(address)
+    assert signed_in["customer"]["id"] == unverified["customer"]["id"]
     assert signed_in["customer"]["identities"] == ["SAML"]
-    assert (await auth.sign_in(victim)).status_code == 401
-    assert (await auth.as_(planted["accessToken"]).get("/me")).status_code == 401
+    assert (await auth.sign_in(address)).status_code == 401
+    assert (await auth.as_(unverified["accessToken"]).get("/me")).status_code == 401
 
 
 async def test_an_address_outside_the_verified_domains_is_not_trusted(connected):
-    victim = await connected.directory.customer("ceo@other.example")
-    back = query_of(await connected.browser().arrive("ceo@other.example"))
-    assert back["error"] == "email_outside"
+    existing = await connected.directory.customer("ceo@other.example")
+    query = query_of(await connected.browser().sign_on("ceo@other.example"))
+    assert query["error"] == "email_outside"
     await connected.change(allowOtherDomains=True)
-    back = query_of(await connected.browser().arrive("ceo@other.example"))
-    assert back["error"] == "account_not_linked"
-    found = (await connected.client.get(f"/customers/{victim['id']}")).json()
-    assert [each["provider"] for each in found["identities"]] == ["PASSWORD"]
+    query = query_of(await connected.browser().sign_on("ceo@other.example"))
+    assert query["error"] == "account_not_linked"
+    customer = (await connected.client.get(f"/customers/{existing['id']}")).json()
+    assert [identity["provider"] for identity in customer["identities"]] == ["PASSWORD"]
     guest = await connected.browser().sign_in("guest@other.example")
     assert guest["customer"]["emailVerifiedAt"] is None
 
@@ -292,23 +294,23 @@ async def test_connections_with_the_same_entity_id_do_not_share_subjects(connect
     email = connected.address("maria")
     first = await connected.browser().sign_in(email)
     other = await connected.directory.organization("Evil")
-    theirs = await connected.directory.verified_domain(other, "evil.example")
-    connected.organization, connected.domain = other, theirs
+    other_domain = await connected.directory.verified_domain(other, "evil.example")
+    connected.organization, connected.domain = other, other_domain
     connected.idp = IdentityProvider(connected.idp.entity_id, keys=keys("evil"), now=connected.clock())
     await connected.connect(allowOtherDomains=True)
-    forged = person("mallory@evil.example", name_id=f"subject-of-{email}")
-    signed_in = await connected.browser().sign_in("", person=forged)
+    user_with_same_subject = person("mallory@evil.example", name_id=f"subject-of-{email}")
+    signed_in = await connected.browser().sign_in("", person=user_with_same_subject)
     assert signed_in["customer"]["id"] != first["customer"]["id"]
-    back = query_of(await connected.browser().arrive(email, person=person(email, name_id="another")))
-    assert back["error"] == "account_not_linked"
+    query = query_of(await connected.browser().sign_on(email, person=person(email, name_id="another")))
+    assert query["error"] == "account_not_linked"
 
 
 async def test_another_subject_with_a_linked_address_does_not_get_the_customer(connected):
     """Defects: I4"""
     email = connected.address("maria")
     first = await connected.browser().sign_in(email)
-    back = query_of(await connected.browser().arrive(email, person=person(email, name_id="somebody else")))
-    assert (back["error"], "code" in back) == ("identity_conflict", False)
+    query = query_of(await connected.browser().sign_on(email, person=person(email, name_id="somebody else")))
+    assert (query["error"], "code" in query) == ("identity_conflict", False)
     assert (await connected.traces())[0]["reason"] == "IDENTITY_CONFLICT"
     assert (await connected.client.get("/identity-requests")).json() == []
     again = await connected.browser().sign_in(email)
@@ -323,55 +325,59 @@ async def test_another_subject_is_held_until_an_administrator_decides(connected,
     assert changed["onNewSubject"] == "HOLD"
     email = connected.address("maria")
     first = await connected.browser().sign_in(email)
-    other = person(email, name_id="the new name of maria")
+    new_subject = person(email, name_id="the new name of maria")
     for _ in range(2):
-        back = query_of(await connected.browser().arrive(email, person=other))
-        assert back["error"] == "identity_held"
-    (held,) = (await connected.client.get("/identity-requests?status=pending")).json()
-    assert (held["customerId"], held["subject"], held["email"]) == (
+        query = query_of(await connected.browser().sign_on(email, person=new_subject))
+        assert query["error"] == "identity_held"
+    (identity_request,) = (await connected.client.get("/identity-requests?status=pending")).json()
+    assert (identity_request["customerId"], identity_request["subject"], identity_request["email"]) == (
         first["customer"]["id"],
         "the new name of maria",
         email,
     )
-    assert held["connectionId"] == connected.connection["id"]
-    assert (held["status"], held["decidedAt"]) == ("PENDING", None)
-    decided = await connected.client.post(f"/identity-requests/{held['id']}/{decision}")
+    assert identity_request["connectionId"] == connected.connection["id"]
+    assert (identity_request["status"], identity_request["decidedAt"]) == ("PENDING", None)
+    decided = await connected.client.post(f"/identity-requests/{identity_request['id']}/{decision}")
     assert decided.json()["status"] == {"approve": "APPROVED", "reject": "REJECTED"}[decision]
-    twice = await connected.client.post(f"/identity-requests/{held['id']}/approve")
-    assert (twice.status_code, twice.json()["code"]) == (409, "identity_request_decided")
-    before = person(email, name_id=f"subject-of-{email}")
-    accepted, refused = (other, before) if decision == "approve" else (before, other)
+    second_decision = await connected.client.post(f"/identity-requests/{identity_request['id']}/approve")
+    assert (second_decision.status_code, second_decision.json()["code"]) == (409, "identity_request_decided")
+    old_subject = person(email, name_id=f"subject-of-{email}")
+    accepted, refused = (new_subject, old_subject) if decision == "approve" else (old_subject, new_subject)
     assert (await connected.browser().sign_in(email, person=accepted))["customer"]["id"] == first["customer"]["id"]
-    back = query_of(await connected.browser().arrive(email, person=refused))
-    assert back["error"] == ("identity_held" if decision == "approve" else "identity_conflict")
+    query = query_of(await connected.browser().sign_on(email, person=refused))
+    assert query["error"] == ("identity_held" if decision == "approve" else "identity_conflict")
     assert (await connected.client.get("/identity-requests?status=unknown")).status_code == 400
 
 
 async def test_an_address_change_at_the_idp_updates_the_customer(connected):
     """Defects: I11"""
-    old, new, taken = (connected.address() for _ in range(3))
-    first = await connected.browser().sign_in(old, person=person(old, name_id="maria"))
-    other = await connected.directory.customer(taken)
-    for email, expected in ((new, new), (taken, new), ("maria@other.example", new)):
-        moved = person(email, name_id="maria")
-        answer = await connected.browser().arrive(email, person=moved)
+    old_address, new_address, taken_address = (connected.address() for _ in range(3))
+    first = await connected.browser().sign_in(old_address, person=person(old_address, name_id="maria"))
+    other = await connected.directory.customer(taken_address)
+    for email, expected in (
+        (new_address, new_address),
+        (taken_address, new_address),
+        ("maria@other.example", new_address),
+    ):
+        user = person(email, name_id="maria")
+        answer = await connected.browser().sign_on(email, person=user)
         if "code" in query_of(answer):
-            assert (await connected.browser().redeem(answer))["customer"]["id"] == first["customer"]["id"]
-        seen = (await connected.client.get(f"/customers/{first['customer']['id']}")).json()
-        assert seen["email"] == expected, email
-    assert (await connected.client.get(f"/customers/{other['id']}")).json()["email"] == taken
+            assert (await connected.browser().exchange_code(answer))["customer"]["id"] == first["customer"]["id"]
+        customer = (await connected.client.get(f"/customers/{first['customer']['id']}")).json()
+        assert customer["email"] == expected, email
+    assert (await connected.client.get(f"/customers/{other['id']}")).json()["email"] == taken_address
     events = (await connected.client.get(f"/customers/{first['customer']['id']}/events")).json()["data"]
-    assert sum(each["type"] == "customer.email_verified" and each["metadata"]["changed"] for each in events) == 1
+    assert sum(event["type"] == "customer.email_verified" and event["metadata"]["changed"] for event in events) == 1
 
 
 async def test_an_address_changed_in_postern_is_not_overwritten_by_the_idp(connected):
     """Defects: I11"""
-    old, own, new = (connected.address() for _ in range(3))
-    first = await connected.browser().sign_in(old, person=person(old, name_id="maria"))
+    idp_address, postern_address, new_idp_address = (connected.address() for _ in range(3))
+    first = await connected.browser().sign_in(idp_address, person=person(idp_address, name_id="maria"))
     path = f"/customers/{first['customer']['id']}"
-    assert (await connected.client.patch(path, {"email": own, "emailVerified": True})).status_code == 200
-    await connected.browser().sign_in(new, person=person(new, name_id="maria"))
-    assert (await connected.client.get(path)).json()["email"] == own
+    assert (await connected.client.patch(path, {"email": postern_address, "emailVerified": True})).status_code == 200
+    await connected.browser().sign_in(new_idp_address, person=person(new_idp_address, name_id="maria"))
+    assert (await connected.client.get(path)).json()["email"] == postern_address
 
 
 async def test_a_removed_member_can_rejoin_only_by_invitation(connected):
@@ -383,16 +389,18 @@ async def test_a_removed_member_can_rejoin_only_by_invitation(connected):
     assert (await connected.client.delete(f"{organization}/members/{customer}")).status_code == 200
     await connected.browser().sign_in(email)
     assert (await connected.client.get(f"{organization}/members")).json() == []
-    asked = (await connected.client.post("/b2b/domain-join", {"customerId": customer})).json()
-    assert (asked["joined"], asked["reason"]) == (False, "MEMBER_REMOVED")
+    domain_join = (await connected.client.post("/b2b/domain-join", {"customerId": customer})).json()
+    assert (domain_join["joined"], domain_join["reason"]) == (False, "MEMBER_REMOVED")
     assert (await connected.client.post(f"{organization}/invitations", {"email": email})).status_code == 201
     await connected.browser().sign_in(email)
-    assert [each["customerId"] for each in (await connected.client.get(f"{organization}/members")).json()] == [customer]
+    assert [member["customerId"] for member in (await connected.client.get(f"{organization}/members")).json()] == [
+        customer
+    ]
 
 
 async def test_create_customers_off_rejects_new_customers(connected):
     await connected.change(createCustomers=False)
-    assert query_of(await connected.browser().arrive(connected.address()))["error"] == "sign_up_closed"
+    assert query_of(await connected.browser().sign_on(connected.address()))["error"] == "sign_up_closed"
     existing = await connected.directory.customer(connected.address("maria"))
     signed_in = await connected.browser().sign_in(connected.address("maria"))
     assert signed_in["customer"]["id"] == existing["id"]
@@ -401,32 +409,34 @@ async def test_create_customers_off_rejects_new_customers(connected):
 async def test_a_banned_customer_cannot_sign_on(connected):
     signed_in = await connected.browser().sign_in(connected.address("maria"))
     await connected.client.post(f"/customers/{signed_in['customer']['id']}/ban")
-    assert query_of(await connected.browser().arrive(connected.address("maria")))["error"] == "sign_in_blocked"
+    assert query_of(await connected.browser().sign_on(connected.address("maria")))["error"] == "sign_in_blocked"
 
 
 async def test_a_transient_name_id_does_not_identify_a_customer(connected):
-    transient = Person("_x", "urn:oasis:names:tc:SAML:2.0:nameid-format:transient", {"mail": [connected.address()]})
-    back = query_of(await connected.browser().arrive(person=transient))
-    assert back["error"] == "transient_subject"
+    user = Person("_x", "urn:oasis:names:tc:SAML:2.0:nameid-format:transient", {"mail": [connected.address()]})
+    query = query_of(await connected.browser().sign_on(person=user))
+    assert query["error"] == "transient_subject"
     await connected.change(attributeMapping={"subject": "employeeNumber"})
-    transient.attributes["employeeNumber"] = ["17"]
-    first = await connected.browser().sign_in("", person=transient)
-    again = await connected.browser().sign_in("", person=transient)
+    user.attributes["employeeNumber"] = ["17"]
+    first = await connected.browser().sign_in("", person=user)
+    again = await connected.browser().sign_in("", person=user)
     assert first["customer"]["id"] == again["customer"]["id"]
 
 
 async def test_a_sign_on_without_an_address_creates_no_customer(connected):
-    nobody = Person("subject", "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent", {})
-    assert query_of(await connected.browser().arrive(person=nobody))["error"] == "email_missing"
+    user = Person("subject", "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent", {})
+    assert query_of(await connected.browser().sign_on(person=user))["error"] == "email_missing"
 
 
 async def test_concurrent_first_sign_ons_create_one_customer(connected):
     email = connected.address()
     browsers = [connected.browser() for _ in range(3)]
-    ready = [each.answer((await each.start()).headers["location"], email) for each in browsers]
-    answers = await asyncio.gather(*(each.post(*what) for each, what in zip(browsers, ready, strict=True)))
-    assert [set(query_of(each)) for each in answers] == [{"code", "state"}] * 3
-    assert await connected.customers() == 1
+    idp_responses = [browser.idp_response((await browser.start()).headers["location"], email) for browser in browsers]
+    answers = await asyncio.gather(
+        *(browser.post(*idp_response) for browser, idp_response in zip(browsers, idp_responses, strict=True))
+    )
+    assert [set(query_of(answer)) for answer in answers] == [{"code", "state"}] * 3
+    assert await connected.customer_count() == 1
 
 
 # Groups and roles.
@@ -434,15 +444,15 @@ async def test_concurrent_first_sign_ons_create_one_customer(connected):
 
 async def test_group_roles_are_added_and_removed_at_sign_on(connected):
     role = {"key": "billing", "name": "Billing", "scope": "ORGANIZATION"}
-    made = await connected.client.post("/access/roles", role)
-    assert made.status_code == 201, made.text
+    created = await connected.client.post("/access/roles", role)
+    assert created.status_code == 201, created.text
     await connected.change(groupRoles={"admins & co": ["ADMIN"], "finance": ["billing"]})
     email = connected.address()
 
     async def roles_with(*groups):
         signed_in = await connected.browser().sign_in("", person=person(email, groups=list(groups)))
         members = await connected.directory.members_of(connected.organization)
-        return next(each["roles"] for each in members if each["customerId"] == signed_in["customer"]["id"])
+        return next(member["roles"] for member in members if member["customerId"] == signed_in["customer"]["id"])
 
     assert sorted(await roles_with("staff", "admins & co")) == ["ADMIN", "MEMBER"]
     assert sorted(await roles_with("finance")) == ["MEMBER", "billing"]
@@ -455,8 +465,8 @@ async def test_unmapped_roles_and_the_last_owner_are_kept(connected):
         connected.organization, "OWNER", "ADMIN", email=connected.address("maria")
     )
     await connected.browser().sign_in(connected.address("maria"))
-    (found,) = await connected.directory.members_of(connected.organization)
-    assert (found["customerId"], sorted(found["roles"])) == (member["id"], ["ADMIN", "OWNER"])
+    (listed,) = await connected.directory.members_of(connected.organization)
+    assert (listed["customerId"], sorted(listed["roles"])) == (member["id"], ["ADMIN", "OWNER"])
 
 
 # Tests of a connection.
@@ -466,19 +476,19 @@ async def test_a_test_shows_every_check_and_creates_no_customer(acme):
     """Defects: I12"""
     await acme.connect(active=False, groupRoles={"staff": ["ADMIN"]})
     browser = acme.browser()
-    link = (await acme.client.post(f"{acme.here}/test")).json()
+    link = (await acme.client.post(f"{acme.connection_path}/test")).json()
     started = await browser.client.get(link["url"])
-    page = await browser.post(*browser.answer(started.headers["location"], acme.address()))
+    page = await browser.post(*browser.idp_response(started.headers["location"], acme.address()))
     assert page.status_code == 200
     assert "The test succeeded" in page.text
     assert "{&#x27;" not in page.text, "attributes are listed one by one"
     assert "default-src 'none'" in page.headers["content-security-policy"]
-    assert await acme.customers() == 0
+    assert await acme.customer_count() == 0
     assert await acme.directory.members_of(acme.organization) == []
     (trace,) = await acme.traces()
     assert (trace["kind"], trace["outcome"], trace["customerId"]) == ("TEST", "ACCEPTED", None)
     assert trace["profile"]["name"] == "Maria"
-    assert (await acme.client.get(acme.here)).json()["testedAt"] is not None
+    assert (await acme.client.get(acme.connection_path)).json()["testedAt"] is not None
     await acme.change(clockSkewSeconds=30)
     assert acme.connection["testedAt"] is None
 
@@ -486,22 +496,22 @@ async def test_a_test_shows_every_check_and_creates_no_customer(acme):
 async def test_a_failed_test_reports_every_fault(acme):
     await acme.connect(active=False)
     browser = acme.browser()
-    link = (await acme.client.post(f"{acme.here}/test")).json()
+    link = (await acme.client.post(f"{acme.connection_path}/test")).json()
     location = (await browser.client.get(link["url"])).headers["location"]
     hostile = person("<script>alert(1)</script>")
-    page = await browser.post(*browser.answer(location, person=hostile, audience="https://other.example"))
+    page = await browser.post(*browser.idp_response(location, person=hostile, audience="https://other.example"))
     assert (page.status_code, "WRONG_AUDIENCE" in page.text) == (200, True)
     assert "<script>alert" not in page.text
     location = (await browser.client.get(link["url"])).headers["location"]
-    page = await browser.post(*browser.answer(location, person=hostile))
+    page = await browser.post(*browser.idp_response(location, person=hostile))
     assert "EMAIL_MISSING" in page.text
     assert "<script>alert" not in page.text
-    assert (await acme.client.get(acme.here)).json()["testedAt"] is None
+    assert (await acme.client.get(acme.connection_path)).json()["testedAt"] is None
 
 
 async def test_a_forged_or_expired_test_link_is_rejected(acme, clock):
     await acme.connect(active=False)
-    link = (await acme.client.post(f"{acme.here}/test")).json()["url"]
+    link = (await acme.client.post(f"{acme.connection_path}/test")).json()["url"]
     browser = acme.browser()
     forged = await browser.client.get(link[:-1] + ("A" if link[-1] != "A" else "B"))
     assert (forged.status_code, forged.json()["code"]) == (403, "sso_test_invalid")
@@ -515,14 +525,17 @@ async def test_a_forged_or_expired_test_link_is_rejected(acme, clock):
 async def test_the_sso_lookup_finds_the_connection_of_an_address(connected, stranger):
     path = f"/projects/{connected.directory.project.id}/auth/sso"
     email = connected.address().upper()
-    found = (await stranger.get(path, params={"email": email})).json()
-    assert (found["connectionId"], found["loginUrl"]) == (connected.connection["id"], connected.connection["loginUrl"])
-    assert (await stranger.post(path, {"email": email})).json() == found
-    second = await connected.directory.verified_domain(connected.organization, "second-of-acme.example")
-    assert (await stranger.post(path, {"email": f"a@{second['domain']}"})).json() == found
-    for other in ("maria@gmail.com", f"maria@sub.{connected.domain['domain']}", "maria@localhost"):
-        assert set((await stranger.post(path, {"email": other})).json().values()) == {None}
-    await connected.lapse()
+    lookup = (await stranger.get(path, params={"email": email})).json()
+    assert (lookup["connectionId"], lookup["loginUrl"]) == (
+        connected.connection["id"],
+        connected.connection["loginUrl"],
+    )
+    assert (await stranger.post(path, {"email": email})).json() == lookup
+    second_domain = await connected.directory.verified_domain(connected.organization, "second-of-acme.example")
+    assert (await stranger.post(path, {"email": f"a@{second_domain['domain']}"})).json() == lookup
+    for other_address in ("maria@gmail.com", f"maria@sub.{connected.domain['domain']}", "maria@localhost"):
+        assert set((await stranger.post(path, {"email": other_address})).json().values()) == {None}
+    await connected.remove_domain()
     assert (await stranger.post(path, {"email": email})).json()["connectionId"] is None
 
 
@@ -530,7 +543,7 @@ async def test_published_metadata_describes_the_service_provider(connected, stra
     answer = await stranger.get(connected.connection["spMetadataUrl"])
     assert answer.headers["content-type"].startswith("application/xml")
     schema("saml-schema-metadata-2.0.xsd").validate(etree.fromstring(answer.content))
-    assert (await connected.client.get(f"{connected.here}/metadata.xml")).content == answer.content
+    assert (await connected.client.get(f"{connected.connection_path}/metadata.xml")).content == answer.content
     assert etree.fromstring(answer.content).get("entityID") == connected.connection["spEntityId"]
 
 
@@ -539,26 +552,26 @@ async def test_a_session_ends_no_later_than_the_idp_session(connected, auth, clo
     """SessionNotOnOrAfter (SAML profiles §4.1.4.3), with the clock skew of the connection."""
     email = connected.address("maria")
     app = (await with_totp(auth, clock, email))[2] if second_factor else None
-    idp_session_ends = clock() + timedelta(hours=1)
-    signed_in = await connected.browser().sign_in(email, session_ends=idp_session_ends)
+    idp_session_ends_at = clock() + timedelta(hours=1)
+    signed_in = await connected.browser().sign_in(email, session_ends=idp_session_ends_at)
     if app is not None:
-        given = {"mfaToken": signed_in["mfaToken"], "code": app.code()}
-        signed_in = (await auth.post("/mfa/verify", given)).json()
-    ends = datetime.fromisoformat(signed_in["refreshTokenExpiresAt"])
-    assert timedelta() <= idp_session_ends + timedelta(seconds=60) - ends < timedelta(seconds=1)
+        body = {"mfaToken": signed_in["mfaToken"], "code": app.code()}
+        signed_in = (await auth.post("/mfa/verify", body)).json()
+    session_ends_at = datetime.fromisoformat(signed_in["refreshTokenExpiresAt"])
+    assert timedelta() <= idp_session_ends_at + timedelta(seconds=60) - session_ends_at < timedelta(seconds=1)
     clock.move(timedelta(minutes=59))
-    renewed = await auth.post("/token/refresh", {"refreshToken": signed_in["refreshToken"]})
-    assert renewed.status_code == 200
-    assert datetime.fromisoformat(renewed.json()["accessTokenExpiresAt"]) <= ends
+    refreshed = await auth.post("/token/refresh", {"refreshToken": signed_in["refreshToken"]})
+    assert refreshed.status_code == 200
+    assert datetime.fromisoformat(refreshed.json()["accessTokenExpiresAt"]) <= session_ends_at
     clock.move(timedelta(minutes=3))
-    again = await auth.post("/token/refresh", {"refreshToken": renewed.json()["refreshToken"]})
+    again = await auth.post("/token/refresh", {"refreshToken": refreshed.json()["refreshToken"]})
     assert again.status_code == 401
-    assert (await auth.as_(renewed.json()["accessToken"]).get("/me")).status_code == 401
+    assert (await auth.as_(refreshed.json()["accessToken"]).get("/me")).status_code == 401
 
 
 async def test_a_grant_is_rejected_after_the_end_of_the_idp_session(connected, clock):
     browser = connected.browser()
-    answer = await browser.arrive(connected.address("maria"), session_ends=clock() + timedelta(seconds=1))
+    answer = await browser.sign_on(connected.address("maria"), session_ends=clock() + timedelta(seconds=1))
     clock.move(timedelta(seconds=70))
     path = f"/projects/{connected.directory.project.id}/auth/token"
     refused = await browser.client.post(path, {"code": query_of(answer)["code"], "codeVerifier": VERIFIER})

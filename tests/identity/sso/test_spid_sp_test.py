@@ -1,7 +1,7 @@
 """The responses of Italy's spid-sp-test, sent to a running server.
 
-The tool creates and signs every response from its own definitions. Only the sign-on that begins each case is started
-here, because the tool requires things in the request that SPID has but SAML does not (a NameQualifier of the Issuer, an
+The tool creates and signs every response from its definitions. The test starts each sign-on itself, because the tool
+expects requests with fields that SPID requires and SAML does not (a NameQualifier of the Issuer, an
 AttributeConsumingServiceIndex).
 """
 
@@ -44,24 +44,24 @@ pytestmark = [
 ]
 
 ONLY_SPID = {
-    "3": "SPID wants the assertion itself signed; SAML lets the signature of its Response cover it (core §5.3).",
-    "45": "SPID wants transient name identifiers; here an attribute is the subject, and any format will do.",
-    "46": "As 45: a name identifier without a format is one of unspecified format (core §2.2.2).",
-    "47": "As 45: a format of the provider's own is allowed (core §8.3).",
-    "48": "SPID wants a NameQualifier; SAML has it optional (core §2.2.2).",
+    "3": "SPID requires a signed assertion; SAML allows a signed Response instead (core §5.3).",
+    "45": "SPID requires transient name identifiers; here an attribute is the subject, so any format is allowed.",
+    "46": "As 45: a name identifier without a format has the unspecified format (core §2.2.2).",
+    "47": "As 45: a format that the provider defines is allowed (core §8.3).",
+    "48": "SPID requires a NameQualifier; in SAML it is optional (core §2.2.2).",
     "49": "As 48.",
-    "71": "SPID wants a Format of the assertion's Issuer; SAML lets it be left out (profiles §4.1.4.2).",
-    "76": "SPID wants NotBefore; SAML has it optional (core §2.5.1).",
-    "97": "SPID knows three authentication contexts; our request asks for none, so any will do (core §3.3.2.2.1).",
+    "71": "SPID requires a Format of the assertion's Issuer; in SAML it is optional (profiles §4.1.4.2).",
+    "76": "SPID requires NotBefore; in SAML it is optional (core §2.5.1).",
+    "97": "SPID has three authentication contexts; our request has none, so any is allowed (core §3.3.2.2.1).",
 }
-"""Refused by who offers SPID, and rightly accepted by a service provider of plain SAML."""
-EITHER = {"103"}
-"""The tool itself takes both answers."""
+"""Cases that a SPID service provider must refuse and a SAML service provider may accept, with the reason."""
+ACCEPTED_OR_REFUSED = {"103"}
+"""Cases for which the tool allows both results."""
 
 
 @asynccontextmanager
 async def serving(app: Any) -> AsyncIterator[str]:
-    """The application behind a real socket of this machine."""
+    """Serve the application on a real socket; yields the base URL."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         config = uvicorn.Config(app, lifespan="off", log_config=None, access_log=False, ws="none")
         server = uvicorn.Server(config)
@@ -78,23 +78,23 @@ async def serving(app: Any) -> AsyncIterator[str]:
 
 @pytest.fixture
 def tool(tmp_path, monkeypatch) -> Any:
-    """The tool's check of responses, signing with a key that our connection knows."""
+    """The tool's check of responses, which signs with a key whose certificate the connection has."""
     monkeypatch.syspath_prepend(TOOL / "packages")
     monkeypatch.setenv("IDP_ENTITYID", ISSUER)
     with warnings.catch_warnings():
-        # pysaml2 names ciphers that cryptography has moved elsewhere.
+        # pysaml2 imports ciphers that cryptography has moved to another module, which causes warnings.
         warnings.simplefilter("ignore")
         from spid_sp_test.response import SpidSpResponseCheck  # type: ignore[import-not-found]
 
     (tmp_path / "key.pem").write_text(keys("spid").private_pem)
     check = SpidSpResponseCheck(key_file=str(tmp_path / "key.pem"), xmlsec_binary=shutil.which("xmlsec1"))
     yield check
-    for name in [each for each in sys.modules if each.split(".")[0] == "spid_sp_test"]:
+    for name in [module for module in sys.modules if module.split(".")[0] == "spid_sp_test"]:
         del sys.modules[name]
 
 
 def response_to(tool: Any, case: str, location: str, attributes: dict[str, str], now: datetime) -> bytes:
-    """What the tool would post for a case, as the answer to an AuthnRequest that came by redirect."""
+    """The response that the tool generates for a case, to the AuthnRequest in the redirect URL `location`."""
     query = parse_qs(urlsplit(location).query)
     request = etree.fromstring(inflate(b64decode(query["SAMLRequest"][0]), SamlTrace()))
     tool.authnreq_etree, tool.authnreq_attrs = request, request.attrib
@@ -115,14 +115,14 @@ def response_to(tool: Any, case: str, location: str, attributes: dict[str, str],
         "sign_assertion": True,
         **dict(zip(("ResponseID", "AssertionID", "SessionIndex"), identifiers, strict=True)),
     }
-    made = tool.load_test(case)
-    certificate = made.response_attrs.get("X509Certificate")
-    xml = tool.sign(made.render(user_attrs=attributes), key_file=made.private_key, cert_file=certificate)
+    definition = tool.load_test(case)
+    certificate = definition.response_attrs.get("X509Certificate")
+    xml = tool.sign(definition.render(user_attrs=attributes), key_file=definition.private_key, cert_file=certificate)
     return tool.post_xml(xml, tool.tests[case]).encode()
 
 
 async def outcome(browser: httpx.AsyncClient, acs: str, response: bytes) -> str:
-    """ACCEPTED if the answer brings a code for a session; else why not."""
+    """Post a response. Returns ACCEPTED if the redirect has a code for a session, otherwise REFUSED."""
     answer = await browser.post(acs, data={"SAMLResponse": b64encode(response).decode()})
     if answer.status_code == 403:
         return "REFUSED"
@@ -132,28 +132,28 @@ async def outcome(browser: httpx.AsyncClient, acs: str, response: bytes) -> str:
 
 
 async def test_every_spid_sp_test_response_is_accepted_or_rejected_as_saml_requires(acme, tool, clock, world):
-    made = {
+    fields = {
         "idpEntityId": ISSUER,
         "idpCertificate": [keys("spid").pem],
         "attributeMapping": {"subject": "fiscalNumber"},
     }
-    await acme.connect(**made)
-    found, expected = {}, {}
+    await acme.connect(**fields)
+    results, expected = {}, {}
     async with serving(acme.app) as base:
         acs = base + urlsplit(acme.connection["spAcsUrl"]).path
         login = base + urlsplit(acme.connection["loginUrl"]).path
         for case, definition in tool.tests.items():
-            good = definition["status_codes"] == [200] or case in ONLY_SPID
-            expected[case] = "ACCEPTED" if good else "REFUSED"
-            world.limiter = RateLimiter()  # On a quick machine they come faster than anybody may sign on.
+            accepted = definition["status_codes"] == [200] or case in ONLY_SPID
+            expected[case] = "ACCEPTED" if accepted else "REFUSED"
+            world.limiter = RateLimiter()  # Otherwise the limit of sign-ons would be reached.
             async with httpx.AsyncClient(timeout=60) as browser:
                 started = await browser.get(login, params={"redirectUrl": REDIRECT_URL, "codeChallenge": CHALLENGE})
                 assert started.status_code == 302, started.text
-                person = {"email": acme.address(f"person-{case}"), "fiscalNumber": f"TINIT-{case}", "name": "Maria"}
-                response = response_to(tool, case, started.headers["location"], person, clock())
-                found[case] = await outcome(browser, acs, response)
+                attributes = {"email": acme.address(f"person-{case}"), "fiscalNumber": f"TINIT-{case}", "name": "Maria"}
+                response = response_to(tool, case, started.headers["location"], attributes, clock())
+                results[case] = await outcome(browser, acs, response)
             clock.move(timedelta(seconds=1))
-    wrong = [case for case in found if found[case] != expected[case] and case not in EITHER]
-    assert not wrong, "\n".join(f"{found[case]}: {tool.tests[case]['name']}" for case in wrong)
-    assert len(found) > 100
-    assert set(ONLY_SPID) < set(found)
+    wrong = [case for case in results if results[case] != expected[case] and case not in ACCEPTED_OR_REFUSED]
+    assert not wrong, "\n".join(f"{results[case]}: {tool.tests[case]['name']}" for case in wrong)
+    assert len(results) > 100
+    assert set(ONLY_SPID) < set(results)
