@@ -123,7 +123,7 @@ class DeletedOrganization(Record):
 
 
 async def delete_organization_rows(world: "World", job: DeletedOrganization) -> None:
-    """Delete a batch of the rows of a deleted organization. Reschedules the job if rows are left, otherwise deletes the
+    """Delete chunks of the rows of a deleted organization. Reschedules the job if rows are left, otherwise deletes the
     organization itself."""
     key: dict[str, Any] = {"project_id": job.project_id, "id": job.id}
     if await delete_rows(world.db, await dependent_rows(world.db, "organizations"), **key):

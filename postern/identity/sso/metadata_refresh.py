@@ -74,7 +74,7 @@ async def _store_result(tx: Transaction, job: MetadataRow, problem: str | None, 
         read_at=now if problem is None else None,
         problem=problem,
         failing_since=failing_since,
-        told=problem is not None and (job.told or is_event_due),
+        failure_reported=problem is not None and (job.told or is_event_due),
         due_at=Moment.of(now + (METADATA_REFRESH_INTERVAL if problem is None else METADATA_RETRY_INTERVAL)),
         now=now,
     )

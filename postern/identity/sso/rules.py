@@ -205,7 +205,7 @@ def first_warning_at(row: ConnectionRow, sp_not_after: datetime, now: datetime) 
 
 
 def expiry_times(row: ConnectionRow, sp_not_after: datetime) -> list[datetime]:
-    """When the last valid one of the identity provider's certificates expires, if there is any, and `sp_not_after`."""
+    """When the last of the identity provider's certificates expires, if it has any, followed by `sp_not_after`."""
     idp_expiry_times = [read_certificate(pem).not_after for pem in row.idp_certificate]
     return [*([max(idp_expiry_times)] if idp_expiry_times else []), sp_not_after]
 

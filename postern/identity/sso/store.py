@@ -239,12 +239,12 @@ async def delete_metadata(tx: Transaction, *, project_id: UUID, id: UUID) -> Non
 async def connection(db: Queries, *, project_id: UUID, id: UUID) -> ConnectionRow | None: ...
 
 
-# Store the result of a refresh; if it failed, `read_at` is None and the stored time stays. Returns False if the row was
-# claimed again since the claim `attempt`.
+# Store the result of a refresh; if it failed, `read_at` is None and the stored time stays. `failure_reported`: whether
+# `sso.metadata_failing` was recorded. Returns False if the row was claimed again since the claim `attempt`.
 @statement("""
     update sso_metadata
     set read_at = coalesce(%(read_at)s::timestamptz, read_at), looked_at = %(now)s, problem = %(problem)s,
-        failing_since = %(failing_since)s, told = %(told)s, due_at = %(due_at)s
+        failing_since = %(failing_since)s, told = %(failure_reported)s, due_at = %(due_at)s
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
 """)
 async def record_metadata_result(
@@ -256,7 +256,7 @@ async def record_metadata_result(
     read_at: Moment | None,
     problem: str | None,
     failing_since: Moment | None,
-    told: bool,
+    failure_reported: bool,
     due_at: Moment,
     now: Moment,
 ) -> bool: ...

@@ -112,7 +112,7 @@ async def test_a_role_for_all_organizations_applies_in_each(project, directory):
         assert (await check(project, "tickets:read", ada, acme))["reason"] == "NOT_A_MEMBER"
 
 
-async def test_bans_and_suspensions_deny_whatever_the_roles(project, directory, clock):
+async def test_bans_and_suspensions_deny_access_regardless_of_roles(project, directory, clock):
     await declare(project, "posts:write")
     acme = await directory.organization()
     ada = await directory.member(acme, "OWNER", roles=["ADMIN"])

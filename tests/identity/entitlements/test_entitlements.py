@@ -99,7 +99,7 @@ async def test_undeclared_features_are_disabled_without_an_error(project, direct
     }
 
 
-async def test_an_override_precedes_the_plan_and_the_plan_the_default(project, directory, clock):
+async def test_an_override_takes_precedence_over_the_plan_and_the_plan_over_the_default(project, directory, clock):
     await declare(project, "seats", type="LIMIT", defaultEnabled=True, defaultLimit=5)
     await declare(project, "sso")
     acme = await directory.organization()

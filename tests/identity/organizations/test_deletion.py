@@ -1,4 +1,4 @@
-"""A deleted organization is inaccessible at once; its rows are deleted in batches."""
+"""A deleted organization is inaccessible at once; its rows are deleted in chunks."""
 
 import asyncio
 from dataclasses import replace
@@ -146,16 +146,16 @@ async def test_an_interrupted_deletion_is_continued(directory, full_organization
     acme, _, _ = full_organization
     counts_before = await count_rows_to_delete(world, directory.project.id, acme["id"])
     await directory.project.client.delete(f"/b2b/organizations/{acme['id']}")
-    delete_some, batches = catalog.delete_some, 0
+    delete_some, chunks = catalog.delete_some, 0
 
-    async def crash_at_the_eighth_batch(db, rows, values):
-        nonlocal batches
-        batches += 1
-        if batches == 8:
+    async def crash_at_the_eighth_chunk(db, rows, values):
+        nonlocal chunks
+        chunks += 1
+        if chunks == 8:
             raise asyncio.CancelledError
         return await delete_some(db, rows, values, limit=2)
 
-    monkeypatch.setattr(catalog, "delete_some", crash_at_the_eighth_batch)
+    monkeypatch.setattr(catalog, "delete_some", crash_at_the_eighth_chunk)
     await drain(world, DELETIONS)
     counts_after_crash = await count_rows_to_delete(world, directory.project.id, acme["id"])
     assert 0 < sum(counts_after_crash.values()) < sum(counts_before.values())

@@ -231,7 +231,7 @@ async def test_auto_join_requires_a_verified_domain(project, directory):
     assert (await project.client.patch(path_of(domain), {"autoJoinEnabled": "yes"})).status_code == 400
 
 
-async def test_signing_in_joins_the_organization_of_the_domain(project, directory, auth):
+async def test_a_sign_in_adds_the_customer_to_the_organization_of_the_domain(project, directory, auth):
     acme = await directory.organization()
     domain = await directory.verified_domain(acme, "acme.example")
     ada = await directory.customer("ada@ACME.example")
@@ -247,7 +247,7 @@ async def test_signing_in_joins_the_organization_of_the_domain(project, director
     assert [member["customerId"] for member in await directory.members_of(acme)] == [ada["id"]]
 
 
-async def test_subdomains_do_not_join(project, directory, auth):
+async def test_addresses_at_subdomains_do_not_join(project, directory, auth):
     acme = await directory.organization()
     await directory.verified_domain(acme, "acme.example")
     for address in ("ada@mail.acme.example", "bob@notacme.example", "eve@example"):

@@ -180,7 +180,7 @@ async def test_the_requirement_applies_to_members_at_other_domains(connected, au
     assert (await sign_in()).status_code == 200
 
 
-async def test_sign_ins_begun_before_the_requirement_do_not_finish(connected, auth, provider, clock):
+async def test_sign_ins_started_before_the_requirement_cannot_be_completed(connected, auth, provider, clock):
     """Defects: I10"""
     await auth.settings(verifyEmail="REQUIRED")
     address = connected.address()
@@ -224,7 +224,7 @@ async def test_unused_grants_are_rejected_once_sso_is_required(connected, auth):
     assert exchange.status_code == 401
 
 
-async def test_sessions_begun_otherwise_end_at_the_next_refresh(connected, auth, clock):
+async def test_sessions_not_started_by_sso_end_at_the_next_refresh(connected, auth, clock):
     """Defects: I10"""
     address = connected.address()
     by_password = await auth.signed_up(address)

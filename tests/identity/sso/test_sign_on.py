@@ -70,7 +70,7 @@ async def test_concurrent_replays_sign_on_once(connected):
     assert replay.status_code == 403
 
 
-async def test_a_replay_is_rejected_even_if_idp_initiated(acme):
+async def test_a_replay_of_an_idp_initiated_sign_on_is_rejected(acme):
     await acme.connect(allowIdpInitiated=True, defaultRedirectUrl=REDIRECT_URL)
     browser = acme.browser()
     acme.idp.now = acme.clock()
@@ -91,7 +91,7 @@ async def test_a_replay_is_rejected_even_if_idp_initiated(acme):
     assert "REPLAYED" in replays[0].text
 
 
-async def test_a_sign_on_is_bound_to_the_browser_that_began_it(connected):
+async def test_a_sign_on_is_bound_to_the_browser_that_started_it(connected):
     browser, other_browser = connected.browser(), connected.browser()
     await other_browser.start()
     answer = await other_browser.post(
@@ -319,7 +319,7 @@ async def test_another_subject_with_a_linked_address_does_not_get_the_customer(c
 
 
 @pytest.mark.parametrize("decision", ["approve", "reject"])
-async def test_another_subject_is_held_until_an_administrator_decides(connected, decision):
+async def test_another_subject_needs_the_approval_of_an_administrator(connected, decision):
     """Defects: I4"""
     changed = await connected.change(onNewSubject="HOLD")
     assert changed["onNewSubject"] == "HOLD"
@@ -398,7 +398,7 @@ async def test_a_removed_member_can_rejoin_only_by_invitation(connected):
     ]
 
 
-async def test_create_customers_off_rejects_new_customers(connected):
+async def test_new_customers_are_rejected_without_create_customers(connected):
     await connected.change(createCustomers=False)
     assert query_of(await connected.browser().sign_on(connected.address()))["error"] == "sign_up_closed"
     existing = await connected.directory.customer(connected.address("maria"))
