@@ -1,4 +1,4 @@
-"""Customers: the people who use what a project builds; how they sign in, and what a project knows about them."""
+"""Customers: the users of a project's app, how they sign in, and the data that the project stores about them."""
 
 PUBLIC_MODULES = (
     "address_proofs",

@@ -1,6 +1,6 @@
-"""Marks addresses as verified after a mailed code or link was used.
+"""Functions that mark an address as verified after a mailed code or link was used.
 
-Finds or creates the customer, and revokes credentials that another person may have set before.
+They find or create the customer, and remove credentials that another person may have set before.
 """
 
 from postern.identity.customers import mailer, store
@@ -31,8 +31,10 @@ async def create_customer_row(
     verified: bool,
     method: str = "SIGN_UP",
 ) -> CustomerRow | None:
-    """Create a customer and record `customer.signed_up`. Returns None if the address is taken. Raises
-    PlanLimitReached."""
+    """Create a customer and record `customer.signed_up` with `method`. Returns None if the address is taken.
+
+    `key` is the lookup key of `email`. Raises PlanLimitReached.
+    """
     await require_quota(tx, call, "customers")
     customer = await insert_customer(
         tx,
@@ -82,7 +84,10 @@ async def find_or_create_verified(
 async def verify_address(
     tx: Transaction, call: Call, project: Project, customer: CustomerRow, email_key: str
 ) -> CustomerRow:
-    """Mark one of a customer's addresses as verified, because mail to it was read. Returns the changed row.
+    """Mark a primary or secondary address of a locked customer as verified, because mail to it was read.
+
+    Returns the changed row. Does nothing if the address is verified already. If the primary address is unverified, a
+    secondary one becomes primary. Records `customer.email_verified`.
 
     If this is the first verified address, another person may have created the account: its password, sessions, second
     factor, passkeys and linked accounts are removed.
@@ -104,16 +109,17 @@ async def verify_address(
         await mailer.notify(tx, call, project, customer, "IDENTITY_CHANGED", change=f"{other.email} was confirmed")
     else:
         # The verified address becomes the primary one; the unverified one is kept as a secondary one.
-        before, before_key = customer.email, customer.email_key
+        old_email, old_key = customer.email, customer.email_key
         customer = await set_primary_email(tx, call, customer, other.email, email_key, call.now)
-        if before is not None and before_key is not None:
-            await add_other_address(tx, call, customer.id, before, before_key, None)
+        if old_email is not None and old_key is not None:
+            await add_other_address(tx, call, customer.id, old_email, old_key, None)
     await events.record(tx, call, "customer.email_verified", customer.id, changed=False)
     return customer
 
 
 async def revoke_credentials(tx: Transaction, call: Call, customer: CustomerRow) -> None:
-    """Remove all credentials and sessions of an account without a verified address."""
+    """Remove the password, second factor, passkeys, linked accounts and sessions of an account. Records no event but
+    `customer.session_revoked`."""
     await end_sessions(tx, call, customer.id)
     await store.set_password(tx, project_id=call.project_id, id=customer.id, password_hash=None, now=call.now)
     await remove_second_factor(tx, call, customer)

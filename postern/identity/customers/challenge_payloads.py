@@ -14,7 +14,7 @@ class SignInOrigin(Record):
     """How a sign-in began that is completed in a later request."""
 
     via: str | None = None
-    """What it came from, such as a single sign-on; recorded in the event."""
+    """The source of the sign-in, such as a single sign-on connection; recorded in `customer.signed_in`."""
     until: float | None = None
     """Unix time in seconds at which the session ends at the latest."""
     sso_organization_id: UUID | None = None
@@ -66,7 +66,7 @@ class PendingEnrollment(Payload, SignInOrigin, tag="MFA_ENROLLMENT"):
 
 
 class Grant(Payload, SignInOrigin, tag="GRANT"):
-    """A code that an app exchanges for the tokens of a session, which exists already or begins then."""
+    """A code that an app exchanges for the tokens of a session. If `session_id` is None, the exchange begins one."""
 
     code_challenge: str | None
     """The S256 code challenge (RFC 7636); without one, only a secret key can exchange the code."""
@@ -79,35 +79,35 @@ class IdentityLink(Payload, tag="LINKING"):
 
     session_id: UUID
     key: str
-    """Of the provider."""
+    """The provider's key."""
 
 
 class LinkingSession(Record):
-    """The customer and the session that link an account."""
+    """The customer and the session that are linking an account at a provider."""
 
     customer_id: UUID
     session_id: UUID
 
 
 class ProviderSignIn(Payload, tag="PROVIDER"):
-    """A browser that was redirected to a provider."""
+    """A sign-in at a provider, to which a browser was redirected."""
 
     key: str
     verifier: str
-    """Our PKCE verifier towards the provider."""
+    """The PKCE code verifier that this server sends to the provider."""
     nonce: str
     browser: str
     """The value of the cookie that binds the sign-in to the browser."""
     redirect_url: str
     state: str
     code_challenge: str
-    """The app's PKCE challenge towards us."""
+    """The PKCE code challenge of the app that began the sign-in."""
     linking: LinkingSession | None
     hosted: bool
 
 
 class LinkedAccount(Record):
-    """The key of an account at a provider."""
+    """What identifies an account at a provider."""
 
     provider: str
     issuer: str

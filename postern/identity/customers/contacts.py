@@ -1,4 +1,4 @@
-"""Link customers to contacts, if the project is set to, so that audiences and automations can use them."""
+"""Link customers to contacts, if the project's settings say so: audiences and automations can then use them."""
 
 from collections.abc import Sequence
 
@@ -9,12 +9,13 @@ from postern.platform.events.model import Event
 from postern.platform.projects import operations as projects
 
 
-async def link_contact(tx: Transaction, happened: Sequence[Event]) -> None:
-    """Link each customer whose address is verified, or who was created by the API, to the contact with that address.
+async def link_contact(tx: Transaction, new_events: Sequence[Event]) -> None:
+    """Link the customer of each event to the contact with the customer's address, as `settings.signIn.contacts` says.
 
-    With `settings.signIn.contacts` CREATE, a missing contact is created.
+    NONE links nothing, LINK only existing contacts, and CREATE also creates missing ones. Customers who signed up
+    themselves are linked only if their address is verified.
     """
-    for event in happened:
+    for event in new_events:
         if event.subject_id is None:
             continue
         project = await projects.require_project(tx, event.project_id)

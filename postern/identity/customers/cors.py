@@ -23,20 +23,23 @@ if TYPE_CHECKING:
 PATHS = re.compile(
     r"^/projects/([0-9a-fA-F-]{36})/(auth/(?!pages/)|\.well-known/|access/check|b2b/(entitlements|domain))"
 )
+"""Paths that web pages of other origins may request; group 1 is the id of the project."""
 METHODS = b"GET, POST, PATCH, DELETE"
 HEADERS = b"authorization, content-type, if-match, x-request-id"
 EXPOSED = b"etag, link, ratelimit, ratelimit-policy, retry-after, x-request-id"
 PREFLIGHT_SECONDS = b"600"
 ORIGINS_LIFE = timedelta(seconds=5)
-PROJECTS_REMEMBERED = 10_000
+"""How long the `allowedOrigins` of a project are cached."""
+MAX_PROJECTS = 10_000
+"""Maximum number of projects whose `allowedOrigins` are cached."""
 
 
 class CustomersCors:
-    """Middleware for requests with an `Origin` header: answers preflights and adds CORS headers to responses."""
+    """ASGI middleware for requests with an `Origin` header: handles preflights and adds CORS headers to responses."""
 
     def __init__(self, app: ASGIApp, world: "World") -> None:
         self._app, self._world = app, world
-        self._known: OrderedDict[UUID, tuple[Moment, frozenset[str]]] = OrderedDict()
+        self._cache: OrderedDict[UUID, tuple[Moment, frozenset[str]]] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         match = PATHS.match(scope["path"]) if scope["type"] == "http" else None
@@ -49,7 +52,7 @@ class CustomersCors:
             await _preflight(send, origin, allowed)
             return
 
-        async def marked(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = [*message["headers"], (b"vary", b"Origin")]
                 if allowed:
@@ -60,20 +63,24 @@ class CustomersCors:
                 message = {**message, "headers": headers}  # type: ignore[misc]
             await send(message)
 
-        await self._app(scope, receive, marked)
+        await self._app(scope, receive, send_with_headers)
 
     async def _origins(self, project_id: UUID) -> frozenset[str]:
-        known, now = self._known.get(project_id), self._world.clock()
-        if known is not None and timedelta(0) <= now - known[0] < ORIGINS_LIFE:
-            return known[1]
+        """The `allowedOrigins` of a project; none if the project does not exist."""
+        now = self._world.clock()
+        if project_id in self._cache:
+            read_at, origins = self._cache[project_id]
+            if timedelta(0) <= now - read_at < ORIGINS_LIFE:
+                return origins
         try:
             project = await projects.require_project(self._world.db, project_id)
         except ProjectMissing:
             return frozenset()
-        self._known[project_id] = now, frozenset(project.settings.sign_in.allowed_origins)
-        if len(self._known) > PROJECTS_REMEMBERED:
-            self._known.popitem(last=False)
-        return self._known[project_id][1]
+        origins = frozenset(project.settings.sign_in.allowed_origins)
+        self._cache[project_id] = now, origins
+        if len(self._cache) > MAX_PROJECTS:
+            self._cache.popitem(last=False)
+        return origins
 
 
 async def _preflight(send: Send, origin: str, allowed: bool) -> None:

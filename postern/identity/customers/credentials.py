@@ -93,7 +93,12 @@ async def request_password_reset(call: Call, data: SignInLinkRequest) -> None:
     example={"token": "0199…", "password": "correct horse battery staple"},
 )
 async def reset_password(call: Call, data: PasswordReset) -> None:
-    """Set a new password with the token from the mail. All sessions and any lockout of the password end."""
+    """Set a new password with the token from the mail, and mark the address as verified.
+
+    All sessions and any lockout of the password end. If this is the first verified address of the account, the second
+    factor, passkeys and linked accounts are removed too, because another person may have added them. The customer is
+    notified by mail.
+    """
     throttle(call, ATTEMPTS, data.token)
     project = await project_at(call)
     rules.require_method(project, "PASSWORD")
@@ -108,7 +113,7 @@ async def reset_password(call: Call, data: PasswordReset) -> None:
         customer = await verify_address(tx, call, project, customer, challenge.payload.key)
         await _set_password(tx, call, project, customer, password_hash)
         await end_sessions(tx, call, customer.id)
-        # The second factor stays locked: otherwise whoever reads the mail could guess codes without limit.
+        # The second factor stays locked: otherwise a person who can read the mail could guess codes without limit.
         await clear_lockout(tx, call, customer, second_factor=False)
 
 
@@ -119,13 +124,18 @@ async def reset_password(call: Call, data: PasswordReset) -> None:
     example={"currentPassword": "correct horse battery staple", "newPassword": "another horse battery staple"},
 )
 async def change_customer_password(call: Call, data: CustomerPasswordChange) -> None:
-    """Change your password; all other sessions end. To set a first one, the sign-in must be less than an hour old."""
+    """Change your password. All other sessions end, and you are notified by mail.
+
+    To set a first password, you need a sign-in in the last hour instead of `currentPassword`.
+    """
     project = await project_at(call)
-    before = customer_of(call)
+    unlocked = customer_of(call)
     checked_hash = None
-    if before.password_hash is not None:
-        checked_hash = await require_password(call, before, data.current_password or "")
-    await require_acceptable(call.world, data.new_password, before.email, mailer.app_name(project), path="/newPassword")
+    if unlocked.password_hash is not None:
+        checked_hash = await require_password(call, unlocked, data.current_password or "")
+    await require_acceptable(
+        call.world, data.new_password, unlocked.email, mailer.app_name(project), path="/newPassword"
+    )
     password_hash = await hash_password(data.new_password)
     async with call.db.transaction() as tx:
         customer = await locked_customer(tx, call)
@@ -134,12 +144,13 @@ async def change_customer_password(call: Call, data: CustomerPasswordChange) -> 
         if customer.password_hash is None:
             await require_fresh(tx, call)
         await _set_password(tx, call, project, customer, password_hash)
-        await end_sessions(tx, call, customer.id, but=bearer_of(call)[1])
+        _, session_id = bearer_of(call)
+        await end_sessions(tx, call, customer.id, but=session_id)
 
 
 @post("/projects/{project_id}/auth/verify-email/send", accepts=CUSTOMER, problems=[TooManyRequests])
 async def request_email_verification(call: Call) -> ChallengeSent:
-    """Send a code to your e-mail address, to verify it."""
+    """Send a code to your e-mail address. `verify-email` takes the code and marks the address as verified."""
     customer = customer_of(call)
     if customer.email is None or customer.email_key is None:
         raise Invalid("This account has no address to verify.")
@@ -153,12 +164,15 @@ async def request_email_verification(call: Call) -> ChallengeSent:
     example={"email": "ada@example.org"},
 )
 async def request_email_change(call: Call, data: EmailOnly) -> ChallengeSent:
-    """Send a code to a new e-mail address. The account keeps the old address until `verify-email` gets the code."""
-    spec, key = rules.read_email(data.email)
+    """Send a code to a new e-mail address. The account keeps the old address until `verify-email` gets the code.
+
+    Needs a sign-in in the last hour.
+    """
+    address, key = rules.read_email(data.email)
     async with call.db.transaction() as tx:
         customer = await locked_customer(tx, call)
         await require_fresh(tx, call)
-    return await _mail_verification(call, customer, spec, key)
+    return await _mail_verification(call, customer, address, key)
 
 
 @post(
@@ -168,13 +182,14 @@ async def request_email_change(call: Call, data: EmailOnly) -> ChallengeSent:
     example={"challengeId": CHALLENGE_ID_EXAMPLE, "code": "123456"},
 )
 async def verify_email(call: Call, data: CodeVerification) -> CurrentCustomer:
-    """Verify an address with the code that was sent to it.
+    """Verify an address with the code that was sent to it. It becomes the primary address of your account.
 
-    Only the customer who requested the code can use it.
+    If the primary address changes, the old one gets a notice. Only the customer who requested the code can use it.
     """
     project = await project_at(call)
     challenge = await challenges.answer(call, AddressVerification, as_id(data.challenge_id), data.code)
-    if challenge is None or challenge.subject_id != bearer_of(call)[0]:
+    customer_id, _ = bearer_of(call)
+    if challenge is None or challenge.subject_id != customer_id:
         raise CodeInvalid
     address = challenge.payload
     async with call.db.transaction() as tx:
@@ -194,7 +209,8 @@ async def verify_email(call: Call, data: CodeVerification) -> CurrentCustomer:
 async def is_reset_open(call: Call, token: str) -> bool:
     """Whether the token of a reset link is still valid. Does not count as a try."""
     try:
-        challenge = await challenges.get(call, PasswordResetLink, challenges.split_token(token)[0])
+        challenge_id, _ = challenges.split_token(token)
+        challenge = await challenges.get(call, PasswordResetLink, challenge_id)
     except CodeInvalid:
         return False
     return challenge is not None and challenge.tries < RESET_TRIES
@@ -203,6 +219,7 @@ async def is_reset_open(call: Call, token: str) -> bool:
 async def _set_password(
     tx: Transaction, call: Call, project: Project, customer: CustomerRow, password_hash: str
 ) -> None:
+    """Store the hash, record the event, and notify the customer by mail. Ends no sessions."""
     await store.set_password(tx, project_id=call.project_id, id=customer.id, password_hash=password_hash, now=call.now)
     await add_identity(tx, call, customer, "PASSWORD")
     await events.record(tx, call, "customer.password_changed", customer.id)
@@ -210,6 +227,7 @@ async def _set_password(
 
 
 async def _mail_verification(call: Call, customer: CustomerRow, email: str, key: str) -> ChallengeSent:
+    """Mail a code that verifies an address for this customer."""
     identifier = rules.identifier_of(call.world.secrets, call.project_id, key)
     await mail_limits.throttle_mail(call, "VERIFY", identifier, customer.email_key or key)
     code = new_code(call)

@@ -1,4 +1,4 @@
-"""End users: the customer operations under `/apps/{app_id}/end-users`, with the record that those paths return."""
+"""End users: operations on customers with additional paths, `/apps/{app_id}/end-users`, where they return `EndUser`."""
 
 from collections.abc import Callable
 from dataclasses import replace

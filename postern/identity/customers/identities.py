@@ -33,6 +33,7 @@ class IdentityConflict(Conflict):
     """The customer with this address is linked to another account of this provider; ask an administrator."""
 
     customer_id: UUID
+    """The customer with the address."""
 
 
 class IdentityHeld(IdentityConflict):
@@ -65,13 +66,14 @@ async def find_or_create_customer(
 ) -> CustomerRow:
     """The customer for an account at a provider, locked: the linked one, the one with its address, or a new one.
 
-    `may_sign_up` overrides the project's `signUp`. `hold` holds an account that conflicts with a linked one for an
-    administrator.
+    Links the account, verifies the address (see `address_proofs.verify_address`) and records the events. `may_sign_up`
+    overrides the project's `signUp`.
 
-    Raises AccountNotLinked if the address has an account but is not verified by the provider; CustomerSignUpClosed;
-    IdentityTaken if a concurrent request linked the account (the next attempt finds it); and IdentityConflict, or
-    IdentityHeld with `hold`, if the customer with the address is linked to another subject of this issuer: the address
-    may have been reassigned to another person.
+    Raises AccountNotLinked if a customer has the address, but the provider has not verified it; IdentityTaken if a
+    concurrent request linked the account (the next attempt finds the customer); CustomerSignUpClosed; PlanLimitReached;
+    and IdentityConflict if the customer with the address is linked to another subject of this issuer, because the
+    address may have been reassigned to another person. With `hold`, IdentityHeld replaces IdentityConflict, unless an
+    administrator has rejected the account; the caller then adds a request (`identity_requests.request_identity`).
     """
     linked = await store.lock_by_identity(
         tx,
@@ -80,9 +82,9 @@ async def find_or_create_customer(
         issuer=identity.issuer,
         subject=identity.subject,
     )
-    spec, key = _address_of(identity)
+    email, key = _address_of(identity)
     if linked is not None:
-        return await _update_address(tx, call, project, linked, identity, spec, key)
+        return await _update_address(tx, call, project, linked, identity, email, key)
     holder = await store.lock_by_email(tx, project_id=call.project_id, email_key=key) if key else None
     if holder is not None:
         if not identity.email_verified:
@@ -98,7 +100,7 @@ async def find_or_create_customer(
     created = await create_customer_row(
         tx,
         call,
-        spec,
+        email,
         key,
         name=identity.name[:200] if identity.name else None,
         password_hash=None,
@@ -131,10 +133,10 @@ async def _update_address(
         "issuer": identity.issuer,
         "subject": identity.subject,
     }
-    last = await store.identity_email(tx, **account)
-    if last is None or last.email_key == key:
+    last_reported = await store.identity_email(tx, **account)
+    if last_reported is None or last_reported.email_key == key:
         return customer
-    is_primary = last.email_key is not None and last.email_key == customer.email_key
+    is_primary = last_reported.email_key is not None and last_reported.email_key == customer.email_key
     if is_primary and key != customer.email_key:
         holder = await store.lock_by_email(tx, project_id=call.project_id, email_key=key)
         if holder is not None and holder.id != customer.id:
@@ -149,16 +151,16 @@ async def _update_address(
 async def _require_no_other_subject(
     tx: Transaction, call: Call, customer: CustomerRow, identity: ExternalIdentity, *, hold: bool
 ) -> None:
-    subject: dict[str, Any] = {
+    account: dict[str, Any] = {
         "project_id": call.project_id,
         "customer_id": customer.id,
         "provider": identity.provider,
         "issuer": identity.issuer,
         "subject": identity.subject,
     }
-    if not (await store.has_other_subject(tx, **subject)).found:
+    if not (await store.has_other_subject(tx, **account)).found:
         return
-    rejected = hold and (await store.was_rejected(tx, **subject)).found
+    rejected = hold and (await store.was_rejected(tx, **account)).found
     problem = IdentityHeld() if hold and not rejected else IdentityConflict()
     problem.customer_id = customer.id
     raise problem
@@ -173,9 +175,10 @@ async def record_linked_identity(
 
 
 async def link_identity(tx: Transaction, call: Call, customer: CustomerRow, identity: ExternalIdentity) -> CustomerRow:
-    """Link an account at a provider to a customer, at most one for each provider and issuer. Returns the new row.
+    """Link an account at a provider to a customer, and return the changed row. Records no event.
 
-    Raises IdentityTaken if it is linked to another customer, IdentityLinked if the customer has another account there.
+    A customer has at most one account for each provider and issuer: raises IdentityLinked if another one is linked.
+    Raises IdentityTaken if the account is linked already, to this customer or another one.
     """
     other = await store.has_other_subject(
         tx,
@@ -213,6 +216,7 @@ async def link_identity(tx: Transaction, call: Call, customer: CustomerRow, iden
 
 
 def _address_of(identity: ExternalIdentity) -> tuple[str | None, str | None]:
+    """The address that the provider reported, and its lookup key; None for both if it is missing or not valid."""
     if not identity.email:
         return None, None
     try:

@@ -1,7 +1,7 @@
 """Requests to link an account at a provider to a customer who is already linked to another account there.
 
-They arise when somebody signs in at the provider with the customer's address but as another subject. An administrator
-approves or rejects them; approval unlinks the account that was linked before.
+A sign-in adds a request if the account at the provider has the customer's address, but another subject than the account
+that is linked. An administrator approves or rejects the request; approval unlinks the account that was linked before.
 """
 
 from typing import Literal
@@ -21,7 +21,7 @@ from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 
 REQUESTS_PER_CUSTOMER = 20
-"""How many requests a customer has at most per provider, decided ones included."""
+"""Maximum number of requests per customer and provider, including decided ones."""
 RequestStatus = Literal["PENDING", "APPROVED", "REJECTED"]
 STATUSES = ("PENDING", "APPROVED", "REJECTED")
 
@@ -70,7 +70,10 @@ async def list_identity_requests(
     problems=[IdentityRequestMissing, IdentityRequestDecided, IdentityTaken],
 )
 async def approve_identity_request(call: Call, id: UUID) -> IdentityRequest:
-    """Link the account to the customer, and unlink the account of the same provider that was linked before."""
+    """Link the account to the customer, and unlink the account of the same provider that was linked before.
+
+    The customer is notified by mail, unless the project has switched this notice off.
+    """
     async with call.db.transaction() as tx:
         row = await store.identity_request(tx, project_id=call.project_id, id=id)
         if row is None:
@@ -105,7 +108,7 @@ async def approve_identity_request(call: Call, id: UUID) -> IdentityRequest:
     problems=[IdentityRequestMissing, IdentityRequestDecided],
 )
 async def reject_identity_request(call: Call, id: UUID) -> IdentityRequest:
-    """Reject the account. Later sign-ins with it are refused and make no new request."""
+    """Reject the request. Later sign-ins with the account are refused and add no new request."""
     async with call.db.transaction() as tx:
         if await store.identity_request(tx, project_id=call.project_id, id=id) is None:
             raise IdentityRequestMissing
@@ -122,7 +125,11 @@ async def reject_identity_request(call: Call, id: UUID) -> IdentityRequest:
 async def request_identity(
     call: Call, customer_id: UUID, identity: ExternalIdentity, connection_id: UUID | None = None
 ) -> None:
-    """Add a request for an account unless there is one. In its own transaction, as that of the sign-in rolls back."""
+    """Add a request to link an account to a customer, and record `customer.identity_held`.
+
+    Nothing happens if the customer has a request for this account or `REQUESTS_PER_CUSTOMER` requests. Commits in a
+    separate transaction, because the transaction of the refused sign-in is rolled back. Raises CustomerMissing.
+    """
     async with call.db.transaction() as tx:
         await lock_customer(tx, call, customer_id)
         added = await store.insert_identity_request(
@@ -136,7 +143,7 @@ async def request_identity(
             connection_id=connection_id,
             email=identity.email,
             name=identity.name[:200] if identity.name else None,
-            most=REQUESTS_PER_CUSTOMER,
+            max_requests=REQUESTS_PER_CUSTOMER,
             now=call.now,
         )
         if added:
@@ -149,6 +156,7 @@ def _request_view(row: store.IdentityRequestRow) -> IdentityRequest:
         customer_id=row.customer_id,
         provider=row.provider,
         connection_id=row.connection_id,
+        # The stored issuer of a single sign-on connection is "<connection id> <entity id>".
         issuer=row.issuer.partition(" ")[2] if row.connection_id else row.issuer,
         subject=row.subject,
         email=row.email,

@@ -1,11 +1,11 @@
 """Password hashes imported from other systems: accepted schemes, limits of their cost parameters, and checking.
 
-Cost parameters are limited, because every sign-in attempt spends what the importer of a hash chose.
+Cost parameters are limited, because they determine how much processor time and memory each sign-in attempt takes.
 
-Checking an imported hash takes longer or shorter than checking one of our own, so the response time of a failed sign-in
-would reveal which addresses have accounts. In a project with imported hashes, every failed sign-in therefore takes at
-least twice as long as a check of the slowest of them (`refusal_seconds`). It sleeps for that time: computing the
-slowest hash for every attempt would let anybody exhaust the processor.
+Checking an imported hash takes longer or shorter than checking a hash that this server made, so the response time of a
+failed sign-in would reveal which addresses have accounts. In a project with imported hashes, every failed sign-in
+therefore takes at least twice as long as a check of the slowest of them (`refusal_seconds`). The request sleeps for the
+rest of that time: computing the slowest hash for every attempt would let anybody exhaust the processor.
 """
 
 import asyncio
@@ -37,9 +37,11 @@ SCRYPT_R_MAX = 16
 SCRYPT_P_MAX = 4
 PBKDF2_ROUNDS_MAX = 2_000_000
 SALT_MAX = 256
+"""Maximum size of a salt, in bytes."""
 HASH_BYTES = range(16, 129)
+"""Accepted sizes of a hash without its salt, in bytes."""
 REFUSAL_FACTOR = 2
-"""Duration of a failed sign-in, in checks of the slowest hash: on a busy machine a check may take twice as long."""
+"""How many checks of the slowest hash a failed sign-in lasts. A check may take twice as long on a busy machine."""
 
 _BCRYPT = re.compile(r"^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$")
 _SCRYPT = re.compile(r"^\$scrypt\$ln=(\d{1,2}),r=(\d{1,3}),p=(\d{1,3})\$([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+)$")
@@ -48,14 +50,14 @@ _SCHEME = re.compile(r"^\$([a-z0-9-]+)\$(?:v=\d+\$)?([^$]+)")
 _threads = ThreadPoolExecutor(max_workers=max(2, os.cpu_count() or 2), thread_name_prefix="imported-password")
 
 
-def check_hash(hashed: str) -> str:
-    """Return the hash if its scheme and cost are accepted. Raises HashRefused with what is wrong."""
-    if hashed.startswith("$argon2"):
-        _check_argon2(hashed)
-    elif match := _BCRYPT.match(hashed):
+def check_hash(password_hash: str) -> str:
+    """Return the hash if its scheme and cost are accepted. Raises HashRefused with the reason."""
+    if password_hash.startswith("$argon2"):
+        _check_argon2(password_hash)
+    elif match := _BCRYPT.match(password_hash):
         if not 4 <= int(match[1]) <= BCRYPT_COST_MAX:
             raise HashRefused.of_value("/passwordHash", f"The cost of a bcrypt hash must be 4 to {BCRYPT_COST_MAX}.")
-    elif match := _SCRYPT.match(hashed):
+    elif match := _SCRYPT.match(password_hash):
         log_n, r, p = (int(match[number]) for number in (1, 2, 3))
         if not (1 <= log_n <= SCRYPT_LOG_N_MAX and 1 <= r <= SCRYPT_R_MAX and 1 <= p <= SCRYPT_P_MAX):
             raise HashRefused.of_value(
@@ -63,7 +65,7 @@ def check_hash(hashed: str) -> str:
                 f"A scrypt hash may have at most ln={SCRYPT_LOG_N_MAX}, r={SCRYPT_R_MAX}, p={SCRYPT_P_MAX}.",
             )
         _check_bytes(match[4], match[5])
-    elif match := _PBKDF2.match(hashed):
+    elif match := _PBKDF2.match(password_hash):
         if not 1 <= int(match[2]) <= PBKDF2_ROUNDS_MAX:
             raise HashRefused.of_value("/passwordHash", f"A PBKDF2 hash may have at most {PBKDF2_ROUNDS_MAX:,} rounds.")
         _check_bytes(match[3], match[4])
@@ -71,13 +73,13 @@ def check_hash(hashed: str) -> str:
         raise HashRefused.of_value(
             "/passwordHash", "Send a hash as `$argon2id$…`, `$2b$…`, `$scrypt$ln=…` or `$pbkdf2-sha256$…`."
         )
-    return hashed
+    return password_hash
 
 
-async def check_imported(password: str, hashed: str) -> bool:
+async def check_imported(password: str, password_hash: str) -> bool:
     """Whether the password matches a hash of an accepted scheme other than argon2."""
-    # Imported hashes are rare: each is replaced by one of our own at the first successful sign-in.
-    return await asyncio.get_running_loop().run_in_executor(_threads, _check_imported, password, hashed)
+    # Imported hashes are rare: the first successful sign-in replaces each by a hash of this server's scheme.
+    return await asyncio.get_running_loop().run_in_executor(_threads, _check_imported, password, password_hash)
 
 
 async def refusal_seconds(schemes: Sequence[str]) -> float:
@@ -131,23 +133,24 @@ _UNITS: dict[str, tuple[int, Callable[[], object]]] = {
     "pbkdf2-sha256": _pbkdf2("sha256"),
     "pbkdf2-sha512": _pbkdf2("sha512"),
 }
-"""For each algorithm: an affordable cost in its units, and a computation of that cost to measure."""
+"""For each algorithm: a number of cost units, and a computation of that many units whose duration is measured."""
 
 
 @cache
 def _seconds_per_unit(kind: str) -> float:
+    """Seconds for one cost unit of an algorithm, measured on the first call."""
     units, compute = _UNITS[kind]
     began = time.perf_counter()
     compute()
     return (time.perf_counter() - began) / units
 
 
-def _check_imported(password: str, hashed: str) -> bool:
+def _check_imported(password: str, password_hash: str) -> bool:
     secret = password.encode()
-    if hashed.startswith("$2"):
+    if password_hash.startswith("$2"):
         # bcrypt uses the first 72 bytes, and the library refuses longer passwords.
-        return bcrypt.checkpw(secret[:72], hashed.encode())
-    if match := _SCRYPT.match(hashed):
+        return bcrypt.checkpw(secret[:72], password_hash.encode())
+    if match := _SCRYPT.match(password_hash):
         log_n, r, p = (int(match[number]) for number in (1, 2, 3))
         expected = _decoded(match[5])
         n = 1 << log_n
@@ -155,16 +158,16 @@ def _check_imported(password: str, hashed: str) -> bool:
             secret, salt=_decoded(match[4]), n=n, r=r, p=p, dklen=len(expected), maxmem=129 * r * (n + p + 2)
         )
         return hmac.compare_digest(computed, expected)
-    if match := _PBKDF2.match(hashed):
+    if match := _PBKDF2.match(password_hash):
         expected = _decoded(match[4])
         computed = hashlib.pbkdf2_hmac(match[1], secret, _decoded(match[3]), int(match[2]), len(expected))
         return hmac.compare_digest(computed, expected)
     return False
 
 
-def _check_argon2(hashed: str) -> None:
+def _check_argon2(password_hash: str) -> None:
     try:
-        parameters = extract_parameters(hashed)
+        parameters = extract_parameters(password_hash)
     except (InvalidHashError, ValueError):
         raise HashRefused.of_value("/passwordHash", "This is not an argon2 hash in PHC string format.") from None
     if (
@@ -187,6 +190,6 @@ def _check_bytes(salt: str, digest: str) -> None:
 
 
 def _decoded(text: str) -> bytes:
-    """Base64, padded or not; `.` for `+` as passlib writes it."""
+    """Decode base64, with or without padding; passlib writes `.` for `+`. Raises binascii.Error."""
     plain = text.rstrip("=").replace(".", "+")
     return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)

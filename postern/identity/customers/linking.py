@@ -2,8 +2,8 @@
 
     link (customer's token) → start → provider → callback → code → `identities` (the same session, the app's verifier)
 
-The callback itself links nothing: only the session that began the link can finish it, with the PKCE verifier of the
-app that began it. An attacker who gets somebody to open their link gains nothing.
+The callback itself links nothing: only the session that began to link the account can finish it, with the PKCE verifier
+of the app. An attacker who gets a victim to open the attacker's URL therefore gains nothing.
 """
 
 from urllib.parse import urlencode
@@ -100,13 +100,16 @@ async def begin_identity_link(call: Call, key: str, data: IdentityLinkRequest) -
     example={"code": "0199…", "codeVerifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"},
 )
 async def finish_identity_link(call: Call, data: IdentityLinkCompletion) -> CurrentCustomer:
-    """Link the account that the customer signed in to. The code works once, for the session that began the link."""
+    """Link the account that the customer has signed in to at the provider. The customer is notified by mail.
+
+    The code works once, and only for the session that began to link the account. Needs a sign-in in the last hour.
+    """
     project = await project_at(call)
     customer_id, session_id = bearer_of(call)
     challenge = await challenges.answer_token(call, IdentityProof, data.code)
     proof = challenge.payload
-    is_own = (challenge.subject_id, proof.session_id) == (customer_id, session_id)
-    if not is_own or not matches_challenge(data.code_verifier, proof.code_challenge):
+    same_session = (challenge.subject_id, proof.session_id) == (customer_id, session_id)
+    if not same_session or not matches_challenge(data.code_verifier, proof.code_challenge):
         raise CodeInvalid
     identity = ExternalIdentity(
         provider=proof.account.provider,
@@ -130,7 +133,10 @@ async def finish_identity_link(call: Call, data: IdentityLinkCompletion) -> Curr
     problems=[IdentityMissing, LastSignInMethod, NotFresh],
 )
 async def unlink_identity(call: Call, key: str) -> None:
-    """Unlink the account at a provider. Needs a sign-in in the last hour, and another sign-in method."""
+    """Unlink the account at a provider. Needs a sign-in in the last hour, and another sign-in method.
+
+    The customer is notified by mail.
+    """
     project = await project_at(call)
     async with call.db.transaction() as tx:
         customer = await locked_customer(tx, call)
@@ -147,16 +153,16 @@ async def unlink_identity(call: Call, key: str) -> None:
 async def _link(
     tx: Transaction, call: Call, project: Project, customer: CustomerRow, identity: ExternalIdentity
 ) -> CustomerRow:
-    held = await store.lock_by_identity(
+    holder = await store.lock_by_identity(
         tx,
         project_id=call.project_id,
         provider=identity.provider,
         issuer=identity.issuer,
         subject=identity.subject,
     )
-    if held is not None and held.id != customer.id:
+    if holder is not None and holder.id != customer.id:
         raise IdentityTaken
-    if held is not None:
+    if holder is not None:
         return customer
     customer = await link_identity(tx, call, customer, identity)
     await record_linked_identity(tx, call, project, customer, identity)

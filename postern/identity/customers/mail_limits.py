@@ -88,5 +88,5 @@ async def _count(
 
 async def _is_known_network(call: Call, email_key: str) -> bool:
     """Whether the customer with this address signed in from the caller's network before."""
-    seen = await token_store.addresses_seen(call.db, project_id=call.project_id, email_key=email_key)
-    return network_of(call.origin.ip) in {network_of(address) for address in seen}
+    ip_addresses = await token_store.session_ip_addresses(call.db, project_id=call.project_id, email_key=email_key)
+    return network_of(call.origin.ip) in {network_of(ip_address) for ip_address in ip_addresses}

@@ -31,7 +31,7 @@ CHALLENGE_ID_EXAMPLE = "01990000-0000-7000-8000-000000000000"
 
 
 class ChallengeSent(Record):
-    """A code was sent, if the address may receive one. Send it with `challengeId`."""
+    """A code was sent, if the address may receive one. Send the code back together with `challengeId`."""
 
     challenge_id: UUID
     expires_at: Moment
@@ -51,7 +51,7 @@ class SignInLinkRequest(Body):
 
 
 class CodeVerification(Body):
-    """The six digits from the mail, and the challenge that they answer."""
+    """The code from the mail, and the id of the challenge that was returned when the code was requested."""
 
     challenge_id: str
     code: SixDigits
@@ -71,23 +71,23 @@ async def mail_challenge(
 ) -> tuple[UUID, Moment]:
     """Store a challenge for an address, and queue the mail with its code or link. Returns its id and expiry time.
 
-    An unknown address gets a challenge that cannot be answered, and no mail, unless `mail_unknown_addresses` is set and
-    the address may sign up. `target` is the URL to which the token of a link is added.
-    Raises SsoRequired and TooManyRequests.
+    `secret` answers the challenge: it is the `code` in the mail, or part of the token that is added to the URL `target`
+    of the link. An address without an account gets a challenge that nothing answers, and no mail, unless
+    `mail_unknown_addresses` is set and the address may sign up. Raises Invalid, SsoRequired and TooManyRequests.
     """
     purpose = challenges.purpose_of(kind)
-    spec, key = rules.read_email(email)
+    address, key = rules.read_email(email)
     await require_no_sso(call, project, key)
     identifier = rules.identifier_of(call.world.secrets, call.project_id, key)
     await mail_limits.throttle_mail(call, purpose, identifier, key)
     customer = await store.find_by_email(call.db, project_id=call.project_id, email_key=key)
-    open_to_all = await is_sign_up_open(call.db, call, project, key)
-    gets_mail = customer is not None or (mail_unknown_addresses and open_to_all)
+    may_sign_up = await is_sign_up_open(call.db, call, project, key)
+    gets_mail = customer is not None or (mail_unknown_addresses and may_sign_up)
     async with call.db.transaction() as tx:
         challenge_id, expires_at = await challenges.issue(
             tx,
             call,
-            kind(email=spec, key=key),
+            kind(email=address, key=key),
             life,
             secret if gets_mail else new_token(),
             subject_id=customer.id if customer else None,
@@ -97,15 +97,16 @@ async def mail_challenge(
         if target is not None:
             separator = "&" if "?" in target else "?"
             values["link"] = f"{target}{separator}{urlencode({'token': challenges.token_of(challenge_id, secret)})}"
-        to = (customer.matched_email if customer else spec) if gets_mail else None
+        to = (customer.matched_email if customer else address) if gets_mail else None
         await mailer.enqueue_security_mail(tx, call, purpose, to, customer.id if customer else None, **values)
     return challenge_id, expires_at
 
 
 async def answer_code(call: Call, kind: type[M], data: CodeVerification) -> Challenge[M]:
-    """Check a code and return its challenge. Raises CodeInvalid, and counts a wrong code.
+    """Check a code and return its challenge, which stays open until it is consumed. Raises CodeInvalid.
 
-    Wrong codes do not lock the address: another person must not be able to block a correct code.
+    A wrong code is counted and recorded as `customer.sign_in_failed`. Wrong codes do not lock the address: another
+    person must not be able to block a correct code.
     """
     challenge_id = as_id(data.challenge_id)
     issued = await challenges.get(call, kind, challenge_id)
@@ -133,7 +134,10 @@ async def lock_mailed_customer(tx: Transaction, call: Call, challenge: Challenge
 
 
 async def clear_failed_attempts(tx: Transaction, call: Call, challenge: Challenge[M], customer: CustomerRow) -> None:
-    """Delete the failed attempts from the caller's network for the address of `challenge`, whose mail was read."""
+    """Delete the failed attempts from the caller's network at the address that the challenge was mailed to.
+
+    They stay while the customer's address is unverified.
+    """
     if challenge.identifier is not None and customer.may_clear_attempts:
         await clear_attempts(tx, call.project_id, challenge.identifier, network_of(call.origin.ip))
 

@@ -1,7 +1,7 @@
 """E-mails to customers: codes, links and security notices. The worker renders them and sends them for the project.
 
-A request only stores the sealed content of the email, also where there is no recipient: requesting a code takes
-equally long for an address with and without an account.
+A request only stores the sealed content of the e-mail. It does so even if there is no recipient, so that requesting a
+code takes equally long for addresses with and without an account.
 """
 
 from datetime import timedelta
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 ATTEMPTS = 8
-"""How often an e-mail is tried before it is given up, for example while the sender's domain is not verified."""
+"""How often the worker tries to send an e-mail, for example while the sender's domain is not verified."""
 NOTICE_LIFE = timedelta(days=1)
-"""How long a security notice may wait; it is not sent later."""
+"""How long a security notice may stay queued; it is not sent later."""
 LIVES = {"SIGN_UP": CODE_LIFE, "CODE": CODE_LIFE, "VERIFY": CODE_LIFE, "LINK": LINK_LIFE, "RESET": RESET_LIFE}
 """How long the code or link in an e-mail is valid; the e-mail is not sent later."""
 
@@ -52,7 +52,11 @@ class MailContent(Record):
 async def enqueue_security_mail(
     tx: Transaction, call: Call, kind: str, to: str | None, customer_id: UUID | None = None, **values: str
 ) -> None:
-    """Queue an e-mail that is sent after this transaction commits. Nothing is sent if `to` is None."""
+    """Queue an e-mail and wake the worker, which sends it, when this transaction commits.
+
+    `kind` is a key of `LIVES` or a security notice. It names the template, which shows `values`. Nothing is sent if
+    `to` is None.
+    """
     content = MailContent(kind=kind, to=to, values=values)
     mail_id = new_id()
     await store.insert_mail(
@@ -69,17 +73,24 @@ async def enqueue_security_mail(
 async def notify(
     tx: Transaction, call: Call, project: Project, customer: CustomerRow, kind: SecurityMail, **values: str
 ) -> None:
-    """Notify a customer of a change to their account, unless the project has switched this notice off."""
+    """Queue a notice to a customer's primary address about a change to their account.
+
+    Does nothing if the project has switched this notice off, or the customer has no address.
+    """
     if kind in project.settings.sign_in.security_mails and customer.email is not None:
         time = call.now.strftime("%Y-%m-%d %H:%M UTC")
         await enqueue_security_mail(tx, call, kind, customer.email, customer.id, time=time, **values)
 
 
 async def send_queued_mail(world: "World", mail: QueuedMail) -> None:
-    """Send a queued e-mail and delete it from the queue. A crash in between sends it twice."""
+    """Send a queued e-mail and delete it from the queue. A crash in between sends it twice.
+
+    If it cannot be sent, it stays queued for up to `ATTEMPTS` attempts. After the last one, or if it has expired, it is
+    deleted and `customer.mail_failed` is recorded.
+    """
     content = msgspec.json.decode(world.secrets.open(mail.sealed, f"customer_mail:{mail.id}"), type=MailContent)
-    ends = mail.created_at + LIVES.get(content.kind, NOTICE_LIFE)
-    if content.to is not None and world.clock() >= ends:
+    expires_at = mail.created_at + LIVES.get(content.kind, NOTICE_LIFE)
+    if content.to is not None and world.clock() >= expires_at:
         await _give_up(
             world,
             mail,
@@ -90,7 +101,7 @@ async def send_queued_mail(world: "World", mail: QueuedMail) -> None:
         return
     if content.to is not None:
         try:
-            await _send(world, mail.project_id, content, ends if content.kind in LIVES else None)
+            await _send(world, mail.project_id, content, expires_at if content.kind in LIVES else None)
         except Problem as problem:
             log.warning(
                 "customer_mail_not_sent", kind=content.kind, project=str(mail.project_id), problem=problem.code()
@@ -102,7 +113,10 @@ async def send_queued_mail(world: "World", mail: QueuedMail) -> None:
 
 
 def sender_of(world: "World", project: Project) -> str:
-    """The From of sign-in e-mails: the project's `mailFrom`, or `no-reply@` this server's host."""
+    """The From of sign-in e-mails: the project's `mailFrom`, or `no-reply@` and this server's host.
+
+    `postern.test` replaces a host that is not a domain, such as an IP address.
+    """
     name = app_name(project).replace('"', "").replace("\\", "")
     configured = project.settings.sign_in.mail_from
     if configured:
@@ -122,12 +136,12 @@ def undeliverable_reason(problem: Problem) -> str:
 
 
 def app_name(project: Project) -> str:
-    """The name that customers know the project by."""
+    """The name under which customers know the project: its `appName`, or its own name."""
     return project.settings.sign_in.app_name or project.name
 
 
 async def _give_up(world: "World", mail: QueuedMail, content: MailContent, code: str, reason: str) -> None:
-    """Delete a queued e-mail and record `customer.mail_failed` with the reason. The recipient is not told."""
+    """Delete a queued e-mail and record `customer.mail_failed` with the reason, unless another attempt has begun."""
     event = events.make_event(
         mail.project_id,
         "customer.mail_failed",
@@ -153,9 +167,9 @@ async def _send(world: "World", project_id: UUID, content: MailContent, expires_
 async def send_rendered(
     world: "World", project_id: UUID, template: str, *, to: str, expires_at: Moment | None, tag: str, **values: str
 ) -> None:
-    """Render a template of `web/templates/mail` and send it from the project's sender.
+    """Render a template of `web/templates/mail` with `values`, and send it from the project's sender (`sender_of`).
 
-    Raises the problems of `send_project_mail`.
+    `expires_at` is the time after which the mail is not delivered any more. Raises the problems of `send_project_mail`.
     """
     project = await projects.require_project(world.db, project_id)
     mail = render_mail(template, app=app_name(project), accent=project.settings.sign_in.accent_color, **values)

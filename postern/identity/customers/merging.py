@@ -1,4 +1,7 @@
-"""Link a customer to its identifier in the project's own system, and merge the customer that has it already."""
+"""Give a customer the identifier that it has in the project's own system.
+
+A customer that already has this identifier is merged into it.
+"""
 
 from contextlib import suppress
 
@@ -66,14 +69,14 @@ async def link_customer(call: Call, data: CustomerLink) -> CustomerLinkResult:
 async def _link(call: Call, data: CustomerLink) -> CustomerLinkResult:
     survivor_id = as_id(data.customer_id)
     async with call.db.transaction() as tx:
-        held = await store.find_by_external_id(tx, project_id=call.project_id, external_id=data.external_user_id)
+        holder = await store.find_by_external_id(tx, project_id=call.project_id, external_id=data.external_user_id)
         # Locked in the order of ids, so that two merges of the same pair cannot wait for each other.
-        both = sorted({survivor_id, held.id if held else survivor_id})
-        locked = {customer_id: await lock_customer(tx, call, customer_id) for customer_id in both}
+        customer_ids = sorted({survivor_id, holder.id if holder else survivor_id})
+        locked = {customer_id: await lock_customer(tx, call, customer_id) for customer_id in customer_ids}
         survivor = locked[survivor_id]
-        loser = locked[held.id] if held is not None and held.id != survivor_id else None
+        loser = locked[holder.id] if holder is not None and holder.id != survivor_id else None
         if loser is not None and loser.external_id != data.external_user_id:
-            loser = None
+            loser = None  # It lost the identifier after it was read and before it was locked.
         if survivor.is_banned(call.now) or (loser is not None and loser.is_banned(call.now)):
             raise CustomerBanned
         if loser is not None:
@@ -87,10 +90,10 @@ async def _link(call: Call, data: CustomerLink) -> CustomerLinkResult:
             external_id=data.external_user_id,
             now=call.now,
         )
-        merged = None if loser is None else str(loser.id)
+        merged_id = None if loser is None else str(loser.id)
         if loser is None:
             await events.record(tx, call, "customer.linked", survivor.id, mergedCustomerId=None)
-        await audit.record(tx, call, "customer.linked", "Customer", survivor.id, mergedCustomerId=merged)
+        await audit.record(tx, call, "customer.linked", "Customer", survivor.id, mergedCustomerId=merged_id)
     return CustomerLinkResult(
         customer=await customer_view(call, survivor), merged_customer_id=loser.id if loser else None
     )
@@ -151,7 +154,10 @@ async def _merge_second_factor(tx: Transaction, call: Call, survivor: CustomerRo
 
 
 async def _merge_addresses(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> CustomerRow:
-    """Choose the primary address: the verified one, the survivor's if both or neither are. Keep the other as well."""
+    """Choose the primary address: the verified one, or the survivor's if both or neither are verified.
+
+    The other address becomes a secondary one.
+    """
     if loser.email is None or loser.email_key is None:
         return survivor
     if survivor.email is None or survivor.email_key is None:
@@ -165,15 +171,18 @@ async def _merge_addresses(tx: Transaction, call: Call, survivor: CustomerRow, l
 
 
 async def _add_local_identities(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> None:
-    """Add the survivor's identities of local sign-in methods: password, codes by e-mail, passkeys."""
+    """Give the survivor an identity for each local sign-in method that it got from the loser.
+
+    Identities that the survivor had before stay.
+    """
     has_password = survivor.password_hash is not None or loser.password_hash is not None
     has_passkeys = bool(await passkeys.passkeys_of(tx, survivor.subject))
-    present = {
+    has_method = {
         "PASSWORD": has_password,
         "EMAIL_CODE": "EMAIL_CODE" in loser.providers,
         "PASSKEY": has_passkeys,
     }
     for provider in LOCAL_PROVIDERS:
-        if present[provider]:
+        if has_method[provider]:
             await add_identity(tx, call, survivor, provider)
     await store.refresh_providers(tx, project_id=call.project_id, id=survivor.id)

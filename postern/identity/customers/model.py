@@ -22,10 +22,13 @@ from postern.security.passwords import PASSWORD_MAX, PASSWORD_MIN
 from postern.security.subjects import Subject
 
 Status = Literal["active", "banned", "verified", "unverified", "mfa", "locked"]
+"""Values of the `status` filter of customer lists."""
 CUSTOMER: frozenset[Kind] = frozenset(("customer",))
+"""The only credential that operations of signed-in customers accept: the access token of a customer."""
 SIGN_IN_CALLERS: frozenset[Kind] = frozenset(("nobody", "publishable_key", "secret_key"))
 """The credentials that sign-in operations accept: none or a publishable key (apps), or a secret key (servers)."""
 LOCAL_PROVIDERS = ("PASSWORD", "EMAIL_CODE", "PASSKEY")
+"""Values of `provider` in identities for the sign-in methods of this server; others are SAML or keys of providers."""
 
 METADATA_LIMIT = 16_384
 """Maximum size of a customer's metadata as JSON, in bytes."""
@@ -44,13 +47,17 @@ CODE_LIFE = timedelta(minutes=10)
 LINK_LIFE = timedelta(minutes=15)
 RESET_LIFE = timedelta(minutes=30)
 RESET_TRIES = 30
-"""How many new passwords may be submitted with one reset link, as rejected ones (too common, breached) count."""
+"""How often a new password may be submitted with one reset link. Rejected passwords (too common, breached) count."""
 MFA_LIFE = timedelta(minutes=10)
+"""How long a pending sign-in waits for the second factor."""
 GRANT_LIFE = timedelta(minutes=2)
+"""How long the code is valid that an app exchanges for the tokens of a session."""
 PROVIDER_LIFE = timedelta(minutes=10)
+"""How long a sign-in at a provider may take."""
 
 Password = Annotated[str, msgspec.Meta(min_length=PASSWORD_MIN, max_length=PASSWORD_MAX)]
 GivenPassword = Annotated[str, msgspec.Meta(max_length=PASSWORD_MAX)]
+"""A password to check. It may be shorter than a new one: a short password is wrong, not invalid."""
 EmailText = Annotated[str, msgspec.Meta(min_length=3, max_length=254)]
 PersonName = DisplayName
 Phone = Annotated[
@@ -245,8 +252,8 @@ class CustomerRow(Record):
     def second_factor_identifier(self) -> bytes:
         """The identifier of attempts at the second factor, separate from that of attempts at the password.
 
-        Otherwise anybody could lock the second factor by guessing passwords, and somebody who knows the password could
-        clear the count of wrong second factors with it.
+        With one identifier for both, anybody could lock the second factor by guessing passwords, and an attacker who
+        knows the password could clear the count of wrong second factors by entering the password again.
         """
         return self.id.bytes
 
@@ -254,7 +261,8 @@ class CustomerRow(Record):
     def may_clear_attempts(self) -> bool:
         """Whether a successful sign-in clears earlier failed attempts.
 
-        Not with an unverified address: `ada+me@…` shares its count with `ada@…`, and anybody can sign up with it.
+        Not while the address is unverified: anybody can sign up with `ada+me@…`, whose attempts count together with
+        those of `ada@…`.
         """
         return self.identifier is None or self.email_verified_at is not None
 
@@ -314,7 +322,7 @@ class CustomerLinkResult(Record):
 
 
 class NewCustomer(Body):
-    """A customer to create or import, optionally with a password hash of another system."""
+    """A customer to create or import: with a password, with a password hash of another system, or with neither."""
 
     email: EmailText | None = None
     email_verified: bool = False
@@ -343,7 +351,7 @@ class CustomerChange(Body):
 
 
 class CustomerImport(Body):
-    """Customers to import. Customers whose address is taken are skipped."""
+    """Customers to import. Customers whose address or external identifier is taken are skipped."""
 
     customers: Annotated[list[NewCustomer], msgspec.Meta(min_length=1, max_length=IMPORT_LIMIT)]
 

@@ -34,9 +34,11 @@ if TYPE_CHECKING:
 DOCUMENT_LIMIT = 262_144
 """Maximum size of a provider's response, in bytes."""
 DOCUMENT_LIFE = timedelta(hours=1)
-KEYS_FETCHED_AT_MOST_EVERY = timedelta(minutes=1)
-"""Limit of fetches of a key set when ID tokens name unknown key ids."""
-DOCUMENTS_REMEMBERED = 2_000
+"""How long discovery documents and key sets are cached."""
+KEY_REFETCH_INTERVAL = timedelta(minutes=1)
+"""Minimum time between two fetches of a key set when ID tokens name unknown key ids."""
+MAX_DOCUMENTS = 2_000
+"""Maximum number of cached documents."""
 
 
 class ProviderTrouble(Unavailable):
@@ -49,33 +51,42 @@ class ProviderDocuments:
     """A cache of provider documents, per process."""
 
     def __init__(self) -> None:
-        self._fetched: OrderedDict[str, tuple[Moment, dict[str, Any]]] = OrderedDict()
+        self._documents: OrderedDict[str, tuple[Moment, dict[str, Any]]] = OrderedDict()
 
     def get(self, url: str, *, newer_than: datetime, now: Moment) -> dict[str, Any] | None:
-        """The document, if it was fetched after `newer_than`."""
-        fetched = self._fetched.get(url)
-        return fetched[1] if fetched is not None and newer_than < fetched[0] <= now else None
+        """The cached document of a URL; None if it was not fetched, or not after `newer_than`."""
+        if url not in self._documents:
+            return None
+        fetched_at, document = self._documents[url]
+        return document if newer_than < fetched_at <= now else None
 
     def put(self, url: str, document: dict[str, Any], now: Moment) -> None:
-        """Cache a document; evicts the oldest above `DOCUMENTS_REMEMBERED`."""
-        self._fetched[url] = now, document
-        if len(self._fetched) > DOCUMENTS_REMEMBERED:
-            self._fetched.popitem(last=False)
+        """Cache a document; evicts the oldest above `MAX_DOCUMENTS`."""
+        self._documents[url] = now, document
+        if len(self._documents) > MAX_DOCUMENTS:
+            self._documents.popitem(last=False)
 
     async def aclose(self) -> None:
         """Nothing to close; the process calls this for all resources."""
 
 
 async def discover(world: "World", issuer: str) -> dict[str, Any]:
-    """The discovery document of an issuer. Raises ProviderTrouble, also if the document names another issuer."""
+    """The discovery document of an issuer, cached for an hour.
+
+    Raises ProviderTrouble if it cannot be fetched, names another issuer, or has an endpoint that is not an https URL.
+    """
     document = await _document(world, f"{issuer.rstrip('/')}/.well-known/openid-configuration", DOCUMENT_LIFE)
-    named = document.get("issuer")
-    if named != issuer and not (isinstance(named, str) and TENANT_PLACEHOLDER in named and is_tenant_of(named, issuer)):
+    document_issuer = document.get("issuer")
+    if document_issuer != issuer and not (
+        isinstance(document_issuer, str)
+        and TENANT_PLACEHOLDER in document_issuer
+        and is_tenant_of(document_issuer, issuer)
+    ):
         raise ProviderTrouble(f"The discovery document of {issuer} names another issuer.")
     for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
-        _checked(world, document.get(name))
+        _endpoint_url(world, document.get(name))
     if document.get("userinfo_endpoint") is not None:
-        _checked(world, document["userinfo_endpoint"])
+        _endpoint_url(world, document["userinfo_endpoint"])
     methods = document.get("token_endpoint_auth_methods_supported")
     if methods is not None and not (isinstance(methods, list) and all(isinstance(method, str) for method in methods)):
         raise ProviderTrouble("The discovery document of the sign-in provider is not valid.")
@@ -99,9 +110,10 @@ async def redeem(
     client_secret: str | None,
     basic: bool,
 ) -> dict[str, Any]:
-    """Exchange an authorization code for tokens (RFC 6749 §4.1.3). Raises ProviderTrouble.
+    """Exchange an authorization code for tokens (RFC 6749 §4.1.3). Returns the provider's response.
 
-    `basic` sends the client's credentials in the Authorization header, otherwise they are in the form.
+    With `basic`, the client's credentials are sent in the Authorization header, otherwise in the form. Raises
+    ProviderTrouble, also if the provider rejects the code.
     """
     form = {
         "grant_type": "authorization_code",
@@ -118,18 +130,21 @@ async def redeem(
         form["client_id"] = client_id
         if client_secret is not None:
             form["client_secret"] = client_secret
-    url = _checked(world, endpoint)
+    url = _endpoint_url(world, endpoint)
     outcome = await world.outbound.post(url, urlencode(form).encode(), headers=headers, keep=DOCUMENT_LIMIT)
     return _json_of(outcome)
 
 
 async def fetch(world: "World", url: str, access_token: object) -> Any:
-    """A document that needs the access token, such as UserInfo. Raises ProviderTrouble."""
+    """Fetch JSON that requires an access token, such as UserInfo. Returns the JSON value, which may not be an object.
+
+    Raises ProviderTrouble, also if `access_token` is not a string of allowed characters.
+    """
     if not isinstance(access_token, str) or not _ACCESS_TOKEN.fullmatch(access_token):
         raise ProviderTrouble("The sign-in provider sent no valid access token.")
     headers = {"Authorization": f"Bearer {access_token}", "Accept": "application/json"}
     return _json_of(
-        await world.outbound.get(_checked(world, url), headers=headers, keep=DOCUMENT_LIMIT), any_shape=True
+        await world.outbound.get(_endpoint_url(world, url), headers=headers, keep=DOCUMENT_LIMIT), any_type=True
     )
 
 
@@ -140,11 +155,15 @@ _ACCESS_TOKEN = re.compile(rf"[\x21-\x7e]{{1,{MAX_TOKEN_CHARS}}}")
 async def verify_id_token(
     world: "World", metadata: dict[str, Any], token: object, *, issuer: str, client_id: str, nonce: str
 ) -> dict[str, Any]:
-    """The claims of an ID token that is valid for this client now. Raises TokenRefused (why), ProviderTrouble."""
+    """The claims of an ID token that is valid for this client now.
+
+    `metadata` is the provider's discovery document. Raises TokenRefused with the reason if the token is not valid, and
+    ProviderTrouble if the provider's keys cannot be fetched.
+    """
     header = read_header(token)
     jwk = None
     # An unknown key id may be that of a new key: fetch the key set again, at most once a minute.
-    for life in (DOCUMENT_LIFE, KEYS_FETCHED_AT_MOST_EVERY):
+    for life in (DOCUMENT_LIFE, KEY_REFETCH_INTERVAL):
         jwk = jwk or find_key(await _document(world, metadata["jwks_uri"], life), header.get("kid"))
     key, algorithm = verification_key(jwk, header)
     return verify_claims(
@@ -165,12 +184,13 @@ async def _document(world: "World", url: str, life: timedelta) -> dict[str, Any]
     now = world.clock()
     document = documents.get(url, newer_than=now - life, now=now)
     if document is None:
-        document = _json_of(await world.outbound.get(_checked(world, url), keep=DOCUMENT_LIMIT))
+        document = _json_of(await world.outbound.get(_endpoint_url(world, url), keep=DOCUMENT_LIMIT))
         documents.put(url, document, now)
     return document
 
 
-def _json_of(outcome: Outcome, *, any_shape: bool = False) -> Any:
+def _json_of(outcome: Outcome, *, any_type: bool = False) -> Any:
+    """The JSON object in a response or, with `any_type`, any JSON value. Raises ProviderTrouble."""
     if not isinstance(outcome, OutboundResponse):
         raise ProviderTrouble(f"The sign-in provider cannot be reached: {outcome.reason}")
     if not outcome.ok or not outcome.complete:
@@ -179,12 +199,12 @@ def _json_of(outcome: Outcome, *, any_shape: bool = False) -> Any:
         value = read_untrusted_json(outcome.body)
     except JsonRefused as error:
         raise ProviderTrouble(f"The sign-in provider sent a document that is not valid JSON: {error}.") from None
-    if not any_shape and not isinstance(value, dict):
+    if not any_type and not isinstance(value, dict):
         raise ProviderTrouble("The sign-in provider sent JSON that is not an object.")
     return value
 
 
-def _checked(world: "World", url: object) -> str:
+def _endpoint_url(world: "World", url: object) -> str:
     """The URL of an endpoint. Raises ProviderTrouble unless it is https (or http, if `outbound_allow` is set)."""
     try:
         if isinstance(url, str) and url.isascii():

@@ -90,7 +90,7 @@ async def list_customers(
 ) -> Page[Customer]:
     """The project's customers, newest first.
 
-    `q` matches part of an address, name, phone number or external identifier, or a whole id; with one or two
+    `q` matches part of an address, name, phone number or external identifier, or a complete id; with one or two
     characters it matches the beginning of an address. `status` is `active`, `banned`, `verified`, `unverified`, `mfa`
     or `locked`; `provider` is a sign-in method such as `PASSWORD` or `GOOGLE`.
     """
@@ -148,7 +148,11 @@ async def create_customer(call: Call, data: NewCustomer) -> Customer:
     example={"customers": [CUSTOMER_EXAMPLE]},
 )
 async def import_customers(call: Call, data: CustomerImport) -> CustomerImportResult:
-    """Import up to 1,000 customers. Taken addresses are skipped; `faults` has the index of each one that failed."""
+    """Import up to 1,000 customers.
+
+    Customers whose address or `externalUserId` is taken are skipped. `faults` has the index of each customer that could
+    not be imported, and the reason.
+    """
     created, skipped = 0, 0
     faults: list[CustomerImportError] = []
     hashes: list[str | None] = []
@@ -221,7 +225,7 @@ async def get_customer(call: Call, id: UUID) -> Customer:
     problems=[CustomerMissing, CustomerOwnsOrganizations],
 )
 async def delete_customer(call: Call, id: UUID, transfer_ownership_to: UUID | None = None) -> Customer:
-    """Erase a customer; returns the record as it was.
+    """Erase a customer. Returns the customer as it was before.
 
     The last OWNER of an organization cannot be erased (409; `errors` names the organizations), unless
     `transferOwnershipTo` names another customer, who becomes OWNER of them in the same transaction.
@@ -296,7 +300,7 @@ async def get_customer_timeline(
 async def list_customer_events(
     call: Call, id: UUID, limit: ListLimit = 100, cursor: Cursor | None = None
 ) -> Feed[CustomerEvent]:
-    """Events of a customer, newest first. Those of an erased customer have only type and time."""
+    """Events of a customer, newest first. Events of an erased customer have only their type and time."""
     return await timeline.events_of(call, id, limit, cursor)
 
 
@@ -306,8 +310,8 @@ async def list_customer_audit_log(
 ) -> Page[AuditEntry]:
     """Changes of a customer by developers and API keys, newest first."""
     await require_customer(call.db, call.project_id, id)
-    merged = await store.merged_ids_of(call.db, project_id=call.project_id, customer_id=id)
-    return await audit.of_targets(call, [id, *merged], page, limit, cursor)
+    merged_ids = await store.merged_ids_of(call.db, project_id=call.project_id, customer_id=id)
+    return await audit.of_targets(call, [id, *merged_ids], page, limit, cursor)
 
 
 @post(
@@ -323,7 +327,10 @@ async def list_customer_audit_log(
     },
 )
 async def ban_customer(call: Call, id: UUID, data: CustomerBan | None = None) -> Customer:
-    """Ban a customer: all sessions end, and signing in is refused until `expiresAt` or `unban`."""
+    """Ban a customer: all sessions end, and sign-ins are refused until `expiresAt` or until the customer is unbanned.
+
+    If the customer is banned already, the reason and the end change.
+    """
     ban = data or CustomerBan()
     if ban.expires_at is not None and ban.expires_at <= call.now:
         raise Invalid.at("/expiresAt", "The end of a ban must be in the future.")
@@ -377,7 +384,7 @@ async def unlock_customer(call: Call, id: UUID) -> Customer:
     problems=[CustomerMissing, SessionMissing],
 )
 async def revoke_customer_session(call: Call, id: UUID, session_id: UUID) -> None:
-    """End a session: its tokens are refused from now on."""
+    """End a session of a customer. Its tokens are rejected from the next request on."""
     async with call.db.transaction() as tx:
         await lock_customer(tx, call, id)
         await end_session(tx, call, id, session_id)
@@ -440,7 +447,7 @@ async def change_customer_metadata(call: Call, id: UUID, data: MetadataChange) -
     example={"roles": ["MEMBER"]},
 )
 async def add_customer_roles(call: Call, id: UUID, data: RolesChange) -> Customer:
-    """Add project-scope roles to a customer."""
+    """Add project-scope roles to a customer, who keeps the present ones."""
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
         customer = await _set_roles(tx, call, customer, [*customer.roles, *data.roles])
@@ -465,7 +472,7 @@ async def replace_customer_roles(call: Call, id: UUID, data: RolesChange) -> Cus
 
 
 async def require_customer(db: Queries, project_id: UUID, id: UUID) -> CustomerRow:
-    """A customer's row. Raises CustomerMissing."""
+    """A customer's row, without a lock. Raises CustomerMissing."""
     customer = await store.get_customer(db, project_id=project_id, id=id)
     if customer is None:
         raise CustomerMissing
@@ -473,7 +480,7 @@ async def require_customer(db: Queries, project_id: UUID, id: UUID) -> CustomerR
 
 
 async def lock_customer(tx: Transaction, call: Call, id: UUID) -> CustomerRow:
-    """A customer's row, locked. Raises CustomerMissing."""
+    """A customer's row, locked for update. Raises CustomerMissing."""
     customer = await store.lock_customer(tx, project_id=call.project_id, id=id)
     if customer is None:
         raise CustomerMissing
@@ -494,7 +501,10 @@ async def insert_customer(
     roles: list[str],
     password_hash: str | None,
 ) -> CustomerRow | None:
-    """Insert a customer's row; None if another customer has the address or the external identifier."""
+    """Insert a customer's row; None if another customer has the address (also as a secondary one) or the external id.
+
+    Records no event and does not check the quota. `verified` marks the address as verified now.
+    """
     customer = await store.insert_customer(
         tx,
         project_id=call.project_id,
@@ -525,9 +535,10 @@ async def insert_customer(
 async def set_primary_email(
     tx: Transaction, call: Call, customer: CustomerRow, email: str, email_key: str, verified_at: Moment | None
 ) -> CustomerRow:
-    """Give a locked customer another primary address. Raises CustomerEmailTaken.
+    """Set the primary address of a locked customer, and when it was verified (None: it is unverified).
 
-    If the new one is among the customer's other addresses, it is removed from those.
+    Returns the changed row. If the address is one of the customer's secondary ones, it is removed from those. The
+    former primary address is not kept as a secondary one. Raises CustomerEmailTaken. Records no event, sends no mail.
     """
     try:
         changed = await store.set_email(
@@ -565,17 +576,18 @@ async def add_other_address(
 
 
 async def add_customer(tx: Transaction, call: Call, data: NewCustomer, password_hash: str | None) -> CustomerRow:
-    """Create a customer in an open transaction.
+    """Create a customer in an open transaction, and record `customer.signed_up`.
 
-    Raises CustomerEmailTaken, ExternalIdTaken, RoleUnknown and Invalid.
+    `password_hash` is the hash to store; the password in `data` is ignored. Does not check the quota. Raises
+    CustomerEmailTaken, ExternalIdTaken, RoleUnknown, CustomerMetadataTooLarge and Invalid.
     """
-    spec, key = rules.read_email(data.email) if data.email is not None else (None, None)
+    address, key = rules.read_email(data.email) if data.email is not None else (None, None)
     await access.require_roles(tx, call.project_id, "PROJECT", data.roles)
     customer = await insert_customer(
         tx,
         call,
         external_id=data.external_user_id,
-        email=spec,
+        email=address,
         email_key=key,
         verified=data.email_verified,
         phone=data.phone,
@@ -602,7 +614,10 @@ async def add_customer(tx: Transaction, call: Call, data: NewCustomer, password_
 async def add_identity(
     tx: Transaction, call: Call, customer: CustomerRow, provider: str, issuer: str = "local", subject: str | None = None
 ) -> CustomerRow:
-    """Add an identity to a customer, unless the customer has it. Returns the new row."""
+    """Add an identity to a customer, unless the customer has it. Returns the changed row.
+
+    The defaults of `issuer` and `subject` are for the local methods PASSWORD, EMAIL_CODE and PASSKEY.
+    """
     added = await store.insert_identity(
         tx,
         project_id=call.project_id,
@@ -620,14 +635,20 @@ async def add_identity(
 
 
 async def remove_second_factor(tx: Transaction, call: Call, customer: CustomerRow) -> CustomerRow:
-    """Delete the second factor, its recovery codes, and sign-ins that wait for it. Returns the new row."""
+    """Delete the second factor, its recovery codes, and sign-ins that wait for it. Returns the changed row.
+
+    There need not be one. Records no event.
+    """
     await second_factor.delete(tx, customer.subject)
     await challenges.revoke(tx, call.project_id, customer.id, (PendingSecondFactor, PendingEnrollment))
     return await store.set_mfa(tx, project_id=call.project_id, id=customer.id, mfa_enabled_at=None, now=call.now)
 
 
 async def clear_lockout(tx: Transaction, call: Call, customer: CustomerRow, *, second_factor: bool = True) -> None:
-    """Clear failed attempts at all addresses of a customer and, with `second_factor`, at the second factor."""
+    """Delete the counts and locks of all addresses of a customer and, with `second_factor`, of the second factor.
+
+    Counts are those of failed attempts, wrong codes and requested mails, from all networks.
+    """
     others = await store.other_addresses(tx, project_id=call.project_id, customer_ids=[customer.id])
     identifiers = {address.identifier for address in others}
     if second_factor:
@@ -637,12 +658,15 @@ async def clear_lockout(tx: Transaction, call: Call, customer: CustomerRow, *, s
 
 
 async def customer_view(call: Call, customer: CustomerRow, db: Queries | None = None) -> Customer:
-    """The API record of a customer."""
+    """The API record of a customer; see `customer_views`."""
     return (await customer_views(call, [customer], db))[0]
 
 
 async def customer_views(call: Call, customers: Sequence[CustomerRow], db: Queries | None = None) -> list[Customer]:
-    """The API records of customers, with identities, live sessions and failed attempts."""
+    """The API records of customers of the call's project, with identities, live sessions and failed attempts.
+
+    Pass the open transaction as `db` to read its uncommitted changes.
+    """
     db = db or call.db
     ids = [customer.id for customer in customers]
     if not ids:
@@ -659,12 +683,12 @@ async def customer_views(call: Call, customers: Sequence[CustomerRow], db: Queri
     }
     views: list[Customer] = []
     for customer in customers:
-        failed = [
+        attempts = [
             failures[identifier]
             for identifier in {customer.identifier or b"", customer.second_factor_identifier}
             if identifier in failures
         ]
-        until = max((row.locked_until for row in failed if row.locked_until is not None), default=None)
+        locked_until = max((row.locked_until for row in attempts if row.locked_until is not None), default=None)
         banned = customer.is_banned(call.now)
         views.append(
             Customer(
@@ -688,8 +712,8 @@ async def customer_views(call: Call, customers: Sequence[CustomerRow], db: Queri
                 ban_reason=customer.ban_reason if banned else None,
                 ban_expires_at=customer.ban_expires_at if banned else None,
                 mfa_enabled_at=customer.mfa_enabled_at,
-                failed_sign_in_attempts=sum(row.failures for row in failed),
-                sign_in_locked_until=until if until and until > call.now else None,
+                failed_sign_in_attempts=sum(row.failures for row in attempts),
+                sign_in_locked_until=locked_until if locked_until and locked_until > call.now else None,
                 identities=[
                     CustomerIdentity(provider=identity.provider, created_at=identity.created_at)
                     for identity in identities
@@ -710,8 +734,8 @@ async def _search(
     q, status, provider = filters
     where, offset = rules.condition(q, status, provider, call.now), position.offset
     if position.after is not None:
-        rest = SQL("c.id < {} and {}").format(Literal(position.after), where)
-        rows = await store.list_customers(call.db, project_id=call.project_id, where=rest, limit=limit, offset=0)
+        where_after = SQL("c.id < {} and {}").format(Literal(position.after), where)
+        rows = await store.list_customers(call.db, project_id=call.project_id, where=where_after, limit=limit, offset=0)
         if not q:
             return rows, await _count(call, status, provider)
         return rows, await store.count_customers(call.db, project_id=call.project_id, where=where)
@@ -761,6 +785,7 @@ async def _password_hash(data: NewCustomer) -> str | None:
 
 
 async def _change_email(tx: Transaction, call: Call, customer: CustomerRow, data: CustomerChange) -> CustomerRow:
+    """Apply `email` and `emailVerified`; a new address is unverified unless `emailVerified` is true."""
     verified = None if data.email_verified is UNSET else data.email_verified
     if data.email is UNSET:
         if verified is None or verified == (customer.email_verified_at is not None):
@@ -770,7 +795,7 @@ async def _change_email(tx: Transaction, call: Call, customer: CustomerRow, data
         return await set_primary_email(
             tx, call, customer, customer.email, customer.email_key, call.now if verified else None
         )
-    spec, key = rules.read_email(data.email)
+    address, key = rules.read_email(data.email)
     holder = await store.find_by_email(tx, project_id=call.project_id, email_key=key)
     if holder is not None and holder.id != customer.id:
         raise CustomerEmailTaken
@@ -782,17 +807,18 @@ async def _change_email(tx: Transaction, call: Call, customer: CustomerRow, data
             if verified
             else None
         )
-        if (spec, verified_at) == (customer.email, customer.email_verified_at):
+        if (address, verified_at) == (customer.email, customer.email_verified_at):
             return customer
-        return await set_primary_email(tx, call, customer, spec, key, verified_at)
+        return await set_primary_email(tx, call, customer, address, key, verified_at)
     # Codes and links that were mailed to the old address stop working.
     await challenges.revoke(tx, call.project_id, customer.id)
     project = await projects.require_project(tx, call.project_id)
     await mailer.notify(tx, call, project, customer, "EMAIL_CHANGED")
-    return await set_primary_email(tx, call, customer, spec, key, call.now if verified else None)
+    return await set_primary_email(tx, call, customer, address, key, call.now if verified else None)
 
 
 async def _change_phone(tx: Transaction, call: Call, customer: CustomerRow, data: CustomerChange) -> CustomerRow:
+    """Apply `phone` and `phoneVerified`; a new number is unverified unless `phoneVerified` is true."""
     phone = customer.phone if data.phone is UNSET else data.phone
     verified_at = customer.phone_verified_at if phone == customer.phone else None
     if data.phone_verified is not UNSET:
@@ -807,6 +833,7 @@ async def _change_phone(tx: Transaction, call: Call, customer: CustomerRow, data
 
 
 async def _set_roles(tx: Transaction, call: Call, customer: CustomerRow, roles: list[str]) -> CustomerRow:
+    """Replace the roles of a locked customer, and record the change unless they stay the same."""
     call.require_match(customer.updated_at)
     roles = list(dict.fromkeys(roles))
     if len(roles) > ROLES_LIMIT:

@@ -3,7 +3,7 @@
 The app sends a browser to `…/auth/pages/sign-in?redirectUrl=…&codeChallenge=…&state=…`. The browser returns with
 `code`, which the app exchanges at `auth/token`. The pages are HTML forms without cookies; they call the operations of
 the API. JavaScript is needed only for passkeys. With `then=passkey`, the customer can add a passkey after signing in.
-An address whose domain has a single sign-on connection leads to the identity provider.
+If the domain of an address has a single sign-on connection, the pages send the browser to the identity provider.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -49,12 +49,12 @@ HTML = ("text/html",)
 WITH_PASSKEYS = ("sign-in.html", "passkey.html")
 """Pages that load the script for passkeys, if the project uses passkeys."""
 PAGE_TRIES = 30
-"""How many requests one page token allows."""
+"""How many requests one page token allows, successful or not."""
 BLANK: dict[str, Any] = {
     **dict.fromkeys(("email", "name", "token", "mfaToken", "pageToken", "challenge", "action", "resent"), ""),
     "qr": None,
 }
-"""Values that templates use and not every page sets."""
+"""Defaults for values that templates use and that not every page sets."""
 
 
 class FirstCodeWrong(CodeInvalid, code="wrong_first_code"):
@@ -101,9 +101,10 @@ FIELDS = {
 
 
 def page_form(
-    path: str, problems: Sequence[type[Problem]], **more: Any
+    path: str, problems: Sequence[type[Problem]], **options: Any
 ) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
-    """Declare an operation that takes the form of a page; `other_statuses=(303,)` if it may redirect."""
+    """A decorator for an operation that takes the form of a page. `options` are those of `post`, such as
+    `other_statuses=(303,)` if the operation may redirect."""
     return post(
         f"/projects/{{project_id}}/auth/pages/{path}",
         public=True,
@@ -113,7 +114,7 @@ def page_form(
         fields=FIELDS,
         body_limit=FORM_LIMIT,
         problems=problems,
-        **more,
+        **options,
     )
 
 
@@ -258,21 +259,21 @@ async def set_up_second_factor_by_page(call: Call, request: RawRequest) -> HttpR
         token = form["mfaToken"]
         try:
             body = {"mfaToken": token, "code": "".join(form["code"].split())}
-            done = await totp.confirm_required_totp(call, msgspec.convert(body, totp.EnrollmentProof))
+            enrolled = await totp.confirm_required_totp(call, msgspec.convert(body, totp.EnrollmentProof))
         except SignInLocked as problem:
             return await _enrollment_page(call, flow, token, problem)
         except (CodeInvalid, msgspec.ValidationError):
             return await _enrollment_page(call, flow, token, FirstCodeWrong())
-        assert done.customer is not None
-        assert done.session_id is not None
+        assert enrolled.customer is not None
+        assert enrolled.session_id is not None
         page_token, _ = await challenges.issue_token(
             call.db,
             call,
-            RecoveryCodesPage(session_id=done.session_id),
+            RecoveryCodesPage(session_id=enrolled.session_id),
             MFA_LIFE,
-            subject_id=done.customer.id,
+            subject_id=enrolled.customer.id,
         )
-        return await hosted_page(call, "recovery-codes.html", flow, codes=done.recovery_codes, pageToken=page_token)
+        return await hosted_page(call, "recovery-codes.html", flow, codes=enrolled.recovery_codes, pageToken=page_token)
 
     return await _process_form(call, request, "mfa-enroll.html", act)
 
@@ -285,8 +286,8 @@ async def leave_recovery_codes_by_page(call: Call, request: RawRequest) -> HttpR
         challenge = await challenges.answer_token(call, RecoveryCodesPage, form["pageToken"], max_tries=PAGE_TRIES)
         assert challenge.subject_id is not None
         async with call.db.transaction() as tx:
-            page = await challenges.consume(tx, challenge)
-        return await _passkey_page_or_return(call, flow, challenge.subject_id, page.session_id)
+            payload = await challenges.consume(tx, challenge)
+        return await _passkey_page_or_return(call, flow, challenge.subject_id, payload.session_id)
 
     return await _process_form(call, request, "mfa-enroll.html", act)
 
@@ -295,11 +296,11 @@ async def leave_recovery_codes_by_page(call: Call, request: RawRequest) -> HttpR
 async def second_factor_page(call: Call, request: RawRequest) -> HttpResponse:
     """The page that asks for a second factor, with the `mfaToken` of a sign-in that returned `mfaRequired`.
 
-    Takes the parameters of `pages/sign-in`, with its own `codeChallenge`. After a sign-in that returned
+    Also takes the parameters of `pages/sign-in`; make a new `codeChallenge` for it. After a sign-in that returned
     `mfaEnrollmentRequired`, the page sets up a second factor.
     """
     query = dict(request.query_params)
-    flow, token = await _flow(call, query), query.get("mfaToken", "")
+    flow, token = await _read_flow(call, query), query.get("mfaToken", "")
     if await totp.is_enrollment(call, token):
         return await _enrollment_page(call, flow, token)
     return await hosted_page(call, "mfa.html", flow, mfaToken=token)
@@ -316,7 +317,7 @@ async def second_factor_page(call: Call, request: RawRequest) -> HttpResponse:
 async def continue_on_page(call: Call, request: RawRequest) -> HttpResponse:
     """Continue a sign-in at a provider that began on a hosted page: to the second factor, or to the app."""
     query = dict(request.query_params)
-    flow = await _flow(call, query)
+    flow = await _read_flow(call, query)
     signed_in = await continue_grant(call, query.get("code", ""), flow.code_challenge)
     return await _next_page(call, flow, signed_in)
 
@@ -336,8 +337,8 @@ async def passkey_options_for_page(call: Call, request: RawRequest) -> PasskeyOp
     if "pageToken" not in form:
         return await passkeys.begin_passkey_sign_in(call)
     throttle(call, sign_in.ATTEMPTS)
-    _, signed_in = await _page_session(call, form)
-    return await passkeys.begin_passkey_registration(signed_in)
+    _, customer_call = await _page_session(call, form)
+    return await passkeys.begin_passkey_registration(customer_call)
 
 
 @page_form("passkey", passkeys.sign_in_with_passkey.problems, other_statuses=(303,))
@@ -356,11 +357,12 @@ async def add_passkey_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Add a passkey to the customer who signed in on the previous page, and continue to the app."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        challenge, signed_in = await _page_session(call, form)
+        challenge, customer_call = await _page_session(call, form)
         name = msgspec.convert(form.get("name") or "Passkey", PasskeyName)
         body = NewPasskey(challenge_id=form["challengeId"], credential=_credential_of(form), name=name)
-        await passkeys.add_passkey(signed_in, body)
-        return await _return_to_app(call, flow, *await _consume_page_token(call, challenge, signed_in))
+        await passkeys.add_passkey(customer_call, body)
+        customer_id, session_id = await _consume_page_token(call, challenge, customer_call)
+        return await _return_to_app(call, flow, customer_id, session_id)
 
     return await _process_form(call, request, "passkey.html", act)
 
@@ -370,7 +372,9 @@ async def skip_passkey_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Continue to the app without adding a passkey."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        return await _return_to_app(call, flow, *await _consume_page_token(call, *await _page_session(call, form)))
+        challenge, customer_call = await _page_session(call, form)
+        customer_id, session_id = await _consume_page_token(call, challenge, customer_call)
+        return await _return_to_app(call, flow, customer_id, session_id)
 
     return await _process_form(call, request, "passkey.html", act)
 
@@ -378,12 +382,9 @@ async def skip_passkey_by_page(call: Call, request: RawRequest) -> HttpResponse:
 @get("/projects/{project_id}/auth/pages/forgot", public=True, any_query=True, media_types=HTML)
 async def forgot_page(call: Call, request: RawRequest) -> HttpResponse:
     """The page to request a password reset. With the parameters of `pages/sign-in`, it links back to that page."""
-    query = request.query_params
-    return (
-        await _form_page(call, "forgot.html", query)
-        if "redirectUrl" in query
-        else await hosted_page(call, "forgot.html", None)
-    )
+    if "redirectUrl" in request.query_params:
+        return await _form_page(call, "forgot.html", request.query_params)
+    return await hosted_page(call, "forgot.html", None)
 
 
 @page_form("forgot", credentials.request_password_reset.problems)
@@ -429,9 +430,13 @@ async def _process_form(
     needs_flow: bool = True,
     **values: str,
 ) -> HttpResponse:
-    """Process a form with `act`; if that fails, show the form again with what is wrong."""
+    """Process a form with `act`. If that raises a problem, show the form again with an error message.
+
+    `act` gets the fields and the flow; without `needs_flow`, the flow is None if the form has none. `values` are for
+    the template.
+    """
     form = await read_form(request)
-    flow = await _flow(call, form) if needs_flow or "redirectUrl" in form else None
+    flow = await _read_flow(call, form) if needs_flow or "redirectUrl" in form else None
     try:
         return await act(form, flow)
     except SsoRequired as required:
@@ -444,7 +449,7 @@ async def _process_form(
         problem = Invalid("Please check what you entered: something is too short, too long or misspelled.")
     except Problem as raised:
         problem = raised
-    kept = {name: form.get(name, "") for name in ("email", "name", "token", "mfaToken", "pageToken")}
+    entered = {name: form.get(name, "") for name in ("email", "name", "token", "mfaToken", "pageToken")}
     return await hosted_page(
         call,
         template,
@@ -453,14 +458,15 @@ async def _process_form(
         retry_after=problem.retry_after_seconds,
         error=_message_of(problem),
         challenge=form.get("challengeId", ""),
-        **kept,
+        **entered,
         **values,
     )
 
 
 async def _form_page(call: Call, template: str, query: Any) -> HttpResponse:
+    """An empty form of the flow whose parameters are in the query."""
     parameters = {name: str(query.get(name, "")) for name in ("redirectUrl", "codeChallenge", "state", "then")}
-    return await hosted_page(call, template, await _flow(call, parameters))
+    return await hosted_page(call, template, await _read_flow(call, parameters))
 
 
 async def _next_page(call: Call, flow: HostedFlow, signed_in: CustomerSignInResult) -> HttpResponse:
@@ -520,7 +526,7 @@ async def _return_to_app(call: Call, flow: HostedFlow, customer_id: UUID, sessio
 
 
 async def _page_session(call: Call, form: dict[str, str]) -> tuple[Challenge[PasskeyPage], Call]:
-    """The challenge of a page token, and the call with that customer as its caller. Raises CodeInvalid."""
+    """The challenge of a page token, and the call as if the customer had sent it. Counts a try. Raises CodeInvalid."""
     challenge = await challenges.answer_token(call, PasskeyPage, form["pageToken"], max_tries=PAGE_TRIES)
     caller = Caller(
         kind="customer",
@@ -532,11 +538,11 @@ async def _page_session(call: Call, form: dict[str, str]) -> tuple[Challenge[Pas
     return challenge, replace(call, caller=caller)
 
 
-async def _consume_page_token(call: Call, challenge: Challenge[PasskeyPage], signed_in: Call) -> tuple[UUID, UUID]:
+async def _consume_page_token(call: Call, challenge: Challenge[PasskeyPage], customer_call: Call) -> tuple[UUID, UUID]:
     """Consume a page token. Returns the ids of its customer and session."""
     async with call.db.transaction() as tx:
         await challenges.consume(tx, challenge)
-    return bearer_of(signed_in)
+    return bearer_of(customer_call)
 
 
 async def _sso_page(call: Call, flow: HostedFlow, sso: SsoEntry) -> HttpResponse:
@@ -558,43 +564,52 @@ async def hosted_page(
     error: str = "",
     **values: Any,
 ) -> HttpResponse:
-    """Render a page with the project's branding. `flow` is None if no app began the flow, as with a mailed link."""
+    """Render a template of `hosted/` with `values` and the project's branding.
+
+    `flow` is None if no app began a flow, as with a mailed link; the page then offers no sign-in methods. `retry_after`
+    is in seconds.
+    """
     project = await sign_in.project_at(call)
     settings = project.settings.sign_in
     fields = flow.fields() if flow else {}
     adds_passkey = flow is not None and flow.adds_passkey
-    asks = flow is not None and not adds_passkey
-    rows = await provider_store.providers(call.db, project_id=call.project_id) if asks else []
+    offers_methods = flow is not None and not adds_passkey
+    rows = await provider_store.providers(call.db, project_id=call.project_id) if offers_methods else []
     sso_only = settings.require_sso
-    scripted = (
-        template in WITH_PASSKEYS and _takes_passkeys(call, project) and not (sso_only and template == "sign-in.html")
+    loads_script = (
+        template in WITH_PASSKEYS
+        and _supports_passkeys(call, project)
+        and not (sso_only and template == "sign-in.html")
     )
     providers = [
-        {"name": row.name, "url": f"{_base(call)}/providers/{row.key}/start?{urlencode({**fields, 'hosted': 'true'})}"}
+        {
+            "name": row.name,
+            "url": f"{_auth_path(call)}/providers/{row.key}/start?{urlencode({**fields, 'hosted': 'true'})}",
+        }
         for row in rows
         if row.enabled and not sso_only
     ]
-    policy = SCRIPT_SOURCES if scripted else {}
+    content_security = SCRIPT_SOURCES if loads_script else {}
     if settings.logo_url:
-        policy = {**policy, "img-src": _source(settings.logo_url)}
+        content_security = {**content_security, "img-src": _source(settings.logo_url)}
     if flow:
         # Browsers check the redirect after a form against `form-action`, too.
-        policy = {**policy, "form-action": _source(flow.redirect_url)}
+        content_security = {**content_security, "form-action": _source(flow.redirect_url)}
     return page(
         f"hosted/{template}",
         status=status,
-        policy=policy,
+        policy=content_security,
         headers={"Retry-After": str(retry_after)} if retry_after is not None else None,
         site=mailer.app_name(project),
         error=error,
         logo=settings.logo_url,
-        base=f"{_base(call)}/pages",
+        base=f"{_auth_path(call)}/pages",
         methods=[] if sso_only else settings.methods,
         sign_up=settings.sign_up and not sso_only,
         sso_only=sso_only,
         providers=providers,
-        sso=asks and await call.world.hooks.has_active_sso(call),
-        passkeys=scripted,
+        sso=offers_methods and await call.world.hooks.has_active_sso(call),
+        passkeys=loads_script,
         flow=fields,
         adds_passkey=adds_passkey,
         home=_home_of(settings.redirect_urls),
@@ -604,7 +619,7 @@ async def hosted_page(
 
 
 def _home_of(redirect_urls: list[str]) -> str:
-    """Where a page without a flow links to: the origin of the project's first redirect URL, or nothing."""
+    """Where a page without a flow links to: the origin of the project's first redirect URL, or "" if it has none."""
     parts = urlsplit(redirect_urls[0]) if redirect_urls else None
     return f"{parts.scheme}://{parts.netloc}/" if parts and parts.scheme in ("http", "https") else ""
 
@@ -621,7 +636,7 @@ MESSAGES: dict[str, str] = {
 
 
 def _message_of(problem: Problem) -> str:
-    """What went wrong, as the customer reads it."""
+    """The error message of a page, worded for the customer."""
     text = MESSAGES.get(problem.code(), problem.detail)
     if problem.retry_after_seconds is not None and problem.status == 429:
         minutes = -(-problem.retry_after_seconds // 60)
@@ -630,7 +645,7 @@ def _message_of(problem: Problem) -> str:
     return text
 
 
-async def _flow(call: Call, parameters: dict[str, str]) -> HostedFlow:
+async def _read_flow(call: Call, parameters: dict[str, str]) -> HostedFlow:
     """The flow from the parameters of a page. Raises Invalid, also if the project does not list the redirect URL."""
     project: Project = await sign_in.project_at(call)
     try:
@@ -644,11 +659,11 @@ async def _flow(call: Call, parameters: dict[str, str]) -> HostedFlow:
         redirect_url=url,
         code_challenge=challenge,
         state=parameters.get("state", "")[:1_000],
-        adds_passkey=parameters.get("then") == "passkey" and _takes_passkeys(call, project),
+        adds_passkey=parameters.get("then") == "passkey" and _supports_passkeys(call, project),
     )
 
 
-def _takes_passkeys(call: Call, project: Project) -> bool:
+def _supports_passkeys(call: Call, project: Project) -> bool:
     """Whether pages can use passkeys: the passkey domain must be this server's host or a parent of it (WebAuthn)."""
     host = urlsplit(call.world.settings.public_url).hostname or ""
     rp_id = passkeys.relying_party(call, project).id
@@ -669,9 +684,10 @@ def _code_of(form: dict[str, str]) -> CodeVerification:
 
 
 def _source(url: str) -> str:
+    """The source expression of a URL for `Content-Security-Policy`: its origin, or the scheme of a native app."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else f"{parts.scheme}:"
 
 
-def _base(call: Call) -> str:
+def _auth_path(call: Call) -> str:
     return f"/projects/{call.project_id}/auth"

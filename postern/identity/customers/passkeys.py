@@ -76,9 +76,10 @@ async def begin_passkey_registration(call: Call) -> PasskeyOptions:
     example=NEW_PASSKEY_EXAMPLE,
 )
 async def add_passkey(call: Call, data: NewPasskey) -> Passkey:
-    """Add the passkey that the browser created."""
+    """Add the passkey that the browser created. Needs a sign-in in the last hour. The customer is notified by mail."""
     project = await project_at(call)
-    registration = await passkeys.verify_registration(call, bearer_of(call)[0], relying_party(call, project), data)
+    customer_id, _ = bearer_of(call)
+    registration = await passkeys.verify_registration(call, customer_id, relying_party(call, project), data)
     async with call.db.transaction() as tx:
         customer = await locked_customer(tx, call)
         await require_fresh(tx, call)
@@ -158,10 +159,14 @@ async def sign_in_with_passkey(call: Call, data: PasskeySignIn) -> CustomerSignI
 
 
 def relying_party(call: Call, project: Project) -> RelyingParty:
-    """The WebAuthn relying party: the project's passkey domain, or this server's, and the origins that may use it."""
-    own, sign_in = urlsplit(call.world.settings.public_url), project.settings.sign_in
+    """The WebAuthn relying party for the passkeys of a project's customers.
+
+    Its id is the project's `passkeyDomain`, or else the host of this server. Its origins are that of this server and
+    the project's `allowedOrigins`.
+    """
+    server, sign_in = urlsplit(call.world.settings.public_url), project.settings.sign_in
     return RelyingParty(
-        id=sign_in.passkey_domain or own.hostname or "localhost",
+        id=sign_in.passkey_domain or server.hostname or "localhost",
         name=mailer.app_name(project),
-        origins=[f"{own.scheme}://{own.netloc}", *sign_in.allowed_origins],
+        origins=[f"{server.scheme}://{server.netloc}", *sign_in.allowed_origins],
     )

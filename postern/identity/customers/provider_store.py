@@ -31,17 +31,19 @@ async def providers(db: Queries, *, project_id: UUID) -> list[ProviderRow]: ...
 async def provider(db: Queries, *, project_id: UUID, key: str) -> ProviderRow | None: ...
 
 
+# The number of providers without the one with the key `but`.
 @statement("select count(*)::int from customer_providers where project_id = %(project_id)s and key <> %(but)s")
 async def count(db: Queries, *, project_id: UUID, but: str) -> int: ...
 
 
+# None as `client_secret` keeps the stored secret of an existing provider.
 @statement("""
-    insert into customer_providers as known (project_id, key, kind, name, issuer, client_id, client_secret, options,
-                                             enabled, created_at, updated_at)
+    insert into customer_providers as current (project_id, key, kind, name, issuer, client_id, client_secret, options,
+                                               enabled, created_at, updated_at)
     values (%(project_id)s, %(key)s, %(kind)s, %(name)s, %(issuer)s, %(client_id)s, %(client_secret)s, %(options)s,
             %(enabled)s, %(now)s, %(now)s)
     on conflict (project_id, key) do update set kind = excluded.kind, name = excluded.name, issuer = excluded.issuer,
-        client_id = excluded.client_id, client_secret = coalesce(excluded.client_secret, known.client_secret),
+        client_id = excluded.client_id, client_secret = coalesce(excluded.client_secret, current.client_secret),
         options = excluded.options, enabled = excluded.enabled, updated_at = excluded.updated_at
     returning *
 """)

@@ -2,8 +2,8 @@
 
     start → provider → callback → grant → `auth/token` with the app's own code verifier → session
 
-URLs never contain session tokens: the app receives a grant that is valid for two minutes, once, and only with the
-code verifier of the app that began the sign-in (RFC 7636).
+URLs never contain session tokens: the app receives a code for a grant. The code is valid for two minutes, works once,
+and only with the code verifier of the app that began the sign-in (RFC 7636).
 """
 
 import hmac
@@ -79,11 +79,14 @@ ISSUERS: dict[str, str] = {
     "APPLE": "https://appleid.apple.com",
     "GITHUB": "https://github.com",
 }
+"""Issuers of the kinds of providers whose settings need no `issuer`."""
 NAMES = {"GITHUB": "GitHub"}
 """Display names that differ from the key in title case."""
 OnNewSubject = Literal["REFUSE", "HOLD"]
 RESERVED = frozenset(("PASSWORD", "EMAIL_CODE", "PASSKEY", "SAML"))
+"""Keys that no provider can have, because they are the `provider` of identities of other sign-in methods."""
 FLOW_COOKIE = "postern-flow-"
+"""Prefix of the names of the cookies that bind a sign-in to the browser that began it."""
 PROVIDERS_LIMIT = 50
 ProviderKey = Annotated[
     str,
@@ -123,6 +126,7 @@ Scopes = Annotated[
     ),
 ]
 State = Annotated[str, msgspec.Meta(max_length=1_000)]
+"""A query parameter whose content does not matter here, such as the `state` of an app."""
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
@@ -164,12 +168,12 @@ class SignInProvider(Record):
 
 
 class ProviderSettings(Body):
-    """Settings of a provider. Presets need no `issuer`. Apple's `clientSecret` is its private key in PEM format."""
+    """Settings of a provider. Only the kind `OIDC` needs an `issuer`. Apple's `clientSecret` is a private key (PEM)."""
 
     kind: ProviderKind = "OIDC"
     client_id: Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
     client_secret: Annotated[str, msgspec.Meta(max_length=4_000)] | None = None
-    """If left out, the stored secret stays."""
+    """If left out, the stored secret is kept."""
     name: Annotated[str, msgspec.Meta(max_length=100)] | None = None
     issuer: Url | None = None
     scopes: Scopes | None = None
@@ -279,7 +283,7 @@ async def start_provider(
     link: Token | None = None,
     hosted: bool = False,
 ) -> HttpResponse:
-    """Redirect a browser to a provider.
+    """Redirect a browser to a provider, and set a cookie that binds the sign-in to this browser.
 
     The browser returns to `redirectUrl` (one of the project's) with `code` and `state`, or with `error`. Make the S256
     `codeChallenge` (RFC 7636) from a verifier that you keep. `link` is part of the URLs that `identities/{key}/link`
@@ -300,7 +304,7 @@ async def start_provider(
     )
     linking = await _consume_link_token(call, key, link) if link is not None else None
     verifier, challenge = oidc.new_pkce()
-    nonce, browser = new_token(32), new_token(32)
+    nonce, cookie_value = new_token(32), new_token(32)
     token, _ = await challenges.issue_token(
         call.db,
         call,
@@ -308,7 +312,7 @@ async def start_provider(
             key=key,
             verifier=verifier,
             nonce=nonce,
-            browser=browser,
+            browser=cookie_value,
             redirect_url=redirect_url,
             state=state,
             code_challenge=code_challenge,
@@ -331,7 +335,7 @@ async def start_provider(
         parameters["response_mode"] = "form_post"
     parameters |= _strength_parameters(row)
     return _redirect(
-        authorization_url(endpoint, **parameters), cookie=_cookie(call, token, browser, PROVIDER_LIFE.seconds)
+        authorization_url(endpoint, **parameters), cookie=_cookie(call, token, cookie_value, PROVIDER_LIFE.seconds)
     )
 
 
@@ -351,36 +355,37 @@ async def provider_callback(
     error: State | None = None,
     iss: State | None = None,
 ) -> HttpResponse:
-    """The redirect URI of providers. Redirects the browser to the app's `redirectUrl` with a grant, or an error."""
+    """The redirect URI of providers. Redirects the browser to the app's `redirectUrl` with `code`, or with `error`."""
     try:
         challenge = await challenges.answer_token(call, ProviderSignIn, state)
         async with call.db.transaction() as tx:
-            began = await challenges.consume(tx, challenge)
+            flow = await challenges.consume(tx, challenge)
     except CodeInvalid:
         raise FlowInvalid from None
     cookie_value = request.cookies.get(_cookie_name(call, state), "")
-    if not hmac.compare_digest(cookie_value.encode(), began.browser.encode()):
+    if not hmac.compare_digest(cookie_value.encode(), flow.browser.encode()):
         raise FlowInvalid
-    back = {"state": began.state} if began.state else {}
+    app_parameters = {"state": flow.state} if flow.state else {}
     try:
         if error is not None or code is None:
             raise ProviderTrouble("access_denied" if error == "access_denied" else "The provider sent no code.")
-        identity = await _external_identity(call, began, code, iss)
-        issue_code = _issue_link_code if began.linking else _issue_sign_in_grant
-        back["code"] = await issue_code(call, identity, began)
+        identity = await _external_identity(call, flow, code, iss)
+        issue_code = _issue_link_code if flow.linking else _issue_sign_in_grant
+        app_parameters["code"] = await issue_code(call, identity, flow)
     except (
         *(AccountNotLinked, IdentityConflict, CustomerSignUpClosed, SignInBlocked, SsoRequired, PlanLimitReached),
         ProofTooWeak,
     ) as problem:
-        back["error"] = problem.code()
+        app_parameters["error"] = problem.code()
     except (ProviderTrouble, ProviderMissing, TokenRefused) as trouble:
-        log.info("provider_refused", project=str(call.project_id), provider=began.key, reason=str(trouble))
-        back["error"] = "access_denied" if str(trouble) == "access_denied" else "provider_error"
-        if back["error"] == "provider_error":
-            back["error_description"] = _error_description(trouble)
-    url, parameters = began.redirect_url, back
-    if began.hosted and "code" in back:
-        url, parameters = _continue_url(call), {"redirectUrl": url, "codeChallenge": began.code_challenge, **back}
+        log.info("provider_refused", project=str(call.project_id), provider=flow.key, reason=str(trouble))
+        app_parameters["error"] = "access_denied" if str(trouble) == "access_denied" else "provider_error"
+        if app_parameters["error"] == "provider_error":
+            app_parameters["error_description"] = _error_description(trouble)
+    url, parameters = flow.redirect_url, app_parameters
+    if flow.hosted and "code" in app_parameters:
+        url = _continue_url(call)
+        parameters = {"redirectUrl": flow.redirect_url, "codeChallenge": flow.code_challenge, **app_parameters}
     return _redirect(authorization_url(url, **parameters), cookie=_cookie(call, state, "", 0))
 
 
@@ -399,7 +404,10 @@ async def provider_callback(
     status=303,
 )
 async def provider_callback_by_form(call: Call, request: RawRequest) -> HttpResponse:
-    """The redirect URI of providers that post a form. Redirects to the GET, with which the browser sends its cookie."""
+    """The redirect URI of providers that post a form. Redirects to the GET operation with the same parameters.
+
+    Browsers send the cookie of the sign-in, which is SameSite=Lax, with this GET, but not with the form.
+    """
     form = await request.form()
     parameters = {name: str(form[name]) for name in ("state", "code", "error", "iss") if form.get(name)}
     return _redirect(f"{callback_url(call)}?{urlencode(parameters)}", status=303)
@@ -415,7 +423,7 @@ async def exchange_authorization_code(call: Call, data: AuthorizationCodeGrant) 
     """Exchange the code from a provider or a hosted page for the tokens of a session. The code works once."""
     throttle(call, ATTEMPTS)
     challenge = await challenges.answer_token(call, Grant, data.code)
-    if not _may_redeem(call, challenge.payload.code_challenge, data.code_verifier):
+    if not _may_exchange(call, challenge.payload.code_challenge, data.code_verifier):
         raise CodeInvalid
     return await _consume_grant(call, challenge)
 
@@ -435,9 +443,12 @@ async def _consume_grant(call: Call, challenge: Challenge[Grant]) -> CustomerSig
 
 
 async def continue_grant(call: Call, code: str, code_challenge: str) -> CustomerSignInResult:
-    """Consume a grant on a hosted page, before the app gets it: a session, or a second factor to ask for.
+    """Exchange the code of a grant on a hosted page, before the app gets a code.
 
-    No code verifier is needed, because the page gives the app a new grant with the same code challenge.
+    Returns the tokens of a session, or the step that is still required.
+
+    Raises CodeInvalid if the grant has another code challenge, or belongs to a session that exists already. No code
+    verifier is needed, because the page then issues a new code for the app, with the same code challenge.
     """
     throttle(call, ATTEMPTS)
     challenge = await challenges.answer_token(call, Grant, code)
@@ -456,7 +467,10 @@ def callback_url(call: Call) -> str:
 
 
 async def _consume_link_token(call: Call, key: str, token: str) -> LinkingSession:
-    """Consume a link token: the customer and the session that link an account of this provider. Raises FlowInvalid."""
+    """Consume a link token. Returns the customer and the session that are linking an account of this provider.
+
+    Raises FlowInvalid.
+    """
     try:
         challenge = await challenges.answer_token(call, IdentityLink, token)
         if challenge.payload.key != key:
@@ -469,24 +483,24 @@ async def _consume_link_token(call: Call, key: str, token: str) -> LinkingSessio
     return LinkingSession(customer_id=challenge.subject_id, session_id=link.session_id)
 
 
-async def _issue_link_code(call: Call, identity: ExternalIdentity, began: ProviderSignIn) -> str:
-    """Issue a code with which the session that began the link finishes it. Nothing is linked yet."""
-    assert began.linking is not None
+async def _issue_link_code(call: Call, identity: ExternalIdentity, flow: ProviderSignIn) -> str:
+    """Issue a code with which the session that began to link the account finishes it. Nothing is linked yet."""
+    assert flow.linking is not None
     token, _ = await challenges.issue_token(
         call.db,
         call,
         IdentityProof(
-            session_id=began.linking.session_id,
-            code_challenge=began.code_challenge,
+            session_id=flow.linking.session_id,
+            code_challenge=flow.code_challenge,
             account=LinkedAccount(provider=identity.provider, issuer=identity.issuer, subject=identity.subject),
         ),
         GRANT_LIFE,
-        subject_id=began.linking.customer_id,
+        subject_id=flow.linking.customer_id,
     )
     return token
 
 
-async def _issue_sign_in_grant(call: Call, identity: ExternalIdentity, began: ProviderSignIn) -> str:
+async def _issue_sign_in_grant(call: Call, identity: ExternalIdentity, flow: ProviderSignIn) -> str:
     """Find or create the customer, and issue a grant for the app."""
     project = await project_at(call)
     row = await provider_store.provider(call.db, project_id=call.project_id, key=identity.provider)
@@ -497,7 +511,7 @@ async def _issue_sign_in_grant(call: Call, identity: ExternalIdentity, began: Pr
             if customer.is_banned(call.now):
                 raise SignInBlocked
             await require_permitted(tx, call, project, customer, sso_organization_id=None)
-            return await issue_grant(tx, call, customer, began.code_challenge)
+            return await issue_grant(tx, call, customer, flow.code_challenge)
     except IdentityHeld as problem:
         await request_identity(call, problem.customer_id, identity)
         raise
@@ -514,8 +528,9 @@ async def issue_grant(
 ) -> str:
     """Issue a code, valid for two minutes, that the app exchanges for a session of this customer.
 
-    Without a code challenge, only the project's server can exchange it, with its secret key. `methods` are the
-    authentication methods (RFC 8176), and `origin` says how the sign-in began.
+    If `code_challenge` is None, only the project's server can exchange it, with its secret key. `methods` are the
+    authentication methods (RFC 8176), and `origin` tells how the sign-in began. Ban and requirements are checked when
+    the code is exchanged.
     """
     origin = origin or SignInOrigin()
     token, _ = await challenges.issue_token(
@@ -536,27 +551,27 @@ async def issue_grant(
 
 
 async def revoke_grants(tx: Transaction, call: Call, customer_id: UUID) -> None:
-    """Revoke a customer's pending sign-ins: unused grants, and those that wait for a second factor."""
+    """Delete a customer's pending sign-ins: unused grants, and sign-ins that wait for a second factor."""
     kinds = (Grant, PendingSecondFactor, PendingEnrollment)
     await challenges.revoke(tx, call.project_id, customer_id, kinds)
 
 
-def _may_redeem(call: Call, challenge: str | None, verifier: str | None) -> bool:
+def _may_exchange(call: Call, challenge: str | None, verifier: str | None) -> bool:
     if challenge is None:
         return call.caller.kind == "secret_key"
     return verifier is not None and matches_challenge(verifier, challenge)
 
 
-async def _external_identity(call: Call, began: ProviderSignIn, code: str, iss: str | None) -> ExternalIdentity:
+async def _external_identity(call: Call, flow: ProviderSignIn, code: str, iss: str | None) -> ExternalIdentity:
     """Exchange the code and read the account from the ID token.
 
     Raises ProviderTrouble, TokenRefused, ProviderMissing.
     """
-    row = await provider_store.provider(call.db, project_id=call.project_id, key=began.key)
+    row = await provider_store.provider(call.db, project_id=call.project_id, key=flow.key)
     if row is None or not row.enabled:
         raise ProviderMissing
     if row.kind == "GITHUB":
-        return await _external_identity_of_github(call, row, began, code)
+        return await _external_identity_of_github(call, row, flow, code)
     metadata = await oidc.discover(call.world, row.issuer)
     if iss is not None and iss != metadata["issuer"] and TENANT_PLACEHOLDER not in str(metadata["issuer"]):
         raise TokenRefused("the response names another issuer")  # RFC 9207 §2.4
@@ -566,9 +581,9 @@ async def _external_identity(call: Call, began: ProviderSignIn, code: str, iss: 
         str(metadata["token_endpoint"]),
         code=code,
         redirect_uri=callback_url(call),
-        verifier=began.verifier,
+        verifier=flow.verifier,
         client_id=row.client_id,
-        client_secret=_secret(call, row),
+        client_secret=_client_secret(call, row),
         basic="client_secret_basic" in auth_methods and row.kind != "APPLE",
     )
     claims = await oidc.verify_id_token(
@@ -577,7 +592,7 @@ async def _external_identity(call: Call, began: ProviderSignIn, code: str, iss: 
         tokens.get("id_token"),
         issuer=row.issuer,
         client_id=row.client_id,
-        nonce=began.nonce,
+        nonce=flow.nonce,
     )
     _require_strength(row, claims, call.now)
     if "email" not in claims and isinstance(metadata.get("userinfo_endpoint"), str) and tokens.get("access_token"):
@@ -597,7 +612,7 @@ async def _external_identity(call: Call, began: ProviderSignIn, code: str, iss: 
 
 
 async def _external_identity_of_github(
-    call: Call, row: ProviderRow, began: ProviderSignIn, code: str
+    call: Call, row: ProviderRow, flow: ProviderSignIn, code: str
 ) -> ExternalIdentity:
     """Exchange the code and read the account from GitHub's API, because GitHub issues no ID tokens."""
     tokens = await oidc.redeem(
@@ -605,17 +620,17 @@ async def _external_identity_of_github(
         f"{row.issuer}/login/oauth/access_token",
         code=code,
         redirect_uri=callback_url(call),
-        verifier=began.verifier,
+        verifier=flow.verifier,
         client_id=row.client_id,
-        client_secret=_secret(call, row),
+        client_secret=_client_secret(call, row),
         basic=False,
     )
-    access = tokens.get("access_token")
-    if not isinstance(access, str):
+    access_token = tokens.get("access_token")
+    if not isinstance(access_token, str):
         raise ProviderTrouble("GitHub sent no access token.")
     api = "https://api.github.com" if row.issuer == ISSUERS["GITHUB"] else f"{row.issuer}/api/v3"
-    account = await oidc.fetch(call.world, f"{api}/user", access)
-    emails = await oidc.fetch(call.world, f"{api}/user/emails", access)
+    account = await oidc.fetch(call.world, f"{api}/user", access_token)
+    emails = await oidc.fetch(call.world, f"{api}/user/emails", access_token)
     if not isinstance(account, dict) or not isinstance(account.get("id"), int) or not isinstance(emails, list):
         raise ProviderTrouble("GitHub sent an account or addresses in an unexpected format.")
     primary = next((entry for entry in emails if isinstance(entry, dict) and entry.get("primary") is True), {})
@@ -646,8 +661,8 @@ def _error_description(trouble: Exception) -> str:
     return re.sub(r"[^\x20-\x21\x23-\x5b\x5d-\x7e]", "?", text)[:300]
 
 
-def _secret(call: Call, row: ProviderRow) -> str | None:
-    """The client secret. Apple takes a JWT instead, signed with its private key and valid for five minutes."""
+def _client_secret(call: Call, row: ProviderRow) -> str | None:
+    """The client secret to send. For Apple it is a JWT that is signed with the private key and valid for 5 minutes."""
     if row.client_secret is None:
         return None
     secret = call.world.secrets.open(row.client_secret, _secret_context(call, row.key)).decode()
@@ -670,6 +685,7 @@ def _check_apple(data: ProviderSettings) -> None:
 
 
 def _checked_key(key: str, kind: str) -> str:
+    """Return the key. Raises Invalid if it is malformed, or reserved for a method or another kind of provider."""
     try:
         key = msgspec.convert(key, ProviderKey)
     except msgspec.ValidationError:
@@ -713,7 +729,10 @@ def _is_true(value: object) -> bool:
 
 
 def _is_trusted(row: ProviderRow, issuer: str, email: str) -> bool:
-    """Whether the domain is trusted. Never for a multi-tenant issuer, as any of its tenants could claim any address."""
+    """Whether the domain of an address is trusted.
+
+    Never for a multi-tenant issuer, because each of its tenants could assert any address.
+    """
     return issuer == row.issuer and email.rpartition("@")[2].lower() in (row.options.get("trustedEmailDomains") or [])
 
 

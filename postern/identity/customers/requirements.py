@@ -57,10 +57,9 @@ class SignInRequirement(Record):
 
 
 class RequirementsOfCustomers(Protocol):
-    """The requirements for customers, given as parallel lists, from their organizations and the domains of their
-    addresses.
+    """Reads what organizations require of sign-ins of their members and of people with addresses at their domains.
 
-    Has no entry for customers without requirements.
+    `project_id` and `customer_id` are parallel lists. The result has no entry for customers without requirements.
     """
 
     def __call__(
@@ -81,7 +80,7 @@ HasActiveSso = Callable[[Call], Awaitable[bool]]
 SsoEntryOfOrganization = Callable[[Queries, Call, UUID, str | None], Awaitable[SsoEntry | None]]
 """The active connection of an organization, preferably the one for the domain, or None."""
 IsInvited = Callable[[Queries, UUID, str, Moment], Awaitable[bool]]
-"""Whether the address with this key has an invitation to the project that can be accepted now."""
+"""Whether the address with this lookup key has an invitation in the project that can be accepted now."""
 
 SECOND_FACTORS = frozenset(("totp", "recovery", "mfa"))
 """Methods that make a sign-in multi-factor; identity providers send `mfa` (RFC 8176)."""
@@ -95,10 +94,10 @@ async def is_sign_up_open(db: Queries, call: Call, project: Project, email_key: 
 
 
 async def require_no_sso(call: Call, project: Project, email_key: str | None) -> None:
-    """Raise SsoRequired if the address must use single sign-on; without an address, if the project requires it of all.
+    """Raise SsoRequired if an organization requires single sign-on for the address, or the project for all customers.
 
-    Checked before the customer is looked up: only the domain matters, so that the response does not reveal whether the
-    address has an account.
+    If `email_key` is None, only the project's setting counts. Call this before the customer is looked up: only the
+    domain of the address matters, so that the response does not reveal whether the address has an account.
     """
     domain = None if email_key is None else email_key.rpartition("@")[2]
     organization_id = None
@@ -113,9 +112,10 @@ async def require_no_sso(call: Call, project: Project, email_key: str | None) ->
 async def require_permitted(
     tx: Transaction, call: Call, project: Project, customer: CustomerRow, *, sso_organization_id: UUID | None
 ) -> SignInRequirement:
-    """Return what the customer's organizations require. Raises SsoRequired if single sign-on is required and not used.
+    """Return what the customer's organizations require of a sign-in; the caller checks the second factor.
 
-    `sso_organization_id` is the organization whose single sign-on the customer has used, or None.
+    Raises SsoRequired if single sign-on is required and was not used. `sso_organization_id` is the organization whose
+    single sign-on the customer has used, or None.
     """
     required = await _requirement_of(tx, call.project_id, customer.id)
     if not permits_sso(required, sso_organization_id, project_requires_sso=project.settings.sign_in.require_sso):
@@ -136,23 +136,29 @@ async def requires_mfa(db: Queries, call: Call, project: Project, customer: Cust
 async def require_method_without(
     tx: Transaction, call: Call, project: Project, customer: CustomerRow, provider: str
 ) -> None:
-    """Raise LastSignInMethod if `provider` is the only method that the customer can sign in with."""
+    """Raise LastSignInMethod if the customer has no sign-in method besides `provider`, a provider's key or PASSKEY.
+
+    Methods that the project has switched off do not count.
+    """
     if not await _has_method_without(tx, call, project, customer, provider):
         raise LastSignInMethod
 
 
 def permits_sso(required: SignInRequirement, sso_organization_id: UUID | None, *, project_requires_sso: bool) -> bool:
-    """Whether a session may exist that began with the single sign-on of this organization (None: without single
-    sign-on)."""
+    """Whether the requirements permit a session that began with the single sign-on of `sso_organization_id` (None: with
+    another method)."""
     if required.sso_organization_ids:
         return sso_organization_id in required.sso_organization_ids
     return sso_organization_id is not None or not project_requires_sso
 
 
 async def read_requirements(world: "World", subjects: list[tuple[UUID, UUID]]) -> list[SignInRequirement]:
-    """The requirements for customers, given as ids (project, customer), in the same order; read in one statement."""
-    projects_, customers = (list(ids) for ids in zip(*dict.fromkeys(subjects), strict=True))
-    rows = await world.hooks.requirements_of_customers(world.db, project_id=projects_, customer_id=customers)
+    """The requirements for customers, in the order of `subjects` (pairs of project id and customer id).
+
+    They are read in one statement. Customers without requirements get an empty one.
+    """
+    project_ids, customer_ids = (list(ids) for ids in zip(*dict.fromkeys(subjects), strict=True))
+    rows = await world.hooks.requirements_of_customers(world.db, project_id=project_ids, customer_id=customer_ids)
     requirements = {(row.project_id, row.customer_id): row for row in rows}
     return [requirements.get(subject) or _no_requirement(*subject) for subject in subjects]
 
@@ -173,7 +179,7 @@ async def _sso_required(db: Queries, call: Call, organization_id: UUID | None, d
     if sign_on is None:
         problem = SsoRequired(next="Ask an administrator: the organization's single sign-on does not work now.")
         if organization_id is None:
-            problem.next = "Find the connection by the address with POST …/auth/sso, and send the browser there."
+            problem.next = "Look up the address with POST …/auth/sso, and send the browser to the returned `loginUrl`."
     else:
         problem = SsoRequired(
             next=f"Send the browser to {sign_on.login_url} with `redirectUrl`, `codeChallenge` and `state`."

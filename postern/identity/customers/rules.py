@@ -17,8 +17,9 @@ from postern.security.secrets import Secrets
 
 PROVIDER = re.compile(r"^[A-Z][A-Z0-9_]{1,39}$")
 COMMON_ENDINGS = (".com", ".org", ".net", ".io", ".co", ".de", ".uk", ".fr", ".eu", ".edu", ".example")
+"""Common ends of addresses. The index finds too many rows for them."""
 TRIGRAM = 3
-"""The trigram index cannot serve shorter search texts; they match the beginning of addresses instead."""
+"""The trigram index cannot serve search texts shorter than this; they match the beginning of addresses instead."""
 
 
 def read_email(text: str, path: str = "/email") -> tuple[str, str]:
@@ -50,7 +51,7 @@ def require_method(project: Project, method: SignInMethod) -> None:
 
 
 def require_redirect(project: Project, url: str) -> str:
-    """Raises Invalid unless the project lists exactly this redirect URL."""
+    """Return the URL. Raises Invalid unless exactly this URL is among the project's `redirectUrls`."""
     if url not in project.settings.sign_in.redirect_urls:
         raise Invalid.at("/redirectUrl", "This URL is not among the project's `redirectUrls`.", "not_allowed")
     return url
@@ -65,7 +66,7 @@ def merged_metadata(metadata: dict[str, Any], change: dict[str, Any]) -> dict[st
 
 
 def read_provider_filter(provider: str | None) -> str | None:
-    """The `provider` filter in upper case; None if it is empty. Raises Invalid."""
+    """The `provider` filter in upper case; None if it is empty. Raises Invalid if it cannot be a provider's key."""
     if not provider:
         return None
     if not PROVIDER.match(provider.upper()):
@@ -74,7 +75,10 @@ def read_provider_filter(provider: str | None) -> str | None:
 
 
 def condition(q: str | None, status: str | None, provider: str | None, now: Moment) -> Composable:
-    """The SQL condition of list filters, over `customers c`."""
+    """The SQL condition of the filters of customer lists, for a statement that reads `customers c`.
+
+    `q` is the search text. None and blank values do not filter. `provider` was read by `read_provider_filter`.
+    """
     parts: list[Composable] = [SQL("true")]
     if q and not q.isspace():
         parts.append(_matches(q))
@@ -100,7 +104,7 @@ def _matches(q: str) -> Composable:
 
 
 def _rarest_part(text: str) -> str:
-    """The part of the search text to look up in the index: endings that most addresses share match too many rows."""
+    """The part of the search text to look up in the index: domains and common ends of addresses match too many rows."""
     part = text
     if "@" in text:
         part = text.partition("@")[0]
@@ -110,6 +114,7 @@ def _rarest_part(text: str) -> str:
 
 
 def _pattern(text: str, *, anywhere: bool = True) -> Literal:
+    """A LIKE pattern for values that contain the text or, without `anywhere`, begin with it."""
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return _literal(f"{'%' if anywhere else ''}{escaped}%")
 

@@ -91,7 +91,10 @@ async def revoke_my_other_sessions(call: Call) -> None:
 
 
 async def end_session(tx: Transaction, call: Call, customer_id: UUID, session_id: UUID) -> None:
-    """End a session of a customer. Raises SessionMissing if the customer has no such session, or it has ended."""
+    """End a session of a customer and record `customer.session_revoked`.
+
+    Raises SessionMissing if the customer has no such session, or it has ended.
+    """
     if not await session_store.revoke_session(
         tx, project_id=call.project_id, subject_id=customer_id, id=session_id, now=call.now
     ):
@@ -100,7 +103,11 @@ async def end_session(tx: Transaction, call: Call, customer_id: UUID, session_id
 
 
 async def end_sessions(tx: Transaction, call: Call, customer_id: UUID, *, but: UUID | None = None) -> int:
-    """End all sessions of a customer except `but`, and delete open challenges. Returns how many sessions ended."""
+    """End all sessions of a customer except `but`, and record `customer.session_revoked` for each.
+
+    Also deletes the customer's open challenges: pending sign-ins, and codes and links that were mailed. Returns how
+    many sessions ended.
+    """
     ended = await session_store.revoke_all(
         tx, project_id=call.project_id, subject_id=customer_id, but=but, now=call.now
     )
@@ -124,8 +131,10 @@ def customer_of(call: Call) -> CustomerRow:
 
 
 async def locked_customer(tx: Transaction, call: Call) -> CustomerRow:
-    """Lock and return the row of the calling customer (for update). Raises CredentialInvalid if the session has ended
-    or a ban has begun since."""
+    """Lock the rows of the calling customer and of their session (for update), and return the customer.
+
+    Raises CredentialInvalid if, since the request was authenticated, the session has ended or a ban has begun.
+    """
     customer_id, session_id = bearer_of(call)
     customer = await store.lock_customer(tx, project_id=call.project_id, id=customer_id)
     session = await session_store.lock_session(tx, project_id=call.project_id, id=session_id)
@@ -136,7 +145,8 @@ async def locked_customer(tx: Transaction, call: Call) -> CustomerRow:
 
 async def require_fresh(tx: Transaction, call: Call) -> None:
     """Raise NotFresh unless the caller signed in within the last hour (FRESH)."""
-    session = await session_store.lock_session(tx, project_id=call.project_id, id=bearer_of(call)[1])
+    _, session_id = bearer_of(call)
+    session = await session_store.lock_session(tx, project_id=call.project_id, id=session_id)
     if session is None or call.now - session.authenticated_at > FRESH:
         raise NotFresh
 

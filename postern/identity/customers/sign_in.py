@@ -136,21 +136,22 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
     customer = await store.find_by_email(call.db, project_id=call.project_id, email_key=key)
     password_hash = await _check_password(call, customer, data.password)
     if customer is None or password_hash is None:
-        spent = loop.time() - began
+        elapsed = loop.time() - began
         await attempt_failed(call, attempt, subject_id=customer.id if customer else None, method="PASSWORD")
-        # A failure takes equally long for an imported hash, one of our own, and an unknown address.
+        # Sleep until the duration is a multiple of `unit`, so that a failure takes equally long for an imported hash, a
+        # hash that this server made, and an unknown address.
         schemes = await store.imported_schemes(call.db, project_id=call.project_id)
-        if pause := await refusal_seconds([row.scheme for row in schemes]):
-            await asyncio.sleep(pause * math.ceil(spent / pause) - spent)
+        if unit := await refusal_seconds([row.scheme for row in schemes]):
+            await asyncio.sleep(unit * math.ceil(elapsed / unit) - elapsed)
         raise CustomerSignInFailed
     async with call.db.transaction() as tx:
         # The password was checked without a lock. If it was changed meanwhile, the sign-in fails.
-        locked = await store.lock_customer(tx, project_id=call.project_id, id=customer.id)
-        if locked is None or locked.password_hash != password_hash:
+        locked_row = await store.lock_customer(tx, project_id=call.project_id, id=customer.id)
+        if locked_row is None or locked_row.password_hash != password_hash:
             raise CustomerSignInFailed
-        clear_failures = customer.matched_verified_at is not None and locked.may_clear_attempts
+        clear_failures = customer.matched_verified_at is not None and locked_row.may_clear_attempts
         await attempt_succeeded(tx, attempt, call.now, clear_failures=clear_failures)
-        return await complete_sign_in(tx, call, project, locked, ["pwd"])
+        return await complete_sign_in(tx, call, project, locked_row, ["pwd"])
 
 
 @post(
@@ -231,12 +232,14 @@ async def complete_sign_in(
     second_factor_done: bool = False,
     origin: SignInOrigin | None = None,
 ) -> CustomerSignInResult:
-    """Sign in a customer who has been authenticated and whose row is locked: check the ban and the
-    requirements, start a session and record `customer.signed_in`. If a second factor is on and not done, or must be set
-    up, the result has an MFA token instead of a session.
+    """Sign in a customer who has been authenticated and whose row is locked.
 
-    `origin` has the data of an earlier request in which the sign-in began. Raises SignInBlocked, SsoRequired and
-    CodeInvalid.
+    Checks the ban and the requirements, starts a session, records `customer.signed_in`, and notifies the customer of a
+    new device. If a second factor is on (unless `second_factor_done`) or must be set up, the result has an MFA token
+    instead of a session.
+
+    `methods` are the authentication methods so far (RFC 8176). `origin` has data of an earlier request, in which the
+    sign-in began. Raises SignInBlocked, SsoRequired, and CodeInvalid if the end that `origin` sets has passed.
     """
     origin = origin or SignInOrigin()
     until = None if origin.until is None else Moment.of(datetime.fromtimestamp(origin.until, UTC))
@@ -297,10 +300,10 @@ async def project_at(call: Call) -> Project:
 
 
 async def require_password(call: Call, customer: CustomerRow, password: str) -> str:
-    """Check the password of a signed-in customer again; failures count as those of sign-ins.
+    """Check the password of a signed-in customer again. Failures count like failed sign-ins.
 
-    Returns the stored hash, which the caller compares with that of the locked row. Raises CustomerSignInFailed and
-    SignInLocked.
+    Returns the stored hash. The caller locks the customer's row later, and must then compare this hash with that of the
+    row. Raises CustomerSignInFailed and SignInLocked.
     """
     identifier = customer.identifier or customer.id.bytes
     attempt = await begin_attempt(call, ATTEMPTS, call.project_id, identifier)
@@ -314,7 +317,7 @@ async def require_password(call: Call, customer: CustomerRow, password: str) -> 
 
 
 async def _check_password(call: Call, customer: CustomerRow | None, password: str) -> str | None:
-    """The stored hash if the password is right, replaced if it was outdated; None if the password is wrong."""
+    """The stored hash if the password is right, None if it is wrong. An imported or outdated hash is replaced first."""
 
     async def replace_hash(before: str, renewed: str) -> bool:
         assert customer
@@ -324,8 +327,8 @@ async def _check_password(call: Call, customer: CustomerRow | None, password: st
 
     async def read_hash() -> str | None:
         assert customer
-        now = await store.get_customer(call.db, project_id=call.project_id, id=customer.id)
-        return now.password_hash if now else None
+        current = await store.get_customer(call.db, project_id=call.project_id, id=customer.id)
+        return current.password_hash if current else None
 
     before = customer.password_hash if customer else None
     return await check_and_rehash(password, before, check_imported=check_imported, replace=replace_hash, read=read_hash)

@@ -55,7 +55,7 @@ class CustomerSignUp(Body):
 
 
 class CustomerSignUpResult(CustomerSignInResult):
-    """The challenge to verify the address with; or the tokens of a session, if the project verifies addresses later."""
+    """The challenge to verify the address with, or (with `verifyEmail: LATER`) the tokens of a session."""
 
     challenge_id: UUID | None = None
     challenge_expires_at: Moment | None = None
@@ -88,13 +88,14 @@ class CodeResend(Body):
 async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpResult:
     """Send a code to the address; `sign-up/verify` creates the account.
 
-    An address that has an account gets the same response and a mail that says so. If the project verifies addresses
-    later, the response has the tokens of a session, and an address that is taken is a 409.
+    If the address has an account, the response is the same, and the mail says that there is an account. With the
+    project's setting `verifyEmail: LATER`, the account is created at once: the response has the tokens of a session,
+    and is a 409 if the address has an account.
     """
     throttle(call, ATTEMPTS)
     project = await project_at(call)
     settings = project.settings.sign_in
-    spec, key = rules.read_email(data.email)
+    address, key = rules.read_email(data.email)
     await require_no_sso(call, project, key)
     if not await is_sign_up_open(call.db, call, project, key):
         raise CustomerSignUpClosed
@@ -109,8 +110,8 @@ async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpRe
     await mail_limits.throttle_mail(call, "SIGN_UP", identifier, key)
     password_hash = await hash_password(data.password) if data.password is not None else None
     if settings.verify_email == "LATER":
-        return await _sign_up_unverified(call, project, spec, key, password_hash, data.name)
-    sign_up = SignUp(email=spec, key=key, password_hash=password_hash, name=data.name)
+        return await _sign_up_unverified(call, project, address, key, password_hash, data.name)
+    sign_up = SignUp(email=address, key=key, password_hash=password_hash, name=data.name)
     challenge_id, expires_at = await _mail_sign_up(call, identifier, sign_up)
     return CustomerSignUpResult(challenge_id=challenge_id, challenge_expires_at=expires_at)
 
@@ -147,7 +148,7 @@ async def resend_sign_up_code(call: Call, data: CodeResend) -> ChallengeSent:
     example={"challengeId": CHALLENGE_ID_EXAMPLE, "code": "123456"},
 )
 async def verify_sign_up(call: Call, data: CodeVerification) -> CustomerSignInResult:
-    """Create the account with the code from the mail, and sign in."""
+    """Create the account with the code from the mail, and sign in. The code works once."""
     throttle(call, ATTEMPTS, data.challenge_id)
     project = await project_at(call)
     challenge = await answer_code(call, SignUp, data)
@@ -173,26 +174,29 @@ async def verify_sign_up(call: Call, data: CodeVerification) -> CustomerSignInRe
 
 
 async def _mail_sign_up(call: Call, identifier: bytes, sign_up: SignUp) -> tuple[UUID, Moment]:
-    """Send the code that completes a sign-up. An address with an account gets another mail."""
-    known = await store.find_by_email(call.db, project_id=call.project_id, email_key=sign_up.key)
+    """Queue the mail with the code that completes a sign-up, and return the id and expiry time of its challenge.
+
+    An address with an account gets a mail without a code, and a challenge that nothing answers.
+    """
+    holder = await store.find_by_email(call.db, project_id=call.project_id, email_key=sign_up.key)
     code = new_code(call)
     async with call.db.transaction() as tx:
         challenge_id, expires_at = await challenges.issue(
-            tx, call, sign_up, CODE_LIFE, code if known is None else new_token(), identifier=identifier
+            tx, call, sign_up, CODE_LIFE, code if holder is None else new_token(), identifier=identifier
         )
-        if known is None:
+        if holder is None:
             await mailer.enqueue_security_mail(tx, call, "SIGN_UP", sign_up.email, code=code)
         else:
-            await mailer.enqueue_security_mail(tx, call, "SIGN_UP_KNOWN", known.matched_email, known.id)
+            await mailer.enqueue_security_mail(tx, call, "SIGN_UP_KNOWN", holder.matched_email, holder.id)
     return challenge_id, expires_at
 
 
 async def _sign_up_unverified(
-    call: Call, project: Project, spec: str, key: str, password_hash: str | None, name: str | None
+    call: Call, project: Project, address: str, key: str, password_hash: str | None, name: str | None
 ) -> CustomerSignUpResult:
     async with call.db.transaction() as tx:
         customer = await create_customer_row(
-            tx, call, spec, key, name=name, password_hash=password_hash, verified=False
+            tx, call, address, key, name=name, password_hash=password_hash, verified=False
         )
         if customer is None:
             raise CustomerEmailTaken

@@ -54,6 +54,7 @@ class CustomerExportRow(Record):
     created_at: Moment
 
 
+# None if another row of `customers` has the address or the external id.
 @statement("""
     insert into customers (project_id, id, external_id, email, email_key, identifier, email_verified_at, phone, name,
                            metadata, roles, password_hash, created_at, updated_at)
@@ -91,24 +92,26 @@ class Scheme(Record):
     scheme: str
 
 
-# A loose index scan of `customers_imported_hashes`: one step for each distinct scheme, not for each row.
+# At most 100 distinct schemes, by a loose index scan of `customers_imported_hashes`: one step per scheme, not per row.
+# Hashes that this server made (argon2id with these parameters) are left out.
 @statement("""
-    with recursive found as (
+    with recursive schemes as (
         (select substring(password_hash from '^\\$[^$]+\\$(?:v=\\d+\\$)?[^$]+') as scheme from customers
          where project_id = %(project_id)s and password_hash not like '$argon2id$v=19$m=19456,t=2,p=1$%%'
          order by 1 limit 1)
         union all
         select (select substring(password_hash from '^\\$[^$]+\\$(?:v=\\d+\\$)?[^$]+') from customers
                 where project_id = %(project_id)s and password_hash not like '$argon2id$v=19$m=19456,t=2,p=1$%%'
-                  and substring(password_hash from '^\\$[^$]+\\$(?:v=\\d+\\$)?[^$]+') > found.scheme
+                  and substring(password_hash from '^\\$[^$]+\\$(?:v=\\d+\\$)?[^$]+') > schemes.scheme
                 order by 1 limit 1)
-        from found where found.scheme is not null
+        from schemes where schemes.scheme is not null
     )
-    select scheme from found where scheme is not null limit 100
+    select scheme from schemes where scheme is not null limit 100
 """)
 async def imported_schemes(db: Queries, *, project_id: UUID) -> list[Scheme]: ...
 
 
+# Locks the customer for update.
 @statement("select * from customers where project_id = %(project_id)s and id = %(id)s for update")
 async def lock_customer(tx: Transaction, *, project_id: UUID, id: UUID) -> CustomerRow | None: ...
 
@@ -131,6 +134,7 @@ class OtherAddress(Record):
     verified_at: Moment | None
 
 
+# The customer with this primary or secondary address.
 @statement("""
     select c.*, c.email as matched_email, c.email_verified_at as matched_verified_at
     from customers c where c.project_id = %(project_id)s and c.email_key = %(email_key)s
@@ -143,7 +147,8 @@ class OtherAddress(Record):
 async def find_by_email(db: Queries, *, project_id: UUID, email_key: str) -> AddressHolder | None: ...
 
 
-# The condition on the outer row is checked again after waiting for its lock: the address may have moved meanwhile.
+# Locks for update the customer with this primary or secondary address. The condition on the outer row is checked again
+# after waiting for its lock: the address may have moved to another customer meanwhile.
 @statement("""
     select c.* from customers c where c.project_id = %(project_id)s and c.id = (
         select id from customers where project_id = %(project_id)s and email_key = %(email_key)s
@@ -188,7 +193,8 @@ async def insert_other_address(
     identifier: bytes,
     verified_at: Moment | None,
     now: Moment,
-) -> None: ...
+) -> None:
+    """Add a secondary address. Raises UniqueViolation if a customer has it as a secondary address."""
 
 
 @statement("""
@@ -197,7 +203,8 @@ async def insert_other_address(
 """)
 async def verify_other_address(
     tx: Transaction, *, project_id: UUID, customer_id: UUID, email_key: str, now: Moment
-) -> None: ...
+) -> None:
+    """Set the time when a secondary address was verified to `now`."""
 
 
 @statement("""
@@ -211,7 +218,8 @@ async def delete_other_address(tx: Transaction, *, project_id: UUID, customer_id
     update customer_other_addresses set customer_id = %(survivor)s
     where project_id = %(project_id)s and customer_id = %(loser)s
 """)
-async def move_other_addresses(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...
+async def move_other_addresses(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None:
+    """Move the secondary addresses of the merged customer `loser` to `survivor`."""
 
 
 @statement("select * from customers where project_id = %(project_id)s and external_id = %(external_id)s")
@@ -237,7 +245,7 @@ async def list_customers(
 ) -> list[CustomerRow]: ...
 
 
-# Scans the search index once for both the page and the total.
+# Scans the search index once for both the page and the total. An offset beyond the last result returns no rows.
 @statement("""
     with matching as materialized (select c.id from customers c where c.project_id = %(project_id)s and {where})
     select c.*, (select count(*)::int from matching) as total
@@ -262,6 +270,7 @@ async def count_customers(db: Queries, *, project_id: UUID, where: Composable) -
 def export_customers(tx: Transaction, *, project_id: UUID, where: Composable) -> AsyncIterator[CustomerExportRow]: ...
 
 
+# Counts customers from the totals in `customer_facets`. None leaves a filter out.
 @statement("""
     select coalesce(sum(number), 0)::int from customer_facets
     where project_id = %(project_id)s and (%(verified)s::bool is null or verified = %(verified)s)
@@ -273,6 +282,7 @@ async def count_facets(
 ) -> int: ...
 
 
+# `banned` leaves out bans that have ended.
 @statement("""
     select coalesce(sum(number), 0)::int as total,
            coalesce(sum(number) filter (where verified), 0)::int as verified,
@@ -291,6 +301,7 @@ async def stats(db: Queries, *, project_id: UUID, now: Moment) -> CustomerStats:
 async def identities(db: Queries, *, project_id: UUID, customer_ids: list[UUID]) -> list[IdentityRow]: ...
 
 
+# Leaves out the rows with an empty IP address, which count the attempts from all networks together.
 @statement("""
     select identifier, sum(failures)::int as failures, max(locked_until) as locked_until from sign_in_attempts
     where project_id = %(project_id)s and identifier = any (%(identifiers)s) and ip_address <> ''
@@ -299,6 +310,7 @@ async def identities(db: Queries, *, project_id: UUID, customer_ids: list[UUID])
 async def failures_of(db: Queries, *, project_id: UUID, identifiers: list[bytes]) -> list[FailureRow]: ...
 
 
+# False if this account is linked already, to this customer or another one.
 @statement("""
     insert into customer_identities (project_id, id, customer_id, provider, issuer, subject, created_at)
     values (%(project_id)s, %(id)s, %(customer_id)s, %(provider)s, %(issuer)s, %(subject)s, %(now)s)
@@ -317,6 +329,7 @@ async def insert_identity(
 ) -> bool: ...
 
 
+# Locks for update the customer to whom this account at a provider is linked.
 @statement("""
     select c.* from customer_identities i
     join customers c on c.project_id = i.project_id and c.id = i.customer_id
@@ -334,7 +347,8 @@ async def lock_by_identity(
     where project_id = %(project_id)s and customer_id = %(customer_id)s
       and (%(provider)s::text is null or provider = %(provider)s)
 """)
-async def delete_identities(tx: Transaction, *, project_id: UUID, customer_id: UUID, provider: str | None) -> None: ...
+async def delete_identities(tx: Transaction, *, project_id: UUID, customer_id: UUID, provider: str | None) -> None:
+    """Delete the identities of a customer; all of them if `provider` is None. Does not update `customers.providers`."""
 
 
 class IdentityEmail(Record):
@@ -343,6 +357,7 @@ class IdentityEmail(Record):
     email_key: str | None
 
 
+# None if this account is not linked to a customer.
 @statement("""
     select email_key from customer_identities
     where project_id = %(project_id)s and provider = %(provider)s and issuer = %(issuer)s and subject = %(subject)s
@@ -358,10 +373,11 @@ async def identity_email(
 """)
 async def set_identity_email(
     tx: Transaction, *, project_id: UUID, provider: str, issuer: str, subject: str, email_key: str
-) -> None: ...
+) -> None:
+    """Store the address that the provider has reported for an account now."""
 
 
-# Whether another subject of the same provider and issuer is linked to a customer.
+# Whether the customer is linked to another account (subject) at the same provider and issuer.
 @statement("""
     select exists (
         select from customer_identities
@@ -380,7 +396,8 @@ async def has_other_subject(
 """)
 async def delete_identities_at_issuer(
     tx: Transaction, *, project_id: UUID, customer_id: UUID, provider: str, issuer: str
-) -> None: ...
+) -> None:
+    """Unlink the customer's account at this provider and issuer. Does not update `customers.providers`."""
 
 
 class IdentityRequestRow(Record):
@@ -399,12 +416,13 @@ class IdentityRequestRow(Record):
     decided_at: Moment | None
 
 
+# False if the customer has a request for the same account, or `max_requests` for the provider, decided ones included.
 @statement("""
     insert into customer_identity_requests (project_id, id, customer_id, provider, issuer, subject, connection_id,
                                             email, name, status, created_at)
     select %(project_id)s, %(id)s, %(customer_id)s, %(provider)s, %(issuer)s, %(subject)s, %(connection_id)s,
            %(email)s, %(name)s, 'PENDING', %(now)s
-    where %(most)s > (
+    where %(max_requests)s > (
         select count(*) from customer_identity_requests
         where project_id = %(project_id)s and customer_id = %(customer_id)s and provider = %(provider)s)
     on conflict (project_id, customer_id, provider, issuer, subject) do nothing
@@ -421,7 +439,7 @@ async def insert_identity_request(
     connection_id: UUID | None,
     email: str | None,
     name: str | None,
-    most: int,
+    max_requests: int,
     now: Moment,
 ) -> bool: ...
 
@@ -441,6 +459,7 @@ async def identity_requests(
 ) -> list[IdentityRequestRow]: ...
 
 
+# False if the request was decided before or does not exist. `status` is APPROVED or REJECTED.
 @statement("""
     update customer_identity_requests set status = %(status)s, decided_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s and status = 'PENDING'
@@ -448,6 +467,7 @@ async def identity_requests(
 async def decide_identity_request(tx: Transaction, *, project_id: UUID, id: UUID, status: str, now: Moment) -> bool: ...
 
 
+# Whether a request to link this account to the customer was rejected.
 @statement("""
     select exists (
         select from customer_identity_requests
@@ -459,7 +479,7 @@ async def was_rejected(
 ) -> RowExists: ...
 
 
-# Requests of a merged customer move to the survivor, unless the survivor has one for the same account.
+# Moves the requests of the merged customer to the survivor, unless the survivor has one for the same account.
 @statement("""
     update customer_identity_requests r set customer_id = %(survivor)s
     where r.project_id = %(project_id)s and r.customer_id = %(loser)s and not exists (
@@ -475,9 +495,11 @@ async def move_identity_requests(tx: Transaction, *, project_id: UUID, survivor:
         where i.project_id = c.project_id and i.customer_id = c.id), array[]::text[])
     where c.project_id = %(project_id)s and c.id = %(id)s
 """)
-async def refresh_providers(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
+async def refresh_providers(tx: Transaction, *, project_id: UUID, id: UUID) -> None:
+    """Set `customers.providers` to the providers of the customer's identities."""
 
 
+# Sets a ban or, with None for all three values, removes it.
 @statement("""
     update customers set banned_at = %(banned_at)s, ban_reason = %(reason)s, ban_expires_at = %(expires_at)s,
         updated_at = %(now)s
@@ -511,6 +533,7 @@ async def set_metadata(tx: Transaction, *, project_id: UUID, id: UUID, metadata:
 async def set_roles(tx: Transaction, *, project_id: UUID, id: UUID, roles: list[str], now: Moment) -> CustomerRow: ...
 
 
+# None removes the password.
 @statement("""
     update customers set password_hash = %(password_hash)s, password_changed_at = %(now)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
@@ -521,6 +544,7 @@ async def set_password(
 ) -> CustomerRow: ...
 
 
+# False if the stored hash is no longer `before`. `updated_at` stays, because the password is the same.
 @statement("""
     update customers set password_hash = %(password_hash)s
     where project_id = %(project_id)s and id = %(id)s and password_hash = %(before)s
@@ -566,6 +590,7 @@ async def set_email(
 ) -> CustomerRow: ...
 
 
+# A phone number that changes becomes unverified.
 @statement("""
     update customers set name = %(name)s, phone = %(phone)s,
         phone_verified_at = case when phone is not distinct from %(phone)s then phone_verified_at end,
@@ -598,18 +623,20 @@ async def set_phone(
 @statement("""
     update customers set last_sign_in_at = %(now)s where project_id = %(project_id)s and id = %(id)s
 """)
-async def record_sign_in(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
+async def record_sign_in(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None:
+    """Set the time of the customer's last sign-in to `now`."""
 
 
 @statement("update customers set contact_id = %(contact_id)s where project_id = %(project_id)s and id = %(id)s")
-async def set_contact(tx: Transaction, *, project_id: UUID, id: UUID, contact_id: UUID | None) -> None: ...
+async def set_contact(tx: Transaction, *, project_id: UUID, id: UUID, contact_id: UUID | None) -> None:
+    """Link the customer to a contact; None removes the link."""
 
 
 @statement("delete from customers where project_id = %(project_id)s and id = %(id)s")
 async def delete_customer(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 
 
-# Merging.
+# Merging: `survivor` is the customer that stays, `loser` the customer that is merged into it.
 
 
 @statement("""
@@ -617,14 +644,16 @@ async def delete_customer(tx: Transaction, *, project_id: UUID, id: UUID) -> boo
     where i.project_id = %(project_id)s and i.customer_id = %(loser)s
       and i.provider <> all (array['PASSWORD', 'EMAIL_CODE', 'PASSKEY'])
 """)
-async def move_identities(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...
+async def move_identities(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None:
+    """Move the linked accounts at providers. Identities of local methods (such as PASSWORD) stay with `loser`."""
 
 
 @statement("""
     update customer_merges set customer_id = %(survivor)s
     where project_id = %(project_id)s and customer_id = %(loser)s
 """)
-async def move_merges(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...
+async def move_merges(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None:
+    """Record that the customers that were merged into `loser` earlier are now merged into `survivor`."""
 
 
 @statement("""
@@ -636,10 +665,11 @@ async def move_merges(tx: Transaction, *, project_id: UUID, survivor: UUID, lose
     where project_id = %(project_id)s and customer_id = %(loser)s
     on conflict do nothing
 """)
-async def copy_former_addresses(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...
+async def copy_former_addresses(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None:
+    """Make the current and former addresses of `loser` former addresses of `survivor`."""
 
 
-# Current and former addresses of a customer, except former ones that another customer has now.
+# Primary, secondary and former addresses of a customer, except former ones that are now primary for another customer.
 @statement("""
     select email from customers where project_id = %(project_id)s and id = %(id)s and email is not null
     union
@@ -656,9 +686,11 @@ async def addresses_of(db: Queries, *, project_id: UUID, id: UUID) -> list[str]:
     insert into customer_merges (project_id, merged_id, customer_id, merged_at)
     values (%(project_id)s, %(loser)s, %(survivor)s, %(now)s)
 """)
-async def insert_merge(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID, now: Moment) -> None: ...
+async def insert_merge(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID, now: Moment) -> None:
+    """Record that `loser` was merged into `survivor`."""
 
 
+# Ids of the customers that were merged into this one.
 @statement("""
     select merged_id from customer_merges where project_id = %(project_id)s and customer_id = %(customer_id)s
 """)
@@ -685,9 +717,11 @@ class QueuedMail(Record):
 """)
 async def insert_mail(
     tx: Transaction, *, project_id: UUID, id: UUID, customer_id: UUID | None, sealed: bytes, now: Moment
-) -> None: ...
+) -> None:
+    """Queue a mail that is due now. Does not wake the worker."""
 
 
+# False if another attempt to send this mail has begun since, or the mail was deleted.
 @statement("""
     delete from customer_mails where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
 """)

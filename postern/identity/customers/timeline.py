@@ -80,7 +80,7 @@ async def events_of(call: Call, id: UUID, limit: int, cursor: str | None) -> Fee
     if customer is None and not rows:
         raise CustomerMissing
     label = customer.email if customer else None
-    shown = [
+    views = [
         CustomerEvent(
             id=row.id,
             type=row.type,
@@ -94,7 +94,7 @@ async def events_of(call: Call, id: UUID, limit: int, cursor: str | None) -> Fee
         )
         for row in rows
     ]
-    return _feed(call, scope, shown, limit)
+    return _feed(call, scope, views, limit)
 
 
 async def timeline(call: Call, customer: CustomerRow, limit: int, cursor: str | None) -> Feed[TimelineEntry]:
@@ -105,7 +105,7 @@ async def timeline(call: Call, customer: CustomerRow, limit: int, cursor: str | 
     scope = f"customer-timeline|{customer.id}"
     before, before_id = _position(call, scope, cursor)
     page_limit = limit + 1
-    past = await history_store.of_subject(
+    past_events = await history_store.of_subject(
         call.db,
         project_id=call.project_id,
         subject_id=customer.id,
@@ -123,9 +123,9 @@ async def timeline(call: Call, customer: CustomerRow, limit: int, cursor: str | 
         before_id=before_id,
         limit=page_limit,
     )
-    merged = await store.merged_ids_of(call.db, project_id=call.project_id, customer_id=customer.id)
+    merged_ids = await store.merged_ids_of(call.db, project_id=call.project_id, customer_id=customer.id)
     changes = await audit.entries_before(
-        call.db, call.project_id, [customer.id, *merged], before=before, before_id=before_id, limit=page_limit
+        call.db, call.project_id, [customer.id, *merged_ids], before=before, before_id=before_id, limit=page_limit
     )
     sent: list[MailHistoryEntry] = []
     for address in await store.addresses_of(call.db, project_id=call.project_id, id=customer.id):
@@ -140,7 +140,7 @@ async def timeline(call: Call, customer: CustomerRow, limit: int, cursor: str | 
             limit=page_limit,
         )
     entries = [
-        *(_event_entry(event, customer) for event in past),
+        *(_event_entry(event, customer) for event in past_events),
         *(_session_entry(session, customer) for session in sessions),
         *(_audit_entry(change) for change in changes if change.action != "customer.created"),
         *(_mail_entry(mail) for mail in sent),
@@ -152,23 +152,25 @@ async def timeline(call: Call, customer: CustomerRow, limit: int, cursor: str | 
 async def erase(tx: Transaction, call: Call, customer: CustomerRow, transfer_ownership_to: UUID | None = None) -> None:
     """Delete a locked customer and all of its personal data in this transaction.
 
-    `customer.deleted` makes organizations transfer ownership to `transfer_ownership_to`, or refuse with
-    CustomerOwnsOrganizations.
+    This includes contacts, e-mails and codes for all its addresses, and the data of its events and audit entries. The
+    organizations package handles the recorded `customer.deleted` in the same transaction: it transfers ownership to
+    `transfer_ownership_to`, or raises CustomerOwnsOrganizations.
     """
     project_id = call.project_id
-    merged = await store.merged_ids_of(tx, project_id=project_id, customer_id=customer.id)
+    merged_ids = await store.merged_ids_of(tx, project_id=project_id, customer_id=customer.id)
     # Recorded before the deletion: subscribers in other packages delete their rows, and need the customer for that.
-    to = {} if transfer_ownership_to is None else {"ownershipTransferredTo": str(transfer_ownership_to)}
-    await events.record(tx, call, "customer.deleted", customer.id, **to)
-    await webhooks.erase_events(tx, project_id, [customer.id, *merged], call.now)
-    for customer_id in (customer.id, *merged):
+    event_data = {} if transfer_ownership_to is None else {"ownershipTransferredTo": str(transfer_ownership_to)}
+    await events.record(tx, call, "customer.deleted", customer.id, **event_data)
+    await webhooks.erase_events(tx, project_id, [customer.id, *merged_ids], call.now)
+    for customer_id in (customer.id, *merged_ids):
         await audit.erase_details_of(tx, project_id, customer_id)
     for address in await store.addresses_of(tx, project_id=project_id, id=customer.id):
         contact_ids = await contacts.erase_contact(tx, project_id, address)
         await webhooks.erase_events(tx, project_id, contact_ids, call.now)
         send_ids = await erasure.erase_address(tx, project_id, address, contact_ids, call.now)
         await tracking.erase_hits(tx, project_id, send_ids)
-        identifier = rules.identifier_of(call.world.secrets, project_id, rules.read_email(address)[1])
+        _, email_key = rules.read_email(address)
+        identifier = rules.identifier_of(call.world.secrets, project_id, email_key)
         await mail_limits.clear_counts(tx, call, identifier)
         await challenges.revoke_mailed(tx, project_id, identifier)
     await challenges.revoke(tx, project_id, customer.id)
@@ -177,6 +179,7 @@ async def erase(tx: Transaction, call: Call, customer: CustomerRow, transfer_own
 
 
 def _position(call: Call, scope: str, cursor: str | None) -> tuple[Moment | None, UUID | None]:
+    """Time and id of the last entry of the previous page; None for the first page. Raises CursorInvalid."""
     if cursor is None:
         return None, None
     values = read_cursor(call, scope, cursor)
@@ -187,6 +190,7 @@ def _position(call: Call, scope: str, cursor: str | None) -> tuple[Moment | None
 
 
 def _feed(call: Call, scope: str, rows: list[Any], limit: int) -> Feed[Any]:
+    """A page of the first `limit` rows, with a cursor if there are more rows."""
     more = len(rows) > limit
     cursor = None
     if more:
@@ -197,7 +201,7 @@ def _feed(call: Call, scope: str, rows: list[Any], limit: int) -> Feed[Any]:
 
 
 def _event_entry(event: PastEvent, customer: CustomerRow) -> TimelineEntry:
-    own = event.actor_id == customer.id
+    by_customer = event.actor_id == customer.id
     return TimelineEntry(
         id=event.id,
         kind="EVENT",
@@ -205,7 +209,7 @@ def _event_entry(event: PastEvent, customer: CustomerRow) -> TimelineEntry:
         title=TITLES.get(event.type, event.type),
         occurred_at=event.occurred_at,
         actor=TimelineActor(
-            type=event.actor_type, id=event.actor_id, label=customer.email if own else event.actor_label
+            type=event.actor_type, id=event.actor_id, label=customer.email if by_customer else event.actor_label
         ),
         data=event.data,
     )

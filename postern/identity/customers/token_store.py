@@ -25,12 +25,14 @@ class SigningKey(Record):
     retired_at: Moment | None
 
 
+# `project_id`, `id` (of the session) and `key_id` are parallel lists. Omits tokens whose session or key has ended, or
+# whose customer is banned.
 @statement("""
     select c.*, s.id as session_id, k.id as key_id
-    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(key_id)s::uuid[]) as asked (project_id, id, key_id)
-    join sessions s on s.project_id = asked.project_id and s.id = asked.id
+    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(key_id)s::uuid[]) as tokens (project_id, id, key_id)
+    join sessions s on s.project_id = tokens.project_id and s.id = tokens.id
     join customers c on c.project_id = s.project_id and c.id = s.subject_id
-    join customer_signing_keys k on k.project_id = asked.project_id and k.id = asked.key_id
+    join customer_signing_keys k on k.project_id = tokens.project_id and k.id = tokens.key_id
     where s.revoked_at is null and s.expires_at > %(now)s and s.idle_expires_at > %(now)s
       and (c.banned_at is null or c.ban_expires_at <= %(now)s)
       and (k.retired_at is null or k.retired_at > %(now)s)
@@ -40,6 +42,7 @@ async def token_bearers(
 ) -> list[TokenBearer]: ...
 
 
+# At most 1,000 IP addresses from which the customer with this e-mail address began sessions.
 @statement("""
     select distinct ip_address from sessions
     where project_id = %(project_id)s and subject_id = (
@@ -50,7 +53,7 @@ async def token_bearers(
         limit 1)
     limit 1000
 """)
-async def addresses_seen(db: Queries, *, project_id: UUID, email_key: str) -> list[str]: ...
+async def session_ip_addresses(db: Queries, *, project_id: UUID, email_key: str) -> list[str]: ...
 
 
 @statement("""
@@ -74,6 +77,7 @@ async def insert_key(
 async def key(db: Queries, *, project_id: UUID, id: UUID) -> SigningKey | None: ...
 
 
+# Keys that are not retired, including those that do not sign yet; the one that signs last comes first.
 @statement("""
     select * from customer_signing_keys
     where project_id = %(project_id)s and (retired_at is null or retired_at > %(now)s)
@@ -86,4 +90,5 @@ async def keys(db: Queries, *, project_id: UUID, now: Moment) -> list[SigningKey
     update customer_signing_keys set retired_at = %(retired_at)s
     where project_id = %(project_id)s and id <> %(but)s and (retired_at is null or retired_at > %(retired_at)s)
 """)
-async def retire_keys(tx: Transaction, *, project_id: UUID, but: UUID, retired_at: Moment) -> None: ...
+async def retire_keys(tx: Transaction, *, project_id: UUID, but: UUID, retired_at: Moment) -> None:
+    """Set when the project's keys other than `but` retire, unless they retire earlier."""

@@ -67,6 +67,7 @@ KEY_CACHE_TIME = timedelta(seconds=60)
 KEY_ACTIVE_AFTER = timedelta(minutes=10)
 """How long a new key is published in the JWKS before it signs, so that cached copies of the JWKS contain it."""
 KEY_RETIRED_AFTER = timedelta(hours=1)
+"""How long earlier keys stay valid after a new one begins to sign: longer than an access token is valid."""
 JWT_TYP = "at+jwt"
 """The `typ` of access tokens (RFC 9068 §2.1)."""
 CACHE_SIZE = 10_000
@@ -121,7 +122,7 @@ class CustomerTokens(Record):
 
 
 class CustomerTokenRefresh(Body):
-    """The newest refresh token of a session."""
+    """The refresh token that the last sign-in or refresh of this session returned."""
 
     refresh_token: Token
 
@@ -158,14 +159,14 @@ async def refresh_customer_tokens(call: Call, data: CustomerTokenRefresh) -> Cus
     """Exchange a refresh token for new tokens.
 
     A refresh token works once. If it is sent again within 30 seconds, the response has the same new tokens, so that a
-    lost response does no harm. Any other used token was copied, so the session ends. It also ends if an organization or
-    the project has required more of sign-ins since (`requireSso`, `requireMfa`).
+    lost response does no harm. A token that is used again later must have been copied, so the session ends. The session
+    also ends if an organization or the project requires more of sign-ins now (`requireSso`, `requireMfa`).
     """
     try:
         renewed = await refresh_session(call, call.project_id, data.refresh_token, SESSIONS, renew_customer_sessions)
     except RefreshRefused:
         raise CustomerRefreshTokenInvalid from None
-    return await _tokens(call, call.db, renewed, await _require_still_permitted(call, renewed))
+    return await _issue_tokens(call, call.db, renewed, await _require_still_permitted(call, renewed))
 
 
 @get(
@@ -224,36 +225,39 @@ async def start_session(
     """Begin a session of a customer whose row is locked in `tx`, and issue its tokens.
 
     It ends at `until` at the latest, if the identity provider set an end. `sso_organization_id` is the organization
-    whose single sign-on connection was used.
+    whose single sign-on connection was used. Sets `lastSignInAt`, but checks no requirements and records no event; see
+    `sign_in.complete_sign_in`.
     """
     session = await begin_session(
         tx, call, customer.subject, SESSIONS, methods, until=until, sso_organization_id=sso_organization_id
     )
     await store.record_sign_in(tx, project_id=call.project_id, id=customer.id, now=call.now)
-    return await _signed_in(call, tx, session, customer)
+    return await _sign_in_result(call, tx, session, customer)
 
 
 async def resume_session(call: Call, session_id: UUID, customer: CustomerRow) -> CustomerSignInResult:
     """The first tokens of a session that began on a hosted page.
 
-    Raises CustomerRefreshTokenInvalid if the session is over or its tokens were issued already.
+    Raises CustomerRefreshTokenInvalid if the session has ended, its tokens were issued already, or it no longer meets
+    the sign-in requirements.
     """
-    request = RefreshRequest(call.project_id, session_id, 1)
+    request = RefreshRequest(call.project_id, session_id, generation=1)
     renewed = await continue_session(call, request, renew_customer_sessions)
     if renewed is None:
         raise CustomerRefreshTokenInvalid
     await _require_still_permitted(call, renewed)
-    return await _signed_in(call, call.db, renewed, customer)
+    return await _sign_in_result(call, call.db, renewed, customer)
 
 
 async def read_customer_token(world: "World", token: str, project_id: UUID | None, origin: Origin) -> Caller | None:
-    """Authenticate a customer's access token. Returns None if `token` is not one.
+    """Authenticate a customer's access token. Returns None if `token` is not a JWT.
 
-    Session and ban are read at every request. Raises CredentialInvalid and ProjectMissing.
+    Session and ban are read from the database at every request. Raises CredentialInvalid if the token is not valid, its
+    session has ended or the customer is banned, and ProjectMissing if it belongs to another project than `project_id`.
     """
     if not token.startswith("ey") or token.count(".") != 2:
         return None
-    checked = await _checked(world, token)
+    checked = await _verified_token(world, token)
     if checked is None:
         raise CredentialInvalid
     if project_id is not None and project_id != checked.project_id:
@@ -272,9 +276,10 @@ async def read_customer_token(world: "World", token: str, project_id: UUID | Non
 
 
 async def token_bearers_of(world: "World", tokens: list[CheckedToken]) -> list[TokenBearer | None]:
-    """The customers of the tokens of concurrent requests, in one statement; None if the session has ended.
+    """The customers of the tokens of concurrent requests, in the order of `tokens`, read in one statement.
 
-    Nothing is cached, so that revocations take effect at the next request.
+    None if the session or the signing key of a token has ended, or the customer is banned. Nothing is cached, so that
+    revocations take effect at the next request.
     """
     rows = await token_store.token_bearers(
         world.db,
@@ -288,7 +293,7 @@ async def token_bearers_of(world: "World", tokens: list[CheckedToken]) -> list[T
 
 
 async def renew_customer_sessions(world: "World", requests: list[RefreshRequest]) -> list[RefreshedSession | None]:
-    """Renew the sessions of customers, for concurrent requests together."""
+    """Renew the sessions of customers for concurrent requests together, as `security.sessions.renew_sessions` does."""
     return await renew_sessions(world, requests, SESSIONS)
 
 
@@ -300,7 +305,7 @@ def me_of(customer: CustomerRow) -> CurrentCustomer:
 async def _require_still_permitted(call: Call, session: RefreshedSession) -> CustomerClaims:
     """The claims for the new tokens of a session.
 
-    Ends a session that began in a way that is not enough any more, and raises RefreshTokenInvalid then.
+    If the sign-in does not meet the current requirements, ends the session and raises CustomerRefreshTokenInvalid.
     """
     claims = msgspec.convert(session.subject, CustomerClaims)
     required: SignInRequirement = await call.world.batcher(read_requirements, max_concurrent=2)(
@@ -349,15 +354,15 @@ SESSIONS = SessionPolicy(
 )
 
 
-async def _signed_in(call: Call, db: Queries, session: SessionRow, customer: CustomerRow) -> CustomerSignInResult:
+async def _sign_in_result(call: Call, db: Queries, session: SessionRow, customer: CustomerRow) -> CustomerSignInResult:
     claims = CustomerClaims(
         roles=customer.roles, email=customer.email, email_verified=customer.email_verified_at is not None
     )
-    tokens = await _tokens(call, db, session, claims)
+    tokens = await _issue_tokens(call, db, session, claims)
     return CustomerSignInResult(**msgspec.structs.asdict(tokens), customer=me_of(customer))
 
 
-async def _tokens(call: Call, db: Queries, session: SessionRow, claims: CustomerClaims) -> CustomerTokens:
+async def _issue_tokens(call: Call, db: Queries, session: SessionRow, claims: CustomerClaims) -> CustomerTokens:
     key_id, private = await signing_key(db, call.world, call.project_id, call.now)
     expires_at = min(call.now + ACCESS_TOKEN_LIFE, session.expires_at)
     payload = {
@@ -383,7 +388,7 @@ async def _tokens(call: Call, db: Queries, session: SessionRow, claims: Customer
 
 
 def issuer_of(world: "World", project_id: UUID) -> str:
-    """The `iss` of a project's tokens; its JWKS is at `/.well-known/jwks.json` below."""
+    """The `iss` of a project's access tokens. The URL of its JWKS is this one followed by `/.well-known/jwks.json`."""
     return f"{world.settings.public_url}/projects/{project_id}"
 
 
@@ -397,6 +402,7 @@ class LimitedCache(OrderedDict[Any, V]):
     """A cache of limited size; the oldest values are dropped first."""
 
     def remember(self, key: Any, value: V) -> V:
+        """Add and return a value; drops the oldest one if there are more than `CACHE_SIZE`."""
         self[key] = value
         if len(self) > CACHE_SIZE:
             self.popitem(last=False)
@@ -418,19 +424,24 @@ class CheckedTokens(LimitedCache[CheckedToken]):
 async def signing_key(
     db: Queries, world: "World", project_id: UUID, now: Moment
 ) -> tuple[UUID, ec.EllipticCurvePrivateKey]:
-    """The key that signs a project's tokens now. Creates the first one."""
+    """The id of the key that signs a project's access tokens now, and the key. Inserts one if the project has none.
+
+    Cached for `KEY_CACHE_TIME`.
+    """
     private_keys = db.cache(PrivateKeys)
-    known = private_keys.get(project_id)
-    if known is not None and abs(now - known[2]) < KEY_CACHE_TIME:
-        return known[0], known[1]
+    cached = private_keys.get(project_id)
+    if cached is not None:
+        key_id, private, read_at = cached
+        if abs(now - read_at) < KEY_CACHE_TIME:
+            return key_id, private
     keys = await token_store.keys(db, project_id=project_id, now=now)
     active = [key for key in keys if key.active_at <= now]
     key = active[0] if active else await _new_key(db, world, project_id, now, now)
-    opened = load_der_private_key(world.secrets.open(key.private_key, f"signing-key:{project_id}"), None)
-    assert isinstance(opened, ec.EllipticCurvePrivateKey)
+    private = load_der_private_key(world.secrets.open(key.private_key, f"signing-key:{project_id}"), None)
+    assert isinstance(private, ec.EllipticCurvePrivateKey)
     if active:  # Not a new key: the transaction that inserts it may be rolled back.
-        private_keys.remember(project_id, (key.id, opened, now))
-    return key.id, opened
+        private_keys.remember(project_id, (key.id, private, now))
+    return key.id, private
 
 
 async def _new_key(db: Queries, world: "World", project_id: UUID, now: Moment, active_at: Moment) -> SigningKey:
@@ -447,12 +458,12 @@ async def _new_key(db: Queries, world: "World", project_id: UUID, now: Moment, a
     )
 
 
-async def _checked(world: "World", token: str) -> CheckedToken | None:
-    """The claims of a token if its signature, issuer, audience and times are valid."""
+async def _verified_token(world: "World", token: str) -> CheckedToken | None:
+    """The claims of a token, or None unless its signature, issuer, audience and times are valid."""
     tokens = world.db.cache(CheckedTokens)
     checked = tokens.get(token)
     if checked is None:
-        checked = await _check(world, token)
+        checked = await _verify_signature(world, token)
         if checked is None:
             return None
         tokens.remember(token, checked)
@@ -461,8 +472,8 @@ async def _checked(world: "World", token: str) -> CheckedToken | None:
     return checked
 
 
-async def _check(world: "World", token: str) -> CheckedToken | None:
-    """The claims of a token if a key of its project signed it."""
+async def _verify_signature(world: "World", token: str) -> CheckedToken | None:
+    """The claims of a token, or None unless a key of its project signed it. Does not check `exp` and `iat`."""
     try:
         header = jwt.get_unverified_header(token)
         if header.get("typ") != JWT_TYP:
@@ -479,7 +490,7 @@ async def _check(world: "World", token: str) -> CheckedToken | None:
             algorithms=["ES256"],
             audience=str(project_id),
             issuer=issuer_of(world, project_id),
-            # Times are checked by the caller, with the world's clock.
+            # `_verified_token` checks `exp` with the world's clock.
             options={"require": ["exp", "iat", "sub", "sid"], "verify_exp": False, "verify_iat": False},
         )
     except (jwt.PyJWTError, ValueError):
@@ -491,9 +502,9 @@ async def _check(world: "World", token: str) -> CheckedToken | None:
 
 async def _public_key(world: "World", project_id: UUID, key_id: UUID) -> ec.EllipticCurvePublicKey | None:
     public_keys = world.db.cache(PublicKeys)
-    known = public_keys.get((project_id, key_id))
-    if known is not None:
-        return known
+    cached = public_keys.get((project_id, key_id))
+    if cached is not None:
+        return cached
     row = await token_store.key(world.db, project_id=project_id, id=key_id)
     if row is None:
         return None

@@ -99,7 +99,10 @@ class SecondFactorProof(Body):
 
 @post("/projects/{project_id}/auth/mfa/totp/enroll", accepts=CUSTOMER, problems=[MfaAlreadyOn, NotFresh])
 async def enrol_totp(call: Call) -> TotpEnrolment:
-    """Begin to set up a second factor: show `uri` as a QR code. `mfa/totp/confirm` turns it on with a first code."""
+    """Begin to set up a second factor: show `uri` as a QR code. `mfa/totp/confirm` turns it on with a first code.
+
+    Needs a sign-in in the last hour.
+    """
     project = await project_at(call)
     async with call.db.transaction() as tx:
         customer = await locked_customer(tx, call)
@@ -118,7 +121,10 @@ async def enrol_totp(call: Call) -> TotpEnrolment:
     example={"code": "123456"},
 )
 async def confirm_totp(call: Call, data: TotpCode) -> CustomerRecoveryCodes:
-    """Turn the second factor on with a first code. Returns ten recovery codes. Other sessions end."""
+    """Turn the second factor on with a first code. Returns ten recovery codes. All other sessions end.
+
+    Needs a sign-in in the last hour. The customer is notified by mail.
+    """
     project = await project_at(call)
     customer_id, session_id = bearer_of(call)
     enrolled = await second_factor.get(call.db, Subject(project_id=call.project_id, id=customer_id))
@@ -173,15 +179,16 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
     throttle(call, ATTEMPTS, data.mfa_token)
     project = await project_at(call)
     challenge = await challenges.answer_token(call, PendingEnrollment, data.mfa_token, max_tries=ENROLLMENT_TRIES)
-    before, pending = await _pending_customer(call, challenge), challenge.payload
+    unlocked = await _pending_customer(call, challenge)
+    pending = challenge.payload
     secret = base64.b32decode(pending.totp_key)
-    attempt = await begin_attempt(call, ATTEMPTS, call.project_id, before.second_factor_identifier)
+    attempt = await begin_attempt(call, ATTEMPTS, call.project_id, unlocked.second_factor_identifier)
     step = matching_step(secret, data.code, call.now)
     if step is None:
-        await attempt_failed(call, attempt, subject_id=before.id, method="TOTP")
+        await attempt_failed(call, attempt, subject_id=unlocked.id, method="TOTP")
         raise CodeInvalid
     async with call.db.transaction() as tx:
-        customer = await store.lock_customer(tx, project_id=call.project_id, id=before.id)
+        customer = await store.lock_customer(tx, project_id=call.project_id, id=unlocked.id)
         if customer is None:
             raise CodeInvalid
         await challenges.consume(tx, challenge)
@@ -205,7 +212,10 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
     example={"code": "123456"},
 )
 async def disable_totp(call: Call, data: SecondFactorProof) -> None:
-    """Turn the second factor off with a code of the app or a recovery code. If one is required, this is a 409."""
+    """Turn the second factor off with a code of the app or a recovery code.
+
+    The response is 409 if the project or an organization requires a second factor. The customer is notified by mail.
+    """
     project = await project_at(call)
     customer_id = await _require_turned_on(call)
     if await requires_mfa(call.db, call, project, customer_of(call)):
@@ -224,7 +234,7 @@ async def disable_totp(call: Call, data: SecondFactorProof) -> None:
     example={"code": "123456"},
 )
 async def renew_recovery_codes(call: Call, data: TotpCode) -> CustomerRecoveryCodes:
-    """Create ten new recovery codes. Earlier ones are no longer valid."""
+    """Create ten new recovery codes. Earlier ones are no longer valid. The customer is notified by mail."""
     project = await project_at(call)
     await _require_second_factor(call, await _require_turned_on(call), data.code, None)
     async with call.db.transaction() as tx:
@@ -242,28 +252,32 @@ async def renew_recovery_codes(call: Call, data: TotpCode) -> CustomerRecoveryCo
     response_example={"mfaToken": None},
 )
 async def verify_second_factor(call: Call, data: SecondFactorSignIn) -> CustomerSignInResult:
-    """Complete a sign-in with the second factor, in at most five tries. A code works once, even within 30 seconds."""
+    """Complete a sign-in with the second factor, in at most five tries.
+
+    A code of the app works once, even within its 30 seconds.
+    """
     throttle(call, ATTEMPTS, data.mfa_token)
     project = await project_at(call)
     challenge = await challenges.answer_token(call, PendingSecondFactor, data.mfa_token)
     assert challenge.subject_id is not None
-    used = await _require_second_factor(call, challenge.subject_id, data.code, data.recovery_code)
+    used_factor = await _require_second_factor(call, challenge.subject_id, data.code, data.recovery_code)
     async with call.db.transaction() as tx:
         customer = await store.lock_customer(tx, project_id=call.project_id, id=challenge.subject_id)
         if customer is None:
             raise CodeInvalid
         await challenges.consume(tx, challenge)
-        if used == "recovery":
+        if used_factor == "recovery":
             await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change="A recovery code was used")
         pending = challenge.payload
-        methods = [*pending.methods, used]
+        methods = [*pending.methods, used_factor]
         return await complete_sign_in(tx, call, project, customer, methods, second_factor_done=True, origin=pending)
 
 
 async def is_enrollment(call: Call, mfa_token: str) -> bool:
     """Whether the token of a pending sign-in is one to set up a second factor. Does not count as a try."""
     try:
-        return await challenges.get(call, PendingEnrollment, challenges.split_token(mfa_token)[0]) is not None
+        challenge_id, _ = challenges.split_token(mfa_token)
+        return await challenges.get(call, PendingEnrollment, challenge_id) is not None
     except CodeInvalid:
         return False
 
@@ -277,7 +291,7 @@ async def _pending_customer(call: Call, challenge: Challenge[PendingEnrollment])
 async def _record_turned_on(
     tx: Transaction, call: Call, project: Project, customer: CustomerRow, *, but: UUID | None = None
 ) -> None:
-    """Record that the second factor is on, end all sessions except `but`, and notify the customer by mail."""
+    """Mark the second factor as on, end all sessions except `but`, record this, and notify the customer by mail."""
     await store.set_mfa(tx, project_id=call.project_id, id=customer.id, mfa_enabled_at=call.now, now=call.now)
     await end_sessions(tx, call, customer.id, but=but)
     await events.record(tx, call, "customer.mfa_enabled", customer.id, method="TOTP")
@@ -294,10 +308,10 @@ async def _require_second_factor(
     customer = await require_customer(call.db, call.project_id, customer_id)
     attempt = await begin_attempt(call, ATTEMPTS, call.project_id, customer.second_factor_identifier)
     async with call.db.transaction() as tx:
-        used = await _use_second_factor(tx, call, customer, code, recovery_code)
-        if used is not None:
+        used_factor = await _use_second_factor(tx, call, customer, code, recovery_code)
+        if used_factor is not None:
             await attempt_succeeded(tx, attempt, call.now)
-            return used
+            return used_factor
     await attempt_failed(call, attempt, subject_id=customer_id, method="TOTP")
     raise CodeInvalid
 
@@ -306,8 +320,8 @@ async def _use_second_factor(
     tx: Transaction, call: Call, customer: CustomerRow, code: str | None, recovery_code: str | None
 ) -> UsedFactor | None:
     if recovery_code is not None:
-        merged = await store.merged_ids_of(tx, project_id=call.project_id, customer_id=customer.id)
-        return await second_factor.consume_code(tx, call, customer.subject, recovery_code, former_ids=merged)
+        merged_ids = await store.merged_ids_of(tx, project_id=call.project_id, customer_id=customer.id)
+        return await second_factor.consume_code(tx, call, customer.subject, recovery_code, former_ids=merged_ids)
     return None if code is None else await second_factor.consume_code(tx, call, customer.subject, code)
 
 
@@ -321,9 +335,9 @@ async def _require_turned_on(call: Call) -> UUID:
 
 
 async def move_second_factor(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> bool:
-    """Move a merged customer's second factor to a survivor who has none. Returns whether it was moved.
+    """Move the second factor of the merged customer `loser` to `survivor`, unless the survivor has one.
 
-    Both rows are locked, and the merged customer's row still exists.
+    Returns whether it was moved. Both rows must be locked, and that of `loser` not deleted yet. Records no event.
     """
     if survivor.mfa_enabled_at is not None or not await second_factor.move(tx, call, survivor.subject, loser.subject):
         return False
