@@ -14,8 +14,9 @@ from postern.messaging.emails.redaction import open_captured
 from tests.conftest import Client
 
 GOOD = "a password nobody has"
+"""A password that the server accepts, and the one that `AuthClient` signs up with."""
 WAIT_SECONDS = 60
-"""However busy the machine is."""
+"""Maximum time to wait for a mail; long, because the machine may be busy."""
 BROWSER = "Mozilla/5.0 (X11; Linux) Firefox/128.0"
 
 
@@ -25,7 +26,7 @@ def new_address() -> str:
 
 @dataclass
 class AuthClient:
-    """A project's sign-in operations, seen from a browser; `as_` is the same with a customer's token."""
+    """A client of the sign-in operations of a project, as used by a browser."""
 
     app: Any
     project: Any
@@ -40,9 +41,11 @@ class AuthClient:
         self.client = Client(self.app, self.token, f"/projects/{self.project.id}/auth", ip=self.ip)
 
     def as_(self, token: str | None) -> "AuthClient":
+        """The same client with the access token of a customer."""
         return AuthClient(self.app, self.project, self.work_off, self.read_mail, self.ip, self.agent, token)
 
     def at(self, *, ip: str | None = None, agent: str | None = None) -> "AuthClient":
+        """The same client with another IP address or user agent."""
         return AuthClient(
             self.app, self.project, self.work_off, self.read_mail, ip or self.ip, agent or self.agent, self.token
         )
@@ -54,46 +57,48 @@ class AuthClient:
         return await self.client.get(path, headers={"user-agent": self.agent})
 
     async def settings(self, **sign_in: Any) -> None:
-        changed = await self.project.developer.patch("", {"settings": {"signIn": sign_in}})
-        assert changed.status_code == 200, changed.text
+        """Change the project's `settings.signIn`."""
+        response = await self.project.developer.patch("", {"settings": {"signIn": sign_in}})
+        assert response.status_code == 200, response.text
 
     async def mails(self, address: str) -> list[dict[str, Any]]:
-        """What was mailed to an address, oldest first."""
+        """The mails to an address, oldest first."""
         await self.work_off()
         return await self.read_mail(address)
 
     async def code(self, address: str) -> str:
-        """The newest six digits mailed to an address."""
-        found = [re.search(r": (\d{6})\b", mail["text"]) for mail in await self.mails(address)]
-        return [each[1] for each in found if each][-1]
+        """The newest code that was mailed to an address."""
+        matches = [re.search(r": (\d{6})\b", mail["text"]) for mail in await self.mails(address)]
+        return [match[1] for match in matches if match][-1]
 
     async def link_token(self, address: str) -> str:
-        found = [re.search(r"token=(\w+)", mail["text"]) for mail in await self.mails(address)]
-        return [each[1] for each in found if each][-1]
+        """The token of the newest link that was mailed to an address."""
+        matches = [re.search(r"token=(\w+)", mail["text"]) for mail in await self.mails(address)]
+        return [match[1] for match in matches if match][-1]
 
     async def signed_up(self, address: str | None = None, password: str | None = GOOD) -> dict[str, Any]:
-        """Somebody with a proven address, just signed in."""
+        """Sign up a customer and verify the address. Returns the response with the tokens."""
         address = address or new_address()
-        begun = await self.post("/sign-up", {"email": address, **({"password": password} if password else {})})
-        assert begun.status_code == 201, begun.text
-        body = {"challengeId": begun.json()["challengeId"], "code": await self.code(address)}
-        done = await self.post("/sign-up/verify", body)
-        assert done.status_code == 200, done.text
-        return done.json()
+        challenge = await self.post("/sign-up", {"email": address, **({"password": password} if password else {})})
+        assert challenge.status_code == 201, challenge.text
+        body = {"challengeId": challenge.json()["challengeId"], "code": await self.code(address)}
+        verified = await self.post("/sign-up/verify", body)
+        assert verified.status_code == 200, verified.text
+        return verified.json()
 
     async def unverified(self, address: str | None = None) -> dict[str, Any]:
-        """Somebody who signed up with an address that nobody proved."""
+        """Sign up a customer whose address is not verified. Returns the response with the tokens."""
         await self.settings(verifyEmail="LATER")
-        made = await self.post("/sign-up", {"email": address or new_address(), "password": GOOD})
-        assert made.status_code == 201, made.text
+        response = await self.post("/sign-up", {"email": address or new_address(), "password": GOOD})
+        assert response.status_code == 201, response.text
         await self.settings(verifyEmail="REQUIRED")
-        return made.json()
+        return response.json()
 
     async def sign_in(self, address: str, password: str = GOOD) -> Any:
         return await self.post("/sign-in", {"email": address, "password": password})
 
 
-def _as_received(world: Any, send_id: UUID, subject: str, body: Any, sealed: bytes | None) -> dict[str, Any]:
+def _received_mail(world: Any, send_id: UUID, subject: str, body: Any, sealed: bytes | None) -> dict[str, Any]:
     if sealed is None:
         return {"subject": subject, "text": body["text"], "html": body["html"]}
     message = message_from_bytes(open_captured(world, send_id, sealed), policy=policy.default)
@@ -104,11 +109,11 @@ def _as_received(world: Any, send_id: UUID, subject: str, body: Any, sealed: byt
 @pytest.fixture
 def auth(app: Any, project: Any, work_off: Any, world: Any) -> AuthClient:
     async def read_mail(address: str) -> list[dict[str, Any]]:
-        """As the recipient reads them: captured messages complete, others as they are stored."""
-        waiting = "select 1 from sends where project_id = %s and recipient = %s and status = 'QUEUED'"
+        """The mails to an address, oldest first: from the captured messages if there are any, or as they are stored."""
+        queued_mails = "select 1 from sends where project_id = %s and recipient = %s and status = 'QUEUED'"
         async with asyncio.timeout(WAIT_SECONDS), world.db.connection() as connection:
-            # What the worker accepted is handed over beside it.
-            while await (await connection.execute(waiting, [project.id, address])).fetchone():
+            # Delivery runs in the background after the worker has accepted the mails: wait for it.
+            while await (await connection.execute(queued_mails, [project.id, address])).fetchone():
                 await asyncio.sleep(0.02)
             rows = await connection.execute(
                 "select s.id, s.subject, b.body, c.sealed from sends s join send_bodies b on b.send_id = s.id"
@@ -116,6 +121,6 @@ def auth(app: Any, project: Any, work_off: Any, world: Any) -> AuthClient:
                 " where s.project_id = %s and s.recipient = %s order by s.id",
                 [project.id, address],
             )
-            return [_as_received(world, *row) for row in await rows.fetchall()]
+            return [_received_mail(world, *row) for row in await rows.fetchall()]
 
     return AuthClient(app, project, work_off, read_mail)

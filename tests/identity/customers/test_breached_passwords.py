@@ -13,6 +13,7 @@ from tests.peers.http_receiver import Reply, http_receiver
 
 LEAKED = "leaked somewhere else"
 PADDED = "only there as padding"
+"""A password that the service lists with the count 0: padding, which does not count as a breach."""
 
 
 def digest(password):
@@ -21,7 +22,7 @@ def digest(password):
 
 @pytest.fixture
 async def service():
-    """Knows one password, and pads the range of another."""
+    """A service that lists LEAKED as breached, and PADDED as padding."""
     async with http_receiver() as receiver:
         receiver.script("/range/" + digest(GOOD)[:5], Reply(body=b"0" * 35 + b":7\r\n"))
         for password, count in ((LEAKED, 52_256_179), (PADDED, 0)):
@@ -43,11 +44,11 @@ def settings(tmp_path, service):
 
 async def test_breached_passwords_are_rejected_in_every_operation(auth, project, stranger, service):
     address = new_address()
-    up = await auth.signed_up(address)
-    ada = auth.as_(up["accessToken"])
+    sign_up = await auth.signed_up(address)
+    ada = auth.as_(sign_up["accessToken"])
     await auth.post("/password/forgot", {"email": address})
     reset = {"token": await auth.link_token(address), "password": LEAKED}
-    refused = [
+    responses = [
         await auth.post("/sign-up", {"email": new_address(), "password": LEAKED}),
         await auth.post("/sign-up", {"email": address, "password": LEAKED}),
         await auth.post("/password/reset", reset),
@@ -57,13 +58,17 @@ async def test_breached_passwords_are_rejected_in_every_operation(auth, project,
         await stranger.post("/auth/password/reset", {"token": "x" * 40, "newPassword": LEAKED}),
         await project.developer.patch("/account/password", {"currentPassword": PASSWORD, "newPassword": LEAKED}),
     ]
-    assert [(each.status_code, each.json()["code"]) for each in refused] == [(400, "password_breached")] * 8
+    assert [(response.status_code, response.json()["code"]) for response in responses] == [
+        (400, "password_breached")
+    ] * 8
     assert (await auth.sign_in(address)).status_code == 200
     assert (await auth.post("/password/reset", {**reset, "password": PADDED})).status_code == 204
-    asked = [each for each in service.requests if each.path.endswith(digest(LEAKED)[:5])]
-    assert len(asked) == 8
-    assert {each.headers["add-padding"] for each in service.requests} == {"true"}
-    assert all(len(each.path) == len("/range/12345") for each in service.requests), "five digits are all that it learns"
+    lookups = [request for request in service.requests if request.path.endswith(digest(LEAKED)[:5])]
+    assert len(lookups) == 8
+    assert {request.headers["add-padding"] for request in service.requests} == {"true"}
+    assert all(len(request.path) == len("/range/12345") for request in service.requests), (
+        "the service gets only five digits of the hash"
+    )
 
 
 @pytest.mark.parametrize(

@@ -15,18 +15,18 @@ COLUMNS = """
 
 
 async def places(world, words):
-    """The columns of all tables in which any of the words stands, whatever its case."""
-    found = set()
+    """The columns of all tables that contain any of the words, ignoring case."""
+    names = set()
     async with world.db.connection() as connection:
         columns = await (await connection.execute(COLUMNS)).fetchall()
         assert len(columns) > 60
         for table, column, kind in columns:
-            shown = f"encode(\"{column}\", 'escape')" if kind == "bytea" else f'"{column}"::text'
+            as_text = f"encode(\"{column}\", 'escape')" if kind == "bytea" else f'"{column}"::text'
             for word in words:
-                query = f'select count(*) from "{table}" where strpos(lower({shown}), %s) > 0'
+                query = f'select count(*) from "{table}" where strpos(lower({as_text}), %s) > 0'
                 if (await (await connection.execute(query, [word.lower()])).fetchone())[0]:
-                    found.add(f"{table}.{column}")
-    return found
+                    names.add(f"{table}.{column}")
+    return names
 
 
 async def test_erasure_removes_address_name_and_metadata_from_all_tables(auth, project, world, work_off):
@@ -34,9 +34,9 @@ async def test_erasure_removes_address_name_and_metadata_from_all_tables(auth, p
     address, name, secret = f"ada-{unique}@example.com", f"Ada{unique} Lovelace", f"favourite-{unique}"
     await project.developer.post("/webhooks", {"url": "http://127.0.0.1:9/hook", "events": ["*"]})
     await auth.settings(contacts="CREATE", redirectUrls=["https://app.example.com/in"])
-    up = await auth.signed_up(address)
-    customer = up["customer"]["id"]
-    ada = auth.as_(up["accessToken"])
+    sign_up = await auth.signed_up(address)
+    customer = sign_up["customer"]["id"]
+    ada = auth.as_(sign_up["accessToken"])
     await ada.client.patch("/me", {"name": name})
     change = {"metadata": {"colour": secret, secret: 1}}
     assert (await project.client.patch(f"/customers/{customer}/metadata", change)).status_code == 200
@@ -69,8 +69,8 @@ async def test_erasure_removes_address_name_and_metadata_from_all_tables(auth, p
     assert (await auth.sign_in(address)).status_code == 401
     assert (await ada.get("/me")).status_code == 401
     events = (await project.client.get(f"/customers/{customer}/events")).json()["data"]
-    assert {"customer.signed_up", "customer.signed_in", "customer.deleted"} <= {each["type"] for each in events}
-    assert all(each["erasedAt"] and not each["metadata"] and not each["actorLabel"] for each in events)
+    assert {"customer.signed_up", "customer.signed_in", "customer.deleted"} <= {event["type"] for event in events}
+    assert all(event["erasedAt"] and not event["metadata"] and not event["actorLabel"] for event in events)
 
 
 async def test_erasing_a_customer_does_not_affect_other_customers(auth, project, world):
@@ -80,45 +80,51 @@ async def test_erasing_a_customer_does_not_affect_other_customers(auth, project,
     assert (await project.client.delete(f"/customers/{first['customer']['id']}")).status_code == 200
     assert await places(world, [other]) == before
     assert (await auth.sign_in(other, GOOD)).status_code == 200
-    read = (await project.client.get(f"/customers/{second['customer']['id']}/timeline")).json()
-    assert {"EVENT", "SESSION", "EMAIL"} <= {each["kind"] for each in read["data"]}
+    timeline = (await project.client.get(f"/customers/{second['customer']['id']}/timeline")).json()
+    assert {"EVENT", "SESSION", "EMAIL"} <= {entry["kind"] for entry in timeline["data"]}
 
 
 async def test_erasure_removes_mails_to_exactly_the_address(project):
-    """Longer addresses that contain it, and addresses that match by LIKE wildcards, are not affected."""
+    """Not to longer addresses that contain it, nor to addresses that match it as a LIKE pattern."""
     unique = uuid4().hex[:10]
     address = f"a_a%-{unique}@example.com"
-    made = await project.client.post("/customers", {"email": address, "emailVerified": True})
-    assert made.status_code == 201, made.text
-    others = [f"b{address}", f"{address}.au", f"{address}-x.com", address.replace("_", "x"), address.replace("%", "xx")]
+    created = await project.client.post("/customers", {"email": address, "emailVerified": True})
+    assert created.status_code == 201, created.text
+    similar_addresses = [
+        f"b{address}",
+        f"{address}.au",
+        f"{address}-x.com",
+        address.replace("_", "x"),
+        address.replace("%", "xx"),
+    ]
     other, sender = "bob@example.com", "shop@acme.example"
-    kept = [{"to": [each], "subject": "Hello"} for each in others]
-    kept += [{"to": [other], "subject": f"About {each} and more"} for each in others]
+    kept = [{"to": [similar], "subject": "Hello"} for similar in similar_addresses]
+    kept += [{"to": [other], "subject": f"About {similar} and more"} for similar in similar_addresses]
     erased = [
         {"to": [f"Ada <{address.upper()}>"], "subject": "Hello"},
         {"to": [other], "cc": [address], "subject": "Hello"},
         {"to": [other], "bcc": [f"Ada <{address}>"], "subject": "Hello"},
-        *({"to": [other], "subject": each.format(address)} for each in ("{}", "Write to {}.", "({0}), '{0}'")),
+        *({"to": [other], "subject": subject.format(address)} for subject in ("{}", "Write to {}.", "({0}), '{0}'")),
     ]
-    sent = [
-        (await project.client.post("/emails", {"from": sender, "text": "x", "engine": "none", **each})).json()["id"]
-        for each in [*kept, *erased]
+    send_ids = [
+        (await project.client.post("/emails", {"from": sender, "text": "x", "engine": "none", **mail})).json()["id"]
+        for mail in [*kept, *erased]
     ]
-    assert (await project.client.delete(f"/customers/{made.json()['id']}")).status_code in (200, 204)
-    logs = [(await project.client.get(f"/emails/logs/{each}")).json() for each in sent]
+    assert (await project.client.delete(f"/customers/{created.json()['id']}")).status_code in (200, 204)
+    logs = [(await project.client.get(f"/emails/logs/{send_id}")).json() for send_id in send_ids]
     assert [log["subject"] == "erased" for log in logs] == [False] * len(kept) + [True] * len(erased)
 
 
 async def test_a_request_repeated_after_erasure_gets_the_first_response(project):
     address, key = f"ada-{uuid4().hex[:10]}@example.com", {"idempotency-key": uuid4().hex}
-    made = await project.client.post("/customers", {"email": address, "emailVerified": True})
+    created = await project.client.post("/customers", {"email": address, "emailVerified": True})
     mail = {"to": [address], "from": "shop@acme.example", "subject": "Hello", "text": "Hello"}
     batch = {"emails": [mail, {**mail, "to": [f"not an address: {address}"]}]}
     first = await project.client.post("/emails", mail, headers=key)
-    first_of_many = await project.client.post("/emails/batch", batch, headers=key)
-    assert first_of_many.json()["data"][1]["error"]
-    assert (await project.client.delete(f"/customers/{made.json()['id']}")).status_code in (200, 204)
+    first_batch = await project.client.post("/emails/batch", batch, headers=key)
+    assert first_batch.json()["data"][1]["error"]
+    assert (await project.client.delete(f"/customers/{created.json()['id']}")).status_code in (200, 204)
     assert (await project.client.post("/emails", mail, headers=key)).json() == first.json()
-    again = (await project.client.post("/emails/batch", batch, headers=key)).json()["data"]
-    assert again[0] == first_of_many.json()["data"][0]
-    assert again[1] == {**first_of_many.json()["data"][1], "error": "erased"}
+    repeated = (await project.client.post("/emails/batch", batch, headers=key)).json()["data"]
+    assert repeated[0] == first_batch.json()["data"][0]
+    assert repeated[1] == {**first_batch.json()["data"][1], "error": "erased"}

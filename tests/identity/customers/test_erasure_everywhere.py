@@ -16,10 +16,10 @@ from tests.identity.customers.test_erasure import places
 from tests.peers.http_receiver import Reply, http_receiver
 
 IP = "203.0.113.77"
-"""Where the person is, and nobody else in this file."""
+"""The IP address of the erased customer, which no other client in this file uses."""
 
 
-TOUCHED = {
+PERSONAL_DATA_COLUMNS = {
     *("audit_log.metadata", "captured_messages.message", "captured_messages.recipients", "captured_messages.subject"),
     *("contacts.attributes", "contacts.email", "contacts.email_key", "sign_in_attempts.ip_address"),
     *("customer_former_addresses.email", "customer_former_addresses.email_key", "sessions.ip_address"),
@@ -30,7 +30,7 @@ TOUCHED = {
     *("sends.to_addresses", "suppressions.address", "tracking_hits.ip_address", "tracking_hits.url"),
     *("tracking_hits.user_agent", "webhook_deliveries.response_body"),
 }
-"""Where this life leaves traces, so that the search after it proves something."""
+"""Columns that contain personal data before the erasure; otherwise, not finding any after it would prove nothing."""
 
 
 @pytest.fixture
@@ -38,16 +38,17 @@ def settings(settings):
     return msgspec.structs.replace(settings, outbound_allow=tuple(read_networks("127.0.0.0/8, ::1/128")))
 
 
-async def ok(answer):
-    answer = await answer
-    assert answer.status_code < 300, answer.text
-    return answer.json() if answer.content else None
+async def ok(request):
+    """Await a request that must succeed. Returns the JSON of the response."""
+    response = await request
+    assert response.status_code < 300, response.text
+    return response.json() if response.content else None
 
 
 async def visit(stranger, message, agent):
-    """Open a message and follow its links, as the browser of somebody called like that."""
-    found = [unescape(href) for href in re.findall(r'(?:href|src)="([^"]+)"', message["html"])]
-    paths = [urlsplit(each)._replace(scheme="", netloc="").geturl() for each in found if "/t/" in each]
+    """Open a message and follow its tracked links with this user agent."""
+    urls = [unescape(href) for href in re.findall(r'(?:href|src)="([^"]+)"', message["html"])]
+    paths = [urlsplit(url)._replace(scheme="", netloc="").geturl() for url in urls if "/t/" in url]
     assert paths
     for path in paths:
         await stranger.get(path, headers={"user-agent": agent})
@@ -56,35 +57,35 @@ async def visit(stranger, message, agent):
 async def test_erasure_covers_every_table_with_personal_data(auth, project, world, work_off, clock, stranger):
     unique = uuid4().hex[:10]
     address, old = f"ada-{unique}@example.com", f"former-{unique}@example.com"
-    name, secret, given = f"Ada{unique}", f"favourite-{unique}", f"crm-{unique}"
-    words = [address, old, name, secret, given, IP]
-    here, client = auth.at(ip=IP, agent=f"Browser of {name}"), project.client
+    name, secret, external_id = f"Ada{unique}", f"favourite-{unique}", f"crm-{unique}"
+    words = [address, old, name, secret, external_id, IP]
+    customer_browser, client = auth.at(ip=IP, agent=f"Browser of {name}"), project.client
     stranger.http._transport.client = (IP, 40_000)
     async with http_receiver() as receiver:
-        said = Reply(body=f"Thank you {name} <{address}>, {secret}".encode())
-        receiver.script("/hook", said)
-        receiver.script("/step", said)
-        about = ["customer.signed_in", "customer.banned", "contact.created", "contact.updated", "email.*"]
-        await ok(client.post("/webhooks", {"url": receiver.url("/hook"), "events": about}))
+        reply = Reply(body=f"Thank you {name} <{address}>, {secret}".encode())
+        receiver.script("/hook", reply)
+        receiver.script("/step", reply)
+        event_types = ["customer.signed_in", "customer.banned", "contact.created", "contact.updated", "email.*"]
+        await ok(client.post("/webhooks", {"url": receiver.url("/hook"), "events": event_types}))
         await ok(client.post("/webhooks", {"url": receiver.url("/all"), "events": ["*"]}))
         await auth.settings(contacts="CREATE", redirectUrls=["https://app.example.com/in"])
 
-        # A customer, with another address at first, who is a contact too.
-        up = await here.signed_up(old)
-        customer = up["customer"]["id"]
-        ada = here.as_(up["accessToken"])
+        # A customer who is also a contact, and whose address has changed.
+        sign_up = await customer_browser.signed_up(old)
+        customer = sign_up["customer"]["id"]
+        ada = customer_browser.as_(sign_up["accessToken"])
         await ok(ada.client.patch("/me", {"name": name}))
-        asked = await ok(ada.post("/email/change", {"email": address}))
-        await ok(ada.post("/verify-email", {"challengeId": asked["challengeId"], "code": await auth.code(address)}))
+        challenge = await ok(ada.post("/email/change", {"email": address}))
+        await ok(ada.post("/verify-email", {"challengeId": challenge["challengeId"], "code": await auth.code(address)}))
         await ok(client.patch(f"/customers/{customer}/metadata", {"metadata": {secret: secret}}))
-        await ok(client.post("/customers/link", {"customerId": customer, "externalUserId": given}))
+        await ok(client.post("/customers/link", {"customerId": customer, "externalUserId": external_id}))
         await ok(client.patch(f"/customers/{customer}/roles", {"roles": ["MEMBER"]}))
-        await here.sign_in(address)
-        await here.sign_in(address, "wrong password")
+        await customer_browser.sign_in(address)
+        await customer_browser.sign_in(address, "wrong password")
         await ok(ada.post("/mfa/totp/enroll"))
-        await here.post("/sign-in/link", {"email": address, "redirectUrl": "https://app.example.com/in"})
+        await customer_browser.post("/sign-in/link", {"email": address, "redirectUrl": "https://app.example.com/in"})
 
-        # Contacts, audiences, an import with lines that fail, an automation with every way out, a campaign.
+        # Contacts, audiences, an import with invalid lines, an automation with each kind of delivery, a campaign.
         lines = ["email,name", f"{address},{name}", f"{old},{name}", f"{name} <{address}>,x", f"not of {name},{secret}"]
         csv = "\n".join(lines)
         await ok(client.request("POST", "/contacts/import", content=csv, headers={"content-type": "text/csv"}))
@@ -101,21 +102,26 @@ async def test_erasure_covers_every_table_with_personal_data(auth, project, worl
         ]
         trigger = {"type": "AUDIENCE_JOINED", "audienceId": audience["id"]}
         await ok(client.post("/automations", {"name": "A", "trigger": trigger, "steps": steps, "active": True}))
-        people = [{"email": address, "attributes": {"name": name, "note": secret}}, {"email": old}]
-        await ok(client.post(f"/audiences/{audience['id']}/contacts/bulk-email", {"contacts": people}))
+        recipients = [{"email": address, "attributes": {"name": name, "note": secret}}, {"email": old}]
+        await ok(client.post(f"/audiences/{audience['id']}/contacts/bulk-email", {"contacts": recipients}))
         await work_off()
         campaign = {"name": "C", "subject": "Hello {{ name }}", "fromEmail": sender, "fromName": "News"}
         ids = {"templateId": template["id"], "domainId": domain["id"], "audienceId": audience["id"]}
-        told = {"name": "order.placed", "email": address, "data": {"by": name, "of": secret}, "idempotencyKey": given}
-        await ok(client.post("/events", told))
-        made = await ok(client.post("/campaigns", {**campaign, **ids}))
-        await ok(client.post(f"/campaigns/{made['id']}/send"))
+        custom_event = {
+            "name": "order.placed",
+            "email": address,
+            "data": {"by": name, "of": secret},
+            "idempotencyKey": external_id,
+        }
+        await ok(client.post("/events", custom_event))
+        created = await ok(client.post("/campaigns", {**campaign, **ids}))
+        await ok(client.post(f"/campaigns/{created['id']}/send"))
         await work_off()
 
-        former = (await ok(client.get(f"/contacts?q={old}")))["data"][0]["id"]
-        await ok(client.delete(f"/contacts/{former}"))
+        former_contact = (await ok(client.get(f"/contacts?q={old}")))["data"][0]["id"]
+        await ok(client.delete(f"/contacts/{former_contact}"))
 
-        # Mails: one with copies, one that waits, one of the test environment, one that is suppressed; all looked at.
+        # Mails: with copies, scheduled, of the test environment, and suppressed. All captured mails are opened.
         mail = {"to": [address], "from": sender, "subject": f"Hello {name}", "html": html.replace("{{ name }}", name)}
         await ok(
             client.post(
@@ -125,17 +131,17 @@ async def test_erasure_covers_every_table_with_personal_data(auth, project, worl
         await ok(client.post("/emails", {**mail, "to": ["friend@example.com"], "cc": [f"{name} <{address}>"]}))
         later = {**mail, "scheduledAt": (clock() + timedelta(days=1)).isoformat()}
         await ok(client.post("/emails", later))
-        test = await project.key(environment="TEST")
-        await ok(test.post("/emails", mail))
+        test_key = await project.key(environment="TEST")
+        await ok(test_key.post("/emails", mail))
         await work_off()
-        for each in (await ok(client.get("/inbox?limit=100")))["data"]:
-            message = await ok(client.get(f"/inbox/{each['id']}"))
+        for captured in (await ok(client.get("/inbox?limit=100")))["data"]:
+            message = await ok(client.get(f"/inbox/{captured['id']}"))
             if name in json.dumps(message) and "/t/" in message["html"]:
                 await visit(stranger, message, f"Browser of {name}")
         await ok(client.post("/suppressions", {"address": address}))
         await ok(client.post("/emails", mail))
 
-        # Organizations: a member, invited to another one by both addresses.
+        # Organizations: a membership in one, and invitations to another one for both addresses.
         acme = await ok(client.post("/b2b/organizations", {"name": "Acme"}))
         other = await ok(client.post("/b2b/organizations", {"name": "Other"}))
         await ok(client.post(f"/b2b/organizations/{acme['id']}/members", {"customerId": customer}))
@@ -146,9 +152,9 @@ async def test_erasure_covers_every_table_with_personal_data(auth, project, worl
         await work_off()
 
         before = await places(world, words)
-        assert sorted(TOUCHED - before) == []
+        assert sorted(PERSONAL_DATA_COLUMNS - before) == []
         await ok(client.delete(f"/customers/{customer}"))
         await work_off()
-        left = await places(world, words)
-    assert left == set()
+        after = await places(world, words)
+    assert after == set()
     assert (await verify_chain(world.db, project.id)).intact

@@ -1,4 +1,4 @@
-"""Managing customers under `/projects` and `/apps`: filters, bans, roles, merging."""
+"""Managing customers at `/projects/…` and `/apps/…`: filters, bans, metadata, roles, merging, timeline, import."""
 
 import asyncio
 import csv
@@ -12,31 +12,28 @@ from tests.identity.customers.conftest import new_address
 from tests.messaging.campaigns.test_campaigns import prepared
 
 
-def address() -> str:
-    return f"{uuid4().hex[:12]}@example.com"
-
-
 async def create(client, **fields):
-    made = await client.post("/customers", {"email": address(), **fields})
-    assert made.status_code == 201, made.text
-    return made.json()
+    """Create a customer with a new address, unless `fields` has one."""
+    response = await client.post("/customers", {"email": new_address(), **fields})
+    assert response.status_code == 201, response.text
+    return response.json()
 
 
 async def test_a_customer_is_created_and_read_under_projects_and_apps(project):
-    made = await create(project.client, name="Ada", metadata={"plan": "pro"}, emailVerified=True)
-    read = (await project.client.get(f"/customers/{made['id']}")).json()
-    assert read == made
+    created = await create(project.client, name="Ada", metadata={"plan": "pro"}, emailVerified=True)
+    read = (await project.client.get(f"/customers/{created['id']}")).json()
+    assert read == created
     assert (read["projectId"], read["name"], read["metadata"]) == (project.id, "Ada", {"plan": "pro"})
-    seen = (await project.client.get(f"/apps/{project.id}/end-users/{made['id']}")).json()
-    assert seen["appId"] == project.id
-    assert "projectId" not in seen
-    assert "phone" not in seen
+    end_user = (await project.client.get(f"/apps/{project.id}/end-users/{created['id']}")).json()
+    assert end_user["appId"] == project.id
+    assert "projectId" not in end_user
+    assert "phone" not in end_user
 
 
 async def test_addresses_are_unique_ignoring_case(project):
-    made = await create(project.client)
-    again = await project.client.post("/customers", {"email": made["email"].upper()})
-    assert (again.status_code, again.json()["code"]) == (409, "email_taken")
+    customer = await create(project.client)
+    refused = await project.client.post("/customers", {"email": customer["email"].upper()})
+    assert (refused.status_code, refused.json()["code"]) == (409, "email_taken")
 
 
 @pytest.mark.parametrize(("one", "other"), [("strasse", "straße"), ("list", "li\u017ft"), ("fi", "\ufb01")])
@@ -50,7 +47,7 @@ async def test_similar_looking_addresses_are_different(project, one, other):
 
 async def test_customers_of_another_project_are_404(project, new_project):
     other = await new_project()
-    theirs = await create(other.client)
+    customer = await create(other.client)
     for method, path in (
         ("GET", ""),
         ("DELETE", ""),
@@ -62,9 +59,9 @@ async def test_customers_of_another_project_are_404(project, new_project):
         ("POST", "/sessions/revoke-all"),
         ("POST", "/mfa/reset"),
     ):
-        answer = await project.client.request(method, f"/customers/{theirs['id']}{path}")
-        assert answer.status_code == 404, path
-    assert (await other.client.get(f"/customers/{theirs['id']}")).json() == theirs
+        response = await project.client.request(method, f"/customers/{customer['id']}{path}")
+        assert response.status_code == 404, path
+    assert (await other.client.get(f"/customers/{customer['id']}")).json() == customer
 
 
 FILTERS = [
@@ -89,30 +86,30 @@ FILTERS = [
 
 @pytest.mark.parametrize("family", ["customers", "end-users"])
 async def test_customers_are_found_by_search_and_filters(project, family):
-    stem = uuid4().hex[:6]
-    ada = {"email": f"ada{stem}@example.com", "name": "Ada Lovelace", "password": "a password nobody has"}
+    unique = uuid4().hex[:6]
+    ada = {"email": f"ada{unique}@example.com", "name": "Ada Lovelace", "password": "a password nobody has"}
     people = {
         "ada": {**ada, "emailVerified": True},
-        "grace": {"email": f"grace{stem}@example.com", "phone": "+4930123456", "externalUserId": "crm-7"},
-        "alan": {"email": f"zalan{stem}@example.com"},
+        "grace": {"email": f"grace{unique}@example.com", "phone": "+4930123456", "externalUserId": "crm-7"},
+        "alan": {"email": f"zalan{unique}@example.com"},
     }
     names = {(await create(project.client, **fields))["id"]: name for name, fields in people.items()}
-    banned = next(each for each, name in names.items() if name == "alan")
-    assert (await project.client.post(f"/customers/{banned}/ban")).status_code == 200
+    banned_id = next(customer_id for customer_id, name in names.items() if name == "alan")
+    assert (await project.client.post(f"/customers/{banned_id}/ban")).status_code == 200
     base = f"/apps/{project.id}/end-users" if family == "end-users" else "/customers"
     searches = [
-        (f"q={banned}", ["alan"]),
+        (f"q={banned_id}", ["alan"]),
         (f"q={people['ada']['email'].upper()}", ["ada"]),
-        (f"q=alan{stem}@example.com", ["alan"]),
-        (f"q=ada{stem}@example.org", []),
-        (f"q={stem}@exam", ["ada", "alan", "grace"]),
+        (f"q=alan{unique}@example.com", ["alan"]),
+        (f"q=ada{unique}@example.org", []),
+        (f"q={unique}@exam", ["ada", "alan", "grace"]),
         ("q=example.com", ["ada", "alan", "grace"]),
         ("q=sample.com", []),
         ("q=_da", []),
     ]
     for query, expected in [*FILTERS, *searches]:
         page = (await project.client.get(f"{base}?{query}")).json()
-        assert sorted(names[each["id"]] for each in page["data"]) == sorted(expected), query
+        assert sorted(names[customer["id"]] for customer in page["data"]) == sorted(expected), query
         assert page["total"] == len(expected), query
         exported = await project.client.get(f"{base}/export?{query}")
         rows = list(csv.DictReader(io.StringIO(exported.text)))
@@ -121,35 +118,37 @@ async def test_customers_are_found_by_search_and_filters(project, family):
 
 @pytest.mark.parametrize("q", ["émile", "ÅNGSTRÖM", "İstanbul", "istanbul", "straße", "\u3000", "  ", "{}%", "100%_"])
 async def test_search_finds_names_in_any_language_and_treats_wildcards_literally(project, q):
-    made = await create(project.client, name="Émile ångström İSTANBUL Straße")
-    found = (await project.client.get("/customers", params={"q": q})).json()
-    assert [each["id"] for each in found["data"]] == ([] if "%" in q else [made["id"]])
-    assert found["total"] == len(found["data"])
+    created = await create(project.client, name="Émile ångström İSTANBUL Straße")
+    results = (await project.client.get("/customers", params={"q": q})).json()
+    assert [customer["id"] for customer in results["data"]] == ([] if "%" in q else [created["id"]])
+    assert results["total"] == len(results["data"])
     nameless = (await project.client.post("/customers", {"phone": "+4930123456"})).json()
     if q.isspace():
         page = (await project.client.get("/customers", params={"q": q})).json()
-        assert [each["id"] for each in page["data"]] == [nameless["id"], made["id"]], "nothing is asked for"
+        assert [customer["id"] for customer in page["data"]] == [nameless["id"], created["id"]], (
+            "a blank search text filters nothing"
+        )
 
 
 @pytest.mark.parametrize("query", ["q=page", "status=unverified", "q=page&status=active", ""])
 async def test_every_page_has_the_exact_total(project, query):
-    made = [(await create(project.client, email=f"page{uuid4().hex[:8]}@example.com"))["id"] for _ in range(5)]
-    seen = []
+    customer_ids = [(await create(project.client, email=f"page{uuid4().hex[:8]}@example.com"))["id"] for _ in range(5)]
+    listed_ids = []
     for number, expected in ((1, 2), (2, 2), (3, 1), (4, 0), (9, 0)):
         page = (await project.client.get(f"/customers?{query}&limit=2&page={number}")).json()
         assert (page["total"], page["pages"], page["page"], len(page["data"])) == (5, 3, number, expected)
-        seen += [each["id"] for each in page["data"]]
-    assert seen == made[::-1], "newest first, each once"
+        listed_ids += [customer["id"] for customer in page["data"]]
+    assert listed_ids == customer_ids[::-1], "newest first, and every customer once"
 
 
 async def test_an_unknown_status_is_rejected_with_the_valid_ones(project):
-    answer = await project.client.get("/customers?status=happy")
-    assert answer.status_code == 400
-    assert answer.json()["errors"][0]["path"] == "query/status"
-    assert "unverified" in answer.json()["detail"]
+    response = await project.client.get("/customers?status=happy")
+    assert response.status_code == 400
+    assert response.json()["errors"][0]["path"] == "query/status"
+    assert "unverified" in response.json()["detail"]
 
 
-async def test_the_stats_follow_every_change(project):
+async def test_the_stats_are_correct_after_every_change(project):
     async def stats():
         first = (await project.client.get("/customers/stats")).json()
         assert first == (await project.client.get(f"/apps/{project.id}/end-users/stats")).json()
@@ -167,13 +166,13 @@ async def test_the_stats_follow_every_change(project):
 
 @pytest.mark.parametrize("family", ["customers", "end-users"])
 async def test_a_ban_can_have_a_reason_and_an_end(project, clock, family):
-    made = await create(project.client)
-    base = f"/apps/{project.id}/end-users/{made['id']}" if family == "end-users" else f"/customers/{made['id']}"
+    customer = await create(project.client)
+    base = f"/apps/{project.id}/end-users/{customer['id']}" if family == "end-users" else f"/customers/{customer['id']}"
     until = (clock() + timedelta(days=1)).isoformat()
     banned = (await project.client.post(f"{base}/ban", {"reason": "Fraud", "expiresAt": until})).json()
     assert banned["bannedAt"] is not None
-    again = (await project.client.post(f"{base}/ban")).json()
-    assert again["bannedAt"] == banned["bannedAt"]
+    repeated = (await project.client.post(f"{base}/ban")).json()
+    assert repeated["bannedAt"] == banned["bannedAt"]
     unbanned = (await project.client.post(f"{base}/unban")).json()
     assert unbanned["bannedAt"] is None
     await project.client.post(f"{base}/ban", {"expiresAt": until})
@@ -181,40 +180,40 @@ async def test_a_ban_can_have_a_reason_and_an_end(project, clock, family):
     assert past.json()["errors"][0]["path"] == "/expiresAt"
     clock.move(timedelta(hours=25))
     assert (await project.client.get(base)).json()["bannedAt"] is None
-    lapsed = (await project.client.post(f"{base}/unban")).json()
-    assert lapsed["bannedAt"] is None
+    ended = (await project.client.post(f"{base}/unban")).json()
+    assert ended["bannedAt"] is None
     assert (await project.client.post(f"{base}/unlock")).status_code == 200
-    log = (await project.client.get(f"/customers/{made['id']}/audit-log")).json()["data"]
-    assert sum(each["action"] == "customer.unbanned" for each in log) == 1, "what ended by itself is not lifted"
+    log = (await project.client.get(f"/customers/{customer['id']}/audit-log")).json()["data"]
+    assert sum(entry["action"] == "customer.unbanned" for entry in log) == 1, "no entry for the ban that had ended"
 
 
 @pytest.mark.parametrize("family", ["customers", "end-users"])
 async def test_metadata_is_merged_and_limited(project, family):
-    made = await create(project.client, metadata={"plan": "free", "since": 2020})
-    base = f"/apps/{project.id}/end-users/{made['id']}" if family == "end-users" else f"/customers/{made['id']}"
+    customer = await create(project.client, metadata={"plan": "free", "since": 2020})
+    base = f"/apps/{project.id}/end-users/{customer['id']}" if family == "end-users" else f"/customers/{customer['id']}"
     change = {"plan": "pro", "since": None, "a": {"b": 1}}
     changed = await project.client.patch(f"{base}/metadata", {"metadata": change})
     assert changed.json()["metadata"] == {"plan": "pro", "a": {"b": 1}}
-    big = await project.client.patch(f"{base}/metadata", {"metadata": {"note": "x" * 17_000}})
-    assert (big.status_code, big.json()["code"]) == (400, "metadata_too_large")
+    too_large = await project.client.patch(f"{base}/metadata", {"metadata": {"note": "x" * 17_000}})
+    assert (too_large.status_code, too_large.json()["code"]) == (400, "metadata_too_large")
 
 
 async def test_roles_are_added_and_replaced(project):
-    made = await create(project.client)
-    base = f"/customers/{made['id']}/roles"
+    customer = await create(project.client)
+    base = f"/customers/{customer['id']}/roles"
     assert (await project.client.patch(base, {"roles": ["MEMBER"]})).json()["roles"] == ["MEMBER"]
     assert (await project.client.patch(base, {"roles": ["ADMIN", "MEMBER"]})).json()["roles"] == ["MEMBER", "ADMIN"]
     assert (await project.client.put(base, {"roles": ["OWNER"]})).json()["roles"] == ["OWNER"]
-    seen = await project.client.patch(f"/apps/{project.id}/end-users/{made['id']}/roles", {"roles": ["ADMIN"]})
-    assert seen.json()["roles"] == ["OWNER", "ADMIN"]
+    end_user = await project.client.patch(f"/apps/{project.id}/end-users/{customer['id']}/roles", {"roles": ["ADMIN"]})
+    assert end_user.json()["roles"] == ["OWNER", "ADMIN"]
     unknown = await project.client.put(base, {"roles": ["WIZARD"]})
     assert (unknown.status_code, unknown.json()["code"]) == (422, "role_unknown")
-    assert (await project.client.get(f"/customers/{made['id']}")).json()["roles"] == ["OWNER", "ADMIN"]
+    assert (await project.client.get(f"/customers/{customer['id']}")).json()["roles"] == ["OWNER", "ADMIN"]
 
 
 async def test_linking_sets_the_external_identifier(project):
-    made = await create(project.client)
-    body = {"customerId": made["id"], "externalUserId": "u-1"}
+    customer = await create(project.client)
+    body = {"customerId": customer["id"], "externalUserId": "u-1"}
     linked = (await project.client.post("/customers/link", body)).json()
     assert linked["mergedCustomerId"] is None
     assert linked["customer"]["externalUserId"] == "u-1"
@@ -232,11 +231,11 @@ async def test_linking_merges_the_customer_with_the_same_identifier(project):
     merged = linked["customer"]
     assert (merged["email"], merged["metadata"], merged["roles"]) == (holder["email"], {"a": 1, "b": 2}, ["ADMIN"])
     assert (await project.client.get(f"/customers/{holder['id']}")).status_code == 404
-    types = [each["type"] for each in (await project.client.get(f"/customers/{merged['id']}/events")).json()["data"]]
+    types = [event["type"] for event in (await project.client.get(f"/customers/{merged['id']}/events")).json()["data"]]
     assert types.count("customer.signed_up") == 2
     assert types.count("customer.linked") == 1
     log = (await project.client.get(f"/customers/{merged['id']}/audit-log")).json()
-    assert sorted(each["action"] for each in log["data"]) == ["customer.created"] * 2 + ["customer.linked"]
+    assert sorted(entry["action"] for entry in log["data"]) == ["customer.created"] * 2 + ["customer.linked"]
     assert (await project.client.get("/customers/stats")).json()["total"] == 1
 
 
@@ -249,12 +248,12 @@ async def test_a_merge_keeps_all_addresses(project):
 
 
 async def test_concurrent_links_of_one_identifier_leave_one_customer(project):
-    made = [(await create(project.client))["id"] for _ in range(2)]
-    bodies = [{"customerId": each, "externalUserId": "u-5"} for each in made * 3]
-    answers = await asyncio.gather(*(project.client.post("/customers/link", body) for body in bodies))
-    assert {each.status_code for each in answers} <= {200, 404}, "404 for whoever was merged away by then"
-    held = (await project.client.get("/customers?q=u-5")).json()["data"]
-    assert len(held) == 1
+    customer_ids = [(await create(project.client))["id"] for _ in range(2)]
+    bodies = [{"customerId": customer_id, "externalUserId": "u-5"} for customer_id in customer_ids * 3]
+    responses = await asyncio.gather(*(project.client.post("/customers/link", body) for body in bodies))
+    assert {response.status_code for response in responses} <= {200, 404}, "404 for a customer that was merged before"
+    holders = (await project.client.get("/customers?q=u-5")).json()["data"]
+    assert len(holders) == 1
     assert (await project.client.get("/customers/stats")).json()["total"] == 1
 
 
@@ -262,92 +261,94 @@ async def test_banned_customers_cannot_be_merged(project):
     holder = await create(project.client, externalUserId="u-3")
     survivor = await create(project.client)
     await project.client.post(f"/customers/{holder['id']}/ban")
-    answer = await project.client.post("/customers/link", {"customerId": survivor["id"], "externalUserId": "u-3"})
-    assert (answer.status_code, answer.json()["code"]) == (409, "customer_banned")
+    response = await project.client.post("/customers/link", {"customerId": survivor["id"], "externalUserId": "u-3"})
+    assert (response.status_code, response.json()["code"]) == (409, "customer_banned")
     unknown = await project.client.post("/customers/link", {"customerId": "nonsense", "externalUserId": "u-3"})
     assert unknown.status_code == 404
 
 
 async def test_the_timeline_is_paged_without_gaps(project):
-    made = await create(project.client)
+    customer = await create(project.client)
     for number in range(5):
-        await project.client.patch(f"/customers/{made['id']}/metadata", {"metadata": {"n": number}})
+        await project.client.patch(f"/customers/{customer['id']}/metadata", {"metadata": {"n": number}})
     for feed, expected in (("events", 6), ("timeline", 6)):
-        found, cursor = [], ""
+        entries, cursor = [], ""
         while cursor is not None:
-            page = (await project.client.get(f"/customers/{made['id']}/{feed}?limit=2{cursor}")).json()
-            found += page["data"]
+            page = (await project.client.get(f"/customers/{customer['id']}/{feed}?limit=2{cursor}")).json()
+            entries += page["data"]
             cursor = page["nextCursor"] and f"&cursor={page['nextCursor']}"
-        assert len({each["id"] for each in found}) == len(found) == expected
-        assert [each["occurredAt"] for each in found] == sorted((each["occurredAt"] for each in found), reverse=True)
-    tampered = await project.client.get(f"/customers/{made['id']}/events?cursor=WyJhIl0.x")
+        assert len({entry["id"] for entry in entries}) == len(entries) == expected
+        assert [entry["occurredAt"] for entry in entries] == sorted(
+            (entry["occurredAt"] for entry in entries), reverse=True
+        )
+    tampered = await project.client.get(f"/customers/{customer['id']}/events?cursor=WyJhIl0.x")
     assert tampered.status_code == 400
-    seen = await project.client.get(f"/apps/{project.id}/end-users/{made['id']}/audit-log")
-    assert seen.json()["total"] == 6
+    audit_log = await project.client.get(f"/apps/{project.id}/end-users/{customer['id']}/audit-log")
+    assert audit_log.json()["total"] == 6
 
 
 async def test_all_mails_to_a_customer_are_in_the_timeline(auth, project, work_off):
     campaign, (address,) = await prepared(project, 1)
-    up = await auth.signed_up(address)
-    customer, ada = up["customer"]["id"], auth.as_(up["accessToken"])
+    sign_up = await auth.signed_up(address)
+    customer, ada = sign_up["customer"]["id"], auth.as_(sign_up["accessToken"])
     await project.client.post(f"/campaigns/{campaign['id']}/send")
     await work_off()
     new = new_address()
-    asked = (await ada.post("/email/change", {"email": new})).json()
-    body = {"challengeId": asked["challengeId"], "code": await auth.code(new)}
+    challenge = (await ada.post("/email/change", {"email": new})).json()
+    body = {"challengeId": challenge["challengeId"], "code": await auth.code(new)}
     assert (await ada.post("/verify-email", body)).status_code == 200
     await work_off()
-    seen, cursor = [], ""
+    entries, cursor = [], ""
     while cursor is not None:
         page = (await project.client.get(f"/customers/{customer}/timeline?limit=3{cursor}")).json()
-        seen += page["data"]
+        entries += page["data"]
         cursor = page["nextCursor"] and f"&cursor={page['nextCursor']}"
-    assert len({each["id"] for each in seen}) == len(seen)
-    titles = [each["title"] for each in seen if each["kind"] == "EMAIL"]
-    assert sum("code" in each for each in titles) == 2, "to the former address, and to the new one"
-    assert sum("address was changed" in each for each in titles) == 1
-    assert sum(each.startswith("Hello") for each in titles) == 1, "the campaign"
-    stranger = (await create(project.client))["id"]
-    theirs = (await project.client.get(f"/customers/{stranger}/timeline")).json()["data"]
-    assert not [each for each in theirs if each["kind"] == "EMAIL"]
+    assert len({entry["id"] for entry in entries}) == len(entries)
+    titles = [entry["title"] for entry in entries if entry["kind"] == "EMAIL"]
+    assert sum("code" in title for title in titles) == 2, "to the former address, and to the new one"
+    assert sum("address was changed" in title for title in titles) == 1
+    assert sum(title.startswith("Hello") for title in titles) == 1, "the campaign"
+    other_id = (await create(project.client))["id"]
+    other_entries = (await project.client.get(f"/customers/{other_id}/timeline")).json()["data"]
+    assert not [entry for entry in other_entries if entry["kind"] == "EMAIL"]
 
 
 async def test_revoking_an_unknown_session_is_404(project):
-    made = await create(project.client)
-    for base in (f"/customers/{made['id']}", f"/apps/{project.id}/end-users/{made['id']}"):
+    customer = await create(project.client)
+    for base in (f"/customers/{customer['id']}", f"/apps/{project.id}/end-users/{customer['id']}"):
         assert (await project.client.post(f"{base}/sessions/{uuid4()}/revoke")).status_code == 404
         assert (await project.client.post(f"{base}/sessions/revoke-all")).status_code == 204
         assert (await project.client.post(f"{base}/mfa/reset")).status_code == 204
 
 
 async def test_deleting_returns_the_former_record(project):
-    made = await create(project.client, name="Ada")
-    gone = await project.client.delete(f"/customers/{made['id']}")
-    assert gone.json() == made
-    assert (await project.client.get(f"/customers/{made['id']}")).status_code == 404
-    events = (await project.client.get(f"/customers/{made['id']}/events")).json()["data"]
-    assert [each["type"] for each in events] == ["customer.deleted", "customer.signed_up"]
-    assert all(each["erasedAt"] and each["metadata"] == {} for each in events)
+    customer = await create(project.client, name="Ada")
+    deleted = await project.client.delete(f"/customers/{customer['id']}")
+    assert deleted.json() == customer
+    assert (await project.client.get(f"/customers/{customer['id']}")).status_code == 404
+    events = (await project.client.get(f"/customers/{customer['id']}/events")).json()["data"]
+    assert [event["type"] for event in events] == ["customer.deleted", "customer.signed_up"]
+    assert all(event["erasedAt"] and event["metadata"] == {} for event in events)
     other = await create(project.client)
-    seen = await project.client.delete(f"/apps/{project.id}/end-users/{other['id']}")
-    assert seen.json()["id"] == other["id"]
+    deleted_end_user = await project.client.delete(f"/apps/{project.id}/end-users/{other['id']}")
+    assert deleted_end_user.json()["id"] == other["id"]
 
 
 async def test_an_import_skips_existing_customers_and_reports_faults(project):
-    known = await create(project.client)
+    existing = await create(project.client)
     body = {
         "customers": [
-            {"email": known["email"]},
-            {"email": address(), "passwordHash": "$2b$12$" + "a" * 53},
-            {"email": address(), "passwordHash": "$2b$31$" + "a" * 53},
+            {"email": existing["email"]},
+            {"email": new_address(), "passwordHash": "$2b$12$" + "a" * 53},
+            {"email": new_address(), "passwordHash": "$2b$31$" + "a" * 53},
             {"email": "nonsense"},
-            {"email": address(), "password": "password1"},
-            {"email": address(), "roles": ["WIZARD"]},
+            {"email": new_address(), "password": "password1"},
+            {"email": new_address(), "roles": ["WIZARD"]},
         ]
     }
-    done = (await project.client.post("/customers/import", body)).json()
-    assert (done["created"], done["skipped"], done["failed"]) == (1, 1, 4)
-    assert [(each["index"], each["code"]) for each in done["faults"]] == [
+    result = (await project.client.post("/customers/import", body)).json()
+    assert (result["created"], result["skipped"], result["failed"]) == (1, 1, 4)
+    assert [(fault["index"], fault["code"]) for fault in result["faults"]] == [
         (2, "hash_refused"),
         (3, "invalid"),
         (4, "password_common"),

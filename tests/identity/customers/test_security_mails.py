@@ -1,4 +1,4 @@
-"""Security notices to customers: each is sent, and each can be switched off."""
+"""Security notices to customers: each kind is sent, and can be switched off."""
 
 import base64
 from datetime import timedelta
@@ -8,7 +8,7 @@ import pytest
 from postern.platform.projects.model import SECURITY_MAILS
 from postern.security.totp import code_at
 from tests.identity.customers.conftest import GOOD, new_address
-from tests.identity.customers.test_linking import come_back, finish, provider, provider_browser, settings
+from tests.identity.customers.test_linking import code_of_account, finish, provider, provider_browser, settings
 
 __all__ = ["provider", "provider_browser", "settings"]
 
@@ -26,8 +26,8 @@ async def password_changed(auth, ada, address, **_):
 
 async def email_changed(auth, ada, address, **_):
     new = new_address()
-    asked = (await ada.post("/email/change", {"email": new})).json()
-    body = {"challengeId": asked["challengeId"], "code": await auth.code(new)}
+    challenge = (await ada.post("/email/change", {"email": new})).json()
+    body = {"challengeId": challenge["challengeId"], "code": await auth.code(new)}
     assert (await ada.post("/verify-email", body)).status_code == 200
 
 
@@ -38,31 +38,32 @@ async def mfa_changed(auth, ada, address, clock, **_):
 
 
 async def identity_changed(auth, ada, address, provider_browser, **_):
-    assert (await finish(ada, await come_back(ada, provider_browser, sub="42"))).status_code == 200
+    assert (await finish(ada, await code_of_account(ada, provider_browser, sub="42"))).status_code == 200
 
 
-HAPPENS = {
+CHANGES = {
     "NEW_DEVICE": (new_device, "New sign-in"),
     "PASSWORD_CHANGED": (password_changed, "password was changed"),
     "EMAIL_CHANGED": (email_changed, "address was changed"),
     "MFA_CHANGED": (mfa_changed, "second factor"),
     "IDENTITY_CHANGED": (identity_changed, "How you sign in"),
 }
+"""For each kind of notice: a function that causes it, and words of its subject."""
 
 
 async def test_mails_that_cannot_be_sent_are_reported_by_an_event(auth, project, clock):
     relay = {"host": "relay.example", "tls": "none"}
-    changed = {"transport": "relay", "relays": [relay], "signIn": {"mailFrom": "door@never-verified.example"}}
-    assert (await project.developer.patch("", {"settings": changed})).status_code == 200
+    settings = {"transport": "relay", "relays": [relay], "signIn": {"mailFrom": "login@never-verified.example"}}
+    assert (await project.developer.patch("", {"settings": settings})).status_code == 200
     assert (await auth.post("/sign-up", {"email": new_address(), "password": GOOD})).status_code == 201
     for _ in range(7):
         await auth.work_off()
         assert (await project.client.get("/events?type=customer.mail_failed")).json()["data"] == []
         clock.move(timedelta(seconds=61))
     await auth.work_off()
-    (told,) = (await project.client.get("/events?type=customer.mail_failed")).json()["data"]
-    assert (told["data"]["kind"], told["data"]["code"]) == ("SIGN_UP", "domain_not_verified")
-    assert "settings.signIn.mailFrom" in told["data"]["reason"], "what to do"
+    (event,) = (await project.client.get("/events?type=customer.mail_failed")).json()["data"]
+    assert (event["data"]["kind"], event["data"]["code"]) == ("SIGN_UP", "domain_not_verified")
+    assert "settings.signIn.mailFrom" in event["data"]["reason"], "the reason tells the developer what to do"
 
 
 async def test_an_expired_code_is_not_mailed(auth, project, clock, world):
@@ -70,8 +71,8 @@ async def test_an_expired_code_is_not_mailed(auth, project, clock, world):
     await auth.post("/sign-in/code", {"email": address})
     clock.move(timedelta(minutes=11))
     assert await auth.mails(address) == []
-    (told,) = (await project.client.get("/events?type=customer.mail_failed")).json()["data"]
-    assert (told["data"]["kind"], told["data"]["code"]) == ("CODE", "expired")
+    (event,) = (await project.client.get("/events?type=customer.mail_failed")).json()["data"]
+    assert (event["data"]["kind"], event["data"]["code"]) == ("CODE", "expired")
     await auth.post("/sign-in/code", {"email": address})
     await auth.work_off()
     async with world.db.connection() as connection:
@@ -83,18 +84,18 @@ async def test_an_expired_code_is_not_mailed(auth, project, clock, world):
 
 
 def test_the_test_covers_every_kind_of_security_mail():
-    assert set(HAPPENS) == set(SECURITY_MAILS)
+    assert set(CHANGES) == set(SECURITY_MAILS)
 
 
 @pytest.mark.parametrize("kind", SECURITY_MAILS)
 @pytest.mark.parametrize("on", [True, False], ids=["on", "off"])
 async def test_each_security_mail_is_sent_unless_switched_off(auth, provider_browser, clock, kind, on):
-    happen, subject = HAPPENS[kind]
+    change, subject = CHANGES[kind]
     address = new_address()
-    up = await auth.signed_up(address)
-    await auth.settings(securityMails=[kind] if on else [each for each in SECURITY_MAILS if each != kind])
+    sign_up = await auth.signed_up(address)
+    await auth.settings(securityMails=[kind] if on else [other for other in SECURITY_MAILS if other != kind])
     before = len(await auth.mails(address))
-    await happen(auth, auth.as_(up["accessToken"]), address, clock=clock, provider_browser=provider_browser)
+    await change(auth, auth.as_(sign_up["accessToken"]), address, clock=clock, provider_browser=provider_browser)
     mails = (await auth.mails(address))[before:]
     assert [subject in mail["subject"] for mail in mails] == ([True] if on else [])
 
@@ -108,5 +109,5 @@ async def test_mails_have_a_button_with_the_link_and_name_the_app(auth):
     mail = (await auth.mails(address))[-1]
     assert ">Choose a new password</a>" in mail["html"]
     assert "Acme &amp; Sons</p>" in mail["html"]
-    assert ">http" not in mail["html"], "no address is shown as it is"
+    assert ">http" not in mail["html"], "no link shows its URL as text"
     assert "token=" in mail["text"]
