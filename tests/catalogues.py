@@ -37,7 +37,7 @@ Postern; the data of your own events is in `data.data`.
 
 A campaign sends one `campaign.started` instead of an `email.queued` for each contact. Each of its messages then has
 the events of its delivery: {campaign_events}.
-Their `subject` is the subject that this contact received, or null if the message was never composed.
+In these events, `subject` is the subject that the contact received, or null if the message was never composed.
 """
 
 
