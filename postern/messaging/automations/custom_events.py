@@ -48,7 +48,7 @@ class CustomEvent(Body):
     """Words separated by dots (`order.placed`). Names that begin with `email.`, `contact.` … are reserved."""
     contact_id: str | None = None
     email: Annotated[str, msgspec.Meta(max_length=1_000)] | None = None
-    """Address of the contact concerned; the contact is created if there is none."""
+    """Address of the contact concerned; a contact with this address is created if there is none."""
     data: dict[str, Any] = {}
     idempotency_key: EventKey | None = None
     """An event whose key was used within the last 24 hours is not recorded again."""
@@ -137,8 +137,8 @@ async def _record(
         )
         recorded = [event for event in created if event.id not in duplicates]
         await events.record_all(tx, recorded)
-        # `engagement_only`: update only audiences whose rules refer to opens, clicks or custom events.
         contact_ids = sorted({event.subject_id for event in recorded if event.subject_id})
+        # Of the audiences, only those whose rules refer to opens, clicks or custom events can change.
         await membership.contacts_changed(tx, call.project_id, contact_ids, call.now, engagement_only=True)
     if duplicates or recorded_before:
         call.headers["Idempotent-Replayed"] = "true"
@@ -171,7 +171,7 @@ def _check(items: list[CustomEvent], *, single: bool) -> None:
 
 
 def _keys(items: list[CustomEvent], header: str | None, *, single: bool) -> list[str | None]:
-    """The idempotency key of each event: its own, or the request's with its index, hashed."""
+    """The hashed idempotency key of each event: that of the event or, if it has none, the header's with the index."""
     if header is not None:
         header = header[1:-1] if len(header) >= 2 and header[0] == header[-1] == '"' else header
         if not 1 <= len(header) <= 255 or not header.isascii() or not header.isprintable():
@@ -205,28 +205,28 @@ def _event(call: Call, item: CustomEvent, contact_id: UUID | None) -> Event:
 async def _contact_ids(tx: Transaction, call: Call, items: list[tuple[str, CustomEvent]]) -> dict[str, UUID | None]:
     """The contact id of each event, keyed by the event's JSON pointer. Creates contacts for unknown addresses."""
     contact_ids: dict[str, UUID | None] = {path: None for path, _ in items}
-    requested = {path: as_id(item.contact_id) for path, item in items if item.contact_id is not None}
+    ids_in_request = {path: as_id(item.contact_id) for path, item in items if item.contact_id is not None}
     rows = _new_contacts({path: item.email for path, item in items if item.email is not None})
     keys = sorted({row.email_key for row in rows.values()})
-    locked = set(await imports.lock_contacts_to_import(tx, call.project_id, keys, list(requested.values())))
-    for path, contact_id in requested.items():
+    locked = set(await imports.lock_contacts_to_import(tx, call.project_id, keys, list(ids_in_request.values())))
+    for path, contact_id in ids_in_request.items():
         if contact_id not in locked:
             raise Invalid.at(f"{path}/contactId", "There is no such contact in this project.", "contact_missing")
     if rows:
         # In one statement: two requests that inserted the same contacts one by one could deadlock.
-        unique = {row.email_key: row for row in rows.values()}
-        await imports.import_batch(tx, call.project_id, list(unique.values()), "skip", call.now)
+        rows_by_key = {row.email_key: row for row in rows.values()}
+        await imports.import_batch(tx, call.project_id, list(rows_by_key.values()), "skip", call.now)
         ids = await contacts.contact_ids(tx, [(call.project_id, key) for key in keys])
         # Contacts that a concurrent transaction inserted are not locked yet.
         await contacts.lock_contacts(
             tx, call.project_id, [contact_id for contact_id in ids.values() if contact_id not in locked]
         )
         contact_ids |= {path: ids.get((call.project_id, row.email_key)) for path, row in rows.items()}
-    return contact_ids | requested
+    return contact_ids | ids_in_request
 
 
 def _new_contacts(addresses: dict[str, str]) -> dict[str, ImportRow]:
-    """Import rows for addresses, keyed by the event's JSON pointer. Raises Invalid."""
+    """Import rows, keyed by the event's JSON pointer like the addresses. Raises Invalid for an invalid address."""
     rows: dict[str, ImportRow] = {}
     for number, (path, text) in enumerate(addresses.items(), start=1):
         try:
@@ -246,7 +246,7 @@ async def _recorded_before(
     """
     indexes = {key: index for index, key in enumerate(keys) if key is not None}
     rows = (
-        await store.known_keys(tx, project_id=call.project_id, key=sorted(indexes), since=call.now - KEY_WINDOW)
+        await store.used_keys(tx, project_id=call.project_id, key=sorted(indexes), since=call.now - KEY_WINDOW)
         if indexes
         else []
     )
@@ -269,26 +269,28 @@ async def _claim_keys(
 
     If a concurrent request claimed a key first, the result maps the id of the new event to that of the recorded one.
     """
-    keyed = {key: (item, event) for item, event, key in zip(items, new_events, keys, strict=True) if key is not None}
-    if not keyed:
+    items_by_key = {
+        key: (item, event) for item, event, key in zip(items, new_events, keys, strict=True) if key is not None
+    }
+    if not items_by_key:
         return {}
-    hashes = {key: _hash(item) for key, (item, _) in keyed.items()}
+    hashes = {key: _hash(item) for key, (item, _) in items_by_key.items()}
     claimed = await store.claim_keys(
         tx,
         project_id=call.project_id,
-        key=list(keyed),
+        key=list(items_by_key),
         body_hash=list(hashes.values()),
-        event_id=[event.id for _, event in keyed.values()],
+        event_id=[event.id for _, event in items_by_key.values()],
         now=call.now,
         window=KEY_WINDOW,
     )
     duplicates: dict[UUID, UUID] = {}
-    for row in await store.known_keys(
-        tx, project_id=call.project_id, key=sorted(set(keyed) - set(claimed)), since=call.now - KEY_WINDOW
+    for row in await store.used_keys(
+        tx, project_id=call.project_id, key=sorted(set(items_by_key) - set(claimed)), since=call.now - KEY_WINDOW
     ):
         if row.body_hash != hashes[row.key]:
             raise EventKeyReused
-        duplicates[keyed[row.key][1].id] = row.event_id
+        duplicates[items_by_key[row.key][1].id] = row.event_id
     await store.delete_expired_keys(tx, project_id=call.project_id, before=call.now - KEY_WINDOW)
     return duplicates
 

@@ -41,8 +41,8 @@ MAIL_EVENTS: Final = tuple(
 """Events that follow from sending an e-mail without any action of the recipient."""
 ANY_CUSTOM_EVENT: Final = "custom.*"
 
-EventKey = tuple[str, UUID | None]
-"""An event's name, and the id of the audience concerned, if any."""
+TriggerKey = tuple[str, UUID | None]
+"""By which triggers are looked up: an event's name, and the id of the audience concerned, if any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +63,11 @@ class StepEffect:
     """The step, as a JSON pointer."""
     after: timedelta
     """Minimum time from the start of a run to this step."""
-    events: frozenset[EventKey]
+    events: frozenset[TriggerKey]
     """Events of the contact that the step causes; each of them may start a run."""
     sets: Mapping[str, str]
-    """The attributes and memberships that the step sets, with their values; empty if it always causes the events."""
+    """The attributes and memberships that the step sets, with their values. If they have these values already, the step
+    causes no events. Empty if the step always causes its events."""
     text: str
     """Description of the step for error messages."""
 
@@ -83,15 +84,15 @@ class LoopEdge:
 def find_loop(
     candidate: LoopMember, others: Sequence[LoopMember], audiences: Sequence[AudienceRules], own_url: str
 ) -> list[ProblemError]:
-    """The steps of the shortest loop in time that `candidate` would be part of, in order; empty if there is none.
+    """The loop with the least total delay that `candidate` would be part of: one error for each step, in order.
 
-    `others` are the active automations with `once: false`. `own_url` is this server's base URL: a WEBHOOK step that
-    calls it may record custom events.
+    Empty if there is no loop, or if its total delay is at least LOOP_MIN_DELAY. `others` are the active automations
+    with `once: false`. `own_url` is this server's base URL: a WEBHOOK step that calls it may record custom events.
     """
     members = {member.id: member for member in (candidate, *others)}
-    audience_index = _Audiences(audiences)
-    effects = {member.id: _effects(member, audience_index, own_url) for member in members.values()}
-    targets: dict[EventKey, list[LoopMember]] = {}
+    dynamic_rules = _Audiences(audiences)
+    effects = {member.id: _effects(member, dynamic_rules, own_url) for member in members.values()}
+    targets: dict[TriggerKey, list[LoopMember]] = {}
     for member in members.values():
         for key in _starting_keys(member.trigger):
             targets.setdefault(key, []).append(member)
@@ -142,11 +143,14 @@ class _Audiences:
             self._depends[id] = frozenset(dependencies)
         return self._depends[id]
 
-    def affected_by(self, variables: Mapping[str, str]) -> Iterator[tuple[UUID, dict[str, str]]]:
-        """Dynamic audiences whose membership a change may affect, each with the relevant part of the change."""
+    def affected_by(self, new_values: Mapping[str, str]) -> Iterator[tuple[UUID, dict[str, str]]]:
+        """The dynamic audiences whose members these new values of attributes and memberships may change.
+
+        Yields the id of each audience, with those of the new values that its rules depend on.
+        """
         for audience_id in self._rules:
             dependencies = self.depends_on(audience_id)
-            relevant = {name: value for name, value in variables.items() if name in dependencies}
+            relevant = {name: value for name, value in new_values.items() if name in dependencies}
             if relevant:
                 yield audience_id, relevant
 
@@ -178,7 +182,7 @@ def _collect_effects(
     Returns the minimum time from the start of the run to the end of the steps; None if they end with EXIT.
     """
     for index, step in enumerate(steps):
-        where = f"{path}/{index}"
+        pointer = f"{path}/{index}"
         if isinstance(step, Exit):
             return None
         if isinstance(step, Delay):
@@ -188,15 +192,15 @@ def _collect_effects(
             if isinstance(step, WaitForEvent):
                 after_else += rules.duration_of(step.timeout) if step.timeout else rules.DEFAULT_EVENT_TIMEOUT
             ends = [
-                _collect_effects(step.then, f"{where}/then", after, effects, audiences, own_url),
-                _collect_effects(step.else_, f"{where}/else", after_else, effects, audiences, own_url),
+                _collect_effects(step.then, f"{pointer}/then", after, effects, audiences, own_url),
+                _collect_effects(step.else_, f"{pointer}/else", after_else, effects, audiences, own_url),
             ]
             continuing = [end for end in ends if end is not None]
             if not continuing:
                 return None
             after = min(continuing)
         else:
-            effects += _effects_of_step(step, where, after, audiences, own_url)
+            effects += _effects_of_step(step, pointer, after, audiences, own_url)
     return after
 
 
@@ -213,34 +217,34 @@ def _effects_of_step(
         yield effect
         yield from _effects_on_dynamic_audiences(effect, audiences)
     elif isinstance(step, AddToAudience | RemoveFromAudience):
-        joins, audience_id = isinstance(step, AddToAudience), as_id(step.audience_id)
+        adds, audience_id = isinstance(step, AddToAudience), as_id(step.audience_id)
         name = audiences.name(audience_id)
         effect = StepEffect(
             path,
             after,
-            frozenset([("audience.joined" if joins else "audience.left", audience_id)]),
-            {_membership(audience_id): str(joins)},
-            f"adds contacts to the audience “{name}”" if joins else f"removes contacts from the audience “{name}”",
+            frozenset([("audience.joined" if adds else "audience.left", audience_id)]),
+            {_membership(audience_id): str(adds)},
+            f"adds contacts to the audience “{name}”" if adds else f"removes contacts from the audience “{name}”",
         )
         yield effect
         yield from _effects_on_dynamic_audiences(effect, audiences)
 
 
 def _effects_on_dynamic_audiences(effect: StepEffect, audiences: _Audiences) -> Iterator[StepEffect]:
-    """The effects of the same step on memberships of dynamic audiences."""
+    """The further effects of the step: the memberships of dynamic audiences that it may change."""
     for audience_id, relevant in audiences.affected_by(effect.sets):
         events = frozenset([("audience.joined", audience_id), ("audience.left", audience_id)])
-        text = f"{effect.text} and so moves them in the audience “{audiences.name(audience_id)}”"
+        text = f"{effect.text} and thereby changes the members of the audience “{audiences.name(audience_id)}”"
         yield replace(effect, events=events, sets=relevant, text=text)
 
 
-def _starting_keys(trigger: Trigger) -> list[EventKey]:
+def _starting_keys(trigger: Trigger) -> list[TriggerKey]:
     """The keys of the events that start a run by this trigger."""
     name, audience_id = rules.starts_on(trigger)
     return [(name, audience_id), *([(ANY_CUSTOM_EVENT, None)] if is_custom_name(name) else [])]
 
 
-def _event_keys(effect: StepEffect) -> set[EventKey]:
+def _event_keys(effect: StepEffect) -> set[TriggerKey]:
     """The keys by which triggers match an effect: its events, with and without the audience."""
     return {key for name, audience_id in effect.events for key in ((name, audience_id), (name, None))}
 
@@ -248,7 +252,10 @@ def _event_keys(effect: StepEffect) -> set[EventKey]:
 def _repeatable_edges(
     edges: list[LoopEdge], effects: Mapping[UUID, list[StepEffect]], candidate: UUID
 ) -> list[LoopEdge]:
-    """The edges that can repeat without end, in the strongly connected component of `candidate`."""
+    """The edges that can repeat without end, in the strongly connected component of `candidate`.
+
+    An edge repeats if its effect always causes the events, or if the component sets a value of the effect differently.
+    """
     while True:
         forward = [(edge.source.id, edge.target.id) for edge in edges]
         component = _reachable(forward, candidate) & _reachable(
@@ -290,7 +297,7 @@ def _shortest_loop(edges: Sequence[LoopEdge], candidate: UUID) -> list[LoopEdge]
         following.setdefault(edge.source.id, []).append(edge)
     pending: list[tuple[timedelta, int, UUID, tuple[LoopEdge, ...]]] = [(timedelta(), 0, candidate, ())]
     done: set[UUID] = set()
-    number = 0
+    tie_breaker = 0
     while pending:
         delay, _, current, path = heappop(pending)
         if path and current == candidate:
@@ -299,6 +306,6 @@ def _shortest_loop(edges: Sequence[LoopEdge], candidate: UUID) -> list[LoopEdge]
             continue
         done.add(current)
         for edge in following.get(current, []):
-            number += 1
-            heappush(pending, (delay + edge.effect.after, number, edge.target.id, (*path, edge)))
+            tie_breaker += 1
+            heappush(pending, (delay + edge.effect.after, tie_breaker, edge.target.id, (*path, edge)))
     return []

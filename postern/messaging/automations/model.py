@@ -26,7 +26,7 @@ RUNS_PER_HOUR_MAX: Final = 1_000
 LOOP_MIN_DELAY: Final = timedelta(hours=1)
 """A loop of automations with a total delay of at least this is allowed: it is a recurring series."""
 CALL_RETRY_DELAYS: Final = tuple(timedelta(seconds=seconds) for seconds in (5, 60, 600, 3_600))
-"""Delays before each retry of a WEBHOOK step; after the last one the step fails."""
+"""Delays before each retry of a WEBHOOK step. If the last retry fails, the step is FAILED and the run continues."""
 
 TriggerType = Literal["AUDIENCE_JOINED", "AUDIENCE_LEFT", "CONTACT_CREATED", "EVENT"]
 RunStatus = Literal["RUNNING", "WAITING", "COMPLETED", "EXITED", "FAILED", "CANCELLED"]
@@ -63,6 +63,7 @@ class AutomationIncomplete(Conflict):
 
     @classmethod
     def of(cls, faults: list[ProblemError]) -> "AutomationIncomplete":
+        """The problem with these errors, of which there is at least one; the message quotes the first."""
         return cls(f"{cls.message()} First: {faults[0].message}", errors=faults)
 
 
@@ -71,9 +72,10 @@ class AutomationLoop(Conflict):
 
     @classmethod
     def of(cls, faults: list[ProblemError]) -> "AutomationLoop":
-        links = " ".join(fault.message for fault in faults)
+        """The problem with one error for each step of the loop; the message quotes them all."""
+        steps = " ".join(fault.message for fault in faults)
         return cls(
-            f"Contacts would pass through an endless loop: {links} Change a step, set `once` on one of these, "
+            f"Contacts would pass through an endless loop: {steps} Change a step, set `once` on one of these, "
             "add a delay of at least an hour to the loop, or set `allowLoops`.",
             errors=faults,
         )
@@ -82,7 +84,8 @@ class AutomationLoop(Conflict):
 Name = DisplayName
 MaxRunsPerHour = Annotated[int, msgspec.Meta(ge=1, le=RUNS_PER_HOUR_MAX)]
 EventName = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
-Count = Annotated[int, msgspec.Meta(ge=1, le=527_040)]
+MinutesOrHours = Annotated[int, msgspec.Meta(ge=1, le=527_040)]
+"""A number of minutes or hours; the maximum is 366 days in minutes."""
 
 
 class Trigger(Body):
@@ -103,8 +106,8 @@ class Trigger(Body):
 class Duration(Body):
     """A duration: the sum of its fields."""
 
-    minutes: Count | None = None
-    hours: Count | None = None
+    minutes: MinutesOrHours | None = None
+    hours: MinutesOrHours | None = None
     days: Annotated[int, msgspec.Meta(ge=1, le=366)] | None = None
 
 
@@ -124,8 +127,8 @@ class SendEmail(Body, tag="SEND_EMAIL", tag_field="type"):
 class Delay(Body, tag="DELAY", tag_field="type"):
     """Wait for the sum of `minutes`, `hours` and `days`, or `until` a time."""
 
-    minutes: Count | None = None
-    hours: Count | None = None
+    minutes: MinutesOrHours | None = None
+    hours: MinutesOrHours | None = None
     days: Annotated[int, msgspec.Meta(ge=1, le=366)] | None = None
     until: Timestamp | None = None
 
@@ -241,7 +244,7 @@ class SettledRun(Record):
     calls: bool
     """Whether the next work is the call of a WEBHOOK step."""
     tried: int
-    """Number of failed attempts of that call."""
+    """Number of failed attempts of this call."""
     due_at: Moment | None
     error: str | None
     finished_at: Moment | None
@@ -284,7 +287,7 @@ class AutomationRun(Record):
     contact_id: UUID
     version: int
     current_step: int
-    """Index into the version's steps, with branches flattened in order."""
+    """Index in the flattened list of steps: a branching step, its `then`, its `else`, the steps after it."""
     status: RunStatus
     error: str | None
     next_at: Moment | None
@@ -296,7 +299,7 @@ class AutomationRun(Record):
 
 
 class AutomationRunStep(Record):
-    """The outcome of one step."""
+    """The outcome of an executed step."""
 
     step: int
     type: str
@@ -341,7 +344,9 @@ class NewRun(Record):
     once: bool
     max_runs_per_hour: int
     event_id: UUID
+    """The event that starts the run."""
     at: Moment
+    """When this event occurred."""
 
 
 class StepRecord(Record):
@@ -383,8 +388,8 @@ class EndedRun(Record):
     contact_id: UUID
 
 
-class LoopCandidate(Record):
-    """An active automation, as needed for loop detection."""
+class RepeatableAutomation(Record):
+    """An active automation that a contact can start repeatedly (`once: false`), as needed for loop detection."""
 
     id: UUID
     name: str

@@ -100,7 +100,7 @@ class AutomationChange(Body):
 
 
 class AutomationActivation(Body):
-    """Whether the automation is to be active; without a body the state is toggled."""
+    """Whether the automation is to be active."""
 
     active: bool
 
@@ -161,7 +161,7 @@ async def create_automation(call: Call, data: NewAutomation) -> Automation:
         if await store.count_automations(tx, project_id=call.project_id) >= AUTOMATIONS_PER_PROJECT:
             raise TooManyAutomations
         if data.active:
-            await _require_activable(
+            await _require_can_be_active(
                 tx, call, LoopMember(automation_id, data.name, data.trigger, data.steps), data.allow_loops
             )
         settings = AutomationSettings(
@@ -210,18 +210,23 @@ async def change_automation(call: Call, id: UUID, data: AutomationChange) -> Aut
         allow_loops = current.allow_loops if data.allow_loops is UNSET else data.allow_loops
         name = current.name if data.name is UNSET else data.name
         if active:
-            await _require_activable(tx, call, LoopMember(id, name, trigger, steps), allow_loops)
-        plain = rules.encode_steps(steps)
-        version = current.version + (plain != current.steps)
+            await _require_can_be_active(tx, call, LoopMember(id, name, trigger, steps), allow_loops)
+        encoded_steps = rules.encode_steps(steps)
+        version = current.version + (encoded_steps != current.steps)
         if version != current.version:
             await store.insert_version(
-                tx, project_id=call.project_id, automation_id=id, version=version, steps=Jsonb(plain), now=call.now
+                tx,
+                project_id=call.project_id,
+                automation_id=id,
+                version=version,
+                steps=Jsonb(encoded_steps),
+                now=call.now,
             )
         settings = AutomationSettings(
             project_id=call.project_id,
             id=id,
             name=name,
-            steps=plain,
+            steps=encoded_steps,
             version=version,
             active=active,
             max_runs_per_hour=current.max_runs_per_hour if data.max_runs_per_hour is UNSET else data.max_runs_per_hour,
@@ -255,14 +260,17 @@ async def set_automation_active(call: Call, id: UUID, data: AutomationActivation
 
     A deactivated automation starts no new runs; unfinished runs continue. Activation requires that its audiences,
     templates, sending domains and senders exist; otherwise the response is 409 with what is missing. If active
-    automations would start each other in an endless loop, it is 409 with the steps of the loop, unless `allowLoops`.
+    automations would start each other in an endless loop, the response is 409 with the steps of the loop, unless
+    `allowLoops` is true.
     """
     async with call.db.transaction() as tx:
         automation = await _lock(tx, call, id)
         active = not automation.active if data is None else data.active
         if active:
             trigger, steps = msgspec.convert(automation.trigger, Trigger), rules.read_steps(automation.steps)
-            await _require_activable(tx, call, LoopMember(id, automation.name, trigger, steps), automation.allow_loops)
+            await _require_can_be_active(
+                tx, call, LoopMember(id, automation.name, trigger, steps), automation.allow_loops
+            )
         changed = await store.set_active(tx, project_id=call.project_id, id=id, active=active, now=call.now)
         action = "automation.activated" if active else "automation.deactivated"
         await audit.record(tx, call, action, "Automation", id, name=automation.name)
@@ -334,7 +342,7 @@ async def cancel_automation_run(call: Call, id: UUID, run_id: UUID) -> Automatio
     response_example={"status": "RUNNING", "error": None, "finishedAt": None},
 )
 async def retry_automation_run(call: Call, id: UUID, run_id: UUID) -> AutomationRun:
-    """Resume a FAILED run from the step that failed, with the version with which it started.
+    """Resume a FAILED run from the step that failed, with the steps that the automation had when the run started.
 
     Earlier steps are not repeated. Returns 409 if the run has not failed, or if its contact has another unfinished run
     of the automation.
@@ -399,13 +407,13 @@ async def get_automation_webhook_secret(call: Call, id: UUID) -> AutomationWebho
 
 async def totals(db: Queries, project_id: UUID, id: UUID | None = None) -> AutomationRunTotals:
     """The numbers of runs by outcome, of one automation or, without `id`, of all automations of the project."""
-    counted = {row.measure: row.count for row in await store.totals(db, project_id=project_id, id=id)}
+    counts = {row.measure: row.count for row in await store.totals(db, project_id=project_id, id=id)}
     return AutomationRunTotals(
-        total_runs=counted.get("STARTED", 0),
-        completed=counted.get("COMPLETED", 0) + counted.get("EXITED", 0),
-        failed=counted.get("FAILED", 0),
-        limited=counted.get("LIMITED", 0),
-        capped=counted.get("CAPPED", 0),
+        total_runs=counts.get("STARTED", 0),
+        completed=counts.get("COMPLETED", 0) + counts.get("EXITED", 0),
+        failed=counts.get("FAILED", 0),
+        limited=counts.get("LIMITED", 0),
+        capped=counts.get("CAPPED", 0),
     )
 
 
@@ -416,8 +424,8 @@ def call_secret(world: "World", project_id: UUID, id: UUID) -> str:
 
 
 STARTING_EVENTS = frozenset(name for name in EVENT_NAMES if not name.startswith(rules.AUTOMATION_PREFIX))
-"""Events that can start or continue runs, besides custom events. Those of automations cannot, because that could
-loop."""
+"""Events that can start or continue runs, besides custom events. Events of automations (`automation.…`) cannot, because
+automations could then start each other without end."""
 
 
 async def start_runs(tx: Transaction, recorded: list[Event]) -> None:
@@ -434,27 +442,27 @@ async def start_runs(tx: Transaction, recorded: list[Event]) -> None:
         await _start_and_wake(tx, triggers, recorded)
 
 
-async def cancel_runs_of_contacts(tx: Transaction, contacts: list[tuple[UUID, UUID]], now: Moment) -> None:
-    """Cancel the unfinished runs of contacts, given as (project id, contact id), and record their events.
+async def cancel_runs_of_contacts(tx: Transaction, contact_keys: list[tuple[UUID, UUID]], now: Moment) -> None:
+    """Cancel the unfinished runs of deleted contacts, given as (project id, contact id).
 
-    Use it when contacts are deleted.
+    Records `automation.completed` with the status CANCELLED for each run.
     """
     ended = await store.end_runs_of_contacts(
         tx,
-        project_id=[project_id for project_id, _ in contacts],
-        contact_id=[contact_id for _, contact_id in contacts],
+        project_id=[project_id for project_id, _ in contact_keys],
+        contact_id=[contact_id for _, contact_id in contact_keys],
         error=CONTACT_DELETED,
         now=now,
     )
     if not ended:
         return
-    counted = Counter((run.project_id, run.automation_id) for run in ended)
+    counts = Counter((run.project_id, run.automation_id) for run in ended)
     await store.count_runs(
         tx,
-        project_id=[project_id for project_id, _ in counted],
-        automation_id=[automation_id for _, automation_id in counted],
-        measure=["CANCELLED" for _ in counted],
-        count=list(counted.values()),
+        project_id=[project_id for project_id, _ in counts],
+        automation_id=[automation_id for _, automation_id in counts],
+        measure=["CANCELLED" for _ in counts],
+        count=list(counts.values()),
     )
     finished_events = [
         events.make_event(
@@ -472,54 +480,60 @@ async def cancel_runs_of_contacts(tx: Transaction, contacts: list[tuple[UUID, UU
     await events.record_all(tx, finished_events)
 
 
-async def start_runs_in_bulk(tx: Transaction, written: EventRange) -> None:
-    """Like `start_runs`, for the range of events that one statement inserted; reads them in batches."""
-    triggers = await store.active_triggers(tx, project_id=[written.project_id])
+async def start_runs_in_bulk(tx: Transaction, event_range: EventRange) -> None:
+    """Like `start_runs`, for the range of events that one statement inserted. Reads the events in batches.
+
+    Does not cancel the runs of deleted contacts.
+    """
+    triggers = await store.active_triggers(tx, project_id=[event_range.project_id])
     relevant_types = {trigger_row.starts_on for trigger_row in triggers if trigger_row.active} | {
         name for trigger_row in triggers for name in trigger_row.waits_for
     }
-    if relevant_types.isdisjoint(written.types):
+    if relevant_types.isdisjoint(event_range.types):
         return
-    after = written.first_id
-    while batch := await events.in_range(tx, written, after):
+    after = event_range.first_id
+    while batch := await events.in_range(tx, event_range, after):
         await _start_and_wake(tx, triggers, batch)
         after = batch[-1].id
 
 
 async def _start_and_wake(tx: Transaction, triggers: list[TriggerRow], recorded: list[Event]) -> None:
     """Wake the runs that wait for the events, and start runs of the active automations that they trigger."""
-    awaited = {(trigger_row.project_id, name) for trigger_row in triggers for name in trigger_row.waits_for}
-    starting = {(trigger_row.project_id, trigger_row.starts_on) for trigger_row in triggers if trigger_row.active}
-    relevant = [event for event in recorded if (event.project_id, event.type) in awaited | starting]
-    subjects = [(event, contact_id) for event in relevant if (contact_id := await _contact_of(tx, event))]
-    waking = [(event, contact_id) for event, contact_id in subjects if (event.project_id, event.type) in awaited]
-    if waking:
+    awaited_types = {(trigger_row.project_id, name) for trigger_row in triggers for name in trigger_row.waits_for}
+    starting_types = {(trigger_row.project_id, trigger_row.starts_on) for trigger_row in triggers if trigger_row.active}
+    relevant = [event for event in recorded if (event.project_id, event.type) in awaited_types | starting_types]
+    with_contacts = [(event, contact_id) for event in relevant if (contact_id := await _contact_of(tx, event))]
+    awaited = [
+        (event, contact_id) for event, contact_id in with_contacts if (event.project_id, event.type) in awaited_types
+    ]
+    if awaited:
         woken = await store.wake_runs(
             tx,
-            project_id=[event.project_id for event, _ in waking],
-            contact_id=[contact_id for _, contact_id in waking],
-            event=[event.type for event, _ in waking],
-            event_id=[event.id for event, _ in waking],
-            at=[event.occurred_at for event, _ in waking],
+            project_id=[event.project_id for event, _ in awaited],
+            contact_id=[contact_id for _, contact_id in awaited],
+            event=[event.type for event, _ in awaited],
+            event_id=[event.id for event, _ in awaited],
+            at=[event.occurred_at for event, _ in awaited],
         )
         if woken:
             tx.mark_due("automation_runs")
-    await _start(tx, triggers, subjects)
+    await _start(tx, triggers, with_contacts)
 
 
-async def _start(tx: Transaction, triggers: list[TriggerRow], subjects: list[tuple[Event, UUID]]) -> None:
-    starting = [
+async def _start(tx: Transaction, triggers: list[TriggerRow], with_contacts: list[tuple[Event, UUID]]) -> None:
+    """Start runs for those events, each with the id of its contact, that match a trigger of an active automation."""
+    matches = [
         (trigger_row, event, contact_id)
-        for event, contact_id in subjects
+        for event, contact_id in with_contacts
         for trigger_row in triggers
         if trigger_row.active
         and (trigger_row.project_id, trigger_row.starts_on) == (event.project_id, event.type)
         and rules.concerns_audience(event, trigger_row.starts_on_audience)
     ]
-    starting = await _filter_by_data(tx, starting)
-    if not starting:
+    matches = await _filter_by_data(tx, matches)
+    if not matches:
         return
-    new = [
+    new_runs = [
         NewRun(
             project_id=trigger_row.project_id,
             id=new_id(),
@@ -531,27 +545,27 @@ async def _start(tx: Transaction, triggers: list[TriggerRow], subjects: list[tup
             event_id=event.id,
             at=event.occurred_at,
         )
-        for trigger_row, event, contact_id in starting
+        for trigger_row, event, contact_id in matches
     ]
-    runs = await store.start_runs(tx, new)
+    runs = await store.start_runs(tx, new_runs)
     if not runs:
         return
-    counted = Counter((run.project_id, run.automation_id, "LIMITED" if run.limited else "STARTED") for run in runs)
+    counts = Counter((run.project_id, run.automation_id, "LIMITED" if run.limited else "STARTED") for run in runs)
     await store.count_runs(
         tx,
-        project_id=[project_id for project_id, _, _ in counted],
-        automation_id=[automation_id for _, automation_id, _ in counted],
-        measure=[measure for _, _, measure in counted],
-        count=list(counted.values()),
+        project_id=[project_id for project_id, _, _ in counts],
+        automation_id=[automation_id for _, automation_id, _ in counts],
+        measure=[measure for _, _, measure in counts],
+        count=list(counts.values()),
     )
-    for (project_id, automation_id, measure), number in counted.items():
+    for (project_id, automation_id, measure), number in counts.items():
         if measure == "LIMITED":
             reason = "The contact has reached `maxRunsPerHour`."
             log.info("runs_limited", project=str(project_id), automation=str(automation_id), runs=number, reason=reason)
     runs = [run for run in runs if not run.limited]
     if not runs:
         return
-    now = starting[0][1].occurred_at
+    now = matches[0][1].occurred_at
     started_events = [
         events.make_event(
             run.project_id,
@@ -568,13 +582,13 @@ async def _start(tx: Transaction, triggers: list[TriggerRow], subjects: list[tup
 
 
 async def _filter_by_data(
-    tx: Transaction, starting: list[tuple[TriggerRow, Event, UUID]]
+    tx: Transaction, matches: list[tuple[TriggerRow, Event, UUID]]
 ) -> list[tuple[TriggerRow, Event, UUID]]:
-    """Omit events whose data does not match the trigger's rules; one statement for each automation with rules."""
+    """Omit events whose data does not match the `where` rules of the trigger. One statement for each such trigger."""
     rejected: set[tuple[UUID, UUID]] = set()
-    with_rules = {trigger_row.id: trigger_row for trigger_row, _, _ in starting if trigger_row.where is not None}
+    with_rules = {trigger_row.id: trigger_row for trigger_row, _, _ in matches if trigger_row.where is not None}
     for trigger_row in with_rules.values():
-        candidates = {event.id: event for other, event, _ in starting if other.id == trigger_row.id}
+        candidates = {event.id: event for row, event, _ in matches if row.id == trigger_row.id}
         compiled = compile_rules(rules.rules_on_data(read_rules(trigger_row.where)), 0)
         matching = await store.matching_events(
             tx,
@@ -584,14 +598,18 @@ async def _filter_by_data(
             ),
             condition=compiled.sql,
             values=Jsonb([compiled.values]),
-            now=starting[0][1].occurred_at,
+            now=matches[0][1].occurred_at,
         )
         rejected |= {(trigger_row.id, event_id) for event_id in candidates.keys() - set(matching)}
-    return [item for item in starting if (item[0].id, item[1].id) not in rejected]
+    return [
+        (trigger_row, event, contact_id)
+        for trigger_row, event, contact_id in matches
+        if (trigger_row.id, event.id) not in rejected
+    ]
 
 
 async def _contact_of(tx: Transaction, event: Event) -> UUID | None:
-    """The contact that an event concerns. Creates one for a customer who is not a contact yet."""
+    """The id of the contact that an event concerns, or None. Creates a contact for a customer who has none."""
     contact_id = rules.contact_id_in(event)
     address = None if contact_id else rules.address_in(event)
     if address is None:
@@ -605,7 +623,7 @@ async def _contact_of(tx: Transaction, event: Event) -> UUID | None:
     return contact.id if contact else None
 
 
-async def _require_activable(tx: Transaction, call: Call, member: LoopMember, allow_loops: bool) -> None:
+async def _require_can_be_active(tx: Transaction, call: Call, member: LoopMember, allow_loops: bool) -> None:
     """Raises AutomationIncomplete, or AutomationLoop unless `allow_loops`, if an automation cannot be active.
 
     Takes a lock, until the transaction ends, that prevents other transactions from deleting what the automation refers
@@ -622,7 +640,7 @@ async def _require_complete(tx: Transaction, call: Call, trigger: Trigger, steps
     faults: list[ProblemError] = []
     _, audience_id = rules.starts_on(trigger)
     if audience_id is not None:
-        faults += await _audience_faults(tx, call, audience_id, "/trigger/audienceId", static=False)
+        faults += await _audience_faults(tx, call, audience_id, "/trigger/audienceId", must_be_static=False)
     if not steps:
         faults.append(ProblemError(path="/steps", code="required", message="The automation has no steps."))
     for position in rules.flatten_steps(steps):
@@ -630,10 +648,10 @@ async def _require_complete(tx: Transaction, call: Call, trigger: Trigger, steps
             faults += await _email_faults(tx, call, position.step, position.path)
         elif isinstance(position.step, Condition):
             for source_id in sorted(audiences_named(position.step.rules)):
-                faults += await _audience_faults(tx, call, source_id, f"{position.path}/rules", static=False)
+                faults += await _audience_faults(tx, call, source_id, f"{position.path}/rules", must_be_static=False)
         elif isinstance(position.step, AddToAudience | RemoveFromAudience):
             faults += await _audience_faults(
-                tx, call, as_id(position.step.audience_id), f"{position.path}/audienceId", static=True
+                tx, call, as_id(position.step.audience_id), f"{position.path}/audienceId", must_be_static=True
             )
     if faults:
         raise AutomationIncomplete.of(faults)
@@ -644,22 +662,22 @@ async def _require_no_loop(tx: Transaction, call: Call, member: LoopMember) -> N
     if member.trigger.once:
         return
     others = [
-        LoopMember(
-            candidate.id, candidate.name, msgspec.convert(candidate.trigger, Trigger), rules.read_steps(candidate.steps)
-        )
-        for candidate in await store.loop_candidates(tx, project_id=call.project_id, id=member.id)
+        LoopMember(other.id, other.name, msgspec.convert(other.trigger, Trigger), rules.read_steps(other.steps))
+        for other in await store.repeatable_automations(tx, project_id=call.project_id, id=member.id)
     ]
     audience_rules = await audiences.rules_of_all(tx, call.project_id)
     if faults := find_loop(member, others, audience_rules, call.world.settings.public_url):
         raise AutomationLoop.of(faults)
 
 
-async def _audience_faults(tx: Transaction, call: Call, id: UUID, path: str, *, static: bool) -> list[ProblemError]:
+async def _audience_faults(
+    tx: Transaction, call: Call, id: UUID, path: str, *, must_be_static: bool
+) -> list[ProblemError]:
     try:
         audience = await audiences.require_audience(tx, call.project_id, id)
     except AudienceMissing as missing:
         return [ProblemError(path=path, code="audience_missing", message=missing.detail)]
-    if static and audience.type != "STATIC":
+    if must_be_static and audience.type != "STATIC":
         return [
             ProblemError(
                 path=path, code="audience_dynamic", message=f"{audience.name} is DYNAMIC: its rules choose the members."
@@ -700,6 +718,7 @@ async def _email_faults(tx: Transaction, call: Call, step: SendEmail, path: str)
 
 
 def _plain_trigger(trigger: Trigger) -> dict[str, Any]:
+    """A trigger as JSON for storage and responses, without unset fields."""
     plain = {name: value for name, value in to_plain(trigger).items() if value is not None}
     if trigger.where is not None:
         plain["where"] = plain_rules(trigger.where)
@@ -725,6 +744,7 @@ async def _require(db: Queries, project_id: UUID, id: UUID) -> Automation:
 
 
 async def _lock(tx: Transaction, call: Call, id: UUID) -> Automation:
+    """Lock an automation (for no key update). Raises AutomationMissing, or RecordChanged because of `If-Match`."""
     automation = await store.lock_automation(tx, project_id=call.project_id, id=id)
     if automation is None:
         raise AutomationMissing

@@ -40,7 +40,9 @@ STARTS_ON = {
     "AUDIENCE_LEFT": "audience.left",
     "CONTACT_CREATED": "contact.created",
 }
+"""The event that starts a run, by type of trigger; for the type EVENT the trigger names it."""
 AUTOMATION_PREFIX = "automation."
+"""With which the names of events of automations begin."""
 DATA_DEPTH = 5
 """Maximum nesting of event data that field names with dots, such as `customer.plan`, can address."""
 
@@ -94,27 +96,27 @@ def count_steps(steps: Sequence[Step]) -> int:
 
 
 def read_steps(stored: Any) -> list[Step]:
-    """Decode stored steps."""
+    """Decode the steps of an automation or of one of its versions as stored in the database."""
     return msgspec.convert(stored, list[Step])
 
 
 def encode_steps(steps: Sequence[Step]) -> list[dict[str, Any]]:
-    """Steps as JSON for storage and responses, without unset fields."""
-    return [_plain(step) for step in to_plain(steps)]
+    """Convert steps to JSON for storage and responses, without unset fields."""
+    return [_without_unset(step) for step in to_plain(steps)]
 
 
-def _plain(step: dict[str, Any]) -> dict[str, Any]:
+def _without_unset(step: dict[str, Any]) -> dict[str, Any]:
     plain = {name: value for name, value in step.items() if value is not None}
     for branch in ("then", "else"):
         if branch in plain:
-            plain[branch] = [_plain(inner) for inner in plain[branch]]
+            plain[branch] = [_without_unset(inner) for inner in plain[branch]]
     if "rules" in plain:
         plain["rules"] = plain_rules(read_rules(plain["rules"]))
     return plain
 
 
 def awaited_events(steps: Sequence[Step]) -> list[str]:
-    """Names of the events that steps wait for."""
+    """Names of the events that WAIT_FOR_EVENT steps wait for, without repetitions."""
     return sorted(
         {
             event_name(position.step.event)
@@ -233,7 +235,7 @@ def check_steps(steps: Sequence[Step], allowed: Sequence[Network] = ()) -> None:
     """
     if count_steps(steps) > STEPS_LIMIT:
         raise Invalid.at("/steps", f"An automation has at most {STEPS_LIMIT} steps.", "too_many")
-    if _depth(steps) > DEPTH_LIMIT:
+    if _nesting(steps) > DEPTH_LIMIT:
         raise Invalid.at("/steps", f"Branches are nested at most {DEPTH_LIMIT} deep.", "too_deep")
     faults = [fault for position in flatten_steps(steps) for fault in _faults(position, allowed)]
     if faults:
@@ -261,8 +263,8 @@ def subjects_of(steps: Sequence[Step], without_engine: set[UUID]) -> list[tuple[
     return subjects + [(f"{path}/fromName", "subject", from_name_template(step.from_name)) for path, step in sends]
 
 
-def _depth(steps: Sequence[Step]) -> int:
-    inner = [max(_depth(step.then), _depth(step.else_)) for step in steps if isinstance(step, Branching)]
+def _nesting(steps: Sequence[Step]) -> int:
+    inner = [max(_nesting(step.then), _nesting(step.else_)) for step in steps if isinstance(step, Branching)]
     return 1 + max(inner, default=0)
 
 
@@ -288,7 +290,7 @@ def _faults(position: StepPosition, allowed: Sequence[Network]) -> Iterator[Prob
                 raise Invalid.at(
                     f"{path}/subject", "The subject is empty; omit it to use the template's subject.", "required"
                 )
-            _check_address(step.from_email, step.from_name, path, "from")
+            _check_address(step.from_email, step.from_name, path, "fromEmail")
             _check_address(step.reply_to, None, path, "replyTo")
     except Invalid as error:
         yield from error.errors
@@ -321,10 +323,9 @@ def _check_address(spec: str | None, name: str | None, path: str, field: str) ->
     try:
         address = parse_address(spec)
     except AddressInvalid as error:
-        where = "fromEmail" if field == "from" else field
-        raise Invalid.at(f"{path}/{where}", error.detail, "address_invalid") from None
+        raise Invalid.at(f"{path}/{field}", error.detail, "address_invalid") from None
     if from_name_template(name) is not None:
-        return  # A template; checked with the subjects.
+        return  # The name is a template, which is checked with the subjects (`subjects_of`).
     try:
         parse_address(str(msgspec.structs.replace(address, name=name or address.name)))
     except AddressInvalid as error:

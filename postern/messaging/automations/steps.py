@@ -85,6 +85,7 @@ class RunState:
 
     @property
     def position(self) -> StepPosition:
+        """The current step. Raises IndexError after the last step."""
         return self.positions[self.step_index]
 
 
@@ -103,7 +104,10 @@ class RunBatch:
     """Number of messages that the frequency cap suppressed, by automation id."""
 
     async def advance(self) -> None:
-        """Execute steps until every run waits or has finished."""
+        """Execute steps until every run waits or has finished; runs of deleted contacts are CANCELLED.
+
+        The effects of the steps are written at once. The runs themselves are stored by `settle`.
+        """
         await self._load_contacts([run.row.contact_id for run in self.runs])
         for run in self.runs:
             if run.continues and run.row.contact_id not in self.contacts:
@@ -115,7 +119,7 @@ class RunBatch:
                 await self._execute(group)
 
     async def _execute(self, group: list[RunState]) -> None:
-        """Execute one step of one version for all runs that are at it."""
+        """Execute the current step of a group of runs, which are all at the same step of the same version."""
         step = group[0].position.step
         if isinstance(step, SendEmail):
             await self._send(group, step)
@@ -205,14 +209,14 @@ class RunBatch:
             if run.row.id not in requests:
                 continue
             send = sends.get(requests[run.row.id].once_key)
-            if send is None or send.reason is None:
+            if send is None or send.reason is None:  # A new send has a reason only if the frequency cap suppressed it.
                 self._next_step(run, "DONE", {"sendId": send.id} if send else {})
             else:
                 self.capped[run.row.automation_id] += 1
                 self._next_step(run, "SKIPPED", {"sendId": send.id, "reason": send.reason})
 
     async def _enforce_quota(self, group: list[RunState], requests: dict[UUID, MailRequest]) -> None:
-        """Fail the runs whose e-mail exceeds the account's quota."""
+        """Fail the runs whose e-mail exceeds the account's quota, and remove their requests from `requests`."""
         quota_request = QuotaRequest("emails", len(requests), self.now, project_id=self.project_id)
         remaining = await quota_left(self.tx, self.world, quota_request)
         if remaining is not None and len(requests) > remaining.number:
@@ -230,7 +234,7 @@ class RunBatch:
         run.due_at = rules.wait_until(step, self.now)
 
     async def _wait(self, group: list[RunState], step: WaitForEvent) -> None:
-        """Wait for an event, unless it has occurred since the step began, which may be long ago.
+        """Wait for an event, unless it has already occurred since the step began.
 
         The event log is searched again at the timeout, because a concurrent transaction that records the event does not
         see a run that is about to wait.
@@ -326,16 +330,16 @@ class RunBatch:
         run.calls, run.entered_at = False, None
 
     def finish_call(self, run: RunState, outcome: Outcome, detail: dict[str, Any]) -> None:
-        """Record that a WEBHOOK step has ended; the run continues with the following step."""
+        """Record the outcome of a WEBHOOK step, and let the run continue with the following step."""
         self._next_step(run, outcome, detail)
         run.calls = False
 
     def retry_call(self, run: RunState, at: Moment) -> None:
-        """Schedule another attempt of a WEBHOOK step."""
+        """Schedule another attempt of a WEBHOOK step at the given time, and count the failed one."""
         run.calls, run.continues, run.due_at, run.tried = True, False, at, run.row.tried + 1
 
     async def settle(self) -> None:
-        """Store positions, history and counters, and record events for runs that finished."""
+        """Store the positions, history and counters of all runs, and record an event for each run that finished."""
         ended = [run for run in self.runs if run.due_at is None]
         settled = [
             SettledRun(
@@ -416,9 +420,9 @@ def _finished_event(project_id: UUID, run: RunState, now: Moment) -> events.Even
 
 
 async def lock_claimed(tx: Transaction, project_id: UUID, jobs: list[DueRun]) -> list[DueRun]:
-    """Lock those of the claimed runs that no other worker has claimed since (for no key update).
+    """Lock the claimed runs (for no key update), except those that finished or that another worker claimed since.
 
-    Returns them with the events that woke them meanwhile.
+    Returns the locked runs, with the events that woke them since they were claimed.
     """
     locked_runs = await store.lock_runs(
         tx,
@@ -432,7 +436,10 @@ async def lock_claimed(tx: Transaction, project_id: UUID, jobs: list[DueRun]) ->
 
 
 def _began_after(row: DueRun, positions: list[StepPosition]) -> events.EventPosition:
-    """The position in the event log at which a run's current step began; for a delay, at which it ends."""
+    """The position in the event log after which events count for a run's current step, or for the step after a delay.
+
+    It is where the step began; for a delay, where the delay ends.
+    """
     if row.entered_at is None or row.current_step >= len(positions):
         # Events are stored with millisecond precision; within the millisecond of the trigger, ids decide the order.
         started_at = row.started_at.replace(microsecond=row.started_at.microsecond // 1_000 * 1_000)
@@ -443,7 +450,7 @@ def _began_after(row: DueRun, positions: list[StepPosition]) -> events.EventPosi
 
 
 class VersionSteps(dict[tuple[UUID, int], list[StepPosition]]):
-    """The steps of automations, by automation and version."""
+    """A cache of flattened steps by automation id and version number."""
 
 
 VERSIONS_KEPT = 1_000
@@ -469,7 +476,6 @@ async def load_runs(tx: Transaction, project_id: UUID, rows: list[DueRun]) -> li
         )
         for version in loaded:
             positions_of[version.automation_id, version.version] = rules.flatten_steps(rules.read_steps(version.steps))
-    # Versions are missing if the automation is being deleted together with its runs.
     return [
         RunState(row, positions, row.current_step, row.entered_at, tried=row.tried)
         for row in rows

@@ -16,8 +16,8 @@ from postern.messaging.automations.model import (
     AutomationVersion,
     CounterSum,
     EndedRun,
-    LoopCandidate,
     NewRun,
+    RepeatableAutomation,
     SettledRun,
     StartedRun,
     StepRecord,
@@ -25,8 +25,8 @@ from postern.messaging.automations.model import (
 )
 
 
-class KnownKey(Record):
-    """An idempotency key of a custom event that was used before."""
+class UsedKey(Record):
+    """An idempotency key of a custom event that was used before, with the event recorded for it."""
 
     key: str
     body_hash: bytes
@@ -107,15 +107,15 @@ async def change_automation(tx: Transaction, settings: AutomationSettings, *, no
 async def set_active(tx: Transaction, *, project_id: UUID, id: UUID, active: bool, now: Moment) -> Automation: ...
 
 
-# The other active automations whose contacts can start them repeatedly.
+# The active automations, other than `id`, that a contact can start repeatedly (`once: false`).
 @statement("""
     select id, name, trigger, steps from automations
     where project_id = %(project_id)s and active and not once and id <> %(id)s
 """)
-async def loop_candidates(tx: Transaction, *, project_id: UUID, id: UUID) -> list[LoopCandidate]: ...
+async def repeatable_automations(tx: Transaction, *, project_id: UUID, id: UUID) -> list[RepeatableAutomation]: ...
 
 
-# Delete an automation and all that belongs to it.
+# Delete an automation with its versions, runs and counters.
 @statement("delete from automations where project_id = %(project_id)s and id = %(id)s")
 async def delete_automation(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 
@@ -131,7 +131,7 @@ async def active_triggers(tx: Transaction, *, project_id: list[UUID]) -> list[Tr
 
 
 # The ids of those `rows` ({id, attributes}) whose attributes, which are the data of events, satisfy a compiled
-# condition. It refers to `c`, as in audience rules.
+# condition. As in audience rules, the condition refers to the row as `c`, and to `given.v` and `given.now`.
 @statement("""
     select c.id from (select %(values)s::jsonb as v, %(now)s::timestamptz as now) as given
     cross join jsonb_to_recordset(%(rows)s) as c (id uuid, attributes jsonb)
@@ -142,18 +142,19 @@ async def matching_events(
 ) -> list[UUID]: ...
 
 
-# Start runs; returns those that were started, and those that the hourly limit prevented (`limited`). A contact that has
-# an unfinished run, or has a run of an automation with `once`, starts no run; the limit is not checked for the former.
+# Start runs; returns those that were started, and those that the hourly limit prevented (`limited`). A contact starts
+# no run of an automation while it has an unfinished one and, with `once`, if it ever had one. Such runs are not
+# returned: they do not count as `limited`.
 @statement("""
-    with wanted as materialized (
+    with requested as materialized (
         select distinct on (v.project_id, v.automation_id, v.contact_id) v.*,
-               recent.runs >= v.max_runs_per_hour and not recent.current as limited
+               recent.runs >= v.max_runs_per_hour and not recent.any_unfinished as limited
         from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(automation_id)s::uuid[], %(version)s::int[],
                     %(contact_id)s::uuid[], %(once)s::bool[], %(max_runs_per_hour)s::int[], %(event_id)s::uuid[],
                     %(at)s::timestamptz[])
             as v (project_id, id, automation_id, version, contact_id, once, max_runs_per_hour, event_id, at)
         cross join lateral (
-            select count(*) as runs, coalesce(bool_or(run.status in ('RUNNING', 'WAITING')), false) as current
+            select count(*) as runs, coalesce(bool_or(run.status in ('RUNNING', 'WAITING')), false) as any_unfinished
             from automation_runs run
             where not v.once and run.started_at > v.at - interval '1 hour'
               and (run.project_id, run.contact_id, run.automation_id) = (v.project_id, v.contact_id, v.automation_id)
@@ -162,20 +163,20 @@ async def matching_events(
     ), started as (
         insert into automation_runs (project_id, id, automation_id, version, contact_id, once, trigger_event_id,
                                      due_at, started_at)
-        select project_id, id, automation_id, version, contact_id, once, event_id, at, at from wanted
+        select project_id, id, automation_id, version, contact_id, once, event_id, at, at from requested
         where not limited order by automation_id, contact_id
         on conflict do nothing
         returning project_id, id, automation_id, contact_id
     )
     select *, false as limited from started
     union all
-    select project_id, id, automation_id, contact_id, true from wanted where limited
+    select project_id, id, automation_id, contact_id, true from requested where limited
 """)
 async def start_runs(tx: Transaction, runs: list[NewRun]) -> list[StartedRun]: ...
 
 
-# Make runs due that wait for these events; the parameters are parallel lists. Returns the number of runs. Runs are
-# locked in one order before the update, so that two batches for the same contacts do not deadlock.
+# Make the runs due that wait for one of these events; the parameters are parallel lists. Returns the number of runs.
+# Runs are locked in the order of their ids before the update, so that batches for the same contacts do not deadlock.
 @statement("""
     with occurred as materialized (
         select distinct on (project_id, contact_id, event) * from unnest(
@@ -249,14 +250,14 @@ async def lock_runs(
 ) -> list[LockedRun]: ...
 
 
-# A wait begins at the event that caused it, which may precede the execution of the previous step. In the history, a
-# step begins no earlier than the previous one ended.
+# Insert entries of the history. The `started_at` of a wait is the time from which events count, which may be before the
+# previous step was executed; in the history, a step begins no earlier than the previous one ended.
 @statement("""
     insert into automation_run_steps (project_id, run_id, step, type, outcome, detail, started_at, finished_at)
     select %(project_id)s::uuid, v.run_id, v.step, v.type, v.outcome, v.detail,
            least(%(now)s::timestamptz, greatest(v.started_at, (
-               select max(before.finished_at) from automation_run_steps before
-               where before.project_id = %(project_id)s and before.run_id = v.run_id))),
+               select max(previous.finished_at) from automation_run_steps previous
+               where previous.project_id = %(project_id)s and previous.run_id = v.run_id))),
            %(now)s
     from unnest(%(run_id)s::uuid[], %(step)s::int[], %(type)s::text[],
         %(outcome)s::text[], %(detail)s::jsonb[], %(started_at)s::timestamptz[])
@@ -320,7 +321,7 @@ async def runs(
 async def run(db: Queries, *, project_id: UUID, automation_id: UUID, id: UUID) -> AutomationRun | None: ...
 
 
-# A run skips steps but never goes back, so the order of step numbers is the order of execution.
+# The history of a run. A run skips steps but never goes back, so the order of step numbers is the order of execution.
 @statement("""
     select step, type, outcome, detail, started_at, finished_at from automation_run_steps
     where project_id = %(project_id)s and run_id = %(run_id)s order by step
@@ -390,13 +391,13 @@ async def end_runs_of_contacts(
 
 # Insert keys, given as parallel lists; returns those that are new or had expired.
 @statement("""
-    insert into event_keys as known (project_id, key, body_hash, event_id, created_at)
+    insert into event_keys as existing (project_id, key, body_hash, event_id, created_at)
     select %(project_id)s::uuid, key, body_hash, event_id, %(now)s
     from unnest(%(key)s::text[], %(body_hash)s::bytea[], %(event_id)s::uuid[]) as v (key, body_hash, event_id)
     order by key
     on conflict (project_id, key) do update
         set body_hash = excluded.body_hash, event_id = excluded.event_id, created_at = excluded.created_at
-        where known.created_at <= %(now)s::timestamptz - %(window)s::interval
+        where existing.created_at <= %(now)s::timestamptz - %(window)s::interval
     returning key
 """)
 async def claim_keys(
@@ -416,7 +417,7 @@ async def claim_keys(
     select key, body_hash, event_id from event_keys
     where project_id = %(project_id)s and key = any (%(key)s) and created_at > %(since)s
 """)
-async def known_keys(tx: Transaction, *, project_id: UUID, key: list[str], since: datetime) -> list[KnownKey]: ...
+async def used_keys(tx: Transaction, *, project_id: UUID, key: list[str], since: datetime) -> list[UsedKey]: ...
 
 
 # Delete the idempotency keys that were used before a time.

@@ -34,7 +34,8 @@ RUNS_PER_CLAIM, CALLS_PER_CLAIM = 500, 100
 async def advance(world: "World", jobs: list[DueRun]) -> None:
     """Advance runs of one project in one transaction.
 
-    If that fails, advances each run in its own transaction, so that only faulty runs fail.
+    If that raises an error, advances each run in a separate transaction, so that only the faulty runs become FAILED.
+    Database errors (OperationalError, PoolTimeout) are raised.
     """
     try:
         await _advance_together(world, jobs)
@@ -50,7 +51,7 @@ async def advance(world: "World", jobs: list[DueRun]) -> None:
 
 
 async def _advance_together(world: "World", jobs: list[DueRun], outcomes: dict[Any, Outcome] | None = None) -> None:
-    """Advance runs in one transaction; `outcomes` are those of calls, by run id."""
+    """Advance runs in one transaction. `outcomes` are the outcomes of calls that were made, by run id."""
     project_id = jobs[0].project_id
     async with world.db.transaction() as tx:
         # Before locking runs: a change of audience rules takes this lock exclusively, then locks the runs it wakes.
@@ -80,7 +81,10 @@ async def _give_up(world: "World", job: DueRun, error: Exception) -> None:
 
 
 async def call_webhooks(world: "World", jobs: list[DueRun]) -> None:
-    """Make the calls of runs that are at a WEBHOOK step, then advance the runs. A failed call is retried later."""
+    """Make the calls of runs of one project that are at a WEBHOOK step, then advance the runs.
+
+    A failed call is retried later. A run that causes an internal error becomes FAILED.
+    """
     project_id, semaphore = jobs[0].project_id, asyncio.Semaphore(CALLS_AT_ONCE)
     contact_rows = await contacts.contacts_with_ids(world.db, project_id, [job.contact_id for job in jobs])
     contacts_by_id = {contact.id: contact for contact in contact_rows}
@@ -135,8 +139,8 @@ def _apply_response(world: "World", batch: RunBatch, run: RunState, outcome: Out
         batch.finish_call(run, "DONE", {"status": status})
         return
     if run.row.tried < len(CALL_RETRY_DELAYS):
-        pause = CALL_RETRY_DELAYS[run.row.tried] * (0.8 + 0.4 * world.random.random())
-        batch.retry_call(run, Moment.of(batch.now + pause))
+        delay = CALL_RETRY_DELAYS[run.row.tried] * (0.8 + 0.4 * world.random.random())
+        batch.retry_call(run, Moment.of(batch.now + delay))
         return
     reason = f"The server responded with status {status}." if isinstance(outcome, OutboundResponse) else outcome.reason
     batch.finish_call(run, "FAILED", {"status": status, "reason": reason})
