@@ -12,14 +12,14 @@ DAYS_LIMIT = 3_650
 DEFAULT_DAYS = 30
 
 Days = Annotated[
-    int, msgspec.Meta(ge=1, le=DAYS_LIMIT, description="Only the last so many days; all time if it is absent.")
+    int, msgspec.Meta(ge=1, le=DAYS_LIMIT, description="Only this number of past days; all time if absent.")
 ]
 Day = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d{2}-\d{2}(?!\n)$", description="A calendar date, YYYY-MM-DD.")]
 Zone = Annotated[str, msgspec.Meta(max_length=64, description="An IANA time zone, such as Europe/Berlin.")]
 
 
 class ContactTotals(Record):
-    """The project's contacts."""
+    """Numbers of the project's contacts."""
 
     total: int
     unsubscribed: int
@@ -28,7 +28,7 @@ class ContactTotals(Record):
 
 
 class SendTotals(Record):
-    """The project's sends. Opens and clicks by machines are counted separately."""
+    """Numbers and rates of the project's sends. Opens and clicks by machines are counted separately."""
 
     total: int
     sent: int
@@ -48,14 +48,14 @@ class SendTotals(Record):
 
 
 class CampaignTotals(Record):
-    """The project's campaigns."""
+    """How many campaigns the project has (`total`), and how many of them are SENT (`sent`)."""
 
     total: int
     sent: int
 
 
 class AutomationTotals(Record):
-    """The runs of the project's automations."""
+    """Numbers of runs of the project's automations."""
 
     total_runs: int
     completed: int

@@ -43,9 +43,9 @@ MEASURES = ("sent", "delivered", "opened", "clicked", "bounced", "complained", "
 async def get_analytics(call: Call, days: Days | None = None) -> ProjectSummary:
     """A summary of the project's contacts, sends, campaigns and automations.
 
-    `days` restricts the sends to the last so many days. Rates are from 0 to 1. Open, click and complaint rates are
-    shares of the messages that were attempted and did not bounce; the bounce rate is the share of bounced messages
-    among all that were attempted. Opens and clicks by machines are counted separately.
+    `days` restricts the sends to this number of past days. Rates are from 0 to 1. Open, click and complaint rates are
+    shares of the messages that a server accepted and that did not bounce; the bounce rate is the share of bounced
+    messages among these and the bounced ones. Opens and clicks by machines are counted separately.
     """
     project = await projects.require_project(call.db, call.project_id)
     counts = await _sums(call, days)
@@ -98,7 +98,7 @@ async def get_analytics_by_domain(
         project_id=call.project_id,
         begins=period.begins,
         ends=period.ends,
-        campaign_id=_campaign(campaign_id),
+        campaign_id=_campaign_filter(campaign_id),
     )
     counts = {row.domain_id: counts_of(row) for row in rows}
     return [
@@ -126,7 +126,7 @@ async def export_analytics(
     return HttpResponse(csv_stream(["date", *MEASURES], lines()), media_type="text/csv", headers=headers)
 
 
-def _campaign(text: str | None) -> UUID | None:
+def _campaign_filter(text: str | None) -> UUID | None:
     """The campaign id of a filter; None without a filter. An invalid id matches no campaign."""
     if not text:
         return None
@@ -141,7 +141,7 @@ async def _sums(call: Call, days: int | None) -> dict[str, int]:
 
 
 def counts_of(sums: store.SendSums) -> dict[str, int]:
-    """The sums of the counters, keyed by name."""
+    """The sums of the counters, keyed by the name of the counter."""
     return {measure: getattr(sums, measure) for measure in store.SendSums.__struct_fields__}
 
 
@@ -153,7 +153,7 @@ async def _series(call: Call, period: Period, campaign_id: str | None) -> list[T
         midnights=period.midnights(days),
         begins=period.begins,
         ends=period.ends,
-        campaign_id=_campaign(campaign_id),
+        campaign_id=_campaign_filter(campaign_id),
     )
     counts = {row.day: counts_of(row) for row in rows}
     return [

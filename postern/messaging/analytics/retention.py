@@ -9,13 +9,14 @@ if TYPE_CHECKING:
     from postern.world import World
 
 MERGE_AFTER = timedelta(hours=1)
-"""Minimum age of a quarter of an hour whose rows are merged: older rows are rarely updated."""
+"""Rows count the sends of a quarter of an hour. They are merged when it began at least this long ago, because then they
+are rarely updated."""
 BATCH = 2_000
 MAX_BATCHES = 100
 
 
 async def merge_sums(world: "World") -> int:
-    """Merge the counter rows of past quarters of an hour, in up to MAX_BATCHES batches; returns their number."""
+    """Merge counter rows of past quarters of an hour, in up to MAX_BATCHES batches; returns the number of batches."""
     batches = 0
     before = world.clock() - MERGE_AFTER
     while batches < MAX_BATCHES and await store.merge_sums(world.db, before=before, limit=BATCH):

@@ -41,7 +41,7 @@ class Period(msgspec.Struct, frozen=True):
 def read_period(now: Moment, first: str | None, last: str | None, zone: str) -> Period:
     """Parse the parameters `from`, `to` and `timezone`. Raises Invalid.
 
-    `to` defaults to today, `from` to the day with which the period has 30 days.
+    `to` defaults to today; `from` defaults to 29 days before `to`, so that the period has 30 days.
     """
     if zone not in _zones():
         message = f"There is no time zone `{zone}`. Use an IANA name such as `Europe/Berlin`."

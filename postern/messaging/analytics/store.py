@@ -9,7 +9,7 @@ from postern.kernel.values import Record
 
 
 class MetricSum(Record):
-    """The sum of one counter over a period."""
+    """The sum of one contact counter, such as `unsubscribed`, over a period."""
 
     measure: str
     count: int
@@ -19,12 +19,15 @@ class SendSums(Record):
     """The sums of the send counters over a period."""
 
     accepted: int
+    """Sends that were created."""
     sent: int
     delivered: int
     opened: int
     clicked: int
     open_touched: int
+    """Messages that a person or a machine opened."""
     click_touched: int
+    """Messages that a person or a machine clicked."""
     bounced: int
     complained: int
     failed: int
@@ -42,7 +45,7 @@ class DomainSums(SendSums):
     domain_id: UUID
 
 
-MEASURES: LiteralString = """
+SUM_COLUMNS: LiteralString = """
     coalesce(sum(accepted), 0)::bigint as accepted, coalesce(sum(sent), 0)::bigint as sent,
     coalesce(sum(delivered), 0)::bigint as delivered, coalesce(sum(opened), 0)::bigint as opened,
     coalesce(sum(clicked), 0)::bigint as clicked, coalesce(sum(open_touched), 0)::bigint as open_touched,
@@ -55,7 +58,7 @@ MEASURES: LiteralString = """
 # -infinity.
 @statement(
     "select"
-    + MEASURES
+    + SUM_COLUMNS
     + """
     from send_rollups
     where project_id = %(project_id)s and campaign_id = '00000000-0000-0000-0000-000000000000'
@@ -70,7 +73,7 @@ async def totals(db: Queries, *, project_id: UUID, since: datetime | None) -> Se
 # ascending order. Without `campaign_id`, all sends of the project count.
 @statement(
     "select width_bucket(bucket, %(midnights)s::timestamptz[]) as day,"
-    + MEASURES
+    + SUM_COLUMNS
     + """
     from send_rollups
     where project_id = %(project_id)s and bucket >= %(begins)s and bucket < %(ends)s
@@ -92,7 +95,7 @@ async def days(
 # The sums of each sending domain with sends, from `begins` to `ends`; without `campaign_id`, all sends count.
 @statement(
     "select domain_id,"
-    + MEASURES
+    + SUM_COLUMNS
     + """
     from send_rollups
     where project_id = %(project_id)s and bucket >= %(begins)s and bucket < %(ends)s
@@ -105,8 +108,8 @@ async def domains(
 ) -> list[DomainSums]: ...
 
 
-# Merge up to `limit` counter rows that began before a time; returns whether there were any. Deletes and inserts in one
-# statement, so that a concurrent reader sees either the separate rows or the merged row.
+# Merge up to `limit` counter rows whose quarter of an hour began before a time; returns whether there were any. Deletes
+# and inserts in one statement, so that a concurrent reader sees either the separate rows or the merged row.
 @statement("""
     with separate as materialized (
         select project_id, campaign_id, bucket, domain_id, slot from send_rollups

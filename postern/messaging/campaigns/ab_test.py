@@ -15,7 +15,7 @@ import msgspec
 DECISIVE_PROBABILITY = 0.95
 """Minimum probability that the winner is the best variant for its win to count as decisive."""
 MIN_DELIVERED_PER_VARIANT = 30
-"""Delivered messages that every variant needs before a result can be decisive."""
+"""Messages of every variant that a server must have accepted before a result can be decisive."""
 DRAWS = 4_000
 """Monte Carlo draws from the posteriors."""
 SEED = 20_260_131
@@ -40,8 +40,8 @@ def allocate(number: int, weights: Sequence[int]) -> list[int]:
     total_weight = sum(weights)
     shares = [number * weight // total_weight for weight in weights]
     remainders = [number * weight % total_weight for weight in weights]
-    order = sorted(range(len(weights)), key=lambda index: (-remainders[index], index))
-    for index in order[: number - sum(shares)]:
+    by_remainder = sorted(range(len(weights)), key=lambda index: (-remainders[index], index))
+    for index in by_remainder[: number - sum(shares)]:
         shares[index] += 1
     while number >= len(shares) and 0 in shares:
         shares[shares.index(max(shares))] -= 1
@@ -50,16 +50,16 @@ def allocate(number: int, weights: Sequence[int]) -> list[int]:
 
 
 class VariantCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """The results of one variant. Opens and clicks by bots are not counted."""
+    """The results of one variant. Opens and clicks by machines are not counted."""
 
     variant_id: UUID
     delivered: int
-    """Messages that reached a mailbox, see `reached` in `emails/rules.py`."""
+    """Messages that a server accepted (`reached` in `emails/rules.py`); not the number of delivery reports."""
     opened: int
     clicked: int
 
     def successes(self, metric: str) -> int:
-        """Messages opened (metric OPEN_RATE) or clicked (CLICK_RATE), at most `delivered`."""
+        """The number of messages opened (metric OPEN_RATE) or clicked (CLICK_RATE), but at most `delivered`."""
         return min(self.opened if metric == "OPEN_RATE" else self.clicked, self.delivered)
 
 
@@ -72,12 +72,12 @@ def choose_winner(variants: Sequence[VariantCounts], metric: str) -> dict[str, A
     """
     if not variants:
         raise ValueError("An A/B test needs at least one variant to choose a winner from.")
-    best = probabilities([(variant.successes(metric), variant.delivered) for variant in variants])
+    best_probabilities = probabilities([(variant.successes(metric), variant.delivered) for variant in variants])
     rates = [variant.successes(metric) / variant.delivered if variant.delivered else 0.0 for variant in variants]
-    winner = max(range(len(variants)), key=lambda index: (rates[index], -index))
-    tied = sum(1 for rate in rates if rate == rates[winner]) > 1
+    winner_index = max(range(len(variants)), key=lambda index: (rates[index], -index))
+    tied = sum(1 for rate in rates if rate == rates[winner_index]) > 1
     too_little_data = any(variant.delivered < MIN_DELIVERED_PER_VARIANT for variant in variants)
-    decisive = not too_little_data and not tied and best[winner] >= DECISIVE_PROBABILITY
+    decisive = not too_little_data and not tied and best_probabilities[winner_index] >= DECISIVE_PROBABILITY
     reason = (
         f"This variant is the best with a probability of at least {DECISIVE_PROBABILITY:.0%}."
         if decisive
@@ -89,7 +89,7 @@ def choose_winner(variants: Sequence[VariantCounts], metric: str) -> dict[str, A
     )
     return {
         "metric": metric,
-        "winnerId": str(variants[winner].variant_id),
+        "winnerId": str(variants[winner_index].variant_id),
         "decidedBy": "rule",
         "decisive": decisive,
         "reason": reason,
@@ -100,7 +100,7 @@ def choose_winner(variants: Sequence[VariantCounts], metric: str) -> dict[str, A
                 "opened": variant.opened,
                 "clicked": variant.clicked,
                 "rate": round(rates[index], 6),
-                "probabilityOfBeingBest": round(best[index], 4),
+                "probabilityOfBeingBest": round(best_probabilities[index], 4),
             }
             for index, variant in enumerate(variants)
         ],

@@ -34,7 +34,7 @@ class CampaignContent(msgspec.Struct, frozen=True):
 class CampaignOwnContent(msgspec.Struct, frozen=True, kw_only=True):
     """Content that is stored with a campaign rather than in its templates.
 
-    The engine of each template that the campaign uses must be able to render it.
+    The engine of each template that the campaign uses must be able to render this content.
     """
 
     subject: str | None
@@ -50,8 +50,8 @@ async def template_parts(
 ) -> tuple[list[tuple[str, Part, str | None]], bool]:
     """The parts of a campaign's own content to check as templates: (JSON pointer, kind of part, text) each.
 
-    The second value is whether the parts that all variants share (subject, preview line, sender name) are rendered.
-    They are unless all templates of the campaign have the engine `none`.
+    The second value is whether the parts that all variants share (subject, preview line, sender name) are rendered:
+    True unless all templates of the campaign have the engine `none`.
     """
     template_ids = [
         template_id
@@ -142,7 +142,7 @@ def snapshot(row: CampaignRow, message: CampaignContent, settings: ProjectSettin
 def sender_of(row: CampaignRow) -> str:
     """The `From` of the campaign: `a@b` or `Name <a@b>`. Raises AddressInvalid.
 
-    A name with template tags is left out: it is rendered with each message (`name_template`).
+    A name with template tags is left out: it is rendered with each message (`from_name_template`).
     """
     address = parse_address(row.from_email or "")
     if from_name_template(row.from_name) is not None:

@@ -179,7 +179,7 @@ class Campaign(Record):
 
 
 class VariantStats(Record):
-    """The statistics of a variant. Opens and clicks by bots are not counted."""
+    """The statistics of a variant. Opens and clicks by machines are not counted."""
 
     sent: int
     opened: int
@@ -239,7 +239,7 @@ class CampaignProgress(Record):
     retrying: int
     """The waiting sends that were deferred and are retried. A campaign can be SENT while some are retried."""
     handed_over: int
-    """Sends that the recipient's mail server has accepted or rejected. Sends that failed, expired or were suppressed do
+    """Sends that a mail server has accepted or permanently rejected. Sends that failed, expired or were suppressed do
     not count."""
     skipped: CampaignSkipped
     per_second: float
@@ -306,15 +306,21 @@ class CampaignRow(Record):
     evidence: Any
     started_at: Moment | None
     paused_from: str | None
+    """The status before the pause, to which the campaign returns; None unless it is PAUSED."""
     releasing: bool
     """Whether the campaign was resumed and not all of its held sends are due again yet."""
     is_test: bool
-    """Whether a TEST key started the campaign; then its messages are only captured in the inbox view."""
+    """Whether a TEST key started the campaign; then its messages are only captured in the inbox."""
     content_id: UUID | None
+    """The content snapshot to send: of the campaign, the winner or, during an A/B test, the first variant."""
     cursor: UUID | None
+    """The last contact id for which a send was created; contacts are processed in the order of their ids."""
     filled: bool
+    """Whether all contacts were processed."""
     expected: int
+    """Contacts in the audience at the start."""
     seen: int
+    """Contacts that were processed: those with a send and those that were skipped."""
     skipped_unsubscribed: int
     skipped_suppressed: int
     skipped_frequency_cap: int
@@ -325,7 +331,7 @@ class CampaignRow(Record):
     updated_at: Moment
 
 
-class CampaignChanges(TypedDict, total=False):
+class CampaignStateColumns(TypedDict, total=False):
     """Columns of `campaigns` that change with the status."""
 
     due_at: Moment | None
@@ -368,13 +374,15 @@ class FilledBatch(Record):
     queued: int
     """Sends that were queued."""
     unsubscribed: int
+    """Contacts without a send because they have unsubscribed."""
     suppressed: int
+    """Contacts without a send because their address is suppressed."""
     capped: list[UUID]
     """Sends that were inserted as SUPPRESSED because of the frequency cap."""
 
 
 def require_allowed(action: str, status: str) -> None:
-    """Raises CampaignStateConflict, with the actions that are possible, if `status` does not allow `action`."""
+    """Raises CampaignStateConflict if `status` does not allow `action`; the message lists the allowed actions."""
     if action not in ALLOWED[status]:
         possible = ", ".join(sorted(allowed.replace("_", " ") for allowed in ALLOWED[status]))
         raise CampaignStateConflict(

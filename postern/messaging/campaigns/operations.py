@@ -172,7 +172,7 @@ async def send_campaign(call: Call, id: UUID) -> CampaignSendResult:
     The audience and the content are fixed when the campaign starts. An audience with rules that depend on the current
     time is evaluated again at the start. Contacts that have unsubscribed or are suppressed are skipped and counted. A
     409 response lists everything that is missing. No contact gets the same campaign twice, even if it is sent twice. If
-    a TEST key sends the campaign, its messages are only captured in the inbox view. The response is 403 if the
+    a TEST key sends the campaign, its messages are only captured in the inbox. The response is 403 if the
     account's plan does not allow an e-mail to every contact of the audience.
     """
     stored = await require_campaign(call.db, call.project_id, id)
@@ -291,14 +291,14 @@ async def select_ab_test_winner(call: Call, id: UUID, data: WinnerChoice) -> Cam
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, id, "select_winner")
         variants = await store.variants(tx, project_id=call.project_id, campaign_id=id)
-        chosen = next((variant for variant in variants if variant.id == as_id(data.variant_id)), None)
-        if chosen is None:
+        winner = next((variant for variant in variants if variant.id == as_id(data.variant_id)), None)
+        if winner is None:
             raise VariantMissing
         evidence = await running.evidence_of(tx, row, variants)
-        evidence |= {"winnerId": str(chosen.id), "decidedBy": "hand", "reason": "The winner was chosen manually."}
-        row = await running.continue_with_winner(tx, row, chosen, evidence, call.now)
-        await events.record(tx, call, "campaign.tested", id, name=row.name, winnerId=chosen.id, decidedBy="hand")
-        await audit.record(tx, call, "campaign.winner_selected", "Campaign", id, name=row.name, variant=chosen.name)
+        evidence |= {"winnerId": str(winner.id), "decidedBy": "hand", "reason": "The winner was chosen manually."}
+        row = await running.continue_with_winner(tx, row, winner, evidence, call.now)
+        await events.record(tx, call, "campaign.tested", id, name=row.name, winnerId=winner.id, decidedBy="hand")
+        await audit.record(tx, call, "campaign.winner_selected", "Campaign", id, name=row.name, variant=winner.name)
         tx.mark_due("campaigns")
     return to_campaign(row)
 
@@ -440,7 +440,7 @@ async def totals(db: Queries, project_id: UUID) -> ProjectCampaignTotals:
 
 
 def to_campaign(row: CampaignRow) -> Campaign:
-    """The response body of a campaign."""
+    """Convert a row to a response body."""
     names = set(Campaign.__struct_fields__) - {"app_id"}
     return Campaign(app_id=row.project_id, **{name: getattr(row, name) for name in names})
 

@@ -24,9 +24,9 @@ from postern.messaging.campaigns.model import (
     RETRY_POLL_INTERVAL,
     TRANSITIONS,
     UPDATE_BATCH,
-    CampaignChanges,
     CampaignIncomplete,
     CampaignRow,
+    CampaignStateColumns,
     VariantRow,
 )
 from postern.messaging.domains import operations as domains
@@ -91,7 +91,8 @@ async def require_complete(tx: Transaction, world: "World", row: CampaignRow) ->
 async def require_renderable(world: "World", row: CampaignRow) -> None:
     """Raises CampaignIncomplete if the template engine cannot render the campaign's own content.
 
-    The content is checked when it is stored, but the template, and with it the engine, may have changed since.
+    The content is checked when it is stored, but the template, and with it the engine, may have changed since. Does
+    nothing for a campaign that has started.
     """
     if row.status not in ("DRAFT", "SCHEDULED"):
         return
@@ -237,9 +238,10 @@ async def cancel_retries(tx: Transaction, row: CampaignRow, now: Moment) -> None
 
 
 async def wait_until_stopped(world: "World", row: CampaignRow, now: Moment) -> None:
-    """Wait, at most half a second, until no process sends messages of a paused or cancelled campaign.
+    """Wait, at most half a second, until no worker begins to send messages of a paused or cancelled campaign.
 
-    `now` is the time of the pause or cancellation, whose transaction must be committed.
+    `now` is the time of the pause or cancellation, whose transaction must be committed. Messages that are being
+    transmitted may still arrive.
     """
     try:
         await pre_send_check.wait_until_stopped(world, row.project_id, await _content_ids(world.db, row), now)
@@ -260,7 +262,7 @@ async def change_state(
     *,
     status: str,
     interrupts_worker: bool = False,
-    **changed: Unpack[CampaignChanges],
+    **changed: Unpack[CampaignStateColumns],
 ) -> CampaignRow:
     """Change the status, as TRANSITIONS allows, and the given columns; returns the new row.
 
@@ -331,7 +333,7 @@ async def _cancel_waiting(world: "World", row: CampaignRow) -> None:
 
 
 async def _delete_leavers_and_sample(world: "World", row: CampaignRow) -> None:
-    """Delete the records of contacts that left the audience, and of the A/B test's sample, in batches."""
+    """Delete the rows of `campaign_leavers` and `campaign_samples` of an ended campaign, in batches."""
     deleted = UPDATE_BATCH
     while deleted == UPDATE_BATCH:
         batch: dict[str, Any] = {"project_id": row.project_id, "campaign_id": row.id, "limit": UPDATE_BATCH}
@@ -351,19 +353,19 @@ async def refresh_audience(world: "World", row: CampaignRow, now: Moment) -> Non
 
 async def _start_scheduled(world: "World", row: CampaignRow) -> None:
     now = world.clock()
-    not_renderable: CampaignIncomplete | None = None
+    render_problem: CampaignIncomplete | None = None
     try:
         await require_renderable(world, row)
     except CampaignIncomplete as incomplete:
-        not_renderable = incomplete
+        render_problem = incomplete
     await refresh_audience(world, row, now)
     async with world.db.transaction() as tx:
         locked = await _lock_unchanged(tx, row)
         if locked is None:
             return
         try:
-            if not_renderable is not None:
-                raise not_renderable
+            if render_problem is not None:
+                raise render_problem
             await require_complete(tx, world, locked)
             await start(tx, world, locked, now)
         except Problem as problem:
@@ -666,7 +668,7 @@ async def is_retrying(tx: Transaction, row: CampaignRow) -> bool:
 
 
 def waiting(counts: dict[str, int]) -> int:
-    """Sends that no server has accepted or rejected yet, those that are retried included."""
+    """Sends that no server has accepted or rejected yet, including those that are retried."""
     return not_attempted(counts) + retrying(counts)
 
 
@@ -681,7 +683,7 @@ def retrying(counts: dict[str, int]) -> int:
 
 
 def handed_over(counts: dict[str, int]) -> int:
-    """Sends that a server accepted, or rejected for the recipient (bounces)."""
+    """Sends that a server has accepted or permanently rejected (bounces)."""
     return sum(counts.get(status, 0) for status in ("SENT", "DELIVERED", "BOUNCED", "COMPLAINED"))
 
 

@@ -21,7 +21,7 @@ class VariantCount(Record):
     count: int
 
 
-# Insert a DRAFT with the editable columns of `fields`.
+# Insert a DRAFT. `fields` has its editable columns.
 @statement("""
     insert into campaigns (project_id, id, status, created_at, updated_at, name, subject, from_name, from_email,
                            preview_text, scheduled_at, template_id, domain_id, audience_id, ab_test_enabled,
@@ -83,7 +83,7 @@ async def delete_campaign(tx: Transaction, *, project_id: UUID, id: UUID) -> boo
 async def totals(db: Queries, *, project_id: UUID) -> ProjectCampaignTotals: ...
 
 
-# Write the columns that change with the status (`CampaignChanges`) and `attempt` from `row`.
+# Write the columns that change with the status (`CampaignStateColumns`) and `attempt` from `row`.
 @statement("""
     update campaigns set status = %(status)s, due_at = %(due_at)s, started_at = %(started_at)s,
         paused_from = %(paused_from)s, releasing = %(releasing)s, content_id = %(content_id)s,
@@ -146,7 +146,7 @@ async def advance(
 async def count_subscribed_members(tx: Queries, *, project_id: UUID, audience_id: UUID, limit: int) -> int: ...
 
 
-# How many contacts get the campaign: members at its start, neither unsubscribed nor suppressed.
+# How many contacts can get the campaign: members at its start that are neither unsubscribed nor suppressed.
 @statement("""
     select count(*)::int from audience_members m
     join contacts c on c.project_id = m.project_id and c.id = m.contact_id
@@ -184,7 +184,7 @@ async def insert_sample(
 async def set_sample_size(tx: Transaction, *, project_id: UUID, id: UUID, size: int) -> CampaignRow: ...
 
 
-# Delete up to `limit` contacts of an A/B test's sample; returns their ids.
+# Remove up to `limit` contacts from the sample of an A/B test; returns their ids.
 @statement("""
     delete from campaign_samples where project_id = %(project_id)s and ctid = any (array(
         select ctid from campaign_samples
@@ -209,7 +209,7 @@ async def record_pause(tx: Transaction, *, project_id: UUID, id: UUID, now: Mome
 async def record_resume(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
 
 
-# How many sends the account's started campaigns have yet to create, by audience sizes at the start.
+# How many sends the account's started campaigns still have to create, by the audience sizes at their start.
 @statement("""
     select coalesce(sum(greatest(c.expected - c.seen, 0)), 0)::bigint from campaigns c
     where c.project_id in (
@@ -224,7 +224,8 @@ async def count_pending(tx: Transaction, *, project_id: UUID) -> int: ...
 # Create sends for the next contacts, after `campaign.cursor`, that were in the audience at the campaign's start.
 # Contacts that joined later are excluded; those that left since (campaign_leavers) are included. Unsubscribed and
 # suppressed contacts are only counted. A contact that has a send of this campaign gets no second one. A contact that
-# has reached the frequency cap gets a SUPPRESSED send. `contents` is a list of {variant_id, content_id, subject}.
+# has reached the frequency cap gets a SUPPRESSED send. With `testing`, only contacts of the A/B test's sample are
+# processed, otherwise only the others. `contents` is a list of {variant_id, content_id, subject}.
 @statement("""
     with members as materialized (
         (select m.contact_id from audience_members m
@@ -355,7 +356,7 @@ async def variant_counts(db: Queries, *, project_id: UUID, campaign_id: UUID) ->
 async def failure_reason(tx: Transaction, *, project_id: UUID, campaign_id: UUID) -> str | None: ...
 
 
-# Delete up to `limit` contacts that left the audience after the campaign's start; returns their ids.
+# Delete up to `limit` records that a contact left the audience after the campaign's start; returns the contacts' ids.
 @statement("""
     delete from campaign_leavers where project_id = %(project_id)s and ctid = any (array(
         select ctid from campaign_leavers
@@ -365,8 +366,8 @@ async def failure_reason(tx: Transaction, *, project_id: UUID, campaign_id: UUID
 async def delete_leavers(db: Queries, *, project_id: UUID, campaign_id: UUID, limit: int) -> list[UUID]: ...
 
 
-# The inner query finds the page with an index-only scan; only the rows of the page are fetched.
-# A page of a campaign's sends, ordered by contact id. `status` is an SQL condition.
+# A page of a campaign's sends, ordered by contact id. `status` is an SQL condition. The inner query finds the page with
+# an index-only scan, so that only the rows of the page are fetched.
 @statement("""
     select s.* from (
         select contact_id from sends
