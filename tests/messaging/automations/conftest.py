@@ -28,68 +28,72 @@ async def receiver() -> AsyncIterator[Receiver]:
 
 @pytest.fixture
 async def template(world: World, project: Tenant) -> str:
-    """A template with a variable."""
-    made = new_id()
+    """The id of a template whose subject and html have the placeholder `name`."""
+    template_id = new_id()
     async with world.db.connection() as connection:
         await connection.execute(
             "insert into templates (project_id, id, name, subject, html, created_at, updated_at)"
             " values (%s, %s, 'Welcome', 'Hello {{ name }}', '<p>Hello {{ name }}</p>', now(), now())",
-            (UUID(project.id), made),
+            (UUID(project.id), template_id),
         )
-    return str(made)
+    return str(template_id)
 
 
 @pytest.fixture
 def email(template: str) -> Callable[..., dict[str, Any]]:
-    """A SEND_EMAIL step."""
+    """Makes a SEND_EMAIL step for the fixture `template`; `subject` replaces the subject of the template."""
 
-    def step(subject: str | None = None) -> dict[str, Any]:
-        made = {"type": "SEND_EMAIL", "templateId": template, "fromEmail": "hello@example.org"}
-        return made if subject is None else {**made, "subject": subject}
+    def make_step(subject: str | None = None) -> dict[str, Any]:
+        fields = {"type": "SEND_EMAIL", "templateId": template, "fromEmail": "hello@example.org"}
+        return fields if subject is None else {**fields, "subject": subject}
 
-    return step
+    return make_step
 
 
 @pytest.fixture
 def audience(project: Tenant) -> Callable[..., Awaitable[str]]:
-    async def make(name: str = "Newcomers") -> str:
-        made = await project.client.post("/audiences", {"name": name})
-        assert made.status_code == 201, made.text
-        return made.json()["id"]
+    """Creates a STATIC audience; returns its id."""
 
-    return make
+    async def create(name: str = "Newcomers") -> str:
+        response = await project.client.post("/audiences", {"name": name})
+        assert response.status_code == 201, response.text
+        return response.json()["id"]
+
+    return create
 
 
 @pytest.fixture
 def contact(project: Tenant) -> Callable[..., Awaitable[str]]:
-    async def make(email: str = "ada@example.com", **fields: Any) -> str:
-        made = await project.client.post("/contacts", {"email": email, "attributes": {"name": "Ada"}, **fields})
-        assert made.status_code == 201, made.text
-        return made.json()["id"]
+    """Creates a contact with the attribute `name`; returns its id."""
 
-    return make
+    async def create(email: str = "ada@example.com", **fields: Any) -> str:
+        response = await project.client.post("/contacts", {"email": email, "attributes": {"name": "Ada"}, **fields})
+        assert response.status_code == 201, response.text
+        return response.json()["id"]
+
+    return create
 
 
 @pytest.fixture
 def automate(project: Tenant) -> Callable[..., Awaitable[str]]:
-    """Create an active automation."""
+    """Creates an automation, active unless `active=False`; returns its id."""
 
-    async def make(trigger: dict[str, Any], *steps: dict[str, Any], active: bool = True) -> str:
+    async def create(trigger: dict[str, Any], *steps: dict[str, Any], active: bool = True) -> str:
         body = {"name": "Series", "trigger": trigger, "steps": list(steps), "active": active}
-        made = await project.client.post("/automations", body)
-        assert made.status_code == 201, made.text
-        return made.json()["id"]
+        response = await project.client.post("/automations", body)
+        assert response.status_code == 201, response.text
+        return response.json()["id"]
 
-    return make
+    return create
 
 
 @pytest.fixture
 def runs(project: Tenant) -> Callable[..., Awaitable[list[dict[str, Any]]]]:
-    """The runs of an automation with their histories, oldest first."""
+    """Reads the runs of an automation with their histories, oldest first."""
 
     async def read(automation: str) -> list[dict[str, Any]]:
-        found = (await project.client.get(f"/automations/{automation}/runs")).json()
-        details = [await project.client.get(f"/automations/{automation}/runs/{run['id']}") for run in found]
+        listed = (await project.client.get(f"/automations/{automation}/runs")).json()
+        details = [await project.client.get(f"/automations/{automation}/runs/{run['id']}") for run in listed]
         return [detail.json() for detail in reversed(details)]
 
     return read
@@ -97,10 +101,10 @@ def runs(project: Tenant) -> Callable[..., Awaitable[list[dict[str, Any]]]]:
 
 @pytest.fixture
 def mails(project: Tenant) -> Callable[[], Awaitable[list[tuple[str, str]]]]:
-    """Recipient and subject of what was sent, oldest first."""
+    """Reads the recipient and subject of each message in the log, oldest first."""
 
     async def read() -> list[tuple[str, str]]:
-        found = (await project.client.get("/emails/logs?limit=100")).json()["data"]
-        return [(each["contact"]["email"], each["subject"]) for each in reversed(found)]
+        sends = (await project.client.get("/emails/logs?limit=100")).json()["data"]
+        return [(send["contact"]["email"], send["subject"]) for send in reversed(sends)]
 
     return read

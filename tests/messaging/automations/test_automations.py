@@ -13,32 +13,32 @@ async def test_create_get_change_and_delete_an_automation(project, email):
         "trigger": {"type": "CONTACT_CREATED"},
         "steps": [{"type": "DELAY", "hours": 1}, email()],
     }
-    made = await project.client.post("/automations", body)
-    assert made.status_code == 201
-    automation = made.json()
+    created = await project.client.post("/automations", body)
+    assert created.status_code == 201
+    automation = created.json()
     assert (automation["active"], automation["version"], automation["appId"]) == (False, 1, project.id)
     assert automation["steps"] == body["steps"]
     assert automation["trigger"] == {"type": "CONTACT_CREATED", "once": True}
-    on = (await project.client.patch(f"/automations/{automation['id']}/active")).json()
-    assert on["active"] is True
+    toggled = (await project.client.patch(f"/automations/{automation['id']}/active")).json()
+    assert toggled["active"] is True
     assert (await project.client.patch(f"/automations/{automation['id']}/active")).json()["active"] is False
-    set_on = await project.client.patch(f"/automations/{automation['id']}/active", {"active": True})
-    again = await project.client.patch(f"/automations/{automation['id']}/active", {"active": True})
-    assert set_on.json()["active"] is again.json()["active"] is True
+    activated = await project.client.patch(f"/automations/{automation['id']}/active", {"active": True})
+    activated_again = await project.client.patch(f"/automations/{automation['id']}/active", {"active": True})
+    assert activated.json()["active"] is activated_again.json()["active"] is True
     renamed = (await project.client.patch(f"/automations/{automation['id']}", {"name": "Hello"})).json()
     assert (renamed["name"], renamed["version"]) == ("Hello", 1)
-    other = (await project.client.patch(f"/automations/{automation['id']}", {"steps": [email("New")]})).json()
-    assert (other["version"], other["active"]) == (2, True)
-    assert [each["id"] for each in (await project.client.get("/automations")).json()] == [automation["id"]]
+    changed = (await project.client.patch(f"/automations/{automation['id']}", {"steps": [email("New")]})).json()
+    assert (changed["version"], changed["active"]) == (2, True)
+    assert [listed["id"] for listed in (await project.client.get("/automations")).json()] == [automation["id"]]
     assert (await project.client.delete(f"/automations/{automation['id']}")).json() == {"deleted": True}
     assert (await project.client.get(f"/automations/{automation['id']}")).status_code == 404
 
 
 async def test_activation_lists_missing_references(project, audience):
-    gone = str(uuid4())
+    missing_id = str(uuid4())
     steps = [
-        {"type": "SEND_EMAIL", "templateId": gone, "domainId": gone, "fromEmail": "hello@example.org"},
-        {"type": "ADD_TO_AUDIENCE", "audienceId": gone},
+        {"type": "SEND_EMAIL", "templateId": missing_id, "domainId": missing_id, "fromEmail": "hello@example.org"},
+        {"type": "ADD_TO_AUDIENCE", "audienceId": missing_id},
         {
             "type": "CONDITION",
             "rules": {
@@ -46,34 +46,34 @@ async def test_activation_lists_missing_references(project, audience):
                     {
                         "match": "any",
                         "conditions": [
-                            {"field": "audience", "operator": "neq", "value": gone},
+                            {"field": "audience", "operator": "neq", "value": missing_id},
                         ],
                     }
                 ]
             },
         },
     ]
-    made = await project.client.post("/automations", {"name": "Draft", "trigger": JOINED, "steps": steps})
-    assert made.status_code == 201, "a draft may be incomplete"
-    refused = await project.client.patch(f"/automations/{made.json()['id']}/active")
-    assert (refused.status_code, refused.json()["code"]) == (409, "automation_incomplete")
-    assert [fault["path"] for fault in refused.json()["errors"]] == [
+    draft = await project.client.post("/automations", {"name": "Draft", "trigger": JOINED, "steps": steps})
+    assert draft.status_code == 201, "an inactive automation may refer to missing records"
+    response = await project.client.patch(f"/automations/{draft.json()['id']}/active")
+    assert (response.status_code, response.json()["code"]) == (409, "automation_incomplete")
+    assert [fault["path"] for fault in response.json()["errors"]] == [
         "/trigger/audienceId",
         "/steps/0/templateId",
         "/steps/1/audienceId",
         "/steps/2/rules",
     ]
-    assert (await project.client.get(f"/automations/{made.json()['id']}")).json()["active"] is False
-    at_once = {"name": "Draft", "trigger": JOINED, "steps": steps, "active": True}
-    assert (await project.client.post("/automations", at_once)).status_code == 409
+    assert (await project.client.get(f"/automations/{draft.json()['id']}")).json()["active"] is False
+    active_body = {"name": "Draft", "trigger": JOINED, "steps": steps, "active": True}
+    assert (await project.client.post("/automations", active_body)).status_code == 409
 
 
 async def test_mail_needs_a_verified_domain_unless_it_is_captured(project, email):
     await project.developer.patch("", {"settings": {"transport": "relay", "relays": [{"host": "smtp.example.com"}]}})
     body = {"name": "W", "trigger": {"type": "CONTACT_CREATED"}, "steps": [email()], "active": True}
-    refused = await project.client.post("/automations", body)
-    assert refused.status_code == 409
-    assert refused.json()["errors"][0]["path"] == "/steps/0/fromEmail"
+    response = await project.client.post("/automations", body)
+    assert response.status_code == 409
+    assert response.json()["errors"][0]["path"] == "/steps/0/fromEmail"
 
 
 @pytest.mark.parametrize(
@@ -91,15 +91,15 @@ async def test_mail_needs_a_verified_domain_unless_it_is_captured(project, email
     ],
 )
 async def test_invalid_automations_are_refused_with_the_path(project, body, path):
-    refused = await project.client.post("/automations", body)
-    assert refused.status_code == 400, refused.text
-    assert refused.json()["errors"][0]["path"] == path
+    response = await project.client.post("/automations", body)
+    assert response.status_code == 400, response.text
+    assert response.json()["errors"][0]["path"] == path
 
 
 async def test_automations_of_other_projects_are_not_found(project, new_project):
-    theirs = await new_project()
+    other_project = await new_project()
     body = {"name": "Theirs", "trigger": JOINED, "steps": [{"type": "EXIT"}]}
-    made = (await theirs.client.post("/automations", body)).json()
+    automation = (await other_project.client.post("/automations", body)).json()
     for method, path, data in (
         ("GET", "", None),
         ("PATCH", "", {"name": "Mine"}),
@@ -111,12 +111,14 @@ async def test_automations_of_other_projects_are_not_found(project, new_project)
         ("GET", f"/runs/{uuid4()}", None),
         ("POST", f"/runs/{uuid4()}/cancel", None),
     ):
-        refused = await project.client.request(method, f"/automations/{made['id']}{path}", json=data)
-        assert refused.status_code == 404, (method, path)
+        response = await project.client.request(method, f"/automations/{automation['id']}{path}", json=data)
+        assert response.status_code == 404, (method, path)
 
 
-async def test_if_match_is_honoured(project):
+async def test_a_change_with_an_outdated_if_match_is_refused(project):
     body = {"name": "A", "trigger": JOINED, "steps": [{"type": "EXIT"}]}
-    made = await project.client.post("/automations", body)
-    late = await project.client.patch(f"/automations/{made.json()['id']}", {"name": "B"}, headers={"if-match": '"0"'})
-    assert late.status_code == 412
+    created = await project.client.post("/automations", body)
+    response = await project.client.patch(
+        f"/automations/{created.json()['id']}", {"name": "B"}, headers={"if-match": '"0"'}
+    )
+    assert response.status_code == 412

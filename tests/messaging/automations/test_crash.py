@@ -18,22 +18,24 @@ from tests.peers.whole_server import own_database
 
 CONTACTS = int(os.environ.get("POSTERN_TEST_CONTACTS", "1500"))
 STALE = timedelta(seconds=130)
-"""Past the leases of what a killed worker had in hand."""
+"""More than the lease of the runs and sends that a killed worker had claimed."""
 DAYS = (0, 1.1, 1.7, 2, 7.2, 14)
-"""Each leaves hours to what the last was to do, however long that took and however often workers were killed."""
+"""The times at which workers run, in days. The clock also moves by STALE after each kill, so hours lie between them."""
 DAYS_WITH_MAIL = 4
-STATEMENTS = 60
-"""A worker that is to be killed is so before it has made as many."""
+"""On how many of the DAYS the workers send mail; on each of them, one is killed while it sends."""
+MAX_STATEMENTS = 60
+"""A worker that kills itself does so at one of this many first SQL statements."""
 END_SECONDS = 300
 PRO = {"match": "all", "conditions": [{"field": "plan", "operator": "eq", "value": "pro"}]}
 SUBJECT = re.compile(rb"^Subject: (.*?)\r$", re.MULTILINE)
 
 
-class Hand(Sink):
-    """An SMTP sink that kills the worker after this many messages, before it replies."""
+class KillingSink(Sink):
+    """An SMTP sink that kills the worker when it has received a certain number of messages, before it replies."""
 
     worker = None
     kills_at = 0
+    """The number of this message; 0 kills no worker."""
 
     def record(self, session, received, reply):
         if self.accepted + 1 == self.kills_at:
@@ -49,22 +51,22 @@ def database_url():
 
 
 @pytest.fixture
-async def hand():
-    async with Hand(Behaviour()) as hand:
-        yield hand
+async def sink():
+    async with KillingSink(Behaviour()) as sink:
+        yield sink
 
 
 @pytest.fixture
-def start(settings, database_url, clock, hand):
-    """Starts workers at the test clock's time, one after the other, and stops them after the test."""
+def start_worker(settings, database_url, clock, sink):
+    """Starts a worker process at the test clock's time; stops all of them after the test."""
     started = []
 
-    def one(dies_at=0):
-        hand.worker = workers.start(settings, database_url, clock.offset, dies_at)
-        started.append(hand.worker)
-        return hand.worker
+    def start(dies_at=0):
+        sink.worker = workers.start(settings, database_url, clock.offset, dies_at)
+        started.append(sink.worker)
+        return sink.worker
 
-    yield one
+    yield start
     for process in started:
         process.kill()
         process.join()
@@ -73,11 +75,11 @@ def start(settings, database_url, clock, hand):
 
 @pytest.mark.chaos
 async def test_every_step_is_executed_once_although_workers_are_killed(
-    automate, audience, email, project, receiver, zone, hand, start, world, clock
+    automate, audience, email, project, receiver, zone, sink, start_worker, world, clock
 ):
-    clock.start = None  # It flows, here and in the workers, and is moved in both alike.
+    clock.start = None  # The clocks of the test and of the workers run; both are moved by the same offset.
     await verified(project, zone, "example.org")
-    relays = [{"host": "127.0.0.1", "port": hand.port, "tls": "none"}]
+    relays = [{"host": "127.0.0.1", "port": sink.port, "tls": "none"}]
     changed = await project.developer.patch("", {"settings": {"transport": "relay", "relays": relays}})
     assert changed.status_code == 200, changed.text
     joined, customers = await audience(), await audience("Customers")
@@ -103,76 +105,83 @@ async def test_every_step_is_executed_once_although_workers_are_killed(
         {"type": "REMOVE_FROM_AUDIENCE", "audienceId": joined},
     )
     people = [{"email": f"{n}@example.com", "attributes": {"plan": ("pro", "free")[n % 2]}} for n in range(CONTACTS)]
-    for at in range(0, CONTACTS, 1_000):
+    for offset in range(0, CONTACTS, 1_000):
         added = await project.client.post(
-            f"/audiences/{joined}/contacts/bulk-email", {"contacts": people[at : at + 1_000]}
+            f"/audiences/{joined}/contacts/bulk-email", {"contacts": people[offset : offset + 1_000]}
         )
-        assert added.json()["added"] == len(people[at : at + 1_000])
+        assert added.json()["added"] == len(people[offset : offset + 1_000])
     buyers = [person["email"] for person in people if int(person["email"].partition("@")[0]) % 3 == 0]
-    chance, killed = Random(20260131), 0
+    random, killed = Random(20260131), 0
     for day in DAYS:
         clock.offset = max(clock.offset, timedelta(days=day))
         if day == 2:
-            for at in range(0, len(buyers), 500):
-                batch = [{"name": "order.placed", "email": each} for each in buyers[at : at + 500]]
+            for offset in range(0, len(buyers), 500):
+                batch = [{"name": "order.placed", "email": address} for address in buyers[offset : offset + 500]]
                 assert (await project.client.post("/events/batch", {"events": batch})).status_code == 201
-        hand.kills_at = hand.accepted + chance.randint(1, CONTACTS // 3)
-        dies_at = chance.randint(1, STATEMENTS)
-        while (ended := await end_of(start(dies_at))) == -SIGKILL:
+        sink.kills_at = sink.accepted + random.randint(1, CONTACTS // 3)
+        dies_at = random.randint(1, MAX_STATEMENTS)
+        while (code := await exit_code(start_worker(dies_at))) == -SIGKILL:
             killed += 1
             dies_at = 0
             clock.move(STALE)
-        assert ended == 0
-    assert killed >= DAYS_WITH_MAIL, "some as they worked, and on each day with mail one as it sent"
+        assert code == 0
+    assert killed >= DAYS_WITH_MAIL, (
+        "at least one worker is killed while it sends on each day with mail, and others at a statement"
+    )
 
     assert await rows(
         world, project, "select status, count(*) from automation_runs where project_id = %s group by 1 order by 1"
     ) == [("COMPLETED", len(buyers)), ("EXITED", CONTACTS - len(buyers))]
-    await assert_each_mail_once(world, project, hand, people, buyers)
+    await assert_each_mail_once(world, project, sink, people, buyers)
     totals = (await project.client.get(f"/automations/{automation}/totals")).json()
     assert totals == {"totalRuns": CONTACTS, "completed": CONTACTS, "failed": 0, "limited": 0, "capped": 0}
-    left = (await project.client.get(f"/audiences/{joined}/contacts")).json()["total"]
+    remaining = (await project.client.get(f"/audiences/{joined}/contacts")).json()["total"]
     bought = (await project.client.get(f"/audiences/{customers}/contacts")).json()["total"]
-    assert (left, bought) == (CONTACTS - len(buyers), len(buyers))
+    assert (remaining, bought) == (CONTACTS - len(buyers), len(buyers))
     calls = Counter(request.headers["webhook-id"] for request in receiver.received("/crm"))
-    assert len(calls) == len(buyers), "a call may come twice after a crash, always under its id"
-    twice = await rows(
+    assert len(calls) == len(buyers), "after a crash a call may be repeated, with the same webhook-id"
+    repeated_steps = await rows(
         world,
         project,
         "select count(*) from (select run_id, step from automation_run_steps where project_id = %s"
         " group by 1, 2 having count(*) > 1) as repeated",
     )
-    assert twice == [(0,)]
+    assert repeated_steps == [(0,)]
 
 
-async def end_of(worker):
-    """How a worker ended: 0, or minus the signal that killed it."""
+async def exit_code(worker):
+    """Wait until a worker has ended; returns 0, or minus the number of the signal that killed it."""
     await asyncio.to_thread(worker.join, END_SECONDS)
     return worker.exitcode
 
 
 async def assert_each_mail_once(world, project, sink, people, buyers):
-    """Each contact has one send per mail, which arrived once, or again only after an ambiguous attempt."""
+    """Each contact has one send per mail, which arrived once, and again at most once per ambiguous attempt."""
     addresses = [person["email"] for person in people]
-    wanted = [(each, "1 welcome") for each in addresses]
-    wanted += [(each, ("2 pro", "2 free")[number % 2]) for number, each in enumerate(addresses)]
-    wanted += [(each, "3 thanks") for each in buyers]
+    expected = [(address, "1 welcome") for address in addresses]
+    expected += [(address, ("2 pro", "2 free")[number % 2]) for number, address in enumerate(addresses)]
+    expected += [(address, "3 thanks") for address in buyers]
     sends = await rows(
         world,
         project,
         "select recipient, subject, message_id, status, ambiguous_attempts from sends where project_id = %s",
     )
-    assert Counter((recipient, subject) for recipient, subject, *_ in sends) == Counter(wanted)
+    assert Counter((recipient, subject) for recipient, subject, *_ in sends) == Counter(expected)
     assert {status for *_, status, _ in sends} == {"SENT"}
     arrived = Counter(
         (message.recipients[0], SUBJECT.search(message.raw)[1].decode(), message.message_id)
         for message in sink.messages
     )
     assert set(arrived) == {(recipient, subject, message_id) for recipient, subject, message_id, *_ in sends}
-    most = {message_id: 1 + ambiguous for *_, message_id, _, ambiguous in sends}
-    assert not [(key, copies) for key, copies in arrived.items() if copies > most[key[2]]]
+    max_copies = {message_id: 1 + ambiguous for *_, message_id, _, ambiguous in sends}
+    assert not [
+        (recipient, subject, copies)
+        for (recipient, subject, message_id), copies in arrived.items()
+        if copies > max_copies[message_id]
+    ]
 
 
 async def rows(world, project, query):
+    """The rows of a query whose parameter is the project's id."""
     async with world.db.connection() as connection:
         return await (await connection.execute(query, (UUID(project.id),))).fetchall()

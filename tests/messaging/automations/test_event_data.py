@@ -8,6 +8,7 @@ from postern.kernel.values import timestamp
 
 
 def on(event, **fields):
+    """An EVENT trigger."""
     return {"type": "EVENT", "event": event, **fields}
 
 
@@ -15,19 +16,19 @@ def rules(*conditions, match="all"):
     return {"match": match, "conditions": list(conditions)}
 
 
-def cond(field, operator, value, **fields):
+def condition(field, operator, value, **fields):
     return {"field": field, "operator": operator, "value": value, **fields}
 
 
-async def send_in(project, contact, data, name="order.placed"):
-    made = await project.client.post("/events", {"name": name, "contactId": contact, "data": data})
-    assert made.status_code == 201, made.text
+async def record_event(project, contact, data, name="order.placed"):
+    response = await project.client.post("/events", {"name": name, "contactId": contact, "data": data})
+    assert response.status_code == 201, response.text
 
 
 async def test_mails_of_automations_can_use_event_data(automate, contact, email, project, work_off, mails):
     """Defects: C4"""
     await automate(on("order.placed"), email("{{ name }}: {{ event.total }} / {{ event.data.items[0].sku }}"))
-    await send_in(project, await contact(), {"total": 42, "items": [{"sku": "x-1"}]})
+    await record_event(project, await contact(), {"total": 42, "items": [{"sku": "x-1"}]})
     await work_off()
     assert await mails() == [("ada@example.com", "Ada: 42 / x-1")]
 
@@ -37,36 +38,38 @@ async def test_mails_can_use_the_name_and_time_of_any_event(automate, contact, e
     await automate({"type": "CONTACT_CREATED"}, email("{{ event.name }} {{ event.occurredAt }}"))
     await contact()
     await work_off()
-    assert await mails() == [("ada@example.com", f"contact.created {timestamp(clock())}")], "as in all of the API"
+    assert await mails() == [("ada@example.com", f"contact.created {timestamp(clock())}")], (
+        "times have the same form as in the API"
+    )
 
 
 @pytest.mark.parametrize(
-    ("where", "fits", "other"),
+    ("where", "matching", "other"),
     [
-        (rules(cond("total", "gte", 100)), {"total": 100}, {"total": 99}),
-        (rules(cond("data.total", "gt", 1)), {"total": 2}, {}),
-        (rules(cond("customer.plan", "eq", "pro")), {"customer": {"plan": "pro"}}, {"customer": {"plan": "free"}}),
-        (rules(cond("email", "contains", "@acme")), {"email": "x@acme.example"}, {"email": "x@other.example"}),
-        (rules(cond("tags", "contains", "new")), {"tags": ["new"]}, {"tags": "old"}),
+        (rules(condition("total", "gte", 100)), {"total": 100}, {"total": 99}),
+        (rules(condition("data.total", "gt", 1)), {"total": 2}, {}),
+        (rules(condition("customer.plan", "eq", "pro")), {"customer": {"plan": "pro"}}, {"customer": {"plan": "free"}}),
+        (rules(condition("email", "contains", "@acme")), {"email": "x@acme.example"}, {"email": "x@other.example"}),
+        (rules(condition("tags", "contains", "new")), {"tags": ["new"]}, {"tags": "old"}),
         (
-            rules(cond("a", "eq", 1), {"match": "all", "conditions": [cond("b", "eq", 2)]}, match="any"),
+            rules(condition("a", "eq", 1), {"match": "all", "conditions": [condition("b", "eq", 2)]}, match="any"),
             {"b": 2},
             {"a": 2, "b": 1},
         ),
     ],
 )
 async def test_only_events_with_matching_data_start_a_run(
-    automate, contact, project, work_off, runs, where, fits, other
+    automate, contact, project, work_off, runs, where, matching, other
 ):
     """Defects: C4"""
     automation = await automate(on("order.placed", where=where), {"type": "EXIT"})
     stored = (await project.client.get(f"/automations/{automation}")).json()
     assert stored["trigger"]["where"] == where
     ada = await contact()
-    await send_in(project, ada, other)
+    await record_event(project, ada, other)
     await work_off()
     assert await runs(automation) == []
-    await send_in(project, ada, fits)
+    await record_event(project, ada, matching)
     await work_off()
     assert len(await runs(automation)) == 1
 
@@ -74,51 +77,51 @@ async def test_only_events_with_matching_data_start_a_run(
 @pytest.mark.parametrize(
     ("trigger", "path"),
     [
-        (on("order.placed", where=rules(cond("total", "above", 1))), "/trigger/where/conditions/0/operator"),
-        (on("order.placed", where=rules(cond("total", "in", 1))), "/trigger/where/conditions/0/value"),
+        (on("order.placed", where=rules(condition("total", "above", 1))), "/trigger/where/conditions/0/operator"),
+        (on("order.placed", where=rules(condition("total", "in", 1))), "/trigger/where/conditions/0/value"),
         (on("order.placed", where={"conditions": "x"}), "/trigger/where/conditions"),
-        ({"type": "CONTACT_CREATED", "where": rules(cond("total", "eq", 1))}, "/trigger/where"),
+        ({"type": "CONTACT_CREATED", "where": rules(condition("total", "eq", 1))}, "/trigger/where"),
     ],
 )
 async def test_invalid_trigger_rules_are_refused(project, trigger, path):
     """Defects: C4"""
     body = {"name": "x", "trigger": trigger, "steps": []}
-    refused = await project.client.post("/automations", body)
-    assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, path)
+    response = await project.client.post("/automations", body)
+    assert (response.status_code, response.json()["errors"][0]["path"]) == (400, path)
 
 
 async def test_conditions_can_count_recent_events(automate, contact, project, work_off, runs, clock):
     """Defects: C4"""
-    often = rules(cond("events.order.placed", "gte", 3, withinDays=7))
+    three_in_a_week = rules(condition("events.order.placed", "gte", 3, withinDays=7))
     automation = await automate(
-        on("ask.now", once=False), {"type": "CONDITION", "rules": often, "then": [], "else": []}
+        on("check.requested", once=False), {"type": "CONDITION", "rules": three_in_a_week, "then": [], "else": []}
     )
     ada = await contact()
 
-    async def ask():
-        await send_in(project, ada, {}, "ask.now")
+    async def outcome_of_condition():
+        await record_event(project, ada, {}, "check.requested")
         await work_off()
         return (await runs(automation))[-1]["steps"][0]["outcome"]
 
     for _ in range(2):
-        await send_in(project, ada, {})
-    assert await ask() == "FALSE"
+        await record_event(project, ada, {})
+    assert await outcome_of_condition() == "FALSE"
     clock.move(timedelta(days=6))
-    await send_in(project, ada, {})
-    assert await ask() == "TRUE"
+    await record_event(project, ada, {})
+    assert await outcome_of_condition() == "TRUE"
     clock.move(timedelta(days=2))
-    assert await ask() == "FALSE", "two of them are older than a week"
+    assert await outcome_of_condition() == "FALSE", "two of the three orders are older than a week"
 
 
 async def test_audience_rules_can_count_recent_events(contact, project, work_off, clock):
     """Defects: C4"""
-    made = await project.client.post(
-        "/audiences", {"name": "Buyers", "rules": rules(cond("events.order.placed", "eq", 1, withinDays=1))}
+    response = await project.client.post(
+        "/audiences", {"name": "Buyers", "rules": rules(condition("events.order.placed", "eq", 1, withinDays=1))}
     )
-    assert made.status_code == 201, made.text
+    assert response.status_code == 201, response.text
     ada = await contact()
-    path = f"/audiences/{made.json()['id']}/contacts"
-    await send_in(project, ada, {})
+    path = f"/audiences/{response.json()['id']}/contacts"
+    await record_event(project, ada, {})
     assert (await project.client.get(path)).json()["total"] == 1
     clock.move(timedelta(days=2))
     await work_off()
@@ -126,18 +129,18 @@ async def test_audience_rules_can_count_recent_events(contact, project, work_off
 
 
 @pytest.mark.parametrize(
-    ("condition", "path"),
+    ("rule", "path"),
     [
-        (cond("events.order.placed", "gte", -1), "value"),
-        (cond("events.order.placed", "gte", "3"), "value"),
-        (cond("events.order.placed", "gte", 10_001), "value"),
-        (cond("events.order.placed", "contains", 1), "operator"),
-        (cond("events.order.placed", "exists", None, withinDays=3), "withinDays"),
-        (cond("plan", "eq", "pro", withinDays=3), "withinDays"),
+        (condition("events.order.placed", "gte", -1), "value"),
+        (condition("events.order.placed", "gte", "3"), "value"),
+        (condition("events.order.placed", "gte", 10_001), "value"),
+        (condition("events.order.placed", "contains", 1), "operator"),
+        (condition("events.order.placed", "exists", None, withinDays=3), "withinDays"),
+        (condition("plan", "eq", "pro", withinDays=3), "withinDays"),
     ],
 )
-async def test_invalid_counts_are_refused(project, condition, path):
+async def test_invalid_counts_are_refused(project, rule, path):
     """Defects: C4"""
-    refused = await project.client.post("/audiences", {"name": "x", "rules": rules(condition)})
-    assert refused.status_code == 400
-    assert refused.json()["errors"][0]["path"].endswith(f"/conditions/0/{path}")
+    response = await project.client.post("/audiences", {"name": "x", "rules": rules(rule)})
+    assert response.status_code == 400
+    assert response.json()["errors"][0]["path"].endswith(f"/conditions/0/{path}")

@@ -7,17 +7,18 @@ import pytest
 from tests.messaging.campaigns.test_campaigns import prepared
 
 
-async def refused(project, path, what):
-    answer = await project.client.delete(path)
-    assert (answer.status_code, answer.json()["code"]) == (409, f"{what}_in_use"), answer.text
-    return [(each["path"], each["message"]) for each in answer.json()["errors"]]
+async def errors_of_delete(project, path, kind):
+    """Try to delete a record in use; returns the path and message of each error. `kind` is part of the code."""
+    response = await project.client.delete(path)
+    assert (response.status_code, response.json()["code"]) == (409, f"{kind}_in_use"), response.text
+    return [(error["path"], error["message"]) for error in response.json()["errors"]]
 
 
 async def test_a_template_in_use_cannot_be_deleted(automate, email, project, template):
     """Defects: C5"""
     automation = await automate({"type": "CONTACT_CREATED"}, email())
-    named = [(f"/automations/{automation}", "The automation “Series” uses it.")]
-    assert await refused(project, f"/templates/{template}", "template") == named
+    expected = [(f"/automations/{automation}", "The automation “Series” uses it.")]
+    assert await errors_of_delete(project, f"/templates/{template}", "template") == expected
     await project.client.patch(f"/automations/{automation}/active", {"active": False})
     assert (await project.client.delete(f"/templates/{template}")).status_code == 200
 
@@ -25,25 +26,29 @@ async def test_a_template_in_use_cannot_be_deleted(automate, email, project, tem
 @pytest.mark.parametrize("where", ["trigger", "step", "rules"])
 async def test_an_audience_in_use_cannot_be_deleted(automate, audience, project, where):
     """Defects: C5"""
-    used = await audience()
-    rules = {"match": "all", "conditions": [{"field": "audience", "operator": "eq", "value": used}]}
-    trigger = {"type": "AUDIENCE_JOINED", "audienceId": used} if where == "trigger" else {"type": "CONTACT_CREATED"}
-    inner = {"type": "ADD_TO_AUDIENCE", "audienceId": used} if where == "step" else {"type": "EXIT"}
-    condition = {"type": "CONDITION", "rules": rules, "then": [inner], "else": []}
-    step = condition if where == "rules" else {"type": "WAIT_FOR_EVENT", "event": "x.y", "then": [inner], "else": []}
+    audience_id = await audience()
+    rules = {"match": "all", "conditions": [{"field": "audience", "operator": "eq", "value": audience_id}]}
+    trigger = (
+        {"type": "AUDIENCE_JOINED", "audienceId": audience_id} if where == "trigger" else {"type": "CONTACT_CREATED"}
+    )
+    branch_step = {"type": "ADD_TO_AUDIENCE", "audienceId": audience_id} if where == "step" else {"type": "EXIT"}
+    condition = {"type": "CONDITION", "rules": rules, "then": [branch_step], "else": []}
+    step = (
+        condition if where == "rules" else {"type": "WAIT_FOR_EVENT", "event": "x.y", "then": [branch_step], "else": []}
+    )
     automation = await automate(trigger, step)
-    named = [(f"/automations/{automation}", "The automation “Series” uses it.")]
-    assert await refused(project, f"/audiences/{used}", "audience") == named
+    expected = [(f"/automations/{automation}", "The automation “Series” uses it.")]
+    assert await errors_of_delete(project, f"/audiences/{audience_id}", "audience") == expected
 
 
 async def test_a_sending_domain_in_use_cannot_be_deleted(automate, email, project):
-    """Also a domain that is used only through the sender's address.
+    """This also applies if the step names no domain and only its sender address is at the domain.
 
     Defects: C5
     """
     domain = (await project.client.post("/domains", {"domain": f"{uuid4().hex[:8]}.example"})).json()
     await automate({"type": "CONTACT_CREATED"}, {**email(), "fromEmail": f"hello@{domain['domain'].upper()}"})
-    assert len(await refused(project, f"/domains/{domain['id']}", "domain")) == 1
+    assert len(await errors_of_delete(project, f"/domains/{domain['id']}", "domain")) == 1
 
 
 async def test_unfinished_runs_of_inactive_automations_count_as_use(
@@ -54,54 +59,58 @@ async def test_unfinished_runs_of_inactive_automations_count_as_use(
     ada = await contact()
     await work_off()
     await project.client.patch(f"/automations/{automation}", {"steps": [{"type": "EXIT"}], "active": False})
-    assert len(await refused(project, f"/templates/{template}", "template")) == 1
+    assert len(await errors_of_delete(project, f"/templates/{template}", "template")) == 1
     await project.client.delete(f"/contacts/{ada}")
     assert (await project.client.delete(f"/templates/{template}")).status_code == 200
 
 
-async def test_campaigns_are_listed_and_a_draft_variant_keeps_its_template(project):
+async def test_a_template_of_a_draft_campaigns_variant_cannot_be_deleted(project):
     """Defects: C5"""
-    other = (await project.client.post("/templates", {"name": "B", "html": "<p>B</p>", "subject": "B"})).json()["id"]
-    variants = [{"name": "A", "weight": 50}, {"name": "B", "weight": 50, "templateId": other}]
+    template_b = (await project.client.post("/templates", {"name": "B", "html": "<p>B</p>", "subject": "B"})).json()[
+        "id"
+    ]
+    variants = [{"name": "A", "weight": 50}, {"name": "B", "weight": 50, "templateId": template_b}]
     campaign, _ = await prepared(project, 1, variants=variants, abTestEnabled=True)
-    named = [(f"/campaigns/{campaign['id']}", "The campaign “Spring” uses it.")]
-    assert await refused(project, f"/templates/{other}", "template") == named
+    expected = [(f"/campaigns/{campaign['id']}", "The campaign “Spring” uses it.")]
+    assert await errors_of_delete(project, f"/templates/{template_b}", "template") == expected
     await project.client.patch(f"/campaigns/{campaign['id']}", {"variants": None})
-    assert (await project.client.delete(f"/templates/{other}")).status_code == 200
+    assert (await project.client.delete(f"/templates/{template_b}")).status_code == 200
 
 
 @pytest.fixture
-def broken(world, project, template, automate, email, contact, work_off):
-    """An automation with failed runs because its template was deleted; `mend` restores the template."""
+def failing_automation(world, project, template, automate, email, contact, work_off):
+    """Creates an automation with failed runs: its template has no subject. `set_subject` repairs the template."""
 
-    async def make(count=1):
+    async def create(count=1):
         automation = await automate(
             {"type": "CONTACT_CREATED"}, {"type": "UPDATE_CONTACT", "attributes": {"a": 1}}, email()
         )
         async with world.db.connection() as connection:
             await connection.execute("update templates set subject = null where id = %s", [UUID(template)])
-        people = [await contact(f"p{number}@example.com") for number in range(count)]
+        contact_ids = [await contact(f"p{number}@example.com") for number in range(count)]
         await work_off()
-        return automation, people
+        return automation, contact_ids
 
-    return make
+    return create
 
 
-async def mend(world, template):
+async def set_subject(world, template):
     async with world.db.connection() as connection:
         await connection.execute("update templates set subject = 'Back' where id = %s", [UUID(template)])
 
 
-async def test_a_failed_run_resumes_at_the_failed_step(broken, project, world, template, work_off, runs, mails):
+async def test_a_failed_run_resumes_at_the_failed_step(
+    failing_automation, project, world, template, work_off, runs, mails
+):
     """Defects: C5"""
-    automation, _ = await broken()
+    automation, _ = await failing_automation()
     (run,) = await runs(automation)
     assert (run["status"], run["currentStep"]) == ("FAILED", 1)
-    await mend(world, template)
+    await set_subject(world, template)
     path = f"/automations/{automation}/runs/{run['id']}/retry"
     retried = await project.client.post(path)
     assert (retried.status_code, retried.json()["status"], retried.json()["error"]) == (200, "RUNNING", None)
-    assert (await project.client.post(path)).status_code == 409, "it runs again"
+    assert (await project.client.post(path)).status_code == 409, "the run has not failed again"
     await work_off()
     (run,) = await runs(automation)
     assert (run["status"], [step["outcome"] for step in run["steps"]]) == ("COMPLETED", ["DONE", "DONE"])
@@ -112,11 +121,11 @@ async def test_a_failed_run_resumes_at_the_failed_step(broken, project, world, t
     assert (await project.client.post(f"/automations/{automation}/runs/{uuid4()}/retry")).status_code == 404
 
 
-async def test_all_failed_runs_are_retried_at_once(broken, project, world, template, work_off, runs):
+async def test_all_failed_runs_are_retried_at_once(failing_automation, project, world, template, work_off, runs):
     """Defects: C5"""
-    automation, _ = await broken(3)
+    automation, _ = await failing_automation(3)
     path = f"/automations/{automation}/runs/retry"
-    await mend(world, template)
+    await set_subject(world, template)
     assert (await project.client.post(path)).json() == {"retried": 3, "more": False}
     await work_off()
     assert [run["status"] for run in await runs(automation)] == ["COMPLETED"] * 3

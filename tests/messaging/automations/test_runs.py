@@ -21,6 +21,7 @@ PRO = {"match": "all", "conditions": [{"field": "plan", "operator": "eq", "value
 
 
 def outcomes(run):
+    """The type and outcome of each executed step."""
     return [(step["type"], step["outcome"]) for step in run["steps"]]
 
 
@@ -56,8 +57,8 @@ async def test_joining_an_audience_starts_a_run(
     assert run["steps"][1]["startedAt"] < run["steps"][1]["finishedAt"]
     totals = (await project.client.get(f"/automations/{automation}/totals")).json()
     assert totals == {"totalRuns": 1, "completed": 1, "failed": 0, "limited": 0, "capped": 0}
-    told = (await project.client.get("/events?type=automation.started,automation.completed")).json()["data"]
-    assert [(each["type"], each["data"]["contactId"]) for each in told] == [
+    recorded = (await project.client.get("/events?type=automation.started,automation.completed")).json()["data"]
+    assert [(event["type"], event["data"]["contactId"]) for event in recorded] == [
         ("automation.completed", ada),
         ("automation.started", ada),
     ]
@@ -75,7 +76,9 @@ async def test_an_automation_with_once_starts_one_run_per_contact(automate, audi
         await project.client.post(f"/audiences/{joined}/contacts", {"contactId": ada})
         await project.client.delete(f"/audiences/{joined}/contacts/{ada}")
     await work_off()
-    assert [len(await runs(each)) for each in (once, often, left)] == [1, 1, 1], "not twice at a time either"
+    assert [len(await runs(automation)) for automation in (once, often, left)] == [1, 1, 1], (
+        "`often` has one run too, because the first one is unfinished"
+    )
 
 
 async def test_a_contact_can_start_another_run_after_the_end(
@@ -100,8 +103,8 @@ async def test_other_audiences_and_projects_start_nothing(
 ):
     automation = await automate({"type": "AUDIENCE_JOINED", "audienceId": await audience()}, {"type": "EXIT"})
     created = await automate({"type": "CONTACT_CREATED"}, {"type": "EXIT"})
-    theirs = await new_project()
-    await theirs.client.post("/contacts", {"email": "eve@example.com"})
+    other_project = await new_project()
+    await other_project.client.post("/contacts", {"email": "eve@example.com"})
     ada = await contact()
     await project.client.post(f"/audiences/{await audience('Other')}/contacts", {"contactId": ada})
     await work_off()
@@ -118,7 +121,7 @@ async def test_only_active_automations_start_runs(automate, contact, project, wo
     clock.move(DAY)
     await work_off()
     (run,) = await runs(automation)
-    assert run["status"] == "EXITED", "what is under way finishes"
+    assert run["status"] == "EXITED", "a run that has started is finished"
 
 
 async def test_conditions_branch(automate, contact, email, work_off, runs, mails):
@@ -172,28 +175,28 @@ async def test_waiting_for_an_event(automate, contact, email, project, work_off,
 async def test_an_event_before_the_worker_executes_the_wait_ends_it(
     automate, contact, email, project, work_off, runs, mails, clock
 ):
-    """Events since the step began count, however late a worker executes it; earlier ones do not."""
-    waits = {"type": "WAIT_FOR_EVENT", "event": "order.placed", "timeout": {"days": 3}, "else": [email("forgot?")]}
+    """Events since the step began count, however late a worker executes the step; earlier events do not."""
+    wait = {"type": "WAIT_FOR_EVENT", "event": "order.placed", "timeout": {"days": 3}, "else": [email("forgot?")]}
     automation = await automate(
-        {"type": "EVENT", "event": "cart.filled"}, waits, {"type": "DELAY", "days": 1}, waits, {"type": "EXIT"}
+        {"type": "EVENT", "event": "cart.filled"}, wait, {"type": "DELAY", "days": 1}, wait, {"type": "EXIT"}
     )
     for number in range(3):
         await contact(f"{number}@example.com")
 
-    async def happens(*names):
-        for each in names:
-            await project.client.post("/events", {"name": each[1:], "email": f"{each[0]}@example.com"})
+    async def record(*contacts_and_names):
+        for number, name in contacts_and_names:
+            await project.client.post("/events", {"name": name, "email": f"{number}@example.com"})
             clock.move(timedelta(seconds=1))
 
     batch = [{"name": name, "email": "0@example.com"} for name in ("order.placed", "cart.filled", "order.placed")]
     await project.client.post("/events/batch", {"events": batch})
-    await happens("1order.placed", "1cart.filled", "2cart.filled", "2order.placed", "2order.placed")
+    await record((1, "order.placed"), (1, "cart.filled"), (2, "cart.filled"), (2, "order.placed"), (2, "order.placed"))
     await work_off()
     assert [run["waitingFor"] for run in await runs(automation)] == [None, "order.placed", None]
-    await happens("1order.placed", "0order.placed")
+    await record((1, "order.placed"), (0, "order.placed"))
     await work_off()
     clock.move(DAY)
-    await happens("2order.placed")
+    await record((2, "order.placed"))
     await work_off()
     assert [run["waitingFor"] for run in await runs(automation)] == ["order.placed", "order.placed", None]
     clock.move(3 * DAY)
@@ -207,8 +210,8 @@ async def test_an_event_before_the_worker_executes_the_wait_ends_it(
 
 
 async def test_one_event_ends_one_wait_of_several(automate, contact, project, work_off, runs):
-    waits = {"type": "WAIT_FOR_EVENT", "event": "order.placed"}
-    automation = await automate({"type": "EVENT", "event": "order.placed"}, waits, waits, waits)
+    wait = {"type": "WAIT_FOR_EVENT", "event": "order.placed"}
+    automation = await automate({"type": "EVENT", "event": "order.placed"}, wait, wait, wait)
     ada = await contact()
     for count in (1, 2, 3):
         await project.client.post("/events", {"name": "order.placed", "contactId": ada})
@@ -223,15 +226,15 @@ async def test_one_event_ends_one_wait_of_several(automate, contact, project, wo
 async def test_an_event_recorded_while_a_wait_begins_is_found_at_the_timeout(
     automate, contact, email, project, work_off, runs, world, clock
 ):
-    """Neither transaction saw the other, so the event did not wake the run."""
-    waits = {"type": "WAIT_FOR_EVENT", "event": "order.placed", "timeout": {"days": 3}, "else": [email("forgot?")]}
-    automation = await automate({"type": "CONTACT_CREATED"}, waits)
+    """The event is inserted without waking the run, as if neither transaction saw the other."""
+    wait = {"type": "WAIT_FOR_EVENT", "event": "order.placed", "timeout": {"days": 3}, "else": [email("forgot?")]}
+    automation = await automate({"type": "CONTACT_CREATED"}, wait)
     ada = await contact()
     await work_off()
     clock.move(timedelta(milliseconds=1))
-    made = events.make_event(UUID(project.id), "order.placed", UUID(ada), clock())
+    event = events.make_event(UUID(project.id), "order.placed", UUID(ada), clock())
     async with world.db.transaction() as tx:
-        await store.insert_events(tx, project_id=[made.project_id], rows=Jsonb([msgspec.structs.asdict(made)]))
+        await store.insert_events(tx, project_id=[event.project_id], rows=Jsonb([msgspec.structs.asdict(event)]))
     await work_off()
     assert (await runs(automation))[0]["status"] == "WAITING"
     clock.move(3 * DAY)
@@ -241,18 +244,18 @@ async def test_an_event_recorded_while_a_wait_begins_is_found_at_the_timeout(
 
 
 async def test_batches_of_events_in_opposite_order_do_not_deadlock(automate, audience, project, work_off):
-    """Both lock the runs in one order, so they cannot deadlock."""
-    waits = {"type": "WAIT_FOR_EVENT", "event": "order.placed"}
-    automation = await automate({"type": "CONTACT_CREATED"}, waits)
+    """They lock the runs in the order of their ids."""
+    wait = {"type": "WAIT_FOR_EVENT", "event": "order.placed"}
+    automation = await automate({"type": "CONTACT_CREATED"}, wait)
     joined = await audience()
     body = {"emails": [f"{number}@example.com" for number in range(500)]}
     await project.client.post(f"/audiences/{joined}/contacts/bulk-email", body)
     await work_off()
-    batch = [{"name": "order.placed", "email": each} for each in body["emails"]]
-    answers = await asyncio.gather(
+    batch = [{"name": "order.placed", "email": address} for address in body["emails"]]
+    responses = await asyncio.gather(
         *[project.client.post("/events/batch", {"events": events}) for events in (batch, batch[::-1]) * 2]
     )
-    assert [answer.status_code for answer in answers] == [201] * 4
+    assert [response.status_code for response in responses] == [201] * 4
     await work_off()
     totals = (await project.client.get(f"/automations/{automation}/totals")).json()
     assert totals == {"totalRuns": 500, "completed": 500, "failed": 0, "limited": 0, "capped": 0}
@@ -269,15 +272,15 @@ async def test_the_data_of_custom_events_does_not_identify_contacts(automate, co
 
 
 async def test_an_email_event_concerns_its_contact(automate, contact, email, world, project, work_off, runs):
-    opened = {"type": "WAIT_FOR_EVENT", "event": "email.opened", "then": [{"type": "EXIT"}]}
-    automation = await automate({"type": "CONTACT_CREATED"}, email(), opened)
+    wait = {"type": "WAIT_FOR_EVENT", "event": "email.opened", "then": [{"type": "EXIT"}]}
+    automation = await automate({"type": "CONTACT_CREATED"}, email(), wait)
     ada = await contact()
     await work_off()
     sends = (await project.client.get("/emails/logs")).json()["data"]
     assert sends[0]["contact"]["id"] == ada
-    told = events.make_event(UUID(project.id), "email.opened", UUID(sends[0]["id"]), world.clock(), contactId=ada)
+    event = events.make_event(UUID(project.id), "email.opened", UUID(sends[0]["id"]), world.clock(), contactId=ada)
     async with world.db.transaction() as tx:
-        await events.record_all(tx, [told])
+        await events.record_all(tx, [event])
     await work_off()
     (run,) = await runs(automation)
     assert run["status"] == "EXITED"
@@ -285,9 +288,9 @@ async def test_an_email_event_concerns_its_contact(automate, contact, email, wor
 
 async def test_a_customer_event_starts_a_run_of_a_contact(automate, email, world, project, work_off, mails):
     await automate({"type": "EVENT", "event": "customer.signed_up"}, email("Welcome"))
-    told = events.make_event(UUID(project.id), "customer.signed_up", uuid4(), world.clock(), email="new@example.com")
+    event = events.make_event(UUID(project.id), "customer.signed_up", uuid4(), world.clock(), email="new@example.com")
     async with world.db.transaction() as tx:
-        await events.record_all(tx, [told])
+        await events.record_all(tx, [event])
     await work_off()
     assert await mails() == [("new@example.com", "Welcome")]
 
@@ -300,19 +303,21 @@ async def test_steps_change_contacts_and_audiences(automate, audience, contact, 
         {"type": "ADD_TO_AUDIENCE", "audienceId": right},
         {"type": "REMOVE_FROM_AUDIENCE", "audienceId": left},
     )
-    then = await automate({"type": "AUDIENCE_LEFT", "audienceId": left}, {"type": "EXIT"})
+    on_leaving = await automate({"type": "AUDIENCE_LEFT", "audienceId": left}, {"type": "EXIT"})
     ada = await contact()
     await project.client.post(f"/audiences/{left}/contacts", {"contactId": ada})
     await work_off()
     assert (await project.client.get(f"/contacts/{ada}")).json()["attributes"] == {"stage": "customer"}
     members = {
-        name: (await project.client.get(f"/audiences/{each}/contacts")).json()["total"]
-        for name, each in (("left", left), ("right", right))
+        name: (await project.client.get(f"/audiences/{audience_id}/contacts")).json()["total"]
+        for name, audience_id in (("left", left), ("right", right))
     }
     assert members == {"left": 0, "right": 1}
     (run,) = await runs(automation)
     assert run["status"] == "COMPLETED"
-    assert [run["status"] for run in await runs(then)] == ["EXITED"], "what a step causes starts others"
+    assert [run["status"] for run in await runs(on_leaving)] == ["EXITED"], (
+        "the change of a step starts other automations"
+    )
 
 
 async def test_attributes_above_the_limit_are_skipped_with_a_reason(automate, contact, project, work_off, runs):
@@ -322,20 +327,20 @@ async def test_attributes_above_the_limit_are_skipped_with_a_reason(automate, co
         {"type": "UPDATE_CONTACT", "attributes": {"stage": "new"}},
         {"type": "UPDATE_CONTACT", "attributes": {"stage": "new", "name": None}},
     )
-    made = await project.client.post("/contacts", {"email": "ada@example.com", "attributes": {"x": "y" * 9_000}})
+    created = await project.client.post("/contacts", {"email": "ada@example.com", "attributes": {"x": "y" * 9_000}})
     await work_off()
     (run,) = await runs(automation)
     steps = (await project.client.get(f"/automations/{automation}/runs/{run['id']}")).json()["steps"]
     assert [step["outcome"] for step in steps] == ["SKIPPED", "DONE", "DONE"]
     assert "exceed a limit" in steps[0]["detail"]["reason"]
-    known = (await project.client.get(f"/contacts/{made.json()['id']}")).json()["attributes"]
-    assert set(known) == {"x", "stage"}
+    attributes = (await project.client.get(f"/contacts/{created.json()['id']}")).json()["attributes"]
+    assert set(attributes) == {"x", "stage"}
 
 
 async def test_a_delay_ends_after_its_duration_or_at_its_time(automate, contact, work_off, runs, clock):
     until = (clock() + 3 * DAY).isoformat()
     delays = [{"minutes": 90}, {"hours": 2, "minutes": 30}, {"days": 1}, {"until": until}, {"until": until}]
-    automation = await automate({"type": "CONTACT_CREATED"}, *[{"type": "DELAY", **each} for each in delays])
+    automation = await automate({"type": "CONTACT_CREATED"}, *[{"type": "DELAY", **fields} for fields in delays])
     await contact()
     for step, wait in enumerate([timedelta(minutes=90), timedelta(hours=2, minutes=30), DAY, DAY + 20 * DAY / 24]):
         await work_off()
@@ -346,7 +351,7 @@ async def test_a_delay_ends_after_its_duration_or_at_its_time(automate, contact,
         clock.move(timedelta(seconds=1))
     await work_off()
     (run,) = await runs(automation)
-    assert run["status"] == "COMPLETED", "a moment that is past is no delay"
+    assert run["status"] == "COMPLETED", "a delay until a past time ends at once"
 
 
 async def test_webhook_calls_are_signed_and_retried(automate, contact, receiver, project, work_off, runs, clock):
@@ -383,7 +388,7 @@ async def test_webhook_calls_to_private_addresses_are_refused(
         return ["10.0.0.1"]
 
     monkeypatch.setattr(world.outbound, "_lookup", lookup)
-    automation = await automate({"type": "CONTACT_CREATED"}, {"type": "WEBHOOK", "url": "http://inside.example/"})
+    automation = await automate({"type": "CONTACT_CREATED"}, {"type": "WEBHOOK", "url": "http://private.example/"})
     await contact()
     for _ in range(6):
         await work_off()
@@ -456,13 +461,13 @@ async def test_a_run_can_be_cancelled(automate, contact, email, project, work_of
 
 async def test_the_list_of_runs_is_filtered_and_paginated(automate, contact, project, work_off):
     automation = await automate({"type": "CONTACT_CREATED"}, {"type": "EXIT"})
-    ids = [await contact(f"{number}@example.com") for number in range(4)]
+    contact_ids = [await contact(f"{number}@example.com") for number in range(4)]
     await work_off()
     first = await project.client.get(f"/automations/{automation}/runs?limit=3&status=EXITED")
     second = await project.client.get(first.links["next"]["url"].split("8025")[1])
-    assert [run["contactId"] for run in first.json() + second.json()] == ids[::-1]
-    one = await project.client.get(f"/automations/{automation}/runs?contactId={ids[2]}")
-    assert [run["contactId"] for run in one.json()] == [ids[2]]
+    assert [run["contactId"] for run in first.json() + second.json()] == contact_ids[::-1]
+    by_contact = await project.client.get(f"/automations/{automation}/runs?contactId={contact_ids[2]}")
+    assert [run["contactId"] for run in by_contact.json()] == [contact_ids[2]]
     assert (await project.client.get(f"/automations/{automation}/runs?status=LOST")).status_code == 400
 
 
@@ -472,14 +477,14 @@ async def test_each_step_is_executed_once_although_two_workers_have_the_run(
     automation = await automate({"type": "CONTACT_CREATED"}, email(), {"type": "DELAY", "days": 1})
     await contact()
     lane = Lane(UUID(project.id))
-    slow = await claim(world.db, WORK[0], lane, clock(), 10)
+    claimed_first = await claim(world.db, WORK[0], lane, clock(), 10)
     clock.move(timedelta(minutes=3))
-    quick = await claim(world.db, WORK[0], lane, clock(), 10)
-    assert [run.attempt for run in slow + quick] == [1, 2]
-    await advance(world, slow)
-    assert await mails() == [], "its lease ran out"
-    await advance(world, quick)
-    await advance(world, quick)
+    claimed_second = await claim(world.db, WORK[0], lane, clock(), 10)
+    assert [run.attempt for run in claimed_first + claimed_second] == [1, 2]
+    await advance(world, claimed_first)
+    assert await mails() == [], "the lease of the first worker has expired"
+    await advance(world, claimed_second)
+    await advance(world, claimed_second)
     await work_off()
     assert len(await mails()) == 1
     (run,) = await runs(automation)
@@ -489,40 +494,39 @@ async def test_each_step_is_executed_once_although_two_workers_have_the_run(
 async def test_a_deleted_automation_does_not_block_the_calls_of_others(
     automate, contact, receiver, world, runs, clock, project, work_off
 ):
-    going, staying = [
+    deleted, other = [
         await automate({"type": "CONTACT_CREATED"}, {"type": "WEBHOOK", "url": receiver.url(path)})
-        for path in ("/going", "/staying")
+        for path in ("/deleted", "/other")
     ]
     await contact()
-    lane, (moving, calling) = Lane(UUID(project.id)), WORK
-    await advance(world, await claim(world.db, moving, lane, clock(), 10))
+    lane, (advancing, calling) = Lane(UUID(project.id)), WORK
+    await advance(world, await claim(world.db, advancing, lane, clock(), 10))
     jobs = await claim(world.db, calling, lane, clock(), 10)
     assert len(jobs) == 2
-    assert (await project.client.delete(f"/automations/{going}")).status_code == 200
-    world.db.cache(steps.VersionSteps).clear()  # As in a process that has not met these versions yet.
+    assert (await project.client.delete(f"/automations/{deleted}")).status_code == 200
+    world.db.cache(steps.VersionSteps).clear()  # As in a process that has not loaded these versions yet.
     await calling.do(world, jobs)
-    assert [request.target for request in receiver.requests] == ["/staying"]
-    assert [run["status"] for run in await runs(staying)] == ["COMPLETED"]
+    assert [request.target for request in receiver.requests] == ["/other"]
+    assert [run["status"] for run in await runs(other)] == ["COMPLETED"]
 
 
 async def test_one_faulty_run_fails_alone(automate, contact, email, world, work_off, runs, mails, monkeypatch):
-
-    whole = steps.RunBatch._send
+    original_send = steps.RunBatch._send
 
     async def send(self, group, step):
-        if any(self.contacts[run.row.contact_id].email == "poison@example.com" for run in group):
-            raise ValueError("poison")
-        await whole(self, group, step)
+        if any(self.contacts[run.row.contact_id].email == "faulty@example.com" for run in group):
+            raise ValueError("faulty")
+        await original_send(self, group, step)
 
     monkeypatch.setattr(steps.RunBatch, "_send", send)
     automation = await automate({"type": "CONTACT_CREATED"}, email())
-    for name in ("ada", "poison", "bob"):
+    for name in ("ada", "faulty", "bob"):
         await contact(f"{name}@example.com")
     await work_off()
     assert sorted(await mails()) == [("ada@example.com", "Hello Ada"), ("bob@example.com", "Hello Ada")]
-    found = await runs(automation)
-    assert [run["status"] for run in found] == ["COMPLETED", "FAILED", "COMPLETED"]
-    assert "ValueError" in found[1]["error"]
+    listed = await runs(automation)
+    assert [run["status"] for run in listed] == ["COMPLETED", "FAILED", "COMPLETED"]
+    assert "ValueError" in listed[1]["error"]
 
 
 async def test_members_that_join_by_rules_start_runs_in_bulk(automate, audience, project, work_off, world):

@@ -1,4 +1,4 @@
-"""Waiting runs cost nothing until they are due: claiming due runs does not read them."""
+"""Waiting runs cost nothing until they are due: searches for due runs do not read them."""
 
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -13,16 +13,16 @@ from postern.kernel.due import Lane
 from postern.kernel.values import new_id
 from postern.messaging.automations.work import WORK
 
-WAITING = 20_000
+WAITING_RUNS = 20_000
 ADVANCING, CALLING = WORK
 EXPLAIN = SQL("explain (analyze, format json) ")
 
 
-class Explained:
-    """A connection with auto_explain that counts the rows of runs that queries read."""
+class ExplainingConnection:
+    """A connection that counts how many rows of `automation_runs` its queries read, by `explain (analyze)`."""
 
     def __init__(self, connection):
-        self._connection, self.read, self.scans = connection, 0, set()
+        self._connection, self.rows_read, self.scans = connection, 0, set()
 
     @asynccontextmanager
     async def connection(self):
@@ -37,15 +37,15 @@ class Explained:
     def _count(self, node):
         if node.get("Relation Name") == "automation_runs" and "Scan" in node["Node Type"]:
             rows = node["Actual Rows"] + node.get("Rows Removed by Filter", 0)
-            self.read += round(rows * node["Actual Loops"])
+            self.rows_read += round(rows * node["Actual Loops"])
             self.scans.add(node["Node Type"])
         for inner in node.get("Plans", []):
             self._count(inner)
 
 
 @pytest.fixture
-async def waiting(automate, project, world):
-    """Many runs that wait for days."""
+async def waiting_runs(automate, project, world):
+    """Inserts many runs that wait for days."""
     automation = await automate({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 9})
     async with world.db.connection() as connection:
         await connection.execute(
@@ -53,29 +53,31 @@ async def waiting(automate, project, world):
             " status, waiting_for, due_at, started_at) select %s, gen_random_uuid(), %s, 1, gen_random_uuid(), true,"
             " gen_random_uuid(), 'WAITING', 'order.placed', %s::timestamptz + n * interval '1 ms', now()"
             " from generate_series(1, %s) n",
-            (UUID(project.id), UUID(automation), world.clock() + timedelta(days=9), WAITING),
+            (UUID(project.id), UUID(automation), world.clock() + timedelta(days=9), WAITING_RUNS),
         )
         await connection.execute("analyze automation_runs")
     return automation
 
 
-async def test_finding_due_runs_reads_one_row_per_project(waiting, project, world, clock):
+async def test_finding_due_runs_reads_one_row_per_project(waiting_runs, project, world, clock):
     async with world.db.connection() as connection:
         query = "select count(distinct project_id) from automation_runs where due_at is not null"
         (projects,) = await (await connection.execute(query)).fetchone()
-        explained = Explained(connection)
+        explained = ExplainingConnection(connection)
         for work in (ADVANCING, CALLING):
-            found = await due.find_due(explained, work, clock())
-            assert UUID(project.id) not in {lane.partition for lane in found.lanes}
-        assert explained.read <= 2 * projects
+            due_work = await due.find_due(explained, work, clock())
+            assert UUID(project.id) not in {lane.partition for lane in due_work.lanes}
+        assert explained.rows_read <= 2 * projects
         assert "Seq Scan" not in explained.scans
-        explained = Explained(connection)
+        explained = ExplainingConnection(connection)
         assert await due.claim(explained, ADVANCING, Lane(UUID(project.id)), clock(), 500) == []
-        assert explained.read == 0
+        assert explained.rows_read == 0
 
 
-async def test_an_event_reads_only_the_runs_of_its_contact(waiting, project, world, clock):
-    (wake,) = [each.text for each in STATEMENTS if each.name == "postern.messaging.automations.store.wake_runs"]
+async def test_an_event_reads_only_the_runs_of_its_contact(waiting_runs, project, world, clock):
+    (wake_runs,) = [
+        statement.text for statement in STATEMENTS if statement.name == "postern.messaging.automations.store.wake_runs"
+    ]
     values = {
         "project_id": [UUID(project.id)],
         "contact_id": [new_id()],
@@ -84,6 +86,6 @@ async def test_an_event_reads_only_the_runs_of_its_contact(waiting, project, wor
         "at": [clock()],
     }
     async with world.db.connection() as connection:
-        explained = Explained(connection)
-        await explained.execute(wake, values)
-    assert (explained.read, explained.scans) == (0, {"Index Scan"})
+        explained = ExplainingConnection(connection)
+        await explained.execute(wake_runs, values)
+    assert (explained.rows_read, explained.scans) == (0, {"Index Scan"})

@@ -19,14 +19,17 @@ from postern.messaging.automations.work import WORK
 from postern.messaging.emails.work import SENDS
 from postern.world import open_world
 
-FROM = get_context("forkserver")
+FORK_SERVER = get_context("forkserver")
 """Workers are forked from a process that has imported everything, so that starting many costs little."""
-FROM.set_forkserver_preload(["tests.messaging.automations.worker"])
+FORK_SERVER.set_forkserver_preload(["tests.messaging.automations.worker"])
 
 
 def start(settings: Settings, url: str, ahead: timedelta, dies_at: int = 0) -> BaseProcess:
-    """A running worker whose clock is ahead. It kills itself (`kill -9`) as it begins statement number `dies_at`."""
-    process = FROM.Process(target=_run, args=(settings, url, ahead, dies_at))
+    """Start a worker process whose clock is `ahead` of the real time; returns the process.
+
+    If `dies_at` is not 0, the worker kills itself (SIGKILL) when it begins the SQL statement with this number.
+    """
+    process = FORK_SERVER.Process(target=_run, args=(settings, url, ahead, dies_at))
     process.start()
     return process
 
@@ -45,14 +48,14 @@ async def _work(settings: Settings, url: str, ahead: timedelta) -> None:
 
 
 def _die_at_statement(number: int) -> None:
-    execute, begun = psycopg.AsyncCursor.execute, 0
+    execute, started = psycopg.AsyncCursor.execute, 0
 
-    async def counted(self: Any, *args: Any, **options: Any) -> Any:
-        nonlocal begun
-        begun += 1
-        if begun == number:
-            # Some of what is on its way to the server arrives, some does not.
+    async def counting_execute(self: Any, *args: Any, **options: Any) -> Any:
+        nonlocal started
+        started += 1
+        if started == number:
+            # Statements that are being sent to the server at this moment may or may not arrive.
             asyncio.get_running_loop().call_soon(os.kill, os.getpid(), signal.SIGKILL)
         return await execute(self, *args, **options)
 
-    psycopg.AsyncCursor.execute = counted  # type: ignore[method-assign]
+    psycopg.AsyncCursor.execute = counting_execute  # type: ignore[method-assign]
