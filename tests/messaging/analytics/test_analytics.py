@@ -1,4 +1,4 @@
-"""Statistics equal a recount, in any time zone."""
+"""Statistics equal counts of the stored sends, in any time zone."""
 
 import csv
 import io
@@ -12,18 +12,19 @@ BROWSER = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/201001
 MAIL = {"from": "Acme <hello@acme.example>", "subject": "Hello", "html": "<p>x</p>"}
 
 
-async def send(project, *locals_):
+async def send(project, *addresses):
+    """Send a message to each address; returns the ids of the sends."""
     ids = []
-    for local in locals_:
-        answer = await project.client.post("/emails", {**MAIL, "to": [local]})
-        ids.append(answer.json()["id"])
+    for address in addresses:
+        response = await project.client.post("/emails", {**MAIL, "to": [address]})
+        ids.append(response.json()["id"])
     return ids
 
 
-async def test_the_summary_equals_a_recount(project, stranger, clock, world):
+async def test_the_summary_equals_counts_of_the_sends(project, stranger, clock, world):
     await project.client.post("/contacts", {"email": "ada@example.com"})
-    gone = (await project.client.post("/contacts", {"email": "bob@example.com"})).json()
-    await project.client.patch(f"/contacts/{gone['id']}", {"unsubscribed": True})
+    bob = (await project.client.post("/contacts", {"email": "bob@example.com"})).json()
+    await project.client.patch(f"/contacts/{bob['id']}", {"unsubscribed": True})
     await project.client.delete(
         f"/contacts/{(await project.client.post('/contacts', {'email': 'c@d.example'})).json()['id']}"
     )
@@ -33,11 +34,11 @@ async def test_the_summary_equals_a_recount(project, stranger, clock, world):
     await stranger.get(f"/t/o/{ids[0]}", headers=BROWSER)
     await stranger.get(f"/t/o/{ids[0]}", headers=BROWSER)
     await stranger.get(f"/t/o/{ids[1]}", headers={"user-agent": "Mozilla/5.0"})
-    test = await project.key(environment="TEST")
-    await test.post("/emails", {**MAIL, "to": ["x@example.com"]})
-    found = (await project.client.get("/analytics?days=7")).json()
-    assert found["contacts"] == {"total": 2, "unsubscribed": 1, "unsubscribeRate": 0.5, "newLast30Days": 2}
-    sends = found["sends"]
+    test_client = await project.key(environment="TEST")
+    await test_client.post("/emails", {**MAIL, "to": ["x@example.com"]})
+    summary = (await project.client.get("/analytics?days=7")).json()
+    assert summary["contacts"] == {"total": 2, "unsubscribed": 1, "unsubscribeRate": 0.5, "newLast30Days": 2}
+    sends = summary["sends"]
     async with world.db.connection() as connection:
         row = await (
             await connection.execute(
@@ -53,7 +54,7 @@ async def test_the_summary_equals_a_recount(project, stranger, clock, world):
     assert sends["openRate"] == pytest.approx(1 / 3, abs=1e-6)
     assert sends["bounceRate"] == 0.25
     assert sends["last30Days"] == 5
-    assert found["campaigns"] == {"total": 0, "sent": 0}
+    assert summary["campaigns"] == {"total": 0, "sent": 0}
 
 
 async def test_days_follow_the_time_zone(project, clock):
@@ -63,13 +64,13 @@ async def test_days_follow_the_time_zone(project, clock):
     utc = (await project.client.get("/analytics/time-series")).json()
     assert len(utc) == 30
     assert utc[-1] == {**utc[-1], "date": str(day), "sent": 1}
-    berlin = (await project.client.get("/analytics/time-series?timezone=Asia/Kathmandu")).json()
-    assert berlin[-1] == {**berlin[-1], "date": str(day + timedelta(days=1)), "sent": 1}
-    assert sum(each["sent"] for each in berlin) == 1
-    one = await project.client.get(f"/analytics/time-series?from={day}&to={day}")
-    assert [each["sent"] for each in one.json()] == [1]
-    table = await project.client.get(f"/analytics/export?from={day}&to={day}")
-    assert next(csv.DictReader(io.StringIO(table.text)))["sent"] == "1"
+    kathmandu = (await project.client.get("/analytics/time-series?timezone=Asia/Kathmandu")).json()
+    assert kathmandu[-1] == {**kathmandu[-1], "date": str(day + timedelta(days=1)), "sent": 1}
+    assert sum(item["sent"] for item in kathmandu) == 1
+    one_day = await project.client.get(f"/analytics/time-series?from={day}&to={day}")
+    assert [item["sent"] for item in one_day.json()] == [1]
+    export = await project.client.get(f"/analytics/export?from={day}&to={day}")
+    assert next(csv.DictReader(io.StringIO(export.text)))["sent"] == "1"
 
 
 async def test_statistics_are_separate_by_domain(project):
@@ -77,9 +78,13 @@ async def test_statistics_are_separate_by_domain(project):
         await project.client.post("/domains", {"domain": name})
     await project.client.post("/emails", {**MAIL, "from": "a@one.example", "to": ["x@example.com"]})
     await project.client.post("/emails", {**MAIL, "from": "a@one.example", "to": ["bounced@postern.test"]})
-    found = {each["domain"]: each for each in (await project.client.get("/analytics/by-domain")).json()}
-    assert (found["one.example"]["total"], found["one.example"]["bounced"], found["two.example"]["total"]) == (2, 1, 0)
-    assert found["one.example"]["bounceRate"] == 0.5
+    by_domain = {item["domain"]: item for item in (await project.client.get("/analytics/by-domain")).json()}
+    assert (
+        by_domain["one.example"]["total"],
+        by_domain["one.example"]["bounced"],
+        by_domain["two.example"]["total"],
+    ) == (2, 1, 0)
+    assert by_domain["one.example"]["bounceRate"] == 0.5
 
 
 @pytest.mark.parametrize(
@@ -96,12 +101,12 @@ async def test_statistics_are_separate_by_domain(project):
     ],
 )
 async def test_an_invalid_period_is_refused_with_the_path(project, query, path):
-    answer = await project.client.get(f"/analytics/time-series?{query}")
-    assert answer.status_code == 400
-    assert answer.json()["errors"][0]["path"] == path
+    response = await project.client.get(f"/analytics/time-series?{query}")
+    assert response.status_code == 400
+    assert response.json()["errors"][0]["path"] == path
 
 
-async def test_days_is_limited(project):
+async def test_the_parameter_days_is_limited(project):
     for days in ("0", "3651", "many"):
         assert (await project.client.get(f"/analytics?days={days}")).status_code == 400
 
@@ -117,16 +122,16 @@ async def test_an_unknown_campaign_has_zero_statistics(project, name):
     await project.client.post("/domains", {"domain": "one.example"})
     await project.client.post("/emails", {**MAIL, "from": "a@one.example", "to": ["x@example.com"]})
     series = (await project.client.get(f"/analytics/time-series?campaignId={name}")).json()
-    assert {each["sent"] for each in series} == {0}
+    assert {item["sent"] for item in series} == {0}
     domains = (await project.client.get(f"/analytics/by-domain?campaignId={name}")).json()
-    assert [each["total"] for each in domains] == [0]
+    assert [item["total"] for item in domains] == [0]
 
 
 async def test_a_day_that_a_time_zone_skipped_has_zero_statistics(project, clock):
-    """Samoa had no 30 December 2011: its midnight is that of the 31st."""
+    """Samoa had no 30 December 2011: the midnight at which it would begin is that of the 31st."""
     clock.start = clock.start.replace(year=2011, month=12, day=30, hour=11)
     await send(project, "a@example.com")
     query = "timezone=Pacific/Apia&from=2011-12-28&to=2012-01-01"
-    found = (await project.client.get(f"/analytics/time-series?{query}")).json()
-    assert {each["date"]: each["sent"] for each in found if each["sent"]} == {"2011-12-31": 1}
-    assert len(found) == 5
+    series = (await project.client.get(f"/analytics/time-series?{query}")).json()
+    assert {item["date"]: item["sent"] for item in series if item["sent"]} == {"2011-12-31": 1}
+    assert len(series) == 5

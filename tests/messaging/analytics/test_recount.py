@@ -1,4 +1,4 @@
-"""Every counter equals a recount after random histories of sends."""
+"""After random histories of sends, every counter equals a count of the stored sends."""
 
 import csv
 import io
@@ -14,8 +14,8 @@ from tests.messaging.campaigns.test_campaigns import act, detail, prepared
 from tests.messaging.campaigns.test_stopping import filled
 
 MACHINE, SCANNER = {"user-agent": "Mozilla/5.0"}, {"user-agent": "Barracuda Sentinel (EE)"}
-FATES = ("delivered", "bounced", "complained", "deferred", "suppressed")
-STAMPS = {
+TEST_RESULTS = ("delivered", "bounced", "complained", "deferred", "suppressed")
+TIME_COLUMNS = {
     "sent": "sent_at",
     "delivered": "delivered_at",
     "opened": "human_opened_at",
@@ -23,73 +23,78 @@ STAMPS = {
     "bounced": "bounced_at",
     "complained": "complained_at",
 }
+"""The column of `sends` that is not null if the send counts, by name of the statistic."""
 FAILED = "status in ('FAILED', 'EXPIRED', 'SUPPRESSED')"
 
 
-async def rows(world, text, *values):
+async def rows(world, query, *values):
     async with world.db.connection() as connection:
-        return await (await connection.execute(text, values)).fetchall()
+        return await (await connection.execute(query, values)).fetchall()
 
 
-async def live_through_it(project, stranger, world, clock, work_off, chance):
-    """Several days with an A/B test, single mails, opens by people and machines, and a cancelled campaign."""
+async def simulate_history(project, stranger, world, clock, work_off, rng):
+    """Several days with an A/B test, single mails, opens by people and machines, and a cancelled campaign.
+
+    Returns the campaign with the test and the cancelled campaign.
+    """
     variants = [{"name": name, "subject": name, "weight": 50} for name in "AB"]
     test = {"abTestSamplePercent": 60, "abTestMetric": "OPEN_RATE", "abTestDurationMinutes": 60}
     campaign, _ = await prepared(project, 12, abTestEnabled=True, variants=variants, **test)
     path = f"/audiences/{campaign['audienceId']}/contacts/bulk-email"
-    people = [f"{fate}+{chance.randrange(10**9)}@postern.test" for fate in FATES for _ in range(4)]
-    await project.client.post(path, {"emails": people})
+    addresses = [f"{result}+{rng.randrange(10**9)}@postern.test" for result in TEST_RESULTS for _ in range(4)]
+    await project.client.post(path, {"emails": addresses})
     await act(project, campaign, "send")
     await work_off()
-    await read(project, stranger, clock, campaign, chance)
+    await open_and_click(project, stranger, clock, campaign, rng)
     clock.move(timedelta(hours=2))
     await work_off()
-    await read(project, stranger, clock, campaign, chance)
-    for fate in FATES:
-        await project.client.post("/emails", {**MAIL, "to": [f"{fate}@postern.test"]})
+    await open_and_click(project, stranger, clock, campaign, rng)
+    for result in TEST_RESULTS:
+        await project.client.post("/emails", {**MAIL, "to": [f"{result}@postern.test"]})
     await project.client.post("/emails", {**MAIL, "to": ["later@example.com"], "scheduledAt": in_hours(clock, 5)})
-    stopped, _ = await prepared(project, 5)
-    await act(project, stopped, "send")
+    cancelled, _ = await prepared(project, 5)
+    await act(project, cancelled, "send")
     await filled(world, project)
-    await act(project, stopped, "pause")
+    await act(project, cancelled, "pause")
     await work_off()
-    await act(project, stopped, "cancel")
+    await act(project, cancelled, "cancel")
     await work_off()
-    clock.move(timedelta(days=4))  # retries end, and what is deferred for ever is given up
+    clock.move(timedelta(days=4))  # Retries succeed or are given up.
     for _ in range(3):
         await work_off()
         clock.move(timedelta(hours=13))
     failed = (await project.client.get("/emails/logs?status=FAILED,BOUNCED")).json()["data"]
-    for each in failed[:3]:
-        await project.client.post(f"/emails/{each['id']}/retry")
+    for send in failed[:3]:
+        await project.client.post(f"/emails/{send['id']}/retry")
     await work_off()
-    return campaign, stopped
+    return campaign, cancelled
 
 
 def in_hours(clock, hours):
     return (clock() + timedelta(hours=hours)).isoformat()
 
 
-async def read(project, stranger, clock, campaign, chance):
+async def open_and_click(project, stranger, clock, campaign, rng):
+    """People and machines open and click messages of the campaign at random; one person certainly does both."""
     sends = (await project.client.get(f"/campaigns/{campaign['id']}/sends?limit=100")).json()["data"]
-    for each in sends:
-        clock.move(timedelta(minutes=chance.randrange(1, 40)))
-        for _ in range(chance.randrange(3)):
-            await stranger.get(f"/t/o/{each['id']}", headers=chance.choice([BROWSER, MACHINE]))
-        if each["to"][0].endswith("@example.com") and chance.random() < 0.4:
-            await stranger.get(await link_of(project, each), headers=chance.choice([BROWSER, SCANNER]))
-    reader = next(each for each in sends if each["to"][0].endswith("@example.com"))
-    await stranger.get(f"/t/o/{reader['id']}", headers=BROWSER)
-    await stranger.get(await link_of(project, reader), headers=BROWSER)
+    for send in sends:
+        clock.move(timedelta(minutes=rng.randrange(1, 40)))
+        for _ in range(rng.randrange(3)):
+            await stranger.get(f"/t/o/{send['id']}", headers=rng.choice([BROWSER, MACHINE]))
+        if send["to"][0].endswith("@example.com") and rng.random() < 0.4:
+            await stranger.get(await link_of(project, send), headers=rng.choice([BROWSER, SCANNER]))
+    opened_and_clicked = next(send for send in sends if send["to"][0].endswith("@example.com"))
+    await stranger.get(f"/t/o/{opened_and_clicked['id']}", headers=BROWSER)
+    await stranger.get(await link_of(project, opened_and_clicked), headers=BROWSER)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-async def test_all_statistics_equal_a_recount(project, stranger, world, clock, work_off, seed):
-    campaign, stopped = await live_through_it(project, stranger, world, clock, work_off, random.Random(seed))
-    await campaigns_equal(project, world, campaign)
-    await campaigns_equal(project, world, stopped)
-    assert (await detail(project, stopped))["stats"]["total"] == 5
-    await summary_equals(project, world)
+async def test_all_statistics_equal_counts_of_the_sends(project, stranger, world, clock, work_off, seed):
+    campaign, cancelled = await simulate_history(project, stranger, world, clock, work_off, random.Random(seed))
+    await assert_campaign_counters(project, world, campaign)
+    await assert_campaign_counters(project, world, cancelled)
+    assert (await detail(project, cancelled))["stats"]["total"] == 5
+    await assert_summary(project, world)
     clock.move(timedelta(hours=2))
     await merge_sums(world)
     assert (
@@ -99,9 +104,9 @@ async def test_all_statistics_equal_a_recount(project, stranger, world, clock, w
         == []
     )
     for zone in ("UTC", "Asia/Kathmandu", "America/St_Johns"):
-        await days_equal(project, world, zone, "")
-        await days_equal(project, world, zone, campaign["id"])
-    await domains_equal(project, world)
+        await assert_days(project, world, zone, "")
+        await assert_days(project, world, zone, campaign["id"])
+    await assert_domains(project, world)
     for status, count in await rows(
         world, "select status, count(*) from sends where project_id = %s group by 1", project.id
     ):
@@ -109,51 +114,51 @@ async def test_all_statistics_equal_a_recount(project, stranger, world, clock, w
         assert page["total"] == count, status
 
 
-async def campaigns_equal(project, world, campaign):
-    shown = await detail(project, campaign)
-    stamps = ", ".join(f"count({column})" for column in STAMPS.values())
-    text = f"select {stamps}, count(*) filter (where {FAILED}), count(*) from sends where campaign_id = %s"
-    (counted,) = await rows(world, text, campaign["id"])
-    assert tuple(shown["stats"][name] for name in (*STAMPS, "failed", "total")) == counted
+async def assert_campaign_counters(project, world, campaign):
+    response = await detail(project, campaign)
+    counts = ", ".join(f"count({column})" for column in TIME_COLUMNS.values())
+    text = f"select {counts}, count(*) filter (where {FAILED}), count(*) from sends where campaign_id = %s"
+    (expected,) = await rows(world, text, campaign["id"])
+    assert tuple(response["stats"][name] for name in (*TIME_COLUMNS, "failed", "total")) == expected
     waiting = "count(*) filter (where status in ('SCHEDULED', 'QUEUED', 'DELAYED'))"
-    ((left,),) = await rows(world, f"select {waiting} from sends where campaign_id = %s", campaign["id"])
-    assert shown["progress"]["waiting"] == left
-    for each in shown["variants"]:
+    ((expected_waiting,),) = await rows(world, f"select {waiting} from sends where campaign_id = %s", campaign["id"])
+    assert response["progress"]["waiting"] == expected_waiting
+    for variant in response["variants"]:
         text = "select count(sent_at), count(human_opened_at), count(human_clicked_at) from sends where variant_id = %s"
-        (counted,) = await rows(world, text, each["id"])
-        assert tuple(each["stats"][name] for name in ("sent", "opened", "clicked")) == counted
+        (expected,) = await rows(world, text, variant["id"])
+        assert tuple(variant["stats"][name] for name in ("sent", "opened", "clicked")) == expected
 
 
-async def summary_equals(project, world):
-    shown = (await project.client.get("/analytics")).json()["sends"]
-    stamps = ", ".join(f"count({column})" for column in STAMPS.values())
-    text = f"""select {stamps}, count(*) filter (where {FAILED}), count(*), count(opened_at) - count(human_opened_at)
+async def assert_summary(project, world):
+    response = (await project.client.get("/analytics")).json()["sends"]
+    counts = ", ".join(f"count({column})" for column in TIME_COLUMNS.values())
+    text = f"""select {counts}, count(*) filter (where {FAILED}), count(*), count(opened_at) - count(human_opened_at)
                from sends where project_id = %s and not test"""
-    (counted,) = await rows(world, text, project.id)
-    assert tuple(shown[name] for name in (*STAMPS, "failed", "total", "machineOpened")) == counted
-    assert all(counted[:-1]), "something of everything has happened"
+    (expected,) = await rows(world, text, project.id)
+    assert tuple(response[name] for name in (*TIME_COLUMNS, "failed", "total", "machineOpened")) == expected
+    assert all(expected[:-1]), "every counter has counted something"
 
 
-async def days_equal(project, world, zone, campaign_id):
+async def assert_days(project, world, zone, campaign_id):
     first, last = "2020-01-01", "2029-01-01"
     query = f"from={first}&to={last}&timezone={zone}" + (f"&campaignId={campaign_id}" if campaign_id else "")
-    shown = (await project.client.get(f"/analytics/time-series?{query}")).json()
-    table = csv.DictReader(io.StringIO((await project.client.get(f"/analytics/export?{query}")).text))
-    written = {row["date"]: {name: int(row[name]) for name in STAMPS} for row in table}
-    for name, column in STAMPS.items():
+    series = (await project.client.get(f"/analytics/time-series?{query}")).json()
+    export = csv.DictReader(io.StringIO((await project.client.get(f"/analytics/export?{query}")).text))
+    exported = {row["date"]: {name: int(row[name]) for name in TIME_COLUMNS} for row in export}
+    for name, column in TIME_COLUMNS.items():
         text = f"""select ({column} at time zone %s)::date::text, count(*) from sends
                    where project_id = %s and {column} is not null and (%s = '' or campaign_id::text = %s) group by 1"""
-        counted = dict(await rows(world, text, zone, project.id, campaign_id, campaign_id))
-        assert {each["date"]: each[name] for each in shown if each[name]} == counted, (zone, name)
-        assert {date: row[name] for date, row in written.items() if row[name]} == counted
+        expected = dict(await rows(world, text, zone, project.id, campaign_id, campaign_id))
+        assert {item["date"]: item[name] for item in series if item[name]} == expected, (zone, name)
+        assert {date: row[name] for date, row in exported.items() if row[name]} == expected
 
 
-async def domains_equal(project, world):
-    shown = (await project.client.get("/analytics/by-domain?from=2020-01-01&to=2029-01-01")).json()
+async def assert_domains(project, world):
+    items = (await project.client.get("/analytics/by-domain?from=2020-01-01&to=2029-01-01")).json()
     text = """select domain_id::text, count(*), count(delivered_at), count(bounced_at), count(complained_at),
                      count(human_opened_at), count(human_clicked_at)
               from sends where project_id = %s and domain_id is not null group by 1"""
-    counted = {row[0]: row[1:] for row in await rows(world, text, project.id)}
+    expected = {row[0]: row[1:] for row in await rows(world, text, project.id)}
     names = ("total", "delivered", "bounced", "complained", "opened", "clicked")
-    assert {each["domainId"]: tuple(each[name] for name in names) for each in shown if each["total"]} == counted
-    assert counted
+    assert {item["domainId"]: tuple(item[name] for name in names) for item in items if item["total"]} == expected
+    assert expected

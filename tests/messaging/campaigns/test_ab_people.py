@@ -1,4 +1,4 @@
-"""A/B tests over HTTP: only people count, variants are stable, and the sample has the right size."""
+"""A/B tests over HTTP: only opens and clicks by people count, and a contact keeps its variant."""
 
 from datetime import timedelta
 
@@ -17,49 +17,53 @@ MACHINES = {
 }
 
 
-async def under_test(project, work_off, count, **fields):
-    """A campaign whose sample was sent, and its sends by variant."""
+async def start_test(project, work_off, count, **fields):
+    """Start a campaign and send its sample; returns the campaign and its sends by variant."""
     campaign, _ = await prepared(project, count, **{**TEST, "abTestSamplePercent": 100, **fields})
     await act(project, campaign, "send")
     await work_off()
     assert (await detail(project, campaign))["status"] == "TESTING"
     sends = (await project.client.get(f"/campaigns/{campaign['id']}/sends?limit=100")).json()["data"]
-    return campaign, {name: [each for each in sends if each["subject"] == name] for name in "AB"}
+    return campaign, {name: [send for send in sends if send["subject"] == name] for name in "AB"}
 
 
-async def winner_of(project, clock, work_off, campaign):
+async def end_test(project, clock, work_off, campaign):
+    """Let the A/B test end; returns the name of the winner and the campaign."""
     clock.move(timedelta(minutes=61))
     await work_off()
-    done = await detail(project, campaign)
-    assert done["status"] == "SENT"
-    return next(each["name"] for each in done["variants"] if each["isWinner"]), done
+    current = await detail(project, campaign)
+    assert current["status"] == "SENT"
+    return next(variant["name"] for variant in current["variants"] if variant["isWinner"]), current
 
 
 @pytest.mark.parametrize("metric", ["OPEN_RATE", "CLICK_RATE"])
 async def test_opens_and_clicks_by_machines_do_not_count(project, stranger, clock, work_off, metric):
     """All kinds of machines open and click variant A; one person opens and clicks variant B."""
-    campaign, sends = await under_test(project, work_off, 40, abTestMetric=metric)
-    assert min(len(each) for each in sends.values()) > 3
-    for each in sends["A"]:  # a scanner, within seconds of the delivery
-        await stranger.get(f"/t/o/{each['id']}", headers=BROWSER)
-        await stranger.get(await link_of(project, each), headers=BROWSER)
+    campaign, sends = await start_test(project, work_off, 40, abTestMetric=metric)
+    assert min(len(variant_sends) for variant_sends in sends.values()) > 3
+    for send in sends["A"]:  # Within seconds of the delivery, as a link scanner does.
+        await stranger.get(f"/t/o/{send['id']}", headers=BROWSER)
+        await stranger.get(await link_of(project, send), headers=BROWSER)
     clock.move(timedelta(minutes=5))
-    for each in sends["A"]:
-        for agent in MACHINES.values():
-            await stranger.get(f"/t/o/{each['id']}", headers=agent)
-            if agent["user-agent"] != "Mozilla/5.0":
-                await stranger.get(await link_of(project, each), headers=agent)
-        await stranger.request("HEAD", f"/t/o/{each['id']}", headers=BROWSER)
+    for send in sends["A"]:
+        for headers in MACHINES.values():
+            await stranger.get(f"/t/o/{send['id']}", headers=headers)
+            if headers["user-agent"] != "Mozilla/5.0":
+                await stranger.get(await link_of(project, send), headers=headers)
+        await stranger.request("HEAD", f"/t/o/{send['id']}", headers=BROWSER)
     await stranger.get(f"/t/o/{sends['B'][0]['id']}", headers=BROWSER)
     await stranger.get(await link_of(project, sends["B"][0]), headers=BROWSER)
     hits = (await project.client.get(f"/emails/logs/{sends['A'][0]['id']}/hits")).json()
-    assert {each["verdict"] for each in hits} == {"machine"}
-    assert {each["reason"] for each in hits} == {*MACHINES, "too_soon"}
-    name, done = await winner_of(project, clock, work_off, campaign)
+    assert {hit["verdict"] for hit in hits} == {"machine"}
+    assert {hit["reason"] for hit in hits} == {*MACHINES, "too_soon"}
+    name, current = await end_test(project, clock, work_off, campaign)
     assert name == "B"
-    assert [(each["stats"]["opened"], each["stats"]["clicked"]) for each in done["variants"]] == [(0, 0), (1, 1)]
-    evidence = {each["variantId"]: each for each in done["evidence"]["variants"]}
-    assert [evidence[each["id"]]["opened"] for each in done["variants"]] == [0, 1]
+    assert [(variant["stats"]["opened"], variant["stats"]["clicked"]) for variant in current["variants"]] == [
+        (0, 0),
+        (1, 1),
+    ]
+    evidence = {entry["variantId"]: entry for entry in current["evidence"]["variants"]}
+    assert [evidence[variant["id"]]["opened"] for variant in current["variants"]] == [0, 1]
     assert (await project.client.get("/analytics")).json()["sends"]["machineOpened"] == len(sends["A"])
 
 
@@ -75,22 +79,22 @@ async def link_of(project, send):
 
 
 async def test_a_tie_is_won_by_the_first_variant(project, clock, work_off):
-    campaign, _ = await under_test(project, work_off, 10, abTestMetric="OPEN_RATE")
-    name, done = await winner_of(project, clock, work_off, campaign)
+    campaign, _ = await start_test(project, work_off, 10, abTestMetric="OPEN_RATE")
+    name, current = await end_test(project, clock, work_off, campaign)
     assert name == "A"
-    assert (done["evidence"]["decidedBy"], done["evidence"]["decisive"]) == ("rule", False)
-    assert "too little data" in done["evidence"]["reason"]
-    (told,) = (await project.client.get("/events?type=campaign.tested")).json()["data"]
-    assert told["data"]["winnerId"] == done["evidence"]["winnerId"]
+    assert (current["evidence"]["decidedBy"], current["evidence"]["decisive"]) == ("rule", False)
+    assert "too little data" in current["evidence"]["reason"]
+    (event,) = (await project.client.get("/events?type=campaign.tested")).json()["data"]
+    assert event["data"]["winnerId"] == current["evidence"]["winnerId"]
 
 
-async def test_filling_again_creates_no_further_and_no_second_sends(project, world, clock, work_off):
-    """A worker died after the commit of its batch, so another worker processes the batch again."""
+async def test_a_repeated_batch_creates_no_further_sends(project, world, clock, work_off):
+    """A worker is killed after it has created the sends of a batch, so another worker processes the batch again."""
     fields = {**TEST, "abTestMetric": "OPEN_RATE", "abTestSamplePercent": 50}
     campaign, _ = await prepared(project, 30, **fields)
     await act(project, campaign, "send")
     await filled(world, project)
-    before = await assigned(world, campaign)
+    before = await variants_by_contact(world, campaign)
     assert 2 < len(before) < 28
     async with world.db.connection() as connection:
         await connection.execute(
@@ -98,36 +102,38 @@ async def test_filling_again_creates_no_further_and_no_second_sends(project, wor
         )
     clock.move(timedelta(minutes=1))
     await filled(world, project)
-    assert await assigned(world, campaign) == before
+    assert await variants_by_contact(world, campaign) == before
     await work_off()
-    await winner_of(project, clock, work_off, campaign)
-    after = await assigned(world, campaign)
+    await end_test(project, clock, work_off, campaign)
+    after = await variants_by_contact(world, campaign)
     assert len(after) == 30
     assert before.items() <= after.items()
 
 
-async def assigned(world, campaign):
+async def variants_by_contact(world, campaign):
+    """The variant id of each send, keyed by contact id."""
     async with world.db.connection() as connection:
         text = "select contact_id, variant_id from sends where campaign_id = %s"
         return dict(await (await connection.execute(text, [campaign["id"]])).fetchall())
 
 
-async def test_hash_buckets_are_even_and_independent_between_campaigns(world):
-    """A sample of 30 % has 30 % of the contacts for any ids, and is independent of the choice of the variant."""
+async def test_hash_buckets_are_even_and_independent_of_each_other(world):
+    """The buckets are equally large, whatever the ids, and those of sample and variant are independent."""
     async with world.db.connection() as connection:
         text = """
-            with c as (
-                select campaign_bucket('sample', %(id)s, id) as s, campaign_bucket('variant', %(id)s, id) as v
+            with buckets as (
+                select campaign_bucket('sample', %(id)s, id) as sample,
+                       campaign_bucket('variant', %(id)s, id) as variant
                 from (select id_after('0199f1a2-7c00-7000-8000-000000000000', n) as id
-                      from generate_series(1, 20000) as n) as x
+                      from generate_series(1, 20000) as n) as contacts
             )
-            select count(*) filter (where s < 3000), count(*) filter (where v < 7000),
-                   count(*) filter (where s < 3000 and v < 7000), min(s), max(s)
-            from c
+            select count(*) filter (where sample < 3000), count(*) filter (where variant < 7000),
+                   count(*) filter (where sample < 3000 and variant < 7000), min(sample), max(sample)
+            from buckets
         """
         values = {"id": "0199f1a2-7c00-7000-8000-00000000beef"}
-        sample, first, both, least, most = await (await connection.execute(text, values)).fetchone()
-    assert abs(sample - 6_000) < 300
-    assert abs(first - 14_000) < 300
+        in_sample, first_variant, both, lowest, highest = await (await connection.execute(text, values)).fetchone()
+    assert abs(in_sample - 6_000) < 300
+    assert abs(first_variant - 14_000) < 300
     assert abs(both - 4_200) < 300
-    assert 0 <= least <= most < 10_000
+    assert 0 <= lowest <= highest < 10_000

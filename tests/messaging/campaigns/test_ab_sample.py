@@ -11,7 +11,10 @@ from tests.messaging.campaigns.test_stopping import filled
 
 
 def ab_test_settings(percent, *weights):
-    variants = [{"name": f"V{number}", "subject": f"V{number}", "weight": each} for number, each in enumerate(weights)]
+    """The fields of a campaign with an A/B test whose variants V0, V1, … have these weights."""
+    variants = [
+        {"name": f"V{number}", "subject": f"V{number}", "weight": weight} for number, weight in enumerate(weights)
+    ]
     return {
         "abTestEnabled": True,
         "abTestSamplePercent": percent,
@@ -21,16 +24,14 @@ def ab_test_settings(percent, *weights):
     }
 
 
-ab_test_settings.__test__ = False
-
-
-async def subjects(project, campaign):
+async def sends_by_subject(project, campaign):
+    """The number of the campaign's sends with each subject."""
     sends = (await project.client.get(f"/campaigns/{campaign['id']}/sends?limit=100")).json()["data"]
-    return dict(Counter(each["subject"] for each in sends))
+    return dict(Counter(send["subject"] for send in sends))
 
 
 @pytest.mark.parametrize(
-    ("number", "weights", "parts"),
+    ("number", "weights", "shares"),
     [
         (40, [20] * 5, [8] * 5),
         (4, [50, 50], [2, 2]),
@@ -43,9 +44,9 @@ async def subjects(project, campaign):
         (7, [1, 1, 98], [1, 1, 5]),
     ],
 )
-def test_allocation_is_exact(number, weights, parts):
+def test_allocation_is_exact(number, weights, shares):
     """Defects: C11"""
-    assert allocate(number, weights) == parts
+    assert allocate(number, weights) == shares
 
 
 @pytest.mark.parametrize(
@@ -70,18 +71,18 @@ async def test_variants_get_exactly_their_share(project, work_off, count, test, 
     campaign, _ = await prepared(project, count, **test)
     await act(project, campaign, "send")
     await work_off()
-    assert await subjects(project, campaign) == expected
+    assert await sends_by_subject(project, campaign) == expected
     assert (await detail(project, campaign))["abTestSampleSize"] == sum(expected.values())
 
 
 async def test_skipped_contacts_are_not_in_the_sample(project, work_off):
     """Defects: C11"""
     campaign, emails = await prepared(project, 10, **ab_test_settings(100, 50, 50))
-    for each in emails[:4]:
-        await project.client.post("/suppressions", {"address": each})
+    for address in emails[:4]:
+        await project.client.post("/suppressions", {"address": address})
     await act(project, campaign, "send")
     await work_off()
-    assert await subjects(project, campaign) == {"V0": 3, "V1": 3}
+    assert await sends_by_subject(project, campaign) == {"V0": 3, "V1": 3}
 
 
 async def test_three_contacts_with_a_sample_of_20_percent_are_tested(project, work_off, clock):
@@ -89,26 +90,26 @@ async def test_three_contacts_with_a_sample_of_20_percent_are_tested(project, wo
     campaign, _ = await prepared(project, 3, **ab_test_settings(20, 50, 50))
     await act(project, campaign, "send")
     await work_off()
-    assert await subjects(project, campaign) == {"V0": 1, "V1": 1}
+    assert await sends_by_subject(project, campaign) == {"V0": 1, "V1": 1}
     clock.move(timedelta(minutes=61))
     await work_off()
-    done = await detail(project, campaign)
-    assert (done["status"], done["stats"]["delivered"], done["progress"]["audience"]) == ("SENT", 3, 3)
+    current = await detail(project, campaign)
+    assert (current["status"], current["stats"]["delivered"], current["progress"]["audience"]) == ("SENT", 3, 3)
 
 
-async def test_an_audience_below_the_number_of_variants_is_not_tested(project, work_off):
-    """All get the first variant at once, and the evidence says why.
+async def test_no_test_with_fewer_contacts_than_variants(project, work_off):
+    """All contacts get the first variant at once, and the evidence has the reason.
 
     Defects: C11
     """
     campaign, _ = await prepared(project, 1, **ab_test_settings(20, 50, 50))
     draft = await detail(project, campaign)
-    assert [each["path"] for each in draft["warnings"]] == ["/audienceId"]
+    assert [warning["path"] for warning in draft["warnings"]] == ["/audienceId"]
     await act(project, campaign, "send")
     await work_off()
-    done = await detail(project, campaign)
-    assert (done["status"], await subjects(project, campaign)) == ("SENT", {"V0": 1})
-    assert (done["evidence"]["decidedBy"], done["abTestSampleSize"]) == ("too_small", 0)
+    current = await detail(project, campaign)
+    assert (current["status"], await sends_by_subject(project, campaign)) == ("SENT", {"V0": 1})
+    assert (current["evidence"]["decidedBy"], current["abTestSampleSize"]) == ("too_small", 0)
 
 
 async def test_a_sample_that_is_too_small_gives_a_warning(project, work_off):
@@ -121,8 +122,8 @@ async def test_a_sample_that_is_too_small_gives_a_warning(project, work_off):
     await act(project, campaign, "send")
     await work_off()
     assert len((await detail(project, campaign))["warnings"]) == 1
-    plain, _ = await prepared(project, 2)
-    assert (await detail(project, plain))["warnings"] == []
+    without_test, _ = await prepared(project, 2)
+    assert (await detail(project, without_test))["warnings"] == []
 
 
 async def test_a_pause_extends_the_test(project, work_off, clock):
@@ -155,4 +156,4 @@ async def test_a_crash_between_sample_and_sends_keeps_the_variants(project, worl
         await connection.execute(text, [campaign["id"]])
     clock.move(timedelta(minutes=1))
     await work_off()
-    assert await subjects(project, campaign) == {"V0": 3, "V1": 3}
+    assert await sends_by_subject(project, campaign) == {"V0": 3, "V1": 3}

@@ -17,14 +17,17 @@ HTML = '<html><body><p>Dear {{ name }}</p><a href="https://acme.example/x">look<
 
 
 async def prepared(project, count=5, **fields):
-    """A campaign with a template, a domain, and an audience of `count` contacts; returns (campaign, contacts)."""
+    """Create a draft campaign with a template, a domain, and an audience of `count` contacts.
+
+    Returns the campaign and the addresses of the contacts. `fields` replace fields of the request.
+    """
     template = (await project.client.post("/templates", {"name": "T", "html": HTML, "subject": "Hi {{ name }}"})).json()
     domain = (await project.client.post("/domains", {"domain": f"{uuid4().hex[:8]}.example"})).json()
     audience = (await project.client.post("/audiences", {"name": "All"})).json()
     emails = [f"c{number}-{uuid4().hex[:6]}@example.com" for number in range(count)]
-    people = [{"email": email, "attributes": {"name": f"N{number}"}} for number, email in enumerate(emails)]
-    if people:
-        await project.client.post(f"/audiences/{audience['id']}/contacts/bulk-email", {"contacts": people})
+    contacts = [{"email": email, "attributes": {"name": f"N{number}"}} for number, email in enumerate(emails)]
+    if contacts:
+        await project.client.post(f"/audiences/{audience['id']}/contacts/bulk-email", {"contacts": contacts})
     body = {
         "name": "Spring",
         "subject": "Hello {{ name }}",
@@ -36,17 +39,19 @@ async def prepared(project, count=5, **fields):
         "audienceId": audience["id"],
         **fields,
     }
-    made = await project.client.post("/campaigns", body)
-    assert made.status_code == 201, made.text
-    return made.json(), emails
+    created = await project.client.post("/campaigns", body)
+    assert created.status_code == 201, created.text
+    return created.json(), emails
 
 
 async def detail(project, campaign):
+    """The campaign as it is now."""
     return (await project.client.get(f"/campaigns/{campaign['id']}")).json()
 
 
-async def act(project, campaign, what, body=None):
-    return await project.client.post(f"/campaigns/{campaign['id']}/{what}", body)
+async def act(project, campaign, action, body=None):
+    """Request an action of a campaign, such as `send`; returns the response."""
+    return await project.client.post(f"/campaigns/{campaign['id']}/{action}", body)
 
 
 async def test_each_contact_gets_one_message_and_the_campaign_becomes_sent(project, work_off):
@@ -55,42 +60,42 @@ async def test_each_contact_gets_one_message_and_the_campaign_becomes_sent(proje
     assert (await act(project, campaign, "send")).json() == {"success": True}
     assert (await act(project, campaign, "send")).status_code == 409
     await work_off()
-    done = await detail(project, campaign)
-    assert done["status"] == "SENT"
-    assert done["sentAt"]
-    assert (done["stats"]["total"], done["stats"]["delivered"]) == (5, 5)
+    current = await detail(project, campaign)
+    assert current["status"] == "SENT"
+    assert current["sentAt"]
+    assert (current["stats"]["total"], current["stats"]["delivered"]) == (5, 5)
     inbox = (await project.client.get("/inbox?limit=100")).json()
-    assert sorted(each["recipients"][0] for each in inbox["data"]) == sorted(emails)
+    assert sorted(captured["recipients"][0] for captured in inbox["data"]) == sorted(emails)
     message = (await project.client.get(f"/inbox/{inbox['data'][0]['id']}")).json()
     number = emails.index(message["recipients"][0])
     assert message["subject"] == f"Hello N{number}"
     assert "The first words" in message["html"]
     assert f"Dear N{number}" in message["html"]
-    headers = {each["name"]: each["value"] for each in message["headers"]}
+    headers = {field["name"]: field["value"] for field in message["headers"]}
     assert headers["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     assert headers["List-Id"].startswith(f"<{campaign['audienceId']}.")
     assert headers["From"].startswith("Acme News <news@")
     sends = (await project.client.get(f"/campaigns/{campaign['id']}/sends")).json()
-    assert (sends["total"], {each["status"] for each in sends["data"]}) == (5, {"DELIVERED"})
-    assert all(each["contact"]["id"] for each in sends["data"])
-    table = await project.client.get(f"/campaigns/{campaign['id']}/sends/export")
-    rows = list(csv.DictReader(io.StringIO(table.text)))
+    assert (sends["total"], {send["status"] for send in sends["data"]}) == (5, {"DELIVERED"})
+    assert all(send["contact"]["id"] for send in sends["data"])
+    export = await project.client.get(f"/campaigns/{campaign['id']}/sends/export")
+    rows = list(csv.DictReader(io.StringIO(export.text)))
     assert sorted(row["email"] for row in rows) == sorted(emails)
-    named = (await project.client.get("/events?type=campaign.started,campaign.sent")).json()["data"]
-    assert [each["type"] for each in named] == ["campaign.sent", "campaign.started"]
+    recorded = (await project.client.get("/events?type=campaign.started,campaign.sent")).json()["data"]
+    assert [event["type"] for event in recorded] == ["campaign.sent", "campaign.started"]
 
 
 async def test_unsubscribed_and_suppressed_contacts_are_skipped_and_counted(project, work_off):
     campaign, emails = await prepared(project, 4)
-    found = (await project.client.get(f"/contacts?q={emails[0]}")).json()["data"][0]
-    await project.client.patch(f"/contacts/{found['id']}", {"unsubscribed": True})
+    contact = (await project.client.get(f"/contacts?q={emails[0]}")).json()["data"][0]
+    await project.client.patch(f"/contacts/{contact['id']}", {"unsubscribed": True})
     await project.client.post("/suppressions", {"address": emails[1]})
     await act(project, campaign, "send")
     await work_off()
-    done = await detail(project, campaign)
-    assert (done["status"], done["stats"]["total"]) == ("SENT", 2)
+    current = await detail(project, campaign)
+    assert (current["status"], current["stats"]["total"]) == ("SENT", 2)
     skipped = {"unsubscribed": 1, "suppressed": 1, "deleted": 0, "frequencyCap": 0}
-    assert done["progress"]["skipped"] == skipped
+    assert current["progress"]["skipped"] == skipped
 
 
 async def test_a_campaign_to_an_empty_audience_is_sent_at_once(project, work_off):
@@ -102,9 +107,9 @@ async def test_a_campaign_to_an_empty_audience_is_sent_at_once(project, work_off
 
 async def test_missing_settings_are_listed(project):
     campaign = (await project.client.post("/campaigns", {"name": "Bare"})).json()
-    answer = await act(project, campaign, "send")
-    assert (answer.status_code, answer.json()["code"]) == (409, "campaign_incomplete")
-    assert {each["path"] for each in answer.json()["errors"]} == {
+    response = await act(project, campaign, "send")
+    assert (response.status_code, response.json()["code"]) == (409, "campaign_incomplete")
+    assert {error["path"] for error in response.json()["errors"]} == {
         "/audienceId",
         "/domainId",
         "/fromEmail",
@@ -120,7 +125,7 @@ async def test_content_and_audience_are_fixed_at_the_start(project, work_off, cl
     await project.client.post(f"/audiences/{campaign['audienceId']}/contacts/by-email", {"email": "late@example.com"})
     await work_off()
     inbox = (await project.client.get("/inbox")).json()
-    assert sorted(each["recipients"][0] for each in inbox["data"]) == sorted(emails)
+    assert sorted(captured["recipients"][0] for captured in inbox["data"]) == sorted(emails)
     message = (await project.client.get(f"/inbox/{inbox['data'][0]['id']}")).json()
     assert "Dear N" in message["html"]
 
@@ -148,7 +153,7 @@ async def test_a_pause_skips_no_contact_and_repeats_no_message(project, work_off
     assert (await act(project, campaign, "resume")).json()["status"] == "SENDING"
     await work_off()
     inbox = (await project.client.get("/inbox")).json()
-    assert sorted(each["recipients"][0] for each in inbox["data"]) == sorted(emails)
+    assert sorted(captured["recipients"][0] for captured in inbox["data"]) == sorted(emails)
     assert (await detail(project, campaign))["status"] == "SENT"
 
 
@@ -162,7 +167,7 @@ async def test_cancelling_stops_sends_that_were_not_transmitted(project, world, 
         lane for lane in (await find_due(world.db, WORK[0], world.clock())).lanes if str(lane.partition) == project.id
     ]
     for row in await claim(world.db, WORK[0], lane, world.clock(), 1):
-        await WORK[0].do(world, [row])  # the sends exist, and none has been handed over
+        await WORK[0].do(world, [row])  # The sends now exist, but none was transmitted.
     assert (await detail(project, campaign))["progress"]["waiting"] == 6
     assert (await act(project, campaign, "cancel")).json()["status"] == "CANCELLED"
     await work_off()
@@ -174,16 +179,16 @@ async def test_cancelling_stops_sends_that_were_not_transmitted(project, world, 
 async def test_one_faulty_contact_does_not_affect_the_others(project, work_off):
     campaign, _ = await prepared(project, 8)
     await project.client.patch(f"/templates/{campaign['templateId']}", {"html": "<p>{{ 1 / (name|length - 2) }}</p>"})
-    found = (await project.client.get("/contacts?limit=100")).json()["data"]
-    await project.client.patch(f"/contacts/{found[0]['id']}", {"attributes": {"name": "long name"}})
+    contacts = (await project.client.get("/contacts?limit=100")).json()["data"]
+    await project.client.patch(f"/contacts/{contacts[0]['id']}", {"attributes": {"name": "long name"}})
     await act(project, campaign, "send")
     await work_off()
-    done = await detail(project, campaign)
-    assert done["status"] == "SENT"
-    assert done["stats"]["total"] == 8
-    assert done["stats"]["failed"] in (1, 7)
+    current = await detail(project, campaign)
+    assert current["status"] == "SENT"
+    assert current["stats"]["total"] == 8
+    assert current["stats"]["failed"] in (1, 7)
     failed = (await project.client.get(f"/campaigns/{campaign['id']}/sends?status=FAILED")).json()["data"]
-    assert all(each["reason"] for each in failed)
+    assert all(send["reason"] for send in failed)
 
 
 async def test_test_copies_are_marked_and_not_counted(project, work_off):
@@ -204,7 +209,7 @@ async def test_a_duplicate_is_an_independent_draft(project):
     copy = (await act(project, campaign, "duplicate")).json()
     assert copy["id"] != campaign["id"]
     assert (copy["status"], copy["name"], copy["templateId"]) == ("DRAFT", "Copy of Spring", campaign["templateId"])
-    assert [each["id"] for each in (await project.client.get("/campaigns")).json()] == [copy["id"], campaign["id"]]
+    assert [listed["id"] for listed in (await project.client.get("/campaigns")).json()] == [copy["id"], campaign["id"]]
     assert (await project.client.delete(f"/campaigns/{copy['id']}")).json() == {"deleted": True}
 
 
@@ -220,7 +225,7 @@ async def set_status(world, campaign, status):
         )
 
 
-VERBS = {
+ACTIONS = {
     "edit": ("PATCH", "", {"name": "New"}),
     "delete": ("DELETE", "", None),
     "send": ("POST", "/send", None),
@@ -234,35 +239,37 @@ VERBS = {
 
 
 @pytest.mark.parametrize("status", ALLOWED)
-@pytest.mark.parametrize("verb", VERBS)
-async def test_every_action_in_every_state(project, world, status, verb):
+@pytest.mark.parametrize("action", ACTIONS)
+async def test_every_action_in_every_state(project, world, status, action):
     variants = [{"name": "A", "weight": 50}, {"name": "B", "weight": 50}]
     campaign, _ = await prepared(project, 0, variants=variants)
-    shown = await detail(project, campaign)
+    created = await detail(project, campaign)
     await set_status(world, campaign, status)
-    method, path, body = VERBS[verb]
-    if verb == "select_winner":
-        body = {"variantId": shown["variants"][1]["id"]}
-    answer = await project.client.request(method, f"/campaigns/{campaign['id']}{path}", json=body)
-    if verb in ALLOWED[status]:
-        assert answer.status_code in (200, 201), answer.text
+    method, path, body = ACTIONS[action]
+    if action == "select_winner":
+        body = {"variantId": created["variants"][1]["id"]}
+    response = await project.client.request(method, f"/campaigns/{campaign['id']}{path}", json=body)
+    if action in ALLOWED[status]:
+        assert response.status_code in (200, 201), response.text
     else:
-        assert (answer.status_code, answer.json()["code"]) == (409, "campaign_state_conflict")
-        detail_, _, possible = answer.json()["detail"].partition("possible now: ")
-        assert status in detail_
-        assert possible.removesuffix(".").split(", ") == sorted(each.replace("_", " ") for each in ALLOWED[status])
+        assert (response.status_code, response.json()["code"]) == (409, "campaign_state_conflict")
+        message, _, possible = response.json()["detail"].partition("possible now: ")
+        assert status in message
+        assert possible.removesuffix(".").split(", ") == sorted(
+            allowed.replace("_", " ") for allowed in ALLOWED[status]
+        )
         after = await detail(project, campaign)
         assert after["status"] == status
 
 
 def test_every_state_is_reachable_and_final_states_have_no_successor():
     assert set(TRANSITIONS) == set(ALLOWED)
-    reached, todo = set(), ["DRAFT"]
-    while todo:
-        state = todo.pop()
+    reached, pending = set(), ["DRAFT"]
+    while pending:
+        state = pending.pop()
         if state not in reached:
             reached.add(state)
-            todo += TRANSITIONS[state]
+            pending += TRANSITIONS[state]
     assert reached == set(TRANSITIONS)
     for final in ("SENT", "CANCELLED", "FAILED"):
         assert not TRANSITIONS[final]
@@ -285,27 +292,29 @@ async def test_an_ab_test_chooses_the_winner_by_people_and_sends_it_to_the_rest(
     assert testing["status"] == "TESTING"
     sample = testing["stats"]["total"]
     assert 10 < sample < 50
-    assert sum(each["stats"]["sent"] for each in testing["variants"]) == sample
+    assert sum(variant["stats"]["sent"] for variant in testing["variants"]) == sample
     clock.move(timedelta(minutes=5))
     sends = (await project.client.get(f"/campaigns/{campaign['id']}/sends?limit=100")).json()["data"]
-    for each in sends:
-        agent = BROWSER if each["subject"] == "B" else {"user-agent": "Mozilla/5.0"}  # people open B, machines open A
-        await stranger.get(f"/t/o/{each['id']}", headers=agent)
+    for send in sends:
+        headers = (
+            BROWSER if send["subject"] == "B" else {"user-agent": "Mozilla/5.0"}
+        )  # People open B, machines open A.
+        await stranger.get(f"/t/o/{send['id']}", headers=headers)
     clock.move(timedelta(minutes=60))
     await work_off()
-    done = await detail(project, campaign)
-    assert done["status"] == "SENT"
-    assert done["stats"]["total"] == 60
-    winner = next(each for each in done["variants"] if each["isWinner"])
+    current = await detail(project, campaign)
+    assert current["status"] == "SENT"
+    assert current["stats"]["total"] == 60
+    winner = next(variant for variant in current["variants"] if variant["isWinner"])
     assert winner["subject"] == "B"
-    assert done["evidence"]["winnerId"] == winner["id"]
-    assert done["variants"][0]["stats"]["opened"] == 0
+    assert current["evidence"]["winnerId"] == winner["id"]
+    assert current["variants"][0]["stats"]["opened"] == 0
     inbox = (await project.client.get("/inbox?limit=100")).json()["data"]
-    assert sorted(each["recipients"][0] for each in inbox) == sorted(emails)
+    assert sorted(captured["recipients"][0] for captured in inbox) == sorted(emails)
 
 
-@pytest.mark.parametrize("how", ["hand", "cancelled"])
-async def test_an_ab_test_can_be_ended_manually(project, work_off, how):
+@pytest.mark.parametrize("decided_by", ["hand", "cancelled"])
+async def test_an_ab_test_can_be_ended_manually(project, work_off, decided_by):
     campaign, emails = await prepared(
         project,
         10,
@@ -319,17 +328,21 @@ async def test_an_ab_test_can_be_ended_manually(project, work_off, how):
     await work_off()
     variants = (await detail(project, campaign))["variants"]
     assert (await act(project, campaign, "ab-test/select-winner", {"variantId": str(uuid4())})).status_code == 404
-    if how == "hand":
-        ended = await act(project, campaign, "ab-test/select-winner", {"variantId": variants[1]["id"]})
+    if decided_by == "hand":
+        response = await act(project, campaign, "ab-test/select-winner", {"variantId": variants[1]["id"]})
     else:
-        ended = await act(project, campaign, "ab-test/cancel")
-    assert ended.json()["status"] == "SENDING"
+        response = await act(project, campaign, "ab-test/cancel")
+    assert response.json()["status"] == "SENDING"
     await work_off()
-    done = await detail(project, campaign)
-    assert (done["status"], done["stats"]["total"]) == ("SENT", 10)
-    assert done["evidence"]["decidedBy"] == how
-    assert [each["isWinner"] for each in done["variants"]] == ([False, True] if how == "hand" else [True, False])
-    assert len({each["recipients"][0] for each in (await project.client.get("/inbox")).json()["data"]}) == len(emails)
+    current = await detail(project, campaign)
+    assert (current["status"], current["stats"]["total"]) == ("SENT", 10)
+    assert current["evidence"]["decidedBy"] == decided_by
+    assert [variant["isWinner"] for variant in current["variants"]] == (
+        [False, True] if decided_by == "hand" else [True, False]
+    )
+    assert len({captured["recipients"][0] for captured in (await project.client.get("/inbox")).json()["data"]}) == len(
+        emails
+    )
 
 
 @pytest.mark.parametrize(
@@ -357,12 +370,12 @@ async def test_an_ab_test_can_be_ended_manually(project, work_off, how):
     ],
 )
 async def test_an_invalid_campaign_is_refused_with_the_path(project, body, path):
-    answer = await project.client.post("/campaigns", body)
-    assert answer.status_code == 400
-    assert answer.json()["errors"][0]["path"] == path
+    response = await project.client.post("/campaigns", body)
+    assert response.status_code == 400
+    assert response.json()["errors"][0]["path"] == path
     draft = (await project.client.post("/campaigns", {"name": "Draft"})).json()
-    answer = await project.client.patch(f"/campaigns/{draft['id']}", {**body, "name": body["name"]})
-    assert (answer.status_code, answer.json()["errors"][0]["path"]) == (400, path)
+    response = await project.client.patch(f"/campaigns/{draft['id']}", {**body, "name": body["name"]})
+    assert (response.status_code, response.json()["errors"][0]["path"]) == (400, path)
 
 
 @pytest.mark.parametrize(
@@ -394,21 +407,21 @@ async def test_template_tags_in_the_preview_text_are_rendered(project, work_off)
 async def test_if_match_is_honoured_by_deletion(project):
     draft = (await project.client.post("/campaigns", {"name": "Draft"})).json()
     path = f"/campaigns/{draft['id']}"
-    tag = (await project.client.patch(path, {"name": "Other"})).headers["etag"]
+    etag = (await project.client.patch(path, {"name": "Other"})).headers["etag"]
     assert (await project.client.delete(path, headers={"if-match": '"0"'})).status_code == 412
-    assert (await project.client.delete(path, headers={"if-match": tag})).status_code == 200
+    assert (await project.client.delete(path, headers={"if-match": etag})).status_code == 200
 
 
 async def test_templates_and_campaigns_of_other_projects_are_not_found(project, new_project):
-    theirs = await new_project()
-    campaign, _ = await prepared(theirs, 0)
+    other_project = await new_project()
+    campaign, _ = await prepared(other_project, 0)
     assert (await project.client.get(f"/campaigns/{campaign['id']}")).status_code == 404
-    answer = await project.client.post("/campaigns", {"name": "x", "templateId": campaign["templateId"]})
-    assert answer.json()["errors"][0]["path"] == "/templateId"
+    response = await project.client.post("/campaigns", {"name": "x", "templateId": campaign["templateId"]})
+    assert response.json()["errors"][0]["path"] == "/templateId"
 
 
 async def test_a_contact_who_subscribes_again_gets_mail_again(project, stranger, work_off):
-    """A contact whose address bounced is not."""
+    """This does not apply to a contact whose address bounced."""
     campaign, (ada, bounced) = await prepared(project, 2)
     await project.client.post("/suppressions", {"address": bounced, "reason": "BOUNCE"})
     await act(project, campaign, "send")
@@ -417,14 +430,14 @@ async def test_a_contact_who_subscribes_again_gets_mail_again(project, stranger,
     source = await project.client.get(f"/emails/logs/{send['id']}/message")
     link = message_from_bytes(source.content, policy=policy.default)["list-unsubscribe"].strip("<>")
     assert (await stranger.post("/t/u/" + link.partition("/t/u/")[2])).status_code == 200
-    contacts = {each["email"]: each for each in (await project.client.get("/contacts")).json()["data"]}
+    contacts = {contact["email"]: contact for contact in (await project.client.get("/contacts")).json()["data"]}
     assert contacts[ada]["unsubscribed"]
     for email in (ada, bounced):
         path = f"/contacts/{contacts[email]['id']}"
         await project.client.patch(path, {"unsubscribed": True})
         assert not (await project.client.patch(path, {"unsubscribed": False})).json()["unsubscribed"]
-    again = (await act(project, campaign, "duplicate")).json()
-    await act(project, again, "send")
+    copy = (await act(project, campaign, "duplicate")).json()
+    await act(project, copy, "send")
     await work_off()
-    done = await detail(project, again)
-    assert (done["stats"]["delivered"], done["progress"]["skipped"]["suppressed"]) == (1, 1)
+    current = await detail(project, copy)
+    assert (current["stats"]["delivered"], current["progress"]["skipped"]["suppressed"]) == (1, 1)

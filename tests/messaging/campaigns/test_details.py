@@ -9,13 +9,14 @@ import pytest
 from tests.messaging.campaigns.test_campaigns import act, detail, prepared
 
 
-async def messages(project):
-    found = (await project.client.get("/inbox")).json()["data"]
-    return [(await project.client.get(f"/inbox/{each['id']}")).json() for each in found]
+async def captured_messages(project):
+    """The messages in the inbox, newest first."""
+    listed = (await project.client.get("/inbox")).json()["data"]
+    return [(await project.client.get(f"/inbox/{message['id']}")).json() for message in listed]
 
 
 def header(message, name):
-    return next(each["value"] for each in message["headers"] if each["name"] == name)
+    return next(field["value"] for field in message["headers"] if field["name"] == name)
 
 
 async def test_the_unsubscribe_link_of_a_test_copy_works_and_changes_nothing(project, stranger):
@@ -23,20 +24,20 @@ async def test_the_unsubscribe_link_of_a_test_copy_works_and_changes_nothing(pro
     html = '<p>Hi</p><a href="{{ unsubscribe_url }}">leave</a>'
     template = (await project.client.post("/templates", {"name": "T", "html": html, "subject": "Hi"})).json()["id"]
     campaign, _ = await prepared(project, 1, templateId=template)
-    tester = f"{uuid4().hex}@example.com"
-    await project.client.post("/contacts", {"email": tester})
-    assert (await act(project, campaign, "test", {"to": tester})).json()["sent"] == 1
-    (message,) = await messages(project)
+    address = f"{uuid4().hex}@example.com"
+    await project.client.post("/contacts", {"email": address})
+    assert (await act(project, campaign, "test", {"to": address})).json()["sent"] == 1
+    (message,) = await captured_messages(project)
     link = header(message, "List-Unsubscribe").strip("<>")
     assert f'href="{link}"' in unescape(message["html"])
     path = link[link.index("/t/u/") :]
-    shown = await stranger.get(path)
-    assert (shown.status_code, "Unsubscribe" in shown.text) == (200, True)
-    pressed = await stranger.post(path)
-    assert (pressed.status_code, "test copy" in pressed.text) == (200, True)
-    (contact,) = (await project.client.get(f"/contacts?q={tester}")).json()["data"]
+    page = await stranger.get(path)
+    assert (page.status_code, "Unsubscribe" in page.text) == (200, True)
+    response = await stranger.post(path)
+    assert (response.status_code, "test copy" in response.text) == (200, True)
+    (contact,) = (await project.client.get(f"/contacts?q={address}")).json()["data"]
     assert contact["unsubscribed"] is False
-    assert (await project.client.get(f"/suppressions/{tester}")).status_code == 404
+    assert (await project.client.get(f"/suppressions/{address}")).status_code == 404
 
 
 async def test_a_sender_name_with_template_tags_is_rendered(project, work_off):
@@ -57,15 +58,17 @@ async def test_a_sender_name_with_template_tags_is_rendered(project, work_off):
     assert (await project.client.post("/automations", body)).status_code == 201
     await project.client.post("/contacts", {"email": f"{uuid4().hex}@example.com", "attributes": {"name": "Eve"}})
     await work_off()
-    names = sorted(header(each, "From").partition(" <")[0].strip('"') for each in await messages(project))
+    names = sorted(
+        header(message, "From").partition(" <")[0].strip('"') for message in await captured_messages(project)
+    )
     assert names == ["Ada for", "Ada for N0", "Ada for N1", "Eve's team"]
 
 
 @pytest.mark.parametrize("name", ["{{ name", "{% if %}"])
 async def test_a_sender_name_with_a_template_error_is_refused(project, name):
     """Defects: C13"""
-    refused = await project.client.post("/campaigns", {"name": "x", "fromName": name})
-    assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/fromName")
+    response = await project.client.post("/campaigns", {"name": "x", "fromName": name})
+    assert (response.status_code, response.json()["errors"][0]["path"]) == (400, "/fromName")
 
 
 async def test_scheduled_at_can_be_null(project, work_off, clock):
@@ -81,8 +84,8 @@ async def test_scheduled_at_can_be_null(project, work_off, clock):
     await project.client.patch(path, {"scheduledAt": at})
     await act(project, campaign, "send")
     assert (await detail(project, campaign))["status"] == "SCHEDULED"
-    back = (await project.client.patch(path, {"scheduledAt": None})).json()
-    assert (back["status"], back["scheduledAt"]) == ("DRAFT", None)
+    changed = (await project.client.patch(path, {"scheduledAt": None})).json()
+    assert (changed["status"], changed["scheduledAt"]) == ("DRAFT", None)
     clock.move(timedelta(hours=2))
     await work_off()
     assert (await detail(project, campaign))["status"] == "DRAFT"
@@ -93,24 +96,26 @@ async def test_unknown_filter_values_are_refused(project):
     campaign, _ = await prepared(project, 0)
     body = {"name": "A", "trigger": {"type": "CONTACT_CREATED"}, "steps": [{"type": "EXIT"}]}
     automation = (await project.client.post("/automations", body)).json()["id"]
-    hook = (await project.client.post("/webhooks", {"url": "https://example.com/h", "events": ["*"]})).json()["id"]
+    webhook = (await project.client.post("/webhooks", {"url": "https://example.com/h", "events": ["*"]})).json()["id"]
     for path in (
         f"/campaigns/{campaign['id']}/sends?status=SENDT",
         f"/campaigns/{campaign['id']}/sends/export?status=SENDT",
         f"/automations/{automation}/runs?status=GONE",
         f"/automations/{automation}/runs?contactId=ada",
-        f"/webhooks/{hook}/deliveries?status=GONE",
-        f"/webhooks/{hook}/deliveries?event=email.sendt",
+        f"/webhooks/{webhook}/deliveries?status=GONE",
+        f"/webhooks/{webhook}/deliveries?event=email.sendt",
         "/events?type=email.sendt",
         "/contacts?unsubscribed=perhaps",
     ):
-        refused = await project.client.get(path)
-        assert (refused.status_code, refused.json()["errors"][0]["path"][:6]) == (400, "query/"), path
+        response = await project.client.get(path)
+        assert (response.status_code, response.json()["errors"][0]["path"][:6]) == (400, "query/"), path
 
 
 async def test_a_webhook_test_without_a_response_has_the_reason(project):
     """Defects: C13"""
-    hook = (await project.client.post("/webhooks", {"url": "https://nowhere.invalid/h", "events": ["*"]})).json()["id"]
-    tried = (await project.client.post(f"/webhooks/{hook}/test")).json()
-    assert (tried["status"], tried["ok"]) == (None, False)
-    assert tried["reason"]
+    webhook = (await project.client.post("/webhooks", {"url": "https://nowhere.invalid/h", "events": ["*"]})).json()[
+        "id"
+    ]
+    result = (await project.client.post(f"/webhooks/{webhook}/test")).json()
+    assert (result["status"], result["ok"]) == (None, False)
+    assert result["reason"]

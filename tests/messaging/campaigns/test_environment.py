@@ -9,16 +9,16 @@ async def test_messages_of_a_campaign_sent_with_a_test_key_are_captured(project,
     campaign, emails = await prepared(project, 3)
     relay = {"transport": "relay", "relays": [{"host": "relay.example"}]}
     assert (await project.developer.patch("", {"settings": relay})).status_code == 200
-    # A live key is held to a verified domain, because this project's mail really goes out …
+    # With a live key the mail is delivered, which requires a verified domain.
     assert (await act(project, campaign, "send")).status_code == 409
-    test = await project.key(environment="TEST")
-    assert (await test.post(f"/campaigns/{campaign['id']}/send")).status_code == 200
+    test_client = await project.key(environment="TEST")
+    assert (await test_client.post(f"/campaigns/{campaign['id']}/send")).status_code == 200
     await work_off()
-    # … and what a TEST key sends is only kept for the inbox view.
-    done = await detail(project, campaign)
-    assert (done["status"], done["stats"]["delivered"]) == ("SENT", 3)
+    # With a TEST key the mail is only captured.
+    current = await detail(project, campaign)
+    assert (current["status"], current["stats"]["delivered"]) == ("SENT", 3)
     inbox = (await project.client.get("/inbox?limit=100")).json()
-    assert sorted(each["recipients"][0] for each in inbox["data"]) == sorted(emails)
+    assert sorted(message["recipients"][0] for message in inbox["data"]) == sorted(emails)
 
 
 async def test_messages_of_a_campaign_sent_with_a_live_key_are_delivered(project, world, work_off):

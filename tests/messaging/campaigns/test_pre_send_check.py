@@ -20,34 +20,35 @@ WAIT_SECONDS = 30
 
 
 class SlowSink(Sink):
-    """A relay that accepts messages, but delays its replies until `answering` is set."""
+    """A relay that receives messages, but delays its final replies until `may_reply` is set."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.answering = asyncio.Event()
-        self.answering.set()
-        self.answers_after = 0.0
-        """Seconds that each message takes, where that is not nothing."""
+        self.may_reply = asyncio.Event()
+        self.may_reply.set()
+        self.reply_delay = 0.0
+        """If not 0, each reply is delayed by this many seconds instead."""
 
     def _commit(self) -> None:
-        if self.answers_after:
-            asyncio.get_running_loop().call_later(self.answers_after, super()._commit)
-        elif self.answering.is_set():
+        if self.reply_delay:
+            asyncio.get_running_loop().call_later(self.reply_delay, super()._commit)
+        elif self.may_reply.is_set():
             super()._commit()
         else:
-            self._later = asyncio.ensure_future(self._commit_later())
+            self._delayed_commit = asyncio.ensure_future(self._commit_later())
 
     async def _commit_later(self) -> None:
-        await self.answering.wait()
+        await self.may_reply.wait()
         super()._commit()
 
-    async def until(self, number: int) -> None:
+    async def wait_for_messages(self, number: int) -> None:
         """Wait until this many messages were received."""
         async with asyncio.timeout(WAIT_SECONDS):
             while self.accepted < number:
                 await asyncio.sleep(0.005)
 
-    def reached(self) -> set[str]:
+    def recipients(self) -> set[str]:
+        """The recipients of all messages that were received."""
         return {recipient for message in self.messages for recipient in message.recipients}
 
 
@@ -59,19 +60,19 @@ async def sink():
 
 @asynccontextmanager
 async def all_connections_busy(sink, work_off, connections=CONNECTIONS):
-    """Workers run; every connection of the relay has a message without a reply, the other sends wait.
+    """Run workers until each connection to the relay transmits a message; the other sends wait for a connection.
 
-    At the end of the block the relay answers, and everything that is due is done.
+    The relay replies at the end of the block; then everything that is due is processed.
     """
-    sink.answering.clear()
-    working = asyncio.ensure_future(work_off())
+    sink.may_reply.clear()
+    work = asyncio.ensure_future(work_off())
     try:
-        await sink.until(connections)
+        await sink.wait_for_messages(connections)
         yield
         await asyncio.sleep(pre_send_check.FRESH_SECONDS_AT_MOST)
     finally:
-        sink.answering.set()
-        await working
+        sink.may_reply.set()
+        await work
 
 
 async def test_after_cancelling_only_messages_in_transmission_arrive(sender, sink, work_off):
@@ -86,30 +87,33 @@ async def test_after_cancelling_only_messages_in_transmission_arrive(sender, sin
     assert (progress["waiting"], progress["handedOver"]) == (0, CONNECTIONS)
 
 
-@pytest.mark.parametrize("verb", ["cancel", "pause"])
-async def test_a_fast_relay_gets_nothing_after_the_response_to_a_cancel(sender, sink, work_off, verb):
-    """Many sends were checked before the campaign stopped: the response waits for them. Defects: C1"""
+@pytest.mark.parametrize("action", ["cancel", "pause"])
+async def test_a_fast_relay_gets_nothing_after_the_response_to_a_cancel(sender, sink, work_off, action):
+    """Many sends were checked before the campaign stopped; the response waits until they are transmitted.
+
+    Defects: C1
+    """
     campaign, _ = await outward(sender, 400)
-    sink.answers_after = 0.02
-    working = asyncio.ensure_future(work_off())
-    await sink.until(60)
-    assert (await act(sender, campaign, verb)).status_code == 200
-    answered = sink.accepted
-    await working
+    sink.reply_delay = 0.02
+    work = asyncio.ensure_future(work_off())
+    await sink.wait_for_messages(60)
+    assert (await act(sender, campaign, action)).status_code == 200
+    received_at_response = sink.accepted
+    await work
     await work_off()
-    assert answered < 400
-    assert sink.accepted - answered <= CONNECTIONS
+    assert received_at_response < 400
+    assert sink.accepted - received_at_response <= CONNECTIONS
 
 
 async def test_a_committed_pause_succeeds_even_if_the_database_fails_afterwards(sender, monkeypatch):
     campaign, _ = await outward(sender, 4)
 
-    async def away(*_, **__):
+    async def fail(*_, **__):
         raise OperationalError("the connection is lost")
 
-    monkeypatch.setattr(pre_send_check.store, "has_unsettled_transmissions", away)
-    answer = await act(sender, campaign, "pause")
-    assert (answer.status_code, answer.json()["status"]) == (200, "PAUSED")
+    monkeypatch.setattr(pre_send_check.store, "has_unsettled_transmissions", fail)
+    response = await act(sender, campaign, "pause")
+    assert (response.status_code, response.json()["status"]) == (200, "PAUSED")
 
 
 async def test_after_a_pause_only_messages_in_transmission_arrive_and_resume_sends_the_rest(
@@ -128,9 +132,9 @@ async def test_after_a_pause_only_messages_in_transmission_arrive_and_resume_sen
     await work_off()
     assert sorted(recipient for message in sink.messages for recipient in message.recipients) == sorted(emails)
     sends = (await sender.client.get(f"/campaigns/{campaign['id']}/sends?limit=100")).json()["data"]
-    assert {each["status"] for each in sends} == {"SENT"}
+    assert {send["status"] for send in sends} == {"SENT"}
     log = (await sender.client.get("/emails/logs?limit=100")).json()["data"]
-    assert {each["ambiguousAttempts"] for each in log} == {0}
+    assert {send["ambiguousAttempts"] for send in log} == {0}
 
 
 async def test_unsubscribed_suppressed_and_deleted_contacts_waiting_for_a_connection_get_nothing(
@@ -139,24 +143,26 @@ async def test_unsubscribed_suppressed_and_deleted_contacts_waiting_for_a_connec
     """Defects: C1"""
     campaign, emails = await outward(sender, 20)
     async with all_connections_busy(sink, work_off):
-        unsubscribed, suppressed, deleted, *_ = sorted(set(emails) - sink.reached())
-        contacts = {each["email"]: each for each in (await sender.client.get("/contacts?limit=100")).json()["data"]}
+        unsubscribed, suppressed, deleted, *_ = sorted(set(emails) - sink.recipients())
+        contacts = {
+            contact["email"]: contact for contact in (await sender.client.get("/contacts?limit=100")).json()["data"]
+        }
         change = {"unsubscribed": True}
         assert (await sender.client.patch(f"/contacts/{contacts[unsubscribed]['id']}", change)).status_code == 200
         assert (await sender.client.post("/suppressions", {"address": suppressed})).status_code == 201
         assert (await sender.client.delete(f"/contacts/{contacts[deleted]['id']}")).status_code == 200
     await work_off()
-    assert sink.reached() == set(emails) - {unsubscribed, suppressed, deleted}
+    assert sink.recipients() == set(emails) - {unsubscribed, suppressed, deleted}
     assert sink.accepted == 17
     clock.move(running.POLL_INTERVAL)
     await work_off()
-    done = await detail(sender, campaign)
-    assert done["status"] == "SENT"
-    skipped = done["progress"]["skipped"]
+    current = await detail(sender, campaign)
+    assert current["status"] == "SENT"
+    skipped = current["progress"]["skipped"]
     assert {name: skipped[name] for name in ("unsubscribed", "suppressed", "deleted")} == dict.fromkeys(
         ("unsubscribed", "suppressed", "deleted"), 1
     )
-    assert (done["progress"]["waiting"], done["progress"]["handedOver"]) == (0, 17)
+    assert (current["progress"]["waiting"], current["progress"]["handedOver"]) == (0, 17)
     assert await statuses(sender, campaign) == ["CANCELLED"] + ["SENT"] * 17 + ["SUPPRESSED"] * 2
 
 
@@ -173,12 +179,12 @@ async def test_a_single_send_that_waits_for_a_connection_can_be_cancelled_and_it
                 cancelled.add(f"waits{number}@example.org")
             if len(cancelled) == 3:
                 break
-        rest = sorted({each["to"][0] for each in emails} - sink.reached() - cancelled)
-        suppressed = rest[0]
+        waiting = sorted({email["to"][0] for email in emails} - sink.recipients() - cancelled)
+        suppressed = waiting[0]
         assert (await sender.client.post("/suppressions", {"address": suppressed})).status_code == 201
     await work_off()
     assert len(cancelled) == 3
-    assert sink.reached() == {each["to"][0] for each in emails} - cancelled - {suppressed}
+    assert sink.recipients() == {email["to"][0] for email in emails} - cancelled - {suppressed}
     assert sink.accepted == 26
 
 
@@ -186,10 +192,10 @@ async def test_the_contact_of_an_erased_customer_gets_no_waiting_message(sender,
     """Defects: C1"""
     _, emails = await outward(sender, 12)
     async with all_connections_busy(sink, work_off):
-        gone = min(set(emails) - sink.reached())
-        made = await sender.client.post("/customers", {"email": gone})
-        assert made.status_code == 201, made.text
-        erased = await sender.client.delete(f"/customers/{made.json()['id']}")
+        address = min(set(emails) - sink.recipients())
+        created = await sender.client.post("/customers", {"email": address})
+        assert created.status_code == 201, created.text
+        erased = await sender.client.delete(f"/customers/{created.json()['id']}")
         assert erased.status_code < 300, erased.text
     await work_off()
-    assert sink.reached() == set(emails) - {gone}
+    assert sink.recipients() == set(emails) - {address}

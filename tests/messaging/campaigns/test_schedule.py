@@ -7,7 +7,7 @@ import pytest
 
 from tests.messaging.campaigns.test_campaigns import HTML, act, detail, prepared
 
-AB = {
+AB_TEST = {
     "abTestEnabled": True,
     "abTestSamplePercent": 50,
     "abTestMetric": "OPEN_RATE",
@@ -15,12 +15,13 @@ AB = {
 }
 
 
-async def template(project, name="Other"):
-    made = await project.client.post("/templates", {"name": name, "html": HTML, "subject": "Hi"})
-    return made.json()["id"]
+async def create_template(project, name="Other"):
+    response = await project.client.post("/templates", {"name": name, "html": HTML, "subject": "Hi"})
+    return response.json()["id"]
 
 
-async def scheduled(project, clock, count=2, **fields):
+async def schedule_campaign(project, clock, count=2, **fields):
+    """Schedule a campaign to start in two hours; returns the campaign and the addresses of its contacts."""
     campaign, emails = await prepared(project, count, scheduledAt=(clock() + timedelta(hours=2)).isoformat(), **fields)
     assert (await act(project, campaign, "send")).status_code == 200
     assert (await detail(project, campaign))["status"] == "SCHEDULED"
@@ -29,16 +30,16 @@ async def scheduled(project, clock, count=2, **fields):
 
 @pytest.mark.parametrize("field", ["templateId", "domainId", "audienceId", "fromEmail"])
 async def test_a_scheduled_campaign_stays_complete(project, clock, field):
-    campaign, _ = await scheduled(project, clock)
-    answer = await project.client.patch(f"/campaigns/{campaign['id']}", {field: None})
-    assert (answer.status_code, answer.json()["code"]) == (409, "campaign_incomplete")
-    assert f"/{field}" in {each["path"] for each in answer.json()["errors"]}
+    campaign, _ = await schedule_campaign(project, clock)
+    response = await project.client.patch(f"/campaigns/{campaign['id']}", {field: None})
+    assert (response.status_code, response.json()["code"]) == (409, "campaign_incomplete")
+    assert f"/{field}" in {error["path"] for error in response.json()["errors"]}
     assert (await detail(project, campaign))[field] == campaign[field]
     assert (await project.client.patch(f"/campaigns/{campaign['id']}", {"name": "New"})).json()["name"] == "New"
 
 
 async def test_a_scheduled_campaign_can_be_rescheduled(project, clock, work_off):
-    campaign, _ = await scheduled(project, clock)
+    campaign, _ = await schedule_campaign(project, clock)
     later = (clock() + timedelta(hours=9)).isoformat()
     assert (await project.client.patch(f"/campaigns/{campaign['id']}", {"scheduledAt": later})).status_code == 200
     clock.move(timedelta(hours=3))
@@ -50,37 +51,39 @@ async def test_a_scheduled_campaign_can_be_rescheduled(project, clock, work_off)
 
 
 async def test_templates_of_variants_cannot_be_deleted(project, clock, work_off):
-    """The variants of an A/B test can have all the content."""
-    first, second = await template(project), await template(project)
+    """In this campaign only the variants have templates."""
+    first, second = await create_template(project), await create_template(project)
     variants = [{"name": "A", "templateId": first, "weight": 50}, {"name": "B", "templateId": second, "weight": 50}]
-    campaign, _ = await scheduled(project, clock, 20, templateId=None, variants=variants, **AB)
-    for each in (first, second):
-        answer = await project.client.delete(f"/templates/{each}")
-        assert (answer.status_code, answer.json()["code"]) == (409, "template_in_use"), answer.text
+    campaign, _ = await schedule_campaign(project, clock, 20, templateId=None, variants=variants, **AB_TEST)
+    for template_id in (first, second):
+        response = await project.client.delete(f"/templates/{template_id}")
+        assert (response.status_code, response.json()["code"]) == (409, "template_in_use"), response.text
     clock.move(timedelta(hours=3))
     await work_off()
     assert (await detail(project, campaign))["status"] == "TESTING"
-    assert (await project.client.delete(f"/templates/{first}")).status_code == 200, "the words are copied by now"
+    assert (await project.client.delete(f"/templates/{first}")).status_code == 200, (
+        "the content was copied at the start"
+    )
 
 
 async def test_a_campaign_that_cannot_start_fails_with_the_reason(project, world, clock, work_off):
-    campaign, _ = await scheduled(project, clock)
+    campaign, _ = await schedule_campaign(project, clock)
     relay = {"transport": "relay", "relays": [{"host": "relay.example"}]}
-    assert (await project.developer.patch("", {"settings": relay})).status_code == 200  # the domain is not verified
+    assert (await project.developer.patch("", {"settings": relay})).status_code == 200  # The domain is not verified.
     clock.move(timedelta(hours=3))
     await work_off()
-    done = await detail(project, campaign)
-    assert done["status"] == "FAILED"
-    assert "/domainId" in done["reason"]
-    (told,) = (await project.client.get("/events?type=campaign.failed")).json()["data"]
-    assert told["data"]["reason"] == done["reason"]
-    assert done["stats"]["total"] == 0
+    current = await detail(project, campaign)
+    assert current["status"] == "FAILED"
+    assert "/domainId" in current["reason"]
+    (event,) = (await project.client.get("/events?type=campaign.failed")).json()["data"]
+    assert event["data"]["reason"] == current["reason"]
+    assert current["stats"]["total"] == 0
 
 
-async def test_of_two_concurrent_send_requests_one_succeeds(project, work_off):
+async def test_of_several_concurrent_send_requests_one_succeeds(project, work_off):
     campaign, emails = await prepared(project, 5)
-    answers = await asyncio.gather(*(act(project, campaign, "send") for _ in range(4)))
-    assert sorted(each.status_code for each in answers) == [200, 409, 409, 409]
+    responses = await asyncio.gather(*(act(project, campaign, "send") for _ in range(4)))
+    assert sorted(response.status_code for response in responses) == [200, 409, 409, 409]
     await work_off()
     assert (await project.client.get("/inbox")).json()["total"] == len(emails)
     started = (await project.client.get("/events?type=campaign.started")).json()["data"]

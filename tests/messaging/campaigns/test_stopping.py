@@ -1,11 +1,10 @@
-"""Pausing, resuming and cancelling: at once for any number of sends, also after a crash."""
+"""Pausing, resuming and cancelling take effect at once for any number of sends, also after a crash."""
 
 from datetime import timedelta
 
 import pytest
 
-from postern.kernel.due import claim
-from postern.kernel.due import find_due as look_for_due
+from postern.kernel.due import claim, find_due
 from postern.messaging.campaigns import running
 from postern.messaging.campaigns.work import WORK as CAMPAIGNS
 from postern.messaging.emails.delivery import deliver_claimed
@@ -21,7 +20,7 @@ MARKETING = SENDS[1]
 async def claimed(world, project, work, limit=100):
     """Claim the due records of one kind of work in one project, as a worker does."""
     lanes = [
-        lane for lane in (await look_for_due(world.db, work, world.clock())).lanes if str(lane.partition) == project.id
+        lane for lane in (await find_due(world.db, work, world.clock())).lanes if str(lane.partition) == project.id
     ]
     return [job for lane in lanes for job in await claim(world.db, work, lane, world.clock(), limit)]
 
@@ -41,7 +40,7 @@ async def outward(sender, count):
 
 async def statuses(project, campaign):
     sends = (await project.client.get(f"/campaigns/{campaign['id']}/sends?limit=100")).json()["data"]
-    return sorted(each["status"] for each in sends)
+    return sorted(send["status"] for send in sends)
 
 
 async def test_pausing_does_not_update_the_sends(sender, world):
@@ -61,13 +60,13 @@ async def test_sends_that_are_ready_after_a_pause_are_not_transmitted(sender, si
     jobs = await load_jobs(world, await claimed(world, sender, MARKETING))
     assert len(jobs) == 4
     await act(sender, campaign, "pause")
-    for job in jobs:  # The worker has read them as going, and comes to the wire only now.
+    for job in jobs:  # The worker loaded them before the pause, and begins to transmit them only now.
         assert await deliver_claimed(world, job) == "QUEUED"
     await work_off()
     assert not sink.messages
     await act(sender, campaign, "resume")
     await work_off()
-    assert sorted(each.recipients[0] for each in sink.messages) == sorted(emails)
+    assert sorted(message.recipients[0] for message in sink.messages) == sorted(emails)
     clock.move(running.POLL_INTERVAL)
     await work_off()
     assert (await detail(sender, campaign))["status"] == "SENT"
@@ -89,29 +88,29 @@ async def test_held_sends_have_no_due_at_and_are_released_in_batches(project, wo
     clock.move(running.POLL_INTERVAL)
     await work_off()
     inbox = (await project.client.get("/inbox?limit=100")).json()["data"]
-    assert sorted(each["recipients"][0] for each in inbox) == sorted(emails)
+    assert sorted(message["recipients"][0] for message in inbox) == sorted(emails)
     assert (await detail(project, campaign))["status"] == "SENT"
 
 
 async def test_a_late_worker_does_not_hold_sends_forever(project, world, clock, work_off):
-    """The worker read the content as held, and holds its sends only after the release."""
+    """The worker reads that the content is held, and stores this for its sends only after the content was released."""
     campaign, _ = await prepared(project, 3)
     await act(project, campaign, "send")
     await filled(world, project)
-    share = await claimed(world, project, MARKETING)
+    sends = await claimed(world, project, MARKETING)
     await act(project, campaign, "pause")
     from postern.messaging.emails import store
 
-    seen = await store.get_contents(world.db, project_id=share[0].project_id, ids=[share[0].content_id])
-    assert [each.state for each in seen] == ["HELD"]
+    contents = await store.get_contents(world.db, project_id=sends[0].project_id, ids=[sends[0].content_id])
+    assert [content.state for content in contents] == ["HELD"]
     await act(project, campaign, "resume")
     await work_off()
     await store.hold_sends(
         world.db,
-        project_id=[each.project_id for each in share],
-        content_ids=[share[0].content_id],
-        ids=[each.id for each in share],
-        attempts=[each.attempt for each in share],
+        project_id=[send.project_id for send in sends],
+        content_ids=[sends[0].content_id],
+        ids=[send.id for send in sends],
+        attempts=[send.attempt for send in sends],
         now=world.clock(),
     )
     clock.move(world.settings.lease * 2)
@@ -130,13 +129,13 @@ async def test_a_release_continues_after_the_worker_dies(project, world, clock, 
     await act(project, campaign, "resume")
     release, calls = running.campaign_store.release_sends, []
 
-    async def dying(*args, **kwargs):
+    async def fail_at_the_second_call(*args, **kwargs):
         calls.append(1)
         if len(calls) == 2:
             raise RuntimeError("killed")
         return await release(*args, **kwargs)
 
-    monkeypatch.setattr(running.campaign_store, "release_sends", dying)
+    monkeypatch.setattr(running.campaign_store, "release_sends", fail_at_the_second_call)
     await filled(world, project)
     assert len(calls) == 2
     clock.move(CAMPAIGNS[0].lease * 2)
@@ -153,7 +152,7 @@ async def test_cancelling_covers_retries_and_sends_of_a_dead_worker(sender, sink
     sink.behaviour.replies.clear()
     await check_sends(
         world, [SendTurn(second, [second.recipient], skip_unsubscribed=True, needs_mark=True)]
-    )  # … and the worker dies with it on the wire, and with the third in hand.
+    )  # The worker is killed while it transmits the second send, before it begins the third.
     assert await statuses(sender, campaign) == ["DELAYED", "QUEUED", "QUEUED"]
     assert (await act(sender, campaign, "cancel")).json()["status"] == "CANCELLED"
     await work_off()
@@ -162,11 +161,11 @@ async def test_cancelling_covers_retries_and_sends_of_a_dead_worker(sender, sink
     await work_off()
     assert not sink.messages
     assert await statuses(sender, campaign) == ["CANCELLED"] * 3
-    lost = (await sender.client.get(f"/emails/logs/{second.id}")).json()
-    assert (lost["ambiguousAttempts"], "may have arrived" in lost["reason"]) == (1, True)
+    ambiguous = (await sender.client.get(f"/emails/logs/{second.id}")).json()
+    assert (ambiguous["ambiguousAttempts"], "may have arrived" in ambiguous["reason"]) == (1, True)
     assert (await sender.client.get(f"/emails/logs/{third.id}")).json()["reason"] == "The campaign was cancelled."
-    stats = (await detail(sender, campaign))["progress"]
-    assert (stats["waiting"], stats["handedOver"]) == (0, 0)
+    progress = (await detail(sender, campaign))["progress"]
+    assert (progress["waiting"], progress["handedOver"]) == (0, 0)
 
 
 async def test_cancelling_works_in_batches(project, world, work_off, monkeypatch):
@@ -179,15 +178,15 @@ async def test_cancelling_works_in_batches(project, world, work_off, monkeypatch
     assert await statuses(project, campaign) == ["CANCELLED"] * 7
 
 
-async def test_slow_destinations_do_not_hold_the_others_up(project, world, clock, work_off, monkeypatch):
-    """Sends that wait for a retry do not delay the next contacts."""
+async def test_slow_destinations_do_not_delay_other_contacts(project, world, clock, work_off, monkeypatch):
+    """Sends that wait for a retry do not count towards MAX_QUEUED."""
     monkeypatch.setattr(running, "MAX_QUEUED", 2)
     monkeypatch.setattr(running, "FILL_BATCH", 2)
     campaign, _ = await prepared(project, 0)
-    people = [f"deferred+{number}@postern.test" for number in range(4)]
-    people += [f"z{number}-{campaign['id'][-6:]}@example.com" for number in range(4)]
-    for each in people:  # One by one: later contacts come later.
-        await project.client.post(f"/audiences/{campaign['audienceId']}/contacts/by-email", {"email": each})
+    addresses = [f"deferred+{number}@postern.test" for number in range(4)]
+    addresses += [f"z{number}-{campaign['id'][-6:]}@example.com" for number in range(4)]
+    for address in addresses:  # One by one, so that their contact ids are in this order.
+        await project.client.post(f"/audiences/{campaign['audienceId']}/contacts/by-email", {"email": address})
     await act(project, campaign, "send")
     for _ in range(5):
         await work_off()
@@ -195,12 +194,12 @@ async def test_slow_destinations_do_not_hold_the_others_up(project, world, clock
     assert await statuses(project, campaign) == ["DELAYED"] * 4 + ["DELIVERED"] * 4
 
 
-@pytest.mark.parametrize("how", ["pause", "cancel"])
-async def test_a_worker_stops_processing_a_stopped_campaign(project, world, work_off, how):
+@pytest.mark.parametrize("action", ["pause", "cancel"])
+async def test_a_worker_stops_processing_a_stopped_campaign(project, world, work_off, action):
     campaign, _ = await prepared(project, 4)
     await act(project, campaign, "send")
     (row,) = await claimed(world, project, CAMPAIGNS[0])
-    await act(project, campaign, how)
+    await act(project, campaign, action)
     await running.run(world, row)
     assert await statuses(project, campaign) == []
     await work_off()

@@ -13,53 +13,54 @@ from tests.messaging.campaigns.test_campaigns import act, detail, prepared
 
 
 @pytest.fixture
-async def there(project, app):
+async def client(project, app):
+    """The client of the command, connected to the application in this process."""
     headers = {"Authorization": f"Bearer {project.secret_key}"}
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://postern.test", headers=headers) as http:
         yield ProjectClient(http, "http://postern.test", project.id, "")
 
 
-async def test_a_campaign_is_shown_until_it_is_sent(project, there, work_off, monkeypatch):
+async def test_a_campaign_is_shown_until_it_is_sent(project, client, work_off, monkeypatch):
     campaign, emails = await prepared(project, 30)
     await project.client.post("/suppressions", {"address": emails[0]})
     await act(project, campaign, "send")
-    paper, looks = io.StringIO(), []
+    output, observed = io.StringIO(), []
 
-    async def working(_seconds):  # While the watcher waits, the worker works.
+    async def work_instead_of_sleeping(_seconds):
         await work_off()
 
-    monkeypatch.setattr("postern.cli.campaigns.sleep", working)
-    with progress_bar(Console(file=paper, width=160, force_terminal=True)) as show:
+    monkeypatch.setattr("postern.cli.campaigns.sleep", work_instead_of_sleeping)
+    with progress_bar(Console(file=output, width=160, force_terminal=True)) as show:
 
         def watch(state, rate):
-            looks.append((state["status"], *count_contacts(state)))
+            observed.append((state["status"], *count_contacts(state)))
             show(state, rate)
 
-        last = await watch_campaign(there, campaign["id"], watch)
-    assert looks == [("SENDING", 0, 30), ("SENT", 30, 30)]
+        last = await watch_campaign(client, campaign["id"], watch)
+    assert observed == [("SENDING", 0, 30), ("SENT", 30, 30)]
     assert last["progress"]["expected"] == 30
-    printed = paper.getvalue()
+    printed = output.getvalue()
     assert "SENDING" in printed
     assert "30/30" in printed
     assert "1 skipped" in printed
     assert summary(last).startswith("Sent: 29 sent, 29 delivered, 0 bounced, 0 failed; skipped: 0 unsubscribed, 1 supp")
 
 
-async def test_the_command_ends_when_the_campaign_is_cancelled(project, there):
+async def test_the_command_ends_when_the_campaign_is_cancelled(project, client):
     campaign, _ = await prepared(project, 3)
     await act(project, campaign, "send")
     await act(project, campaign, "cancel")
-    last = await watch_campaign(there, campaign["id"], lambda *_: None)
+    last = await watch_campaign(client, campaign["id"], lambda *_: None)
     assert summary(last).startswith("Cancelled: 0 sent")
 
 
-async def test_an_unknown_campaign_is_reported_in_one_sentence(there):
+async def test_an_unknown_campaign_is_reported_in_one_sentence(client):
     with pytest.raises(CannotRun, match="no such campaign"):
-        await watch_campaign(there, "nonsense", lambda *_: None)
+        await watch_campaign(client, "nonsense", lambda *_: None)
 
 
-def test_the_rate_is_that_of_the_last_seconds():
+def test_the_rate_is_measured_over_the_last_seconds():
     rate = SendRate()
     assert rate.update(0, 100.0) == 0.0
     assert rate.update(50, 101.0) == 50.0
@@ -78,6 +79,6 @@ async def test_progress_includes_the_expected_number(project):
 def test_the_command_is_registered():
     from typer.testing import CliRunner
 
-    shown = CliRunner().invoke(make_command(), ["campaign", "watch", "--help"])
-    assert shown.exit_code == 0
-    assert "CAMPAIGN" in shown.output
+    result = CliRunner().invoke(make_command(), ["campaign", "watch", "--help"])
+    assert result.exit_code == 0
+    assert "CAMPAIGN" in result.output

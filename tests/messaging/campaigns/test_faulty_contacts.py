@@ -12,13 +12,16 @@ __all__ = ["sender", "sink"]
 
 CONTACTS = int(os.environ.get("POSTERN_TEST_CONTACTS", "10000"))
 HUGE = "x" * 15_900
-"""As large as a contact's attributes may be; the template multiplies it beyond what a message may be."""
+"""Almost as large as a contact's attributes may be. The template repeats it, so that the message is too large."""
 HTML = """<p>Dear {{ name }}, you are number {{ 1000 // rank }}</p>
 <p>{% if bio %}{% for n in range(700) %}{{ bio }}{% endfor %}{% endif %}</p>"""
 
 
-def file(count):
-    """`count` contacts: one has an invalid address, one causes a division by zero, one has a huge attribute."""
+def csv_file(count):
+    """A CSV file with `count` contacts.
+
+    One has an invalid address, one causes a division by zero, and one has a huge attribute.
+    """
     lines = ["email,name,rank,bio"]
     lines += [f"c{number}@example.org,N{number},{number + 1}," for number in range(count)]
     lines[count // 4] = "not-an-address,Nobody,7,"
@@ -28,44 +31,48 @@ def file(count):
 
 
 async def test_three_faulty_contacts_do_not_affect_the_others(sender, sink, clock, work_off):
-    up = await sender.client.post(
-        "/contacts/import", content=file(CONTACTS).encode(), headers={"content-type": "text/csv"}
+    upload = await sender.client.post(
+        "/contacts/import", content=csv_file(CONTACTS).encode(), headers={"content-type": "text/csv"}
     )
     await work_off()
-    taken = (await sender.client.get(f"/contacts/imports/{up.json()['id']}")).json()
-    assert (taken["rows"], taken["created"], taken["failed"]) == (CONTACTS, CONTACTS - 1, 1)
-    (fault,) = taken["errors"]
-    assert fault["line"] == CONTACTS // 4 + 1
-    assert fault["message"]
+    imported = (await sender.client.get(f"/contacts/imports/{upload.json()['id']}")).json()
+    assert (imported["rows"], imported["created"], imported["failed"]) == (CONTACTS, CONTACTS - 1, 1)
+    (error,) = imported["errors"]
+    assert error["line"] == CONTACTS // 4 + 1
+    assert error["message"]
 
-    campaign, _ = await outward_to_all(sender)
+    campaign, _ = await create_campaign_to_all(sender)
     assert (await act(sender, campaign, "send")).status_code == 200
-    for _ in range(10):  # Filling waits for the first thousands to leave, and looks again a moment later.
+    for _ in range(10):  # At most MAX_QUEUED sends exist before their first attempt; more are created later.
         await work_off()
         clock.move(running.POLL_INTERVAL)
-    done = await detail(sender, campaign)
-    assert done["status"] == "SENT"
-    assert (done["stats"]["total"], done["stats"]["sent"], done["stats"]["failed"]) == (CONTACTS - 1, CONTACTS - 3, 2)
+    current = await detail(sender, campaign)
+    assert current["status"] == "SENT"
+    assert (current["stats"]["total"], current["stats"]["sent"], current["stats"]["failed"]) == (
+        CONTACTS - 1,
+        CONTACTS - 3,
+        2,
+    )
     failed = (await sender.client.get(f"/campaigns/{campaign['id']}/sends?status=FAILED")).json()["data"]
-    reasons = {each["to"][0]: each["reason"] for each in failed}
+    reasons = {send["to"][0]: send["reason"] for send in failed}
     assert set(reasons) == {"zero@example.org", "huge@example.org"}
     assert "unable to calculate 1000 // 0" in reasons["zero@example.org"]
     assert "longer than 10000000 characters" in reasons["huge@example.org"]
 
-    copies = Counter(each.recipients for each in sink.messages)
+    copies = Counter(message.recipients for message in sink.messages)
     assert len(copies) == CONTACTS - 3
     assert set(copies.values()) == {1}
-    assert all(b"Subject: Hello N" in each.raw for each in sink.messages)
+    assert all(b"Subject: Hello N" in message.raw for message in sink.messages)
 
 
-async def outward_to_all(sender):
-    """A draft campaign to a dynamic audience of all contacts."""
+async def create_campaign_to_all(sender):
+    """Create a draft campaign to a dynamic audience of all contacts."""
     (domain,) = (await sender.client.get("/domains")).json()
     audience = (await sender.client.post("/audiences", {"name": "All"})).json()["id"]
     rules = {"conditions": [{"field": "name", "operator": "exists"}]}
     assert (await sender.client.patch(f"/audiences/{audience}/rules", rules)).json()["added"] == CONTACTS - 1
-    words = {"name": "Bad", "html": HTML, "subject": "Hello {{ name }}"}
-    template = (await sender.client.post("/templates", words)).json()["id"]
+    body = {"name": "Bad", "html": HTML, "subject": "Hello {{ name }}"}
+    template = (await sender.client.post("/templates", body)).json()["id"]
     fields = {"domainId": domain["id"], "fromEmail": "news@example.com"}
     return await prepared(sender, 0, templateId=template, audienceId=audience, **fields)
 
@@ -78,9 +85,9 @@ async def test_an_invalid_address_does_not_affect_the_others(sender, sink, world
             "update contacts set email = 'a b@@example' where project_id = %s and email = %s", [sender.id, emails[1]]
         )
     await work_off()
-    done = await detail(sender, campaign)
-    assert (done["status"], done["stats"]["sent"], done["stats"]["failed"]) == ("SENT", 2, 1)
+    current = await detail(sender, campaign)
+    assert (current["status"], current["stats"]["sent"], current["stats"]["failed"]) == ("SENT", 2, 1)
     (failed,) = (await sender.client.get(f"/campaigns/{campaign['id']}/sends?status=FAILED")).json()["data"]
     assert failed["to"] == ["a b@@example"]
     assert failed["reason"]
-    assert sorted(each.recipients[0] for each in sink.messages) == sorted([emails[0], emails[2]])
+    assert sorted(message.recipients[0] for message in sink.messages) == sorted([emails[0], emails[2]])
