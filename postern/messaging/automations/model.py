@@ -327,9 +327,13 @@ class DueRun(Record):
     status: RunStatus
     current_step: int
     entered_at: Moment | None
+    """When the current step began, if it waits or calls a webhook; None before the step is executed."""
     event_id: UUID | None
+    """The event that ended the wait of the current step, if any."""
     tried: int
+    """Number of failed calls of the current WEBHOOK step."""
     attempt: int
+    """Incremented by each claim; a worker whose claim is outdated stores nothing."""
     started_at: Moment
 
 

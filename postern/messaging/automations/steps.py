@@ -67,13 +67,14 @@ class RunState:
     step_index: int
     """Index of the current step in `positions`."""
     entered_at: Moment | None
+    """When the current step began, if it waits or calls a webhook; None before the step is executed."""
     status: RunStatus = "RUNNING"
     due_at: Moment | None = None
     waiting_for: str | None = None
     calls: bool = False
     """Whether the run has to call the URL of its WEBHOOK step next."""
     tried: int = 0
-    """Number of failed attempts of that call."""
+    """Number of failed attempts of this call."""
     error: str | None = None
     continues: bool = True
     """Whether the run continues with its next step in this transaction."""

@@ -97,7 +97,7 @@ async def test_three_contacts_with_a_sample_of_20_percent_are_tested(project, wo
     assert (current["status"], current["stats"]["delivered"], current["progress"]["audience"]) == ("SENT", 3, 3)
 
 
-async def test_no_test_with_fewer_contacts_than_variants(project, work_off):
+async def test_there_is_no_ab_test_with_fewer_contacts_than_variants(project, work_off):
     """All contacts get the first variant at once, and the evidence has the reason.
 
     Defects: C11
