@@ -9,9 +9,9 @@ import pytest
 
 from postern.messaging.analytics.retention import merge_sums
 from tests.messaging.analytics.test_analytics import BROWSER, MAIL
-from tests.messaging.campaigns.test_ab_people import link_of
-from tests.messaging.campaigns.test_campaigns import act, detail, prepared
-from tests.messaging.campaigns.test_stopping import filled
+from tests.messaging.campaigns.test_ab_people import first_link
+from tests.messaging.campaigns.test_campaigns import create_campaign, get_campaign, request_action
+from tests.messaging.campaigns.test_stopping import create_sends
 
 MACHINE, SCANNER = {"user-agent": "Mozilla/5.0"}, {"user-agent": "Barracuda Sentinel (EE)"}
 TEST_RESULTS = ("delivered", "bounced", "complained", "deferred", "suppressed")
@@ -39,11 +39,11 @@ async def simulate_history(project, stranger, world, clock, work_off, rng):
     """
     variants = [{"name": name, "subject": name, "weight": 50} for name in "AB"]
     test = {"abTestSamplePercent": 60, "abTestMetric": "OPEN_RATE", "abTestDurationMinutes": 60}
-    campaign, _ = await prepared(project, 12, abTestEnabled=True, variants=variants, **test)
+    campaign, _ = await create_campaign(project, 12, abTestEnabled=True, variants=variants, **test)
     path = f"/audiences/{campaign['audienceId']}/contacts/bulk-email"
     addresses = [f"{result}+{rng.randrange(10**9)}@postern.test" for result in TEST_RESULTS for _ in range(4)]
     await project.client.post(path, {"emails": addresses})
-    await act(project, campaign, "send")
+    await request_action(project, campaign, "send")
     await work_off()
     await open_and_click(project, stranger, clock, campaign, rng)
     clock.move(timedelta(hours=2))
@@ -52,12 +52,12 @@ async def simulate_history(project, stranger, world, clock, work_off, rng):
     for result in TEST_RESULTS:
         await project.client.post("/emails", {**MAIL, "to": [f"{result}@postern.test"]})
     await project.client.post("/emails", {**MAIL, "to": ["later@example.com"], "scheduledAt": in_hours(clock, 5)})
-    cancelled, _ = await prepared(project, 5)
-    await act(project, cancelled, "send")
-    await filled(world, project)
-    await act(project, cancelled, "pause")
+    cancelled, _ = await create_campaign(project, 5)
+    await request_action(project, cancelled, "send")
+    await create_sends(world, project)
+    await request_action(project, cancelled, "pause")
     await work_off()
-    await act(project, cancelled, "cancel")
+    await request_action(project, cancelled, "cancel")
     await work_off()
     clock.move(timedelta(days=4))  # Retries succeed or are given up.
     for _ in range(3):
@@ -82,10 +82,10 @@ async def open_and_click(project, stranger, clock, campaign, rng):
         for _ in range(rng.randrange(3)):
             await stranger.get(f"/t/o/{send['id']}", headers=rng.choice([BROWSER, MACHINE]))
         if send["to"][0].endswith("@example.com") and rng.random() < 0.4:
-            await stranger.get(await link_of(project, send), headers=rng.choice([BROWSER, SCANNER]))
+            await stranger.get(await first_link(project, send), headers=rng.choice([BROWSER, SCANNER]))
     opened_and_clicked = next(send for send in sends if send["to"][0].endswith("@example.com"))
     await stranger.get(f"/t/o/{opened_and_clicked['id']}", headers=BROWSER)
-    await stranger.get(await link_of(project, opened_and_clicked), headers=BROWSER)
+    await stranger.get(await first_link(project, opened_and_clicked), headers=BROWSER)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -93,7 +93,7 @@ async def test_all_statistics_equal_counts_of_the_sends(project, stranger, world
     campaign, cancelled = await simulate_history(project, stranger, world, clock, work_off, random.Random(seed))
     await assert_campaign_counters(project, world, campaign)
     await assert_campaign_counters(project, world, cancelled)
-    assert (await detail(project, cancelled))["stats"]["total"] == 5
+    assert (await get_campaign(project, cancelled))["stats"]["total"] == 5
     await assert_summary(project, world)
     clock.move(timedelta(hours=2))
     await merge_sums(world)
@@ -115,7 +115,7 @@ async def test_all_statistics_equal_counts_of_the_sends(project, stranger, world
 
 
 async def assert_campaign_counters(project, world, campaign):
-    response = await detail(project, campaign)
+    response = await get_campaign(project, campaign)
     counts = ", ".join(f"count({column})" for column in TIME_COLUMNS.values())
     text = f"select {counts}, count(*) filter (where {FAILED}), count(*) from sends where campaign_id = %s"
     (expected,) = await rows(world, text, campaign["id"])

@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from tests.messaging.campaigns.test_campaigns import prepared
+from tests.messaging.campaigns.test_campaigns import create_campaign
 
 
 async def errors_of_delete(project, path, kind):
@@ -70,7 +70,7 @@ async def test_a_template_of_a_draft_campaigns_variant_cannot_be_deleted(project
         "id"
     ]
     variants = [{"name": "A", "weight": 50}, {"name": "B", "weight": 50, "templateId": template_b}]
-    campaign, _ = await prepared(project, 1, variants=variants, abTestEnabled=True)
+    campaign, _ = await create_campaign(project, 1, variants=variants, abTestEnabled=True)
     expected = [(f"/campaigns/{campaign['id']}", "The campaign “Spring” uses it.")]
     assert await errors_of_delete(project, f"/templates/{template_b}", "template") == expected
     await project.client.patch(f"/campaigns/{campaign['id']}", {"variants": None})

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from tests.messaging.campaigns.test_campaigns import BROWSER, act, detail, prepared
-from tests.messaging.campaigns.test_stopping import filled
+from tests.messaging.campaigns.test_campaigns import BROWSER, create_campaign, get_campaign, request_action
+from tests.messaging.campaigns.test_stopping import create_sends
 
 VARIANTS = [{"name": name, "subject": name, "weight": 50} for name in "AB"]
 TEST = {"abTestEnabled": True, "variants": VARIANTS, "abTestDurationMinutes": 60}
@@ -19,10 +19,10 @@ MACHINES = {
 
 async def start_test(project, work_off, count, **fields):
     """Start a campaign and send its sample; returns the campaign and its sends by variant."""
-    campaign, _ = await prepared(project, count, **{**TEST, "abTestSamplePercent": 100, **fields})
-    await act(project, campaign, "send")
+    campaign, _ = await create_campaign(project, count, **{**TEST, "abTestSamplePercent": 100, **fields})
+    await request_action(project, campaign, "send")
     await work_off()
-    assert (await detail(project, campaign))["status"] == "TESTING"
+    assert (await get_campaign(project, campaign))["status"] == "TESTING"
     sends = (await project.client.get(f"/campaigns/{campaign['id']}/sends?limit=100")).json()["data"]
     return campaign, {name: [send for send in sends if send["subject"] == name] for name in "AB"}
 
@@ -31,7 +31,7 @@ async def end_test(project, clock, work_off, campaign):
     """Let the A/B test end; returns the name of the winner and the campaign."""
     clock.move(timedelta(minutes=61))
     await work_off()
-    current = await detail(project, campaign)
+    current = await get_campaign(project, campaign)
     assert current["status"] == "SENT"
     return next(variant["name"] for variant in current["variants"] if variant["isWinner"]), current
 
@@ -43,16 +43,16 @@ async def test_opens_and_clicks_by_machines_do_not_count(project, stranger, cloc
     assert min(len(variant_sends) for variant_sends in sends.values()) > 3
     for send in sends["A"]:  # Within seconds of the delivery, as a link scanner does.
         await stranger.get(f"/t/o/{send['id']}", headers=BROWSER)
-        await stranger.get(await link_of(project, send), headers=BROWSER)
+        await stranger.get(await first_link(project, send), headers=BROWSER)
     clock.move(timedelta(minutes=5))
     for send in sends["A"]:
         for headers in MACHINES.values():
             await stranger.get(f"/t/o/{send['id']}", headers=headers)
             if headers["user-agent"] != "Mozilla/5.0":
-                await stranger.get(await link_of(project, send), headers=headers)
+                await stranger.get(await first_link(project, send), headers=headers)
         await stranger.request("HEAD", f"/t/o/{send['id']}", headers=BROWSER)
     await stranger.get(f"/t/o/{sends['B'][0]['id']}", headers=BROWSER)
-    await stranger.get(await link_of(project, sends["B"][0]), headers=BROWSER)
+    await stranger.get(await first_link(project, sends["B"][0]), headers=BROWSER)
     hits = (await project.client.get(f"/emails/logs/{sends['A'][0]['id']}/hits")).json()
     assert {hit["verdict"] for hit in hits} == {"machine"}
     assert {hit["reason"] for hit in hits} == {*MACHINES, "too_soon"}
@@ -67,7 +67,7 @@ async def test_opens_and_clicks_by_machines_do_not_count(project, stranger, cloc
     assert (await project.client.get("/analytics")).json()["sends"]["machineOpened"] == len(sends["A"])
 
 
-async def link_of(project, send):
+async def first_link(project, send):
     """The first link of a message as it was sent."""
     import re
     from urllib.parse import urlsplit
@@ -91,9 +91,9 @@ async def test_a_tie_is_won_by_the_first_variant(project, clock, work_off):
 async def test_a_repeated_batch_creates_no_further_sends(project, world, clock, work_off):
     """A worker is killed after it has created the sends of a batch, so another worker processes the batch again."""
     fields = {**TEST, "abTestMetric": "OPEN_RATE", "abTestSamplePercent": 50}
-    campaign, _ = await prepared(project, 30, **fields)
-    await act(project, campaign, "send")
-    await filled(world, project)
+    campaign, _ = await create_campaign(project, 30, **fields)
+    await request_action(project, campaign, "send")
+    await create_sends(world, project)
     before = await variants_by_contact(world, campaign)
     assert 2 < len(before) < 28
     async with world.db.connection() as connection:
@@ -101,7 +101,7 @@ async def test_a_repeated_batch_creates_no_further_sends(project, world, clock, 
             "update campaigns set cursor = null, filled = false, due_at = now() where id = %s", [campaign["id"]]
         )
     clock.move(timedelta(minutes=1))
-    await filled(world, project)
+    await create_sends(world, project)
     assert await variants_by_contact(world, campaign) == before
     await work_off()
     await end_test(project, clock, work_off, campaign)

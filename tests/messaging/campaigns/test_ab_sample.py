@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from postern.messaging.campaigns.ab_test import allocate, sample_size
-from tests.messaging.campaigns.test_campaigns import act, detail, prepared
-from tests.messaging.campaigns.test_stopping import filled
+from tests.messaging.campaigns.test_campaigns import create_campaign, get_campaign, request_action
+from tests.messaging.campaigns.test_stopping import create_sends
 
 
 def ab_test_settings(percent, *weights):
@@ -68,32 +68,32 @@ def test_a_sample_has_at_least_one_contact_for_each_variant(eligible, percent, v
 )
 async def test_variants_get_exactly_their_share(project, work_off, count, test, expected):
     """Defects: C11"""
-    campaign, _ = await prepared(project, count, **test)
-    await act(project, campaign, "send")
+    campaign, _ = await create_campaign(project, count, **test)
+    await request_action(project, campaign, "send")
     await work_off()
     assert await sends_by_subject(project, campaign) == expected
-    assert (await detail(project, campaign))["abTestSampleSize"] == sum(expected.values())
+    assert (await get_campaign(project, campaign))["abTestSampleSize"] == sum(expected.values())
 
 
 async def test_skipped_contacts_are_not_in_the_sample(project, work_off):
     """Defects: C11"""
-    campaign, emails = await prepared(project, 10, **ab_test_settings(100, 50, 50))
+    campaign, emails = await create_campaign(project, 10, **ab_test_settings(100, 50, 50))
     for address in emails[:4]:
         await project.client.post("/suppressions", {"address": address})
-    await act(project, campaign, "send")
+    await request_action(project, campaign, "send")
     await work_off()
     assert await sends_by_subject(project, campaign) == {"V0": 3, "V1": 3}
 
 
 async def test_three_contacts_with_a_sample_of_20_percent_are_tested(project, work_off, clock):
     """Defects: C11"""
-    campaign, _ = await prepared(project, 3, **ab_test_settings(20, 50, 50))
-    await act(project, campaign, "send")
+    campaign, _ = await create_campaign(project, 3, **ab_test_settings(20, 50, 50))
+    await request_action(project, campaign, "send")
     await work_off()
     assert await sends_by_subject(project, campaign) == {"V0": 1, "V1": 1}
     clock.move(timedelta(minutes=61))
     await work_off()
-    current = await detail(project, campaign)
+    current = await get_campaign(project, campaign)
     assert (current["status"], current["stats"]["delivered"], current["progress"]["audience"]) == ("SENT", 3, 3)
 
 
@@ -102,55 +102,55 @@ async def test_there_is_no_ab_test_with_fewer_contacts_than_variants(project, wo
 
     Defects: C11
     """
-    campaign, _ = await prepared(project, 1, **ab_test_settings(20, 50, 50))
-    draft = await detail(project, campaign)
+    campaign, _ = await create_campaign(project, 1, **ab_test_settings(20, 50, 50))
+    draft = await get_campaign(project, campaign)
     assert [warning["path"] for warning in draft["warnings"]] == ["/audienceId"]
-    await act(project, campaign, "send")
+    await request_action(project, campaign, "send")
     await work_off()
-    current = await detail(project, campaign)
+    current = await get_campaign(project, campaign)
     assert (current["status"], await sends_by_subject(project, campaign)) == ("SENT", {"V0": 1})
     assert (current["evidence"]["decidedBy"], current["abTestSampleSize"]) == ("too_small", 0)
 
 
 async def test_a_sample_that_is_too_small_gives_a_warning(project, work_off):
     """Defects: C11"""
-    campaign, _ = await prepared(project, 40, **ab_test_settings(100, 80, 20))
-    (warning,) = (await detail(project, campaign))["warnings"]
+    campaign, _ = await create_campaign(project, 40, **ab_test_settings(100, 80, 20))
+    (warning,) = (await get_campaign(project, campaign))["warnings"]
     assert (warning["path"], warning["code"]) == ("/abTestSamplePercent", "sample_too_small")
     assert "“V1” gets 8" in warning["message"]
     assert "V0" not in warning["message"]
-    await act(project, campaign, "send")
+    await request_action(project, campaign, "send")
     await work_off()
-    assert len((await detail(project, campaign))["warnings"]) == 1
-    without_test, _ = await prepared(project, 2)
-    assert (await detail(project, without_test))["warnings"] == []
+    assert len((await get_campaign(project, campaign))["warnings"]) == 1
+    without_test, _ = await create_campaign(project, 2)
+    assert (await get_campaign(project, without_test))["warnings"] == []
 
 
 async def test_a_pause_extends_the_test(project, work_off, clock):
     """Defects: C11"""
-    campaign, _ = await prepared(project, 10, **ab_test_settings(50, 50, 50))
-    await act(project, campaign, "send")
+    campaign, _ = await create_campaign(project, 10, **ab_test_settings(50, 50, 50))
+    await request_action(project, campaign, "send")
     await work_off()
     clock.move(timedelta(minutes=50))
-    await act(project, campaign, "pause")
-    assert (await detail(project, campaign))["abTestEndsAt"] is None
+    await request_action(project, campaign, "pause")
+    assert (await get_campaign(project, campaign))["abTestEndsAt"] is None
     clock.move(timedelta(hours=5))
     await work_off()
-    await act(project, campaign, "resume")
+    await request_action(project, campaign, "resume")
     await work_off()
     clock.move(timedelta(minutes=9))
     await work_off()
-    assert (await detail(project, campaign))["status"] == "TESTING"
+    assert (await get_campaign(project, campaign))["status"] == "TESTING"
     clock.move(timedelta(minutes=2))
     await work_off()
-    assert (await detail(project, campaign))["status"] == "SENT"
+    assert (await get_campaign(project, campaign))["status"] == "SENT"
 
 
 async def test_a_crash_between_sample_and_sends_keeps_the_variants(project, world, work_off, clock):
     """Defects: C11"""
-    campaign, _ = await prepared(project, 12, **ab_test_settings(50, 50, 50))
-    await act(project, campaign, "send")
-    await filled(world, project)
+    campaign, _ = await create_campaign(project, 12, **ab_test_settings(50, 50, 50))
+    await request_action(project, campaign, "send")
+    await create_sends(world, project)
     async with world.db.connection() as connection:
         text = "update campaigns set cursor = null, filled = false, due_at = now() where id = %s"
         await connection.execute(text, [campaign["id"]])

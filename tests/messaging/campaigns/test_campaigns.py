@@ -16,7 +16,7 @@ BROWSER = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/201001
 HTML = '<html><body><p>Dear {{ name }}</p><a href="https://acme.example/x">look</a></body></html>'
 
 
-async def prepared(project, count=5, **fields):
+async def create_campaign(project, count=5, **fields):
     """Create a draft campaign with a template, a domain, and an audience of `count` contacts.
 
     Returns the campaign and the addresses of the contacts. `fields` replace fields of the request.
@@ -44,23 +44,23 @@ async def prepared(project, count=5, **fields):
     return created.json(), emails
 
 
-async def detail(project, campaign):
+async def get_campaign(project, campaign):
     """The campaign as it is now."""
     return (await project.client.get(f"/campaigns/{campaign['id']}")).json()
 
 
-async def act(project, campaign, action, body=None):
+async def request_action(project, campaign, action, body=None):
     """Request an action of a campaign, such as `send`; returns the response."""
     return await project.client.post(f"/campaigns/{campaign['id']}/{action}", body)
 
 
 async def test_each_contact_gets_one_message_and_the_campaign_becomes_sent(project, work_off):
-    campaign, emails = await prepared(project)
+    campaign, emails = await create_campaign(project)
     assert campaign["status"] == "DRAFT"
-    assert (await act(project, campaign, "send")).json() == {"success": True}
-    assert (await act(project, campaign, "send")).status_code == 409
+    assert (await request_action(project, campaign, "send")).json() == {"success": True}
+    assert (await request_action(project, campaign, "send")).status_code == 409
     await work_off()
-    current = await detail(project, campaign)
+    current = await get_campaign(project, campaign)
     assert current["status"] == "SENT"
     assert current["sentAt"]
     assert (current["stats"]["total"], current["stats"]["delivered"]) == (5, 5)
@@ -86,28 +86,28 @@ async def test_each_contact_gets_one_message_and_the_campaign_becomes_sent(proje
 
 
 async def test_unsubscribed_and_suppressed_contacts_are_skipped_and_counted(project, work_off):
-    campaign, emails = await prepared(project, 4)
+    campaign, emails = await create_campaign(project, 4)
     contact = (await project.client.get(f"/contacts?q={emails[0]}")).json()["data"][0]
     await project.client.patch(f"/contacts/{contact['id']}", {"unsubscribed": True})
     await project.client.post("/suppressions", {"address": emails[1]})
-    await act(project, campaign, "send")
+    await request_action(project, campaign, "send")
     await work_off()
-    current = await detail(project, campaign)
+    current = await get_campaign(project, campaign)
     assert (current["status"], current["stats"]["total"]) == ("SENT", 2)
     skipped = {"unsubscribed": 1, "suppressed": 1, "deleted": 0, "frequencyCap": 0}
     assert current["progress"]["skipped"] == skipped
 
 
 async def test_a_campaign_to_an_empty_audience_is_sent_at_once(project, work_off):
-    campaign, _ = await prepared(project, 0)
-    await act(project, campaign, "send")
+    campaign, _ = await create_campaign(project, 0)
+    await request_action(project, campaign, "send")
     await work_off()
-    assert (await detail(project, campaign))["status"] == "SENT"
+    assert (await get_campaign(project, campaign))["status"] == "SENT"
 
 
 async def test_missing_settings_are_listed(project):
     campaign = (await project.client.post("/campaigns", {"name": "Bare"})).json()
-    response = await act(project, campaign, "send")
+    response = await request_action(project, campaign, "send")
     assert (response.status_code, response.json()["code"]) == (409, "campaign_incomplete")
     assert {error["path"] for error in response.json()["errors"]} == {
         "/audienceId",
@@ -118,8 +118,8 @@ async def test_missing_settings_are_listed(project):
 
 
 async def test_content_and_audience_are_fixed_at_the_start(project, work_off, clock):
-    campaign, emails = await prepared(project, 2)
-    await act(project, campaign, "send")
+    campaign, emails = await create_campaign(project, 2)
+    await request_action(project, campaign, "send")
     await project.client.patch(f"/templates/{campaign['templateId']}", {"html": "<p>changed</p>"})
     clock.move(timedelta(seconds=1))
     await project.client.post(f"/audiences/{campaign['audienceId']}/contacts/by-email", {"email": "late@example.com"})
@@ -132,44 +132,44 @@ async def test_content_and_audience_are_fixed_at_the_start(project, work_off, cl
 
 async def test_a_scheduled_campaign_waits_for_its_time(project, clock, work_off):
     at = clock() + timedelta(hours=2)
-    campaign, _ = await prepared(project, 2, scheduledAt=at.isoformat())
-    await act(project, campaign, "send")
-    assert (await detail(project, campaign))["status"] == "SCHEDULED"
+    campaign, _ = await create_campaign(project, 2, scheduledAt=at.isoformat())
+    await request_action(project, campaign, "send")
+    assert (await get_campaign(project, campaign))["status"] == "SCHEDULED"
     await work_off()
-    assert (await detail(project, campaign))["stats"]["total"] == 0
+    assert (await get_campaign(project, campaign))["stats"]["total"] == 0
     assert (await project.client.delete(f"/templates/{campaign['templateId']}")).status_code == 409
     assert (await project.client.delete(f"/audiences/{campaign['audienceId']}")).status_code == 409
     clock.move(timedelta(hours=3))
     await work_off()
-    assert (await detail(project, campaign))["status"] == "SENT"
+    assert (await get_campaign(project, campaign))["status"] == "SENT"
 
 
 async def test_a_pause_skips_no_contact_and_repeats_no_message(project, work_off):
-    campaign, emails = await prepared(project, 6)
-    await act(project, campaign, "send")
-    assert (await act(project, campaign, "pause")).json()["status"] == "PAUSED"
+    campaign, emails = await create_campaign(project, 6)
+    await request_action(project, campaign, "send")
+    assert (await request_action(project, campaign, "pause")).json()["status"] == "PAUSED"
     await work_off()
     assert (await project.client.get("/inbox")).json()["total"] == 0
-    assert (await act(project, campaign, "resume")).json()["status"] == "SENDING"
+    assert (await request_action(project, campaign, "resume")).json()["status"] == "SENDING"
     await work_off()
     inbox = (await project.client.get("/inbox")).json()
     assert sorted(captured["recipients"][0] for captured in inbox["data"]) == sorted(emails)
-    assert (await detail(project, campaign))["status"] == "SENT"
+    assert (await get_campaign(project, campaign))["status"] == "SENT"
 
 
 async def test_cancelling_stops_sends_that_were_not_transmitted(project, world, work_off):
     from postern.kernel.due import claim, find_due
     from postern.messaging.campaigns.work import WORK
 
-    campaign, _ = await prepared(project, 6)
-    await act(project, campaign, "send")
+    campaign, _ = await create_campaign(project, 6)
+    await request_action(project, campaign, "send")
     (lane, *_) = [
         lane for lane in (await find_due(world.db, WORK[0], world.clock())).lanes if str(lane.partition) == project.id
     ]
     for row in await claim(world.db, WORK[0], lane, world.clock(), 1):
         await WORK[0].do(world, [row])  # The sends now exist, but none was transmitted.
-    assert (await detail(project, campaign))["progress"]["waiting"] == 6
-    assert (await act(project, campaign, "cancel")).json()["status"] == "CANCELLED"
+    assert (await get_campaign(project, campaign))["progress"]["waiting"] == 6
+    assert (await request_action(project, campaign, "cancel")).json()["status"] == "CANCELLED"
     await work_off()
     assert (await project.client.get("/inbox")).json()["total"] == 0
     sends = (await project.client.get(f"/campaigns/{campaign['id']}/sends?status=CANCELLED")).json()
@@ -177,13 +177,13 @@ async def test_cancelling_stops_sends_that_were_not_transmitted(project, world, 
 
 
 async def test_one_faulty_contact_does_not_affect_the_others(project, work_off):
-    campaign, _ = await prepared(project, 8)
+    campaign, _ = await create_campaign(project, 8)
     await project.client.patch(f"/templates/{campaign['templateId']}", {"html": "<p>{{ 1 / (name|length - 2) }}</p>"})
     contacts = (await project.client.get("/contacts?limit=100")).json()["data"]
     await project.client.patch(f"/contacts/{contacts[0]['id']}", {"attributes": {"name": "long name"}})
-    await act(project, campaign, "send")
+    await request_action(project, campaign, "send")
     await work_off()
-    current = await detail(project, campaign)
+    current = await get_campaign(project, campaign)
     assert current["status"] == "SENT"
     assert current["stats"]["total"] == 8
     assert current["stats"]["failed"] in (1, 7)
@@ -192,21 +192,21 @@ async def test_one_faulty_contact_does_not_affect_the_others(project, work_off):
 
 
 async def test_test_copies_are_marked_and_not_counted(project, work_off):
-    campaign, emails = await prepared(project, 1)
-    assert (await act(project, campaign, "test", {"to": emails[0]})).json() == {"success": True, "sent": 1}
+    campaign, emails = await create_campaign(project, 1)
+    assert (await request_action(project, campaign, "test", {"to": emails[0]})).json() == {"success": True, "sent": 1}
     (message,) = (await project.client.get("/inbox")).json()["data"]
     assert message["subject"] == "[Test] Hello N0"
-    assert (await act(project, campaign, "test-seed-list")).status_code == 409
+    assert (await request_action(project, campaign, "test-seed-list")).status_code == 409
     await project.developer.patch("", {"settings": {"seedList": ["a@seed.example", "b@seed.example"]}})
-    assert (await act(project, campaign, "test-seed-list")).json() == {"success": True, "sent": 2}
-    assert (await act(project, campaign, "test", {"to": "nobody"})).status_code == 400
+    assert (await request_action(project, campaign, "test-seed-list")).json() == {"success": True, "sent": 2}
+    assert (await request_action(project, campaign, "test", {"to": "nobody"})).status_code == 400
     assert (await project.client.get("/analytics")).json()["sends"]["total"] == 0
-    assert (await detail(project, campaign))["stats"]["total"] == 0
+    assert (await get_campaign(project, campaign))["stats"]["total"] == 0
 
 
 async def test_a_duplicate_is_an_independent_draft(project):
-    campaign, _ = await prepared(project, 0)
-    copy = (await act(project, campaign, "duplicate")).json()
+    campaign, _ = await create_campaign(project, 0)
+    copy = (await request_action(project, campaign, "duplicate")).json()
     assert copy["id"] != campaign["id"]
     assert (copy["status"], copy["name"], copy["templateId"]) == ("DRAFT", "Copy of Spring", campaign["templateId"])
     assert [listed["id"] for listed in (await project.client.get("/campaigns")).json()] == [copy["id"], campaign["id"]]
@@ -242,8 +242,8 @@ ACTIONS = {
 @pytest.mark.parametrize("action", ACTIONS)
 async def test_every_action_in_every_state(project, world, status, action):
     variants = [{"name": "A", "weight": 50}, {"name": "B", "weight": 50}]
-    campaign, _ = await prepared(project, 0, variants=variants)
-    created = await detail(project, campaign)
+    campaign, _ = await create_campaign(project, 0, variants=variants)
+    created = await get_campaign(project, campaign)
     await set_status(world, campaign, status)
     method, path, body = ACTIONS[action]
     if action == "select_winner":
@@ -258,7 +258,7 @@ async def test_every_action_in_every_state(project, world, status, action):
         assert possible.removesuffix(".").split(", ") == sorted(
             allowed.replace("_", " ") for allowed in ALLOWED[status]
         )
-        after = await detail(project, campaign)
+        after = await get_campaign(project, campaign)
         assert after["status"] == status
 
 
@@ -276,7 +276,7 @@ def test_every_state_is_reachable_and_final_states_have_no_successor():
 
 
 async def test_an_ab_test_chooses_the_winner_by_people_and_sends_it_to_the_rest(project, stranger, clock, work_off):
-    campaign, emails = await prepared(
+    campaign, emails = await create_campaign(
         project,
         60,
         abTestEnabled=True,
@@ -285,10 +285,10 @@ async def test_an_ab_test_chooses_the_winner_by_people_and_sends_it_to_the_rest(
         abTestDurationMinutes=60,
         variants=[{"name": "A", "subject": "A", "weight": 50}, {"name": "B", "subject": "B", "weight": 50}],
     )
-    await act(project, campaign, "send")
-    assert (await detail(project, campaign))["status"] == "TESTING"
+    await request_action(project, campaign, "send")
+    assert (await get_campaign(project, campaign))["status"] == "TESTING"
     await work_off()
-    testing = await detail(project, campaign)
+    testing = await get_campaign(project, campaign)
     assert testing["status"] == "TESTING"
     sample = testing["stats"]["total"]
     assert 10 < sample < 50
@@ -302,7 +302,7 @@ async def test_an_ab_test_chooses_the_winner_by_people_and_sends_it_to_the_rest(
         await stranger.get(f"/t/o/{send['id']}", headers=headers)
     clock.move(timedelta(minutes=60))
     await work_off()
-    current = await detail(project, campaign)
+    current = await get_campaign(project, campaign)
     assert current["status"] == "SENT"
     assert current["stats"]["total"] == 60
     winner = next(variant for variant in current["variants"] if variant["isWinner"])
@@ -315,7 +315,7 @@ async def test_an_ab_test_chooses_the_winner_by_people_and_sends_it_to_the_rest(
 
 @pytest.mark.parametrize("decided_by", ["hand", "cancelled"])
 async def test_an_ab_test_can_be_ended_manually(project, work_off, decided_by):
-    campaign, emails = await prepared(
+    campaign, emails = await create_campaign(
         project,
         10,
         abTestEnabled=True,
@@ -324,17 +324,19 @@ async def test_an_ab_test_can_be_ended_manually(project, work_off, decided_by):
         abTestDurationMinutes=600,
         variants=[{"name": "A", "subject": "A", "weight": 50}, {"name": "B", "subject": "B", "weight": 50}],
     )
-    await act(project, campaign, "send")
+    await request_action(project, campaign, "send")
     await work_off()
-    variants = (await detail(project, campaign))["variants"]
-    assert (await act(project, campaign, "ab-test/select-winner", {"variantId": str(uuid4())})).status_code == 404
+    variants = (await get_campaign(project, campaign))["variants"]
+    assert (
+        await request_action(project, campaign, "ab-test/select-winner", {"variantId": str(uuid4())})
+    ).status_code == 404
     if decided_by == "hand":
-        response = await act(project, campaign, "ab-test/select-winner", {"variantId": variants[1]["id"]})
+        response = await request_action(project, campaign, "ab-test/select-winner", {"variantId": variants[1]["id"]})
     else:
-        response = await act(project, campaign, "ab-test/cancel")
+        response = await request_action(project, campaign, "ab-test/cancel")
     assert response.json()["status"] == "SENDING"
     await work_off()
-    current = await detail(project, campaign)
+    current = await get_campaign(project, campaign)
     assert (current["status"], current["stats"]["total"]) == ("SENT", 10)
     assert current["evidence"]["decidedBy"] == decided_by
     assert [variant["isWinner"] for variant in current["variants"]] == (
@@ -382,10 +384,10 @@ async def test_an_invalid_campaign_is_refused_with_the_path(project, body, path)
     "name", ["Bob\\", 'Bob "B" Smith', "a <b> c", '"quoted"', "Müller, Jörg", "=?utf-8?q?x?=", " "]
 )
 async def test_any_printable_sender_name_is_accepted(project, work_off, name):
-    campaign, _ = await prepared(project, 1, fromName=name)
-    assert (await act(project, campaign, "send")).status_code == 200
+    campaign, _ = await create_campaign(project, 1, fromName=name)
+    assert (await request_action(project, campaign, "send")).status_code == 200
     await work_off()
-    assert (await detail(project, campaign))["stats"]["delivered"] == 1
+    assert (await get_campaign(project, campaign))["stats"]["delivered"] == 1
     send = (await project.client.get(f"/campaigns/{campaign['id']}/sends")).json()["data"][0]
     assert parse_address(send["from"]).name == name.strip()
     source = await project.client.get(f"/emails/logs/{send['id']}/message")
@@ -395,8 +397,8 @@ async def test_any_printable_sender_name_is_accepted(project, work_off, name):
 
 
 async def test_template_tags_in_the_preview_text_are_rendered(project, work_off):
-    campaign, _ = await prepared(project, 1, previewText="""<Hi> & {{ name | default("friend") }}""")
-    assert (await act(project, campaign, "send")).status_code == 200
+    campaign, _ = await create_campaign(project, 1, previewText="""<Hi> & {{ name | default("friend") }}""")
+    assert (await request_action(project, campaign, "send")).status_code == 200
     await work_off()
     send = (await project.client.get(f"/campaigns/{campaign['id']}/sends")).json()["data"][0]
     source = await project.client.get(f"/emails/logs/{send['id']}/message")
@@ -414,7 +416,7 @@ async def test_if_match_is_honoured_by_deletion(project):
 
 async def test_templates_and_campaigns_of_other_projects_are_not_found(project, new_project):
     other_project = await new_project()
-    campaign, _ = await prepared(other_project, 0)
+    campaign, _ = await create_campaign(other_project, 0)
     assert (await project.client.get(f"/campaigns/{campaign['id']}")).status_code == 404
     response = await project.client.post("/campaigns", {"name": "x", "templateId": campaign["templateId"]})
     assert response.json()["errors"][0]["path"] == "/templateId"
@@ -422,9 +424,9 @@ async def test_templates_and_campaigns_of_other_projects_are_not_found(project, 
 
 async def test_a_contact_who_subscribes_again_gets_mail_again(project, stranger, work_off):
     """This does not apply to a contact whose address bounced."""
-    campaign, (ada, bounced) = await prepared(project, 2)
+    campaign, (ada, bounced) = await create_campaign(project, 2)
     await project.client.post("/suppressions", {"address": bounced, "reason": "BOUNCE"})
-    await act(project, campaign, "send")
+    await request_action(project, campaign, "send")
     await work_off()
     (send,) = (await project.client.get(f"/campaigns/{campaign['id']}/sends")).json()["data"]
     source = await project.client.get(f"/emails/logs/{send['id']}/message")
@@ -436,8 +438,8 @@ async def test_a_contact_who_subscribes_again_gets_mail_again(project, stranger,
         path = f"/contacts/{contacts[email]['id']}"
         await project.client.patch(path, {"unsubscribed": True})
         assert not (await project.client.patch(path, {"unsubscribed": False})).json()["unsubscribed"]
-    copy = (await act(project, campaign, "duplicate")).json()
-    await act(project, copy, "send")
+    copy = (await request_action(project, campaign, "duplicate")).json()
+    await request_action(project, copy, "send")
     await work_off()
-    current = await detail(project, copy)
+    current = await get_campaign(project, copy)
     assert (current["stats"]["delivered"], current["progress"]["skipped"]["suppressed"]) == (1, 1)

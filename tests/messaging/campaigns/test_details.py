@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.messaging.campaigns.test_campaigns import act, detail, prepared
+from tests.messaging.campaigns.test_campaigns import create_campaign, get_campaign, request_action
 
 
 async def captured_messages(project):
@@ -23,10 +23,10 @@ async def test_the_unsubscribe_link_of_a_test_copy_works_and_changes_nothing(pro
     """Defects: C13"""
     html = '<p>Hi</p><a href="{{ unsubscribe_url }}">leave</a>'
     template = (await project.client.post("/templates", {"name": "T", "html": html, "subject": "Hi"})).json()["id"]
-    campaign, _ = await prepared(project, 1, templateId=template)
+    campaign, _ = await create_campaign(project, 1, templateId=template)
     address = f"{uuid4().hex}@example.com"
     await project.client.post("/contacts", {"email": address})
-    assert (await act(project, campaign, "test", {"to": address})).json()["sent"] == 1
+    assert (await request_action(project, campaign, "test", {"to": address})).json()["sent"] == 1
     (message,) = await captured_messages(project)
     link = header(message, "List-Unsubscribe").strip("<>")
     assert f'href="{link}"' in unescape(message["html"])
@@ -45,9 +45,9 @@ async def test_a_sender_name_with_template_tags_is_rendered(project, work_off):
 
     Defects: C13
     """
-    campaign, _ = await prepared(project, 2, fromName="Ada for {{ name }}")
-    await act(project, campaign, "test", {"to": "nobody@example.com"})
-    await act(project, campaign, "send")
+    campaign, _ = await create_campaign(project, 2, fromName="Ada for {{ name }}")
+    await request_action(project, campaign, "test", {"to": "nobody@example.com"})
+    await request_action(project, campaign, "send")
     step = {
         "type": "SEND_EMAIL",
         "templateId": campaign["templateId"],
@@ -76,24 +76,24 @@ async def test_scheduled_at_can_be_null(project, work_off, clock):
 
     Defects: C13
     """
-    campaign, _ = await prepared(project, 1, scheduledAt=None)
+    campaign, _ = await create_campaign(project, 1, scheduledAt=None)
     path = f"/campaigns/{campaign['id']}"
     at = (clock() + timedelta(hours=1)).isoformat()
     assert (await project.client.patch(path, {"scheduledAt": at})).status_code == 200
     assert (await project.client.patch(path, {"scheduledAt": None})).json()["scheduledAt"] is None
     await project.client.patch(path, {"scheduledAt": at})
-    await act(project, campaign, "send")
-    assert (await detail(project, campaign))["status"] == "SCHEDULED"
+    await request_action(project, campaign, "send")
+    assert (await get_campaign(project, campaign))["status"] == "SCHEDULED"
     changed = (await project.client.patch(path, {"scheduledAt": None})).json()
     assert (changed["status"], changed["scheduledAt"]) == ("DRAFT", None)
     clock.move(timedelta(hours=2))
     await work_off()
-    assert (await detail(project, campaign))["status"] == "DRAFT"
+    assert (await get_campaign(project, campaign))["status"] == "DRAFT"
 
 
 async def test_unknown_filter_values_are_refused(project):
     """Defects: C13"""
-    campaign, _ = await prepared(project, 0)
+    campaign, _ = await create_campaign(project, 0)
     body = {"name": "A", "trigger": {"type": "CONTACT_CREATED"}, "steps": [{"type": "EXIT"}]}
     automation = (await project.client.post("/automations", body)).json()["id"]
     webhook = (await project.client.post("/webhooks", {"url": "https://example.com/h", "events": ["*"]})).json()["id"]

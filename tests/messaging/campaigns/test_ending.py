@@ -3,8 +3,8 @@
 from datetime import timedelta
 
 from postern.messaging.campaigns.model import RETRY_POLL_INTERVAL
-from tests.messaging.campaigns.test_campaigns import act, detail, prepared
-from tests.messaging.campaigns.test_stopping import filled
+from tests.messaging.campaigns.test_campaigns import create_campaign, get_campaign, request_action
+from tests.messaging.campaigns.test_stopping import create_sends
 
 
 async def add_to_audience(project, campaign, *emails):
@@ -17,37 +17,37 @@ async def test_a_campaign_is_sent_after_one_attempt_of_every_send(project, work_
 
     Defects: C9
     """
-    campaign, _ = await prepared(project, 2)
+    campaign, _ = await create_campaign(project, 2)
     await add_to_audience(project, campaign, "deferred+a@postern.test")
-    await act(project, campaign, "send")
+    await request_action(project, campaign, "send")
     await work_off()
     clock.move(RETRY_POLL_INTERVAL)
     await work_off()
-    current = await detail(project, campaign)
+    current = await get_campaign(project, campaign)
     assert current["status"] == "SENT"
     progress = current["progress"]
     assert (progress["waiting"], progress["retrying"], progress["handedOver"]) == (1, 1, 2)
     (event,) = (await project.client.get("/events?type=campaign.sent")).json()["data"]
     assert event["data"]["retrying"] == 1
-    cancelled = await act(project, campaign, "cancel")
+    cancelled = await request_action(project, campaign, "cancel")
     assert (cancelled.status_code, cancelled.json()["status"]) == (200, "SENT")
-    assert (await detail(project, campaign))["progress"]["retrying"] == 0
+    assert (await get_campaign(project, campaign))["progress"]["retrying"] == 0
 
 
 async def test_a_sent_campaign_without_retries_cannot_be_cancelled(project, work_off):
     """Defects: C9"""
-    campaign, _ = await prepared(project, 1)
-    await act(project, campaign, "send")
+    campaign, _ = await create_campaign(project, 1)
+    await request_action(project, campaign, "send")
     await work_off()
-    assert (await act(project, campaign, "cancel")).status_code == 409
+    assert (await request_action(project, campaign, "cancel")).status_code == 409
 
 
 async def test_a_campaign_fails_if_every_message_failed(project, work_off):
     """Defects: C9"""
-    campaign, _ = await prepared(project, 3, subject="{{ name | upper(1) }}")
-    await act(project, campaign, "send")
+    campaign, _ = await create_campaign(project, 3, subject="{{ name | upper(1) }}")
+    await request_action(project, campaign, "send")
     await work_off()
-    current = await detail(project, campaign)
+    current = await get_campaign(project, campaign)
     assert (current["status"], current["sentAt"], current["stats"]["failed"]) == ("FAILED", None, 3)
     assert current["reason"].startswith("No message was accepted: 3 of 3 failed. The reason of one of them: ")
     assert current["progress"]["handedOver"] == 0
@@ -60,15 +60,15 @@ async def test_a_campaign_stays_sending_while_all_messages_are_retried(project, 
 
     Defects: C9
     """
-    campaign, _ = await prepared(project, 0)
+    campaign, _ = await create_campaign(project, 0)
     await add_to_audience(project, campaign, "deferred+b@postern.test")
-    await act(project, campaign, "send")
+    await request_action(project, campaign, "send")
     await work_off()
-    assert (await detail(project, campaign))["status"] == "SENDING"
+    assert (await get_campaign(project, campaign))["status"] == "SENDING"
     for _ in range(14):
         clock.move(timedelta(hours=12))
         await work_off()
-        if (current := await detail(project, campaign))["status"] != "SENDING":
+        if (current := await get_campaign(project, campaign))["status"] != "SENDING":
             break
     assert (current["status"], current["stats"]["failed"]) == ("FAILED", 1)
 
@@ -88,7 +88,7 @@ async def test_time_dependent_audiences_are_evaluated_at_the_start(project, cloc
 
     Defects: C8
     """
-    campaign, _ = await prepared(project, 3)
+    campaign, _ = await create_campaign(project, 3)
     first = await create_audience(project, "Older", CREATED_OVER_A_DAY_AGO)
     second = await create_audience(
         project, "Members of the first", {"field": "audience", "operator": "eq", "value": first}
@@ -96,22 +96,22 @@ async def test_time_dependent_audiences_are_evaluated_at_the_start(project, cloc
     for audience in (first, second):
         assert (await project.client.get(f"/audiences/{audience}/contacts")).json()["total"] == 0
     clock.move(timedelta(days=2))
-    copy = (await act(project, campaign, "duplicate")).json()
+    copy = (await request_action(project, campaign, "duplicate")).json()
     await project.client.patch(f"/campaigns/{copy['id']}", {"audienceId": second})
-    assert (await act(project, copy, "send")).status_code == 200
-    assert (await detail(project, copy))["progress"]["expected"] == 3
+    assert (await request_action(project, copy, "send")).status_code == 200
+    assert (await get_campaign(project, copy))["progress"]["expected"] == 3
     await work_off()
-    assert (await detail(project, copy))["stats"]["delivered"] == 3
+    assert (await get_campaign(project, copy))["stats"]["delivered"] == 3
 
 
 async def test_time_dependent_audiences_are_evaluated_at_a_scheduled_start(project, world, clock):
     """Defects: C8"""
-    campaign, _ = await prepared(project, 3)
+    campaign, _ = await create_campaign(project, 3)
     audience = await create_audience(project, "Older", CREATED_OVER_A_DAY_AGO)
     at = (clock() + timedelta(days=2)).isoformat()
     await project.client.patch(f"/campaigns/{campaign['id']}", {"audienceId": audience, "scheduledAt": at})
-    assert (await act(project, campaign, "send")).status_code == 200
+    assert (await request_action(project, campaign, "send")).status_code == 200
     clock.move(timedelta(days=2))
-    await filled(world, project)
-    current = await detail(project, campaign)
+    await create_sends(world, project)
+    current = await get_campaign(project, campaign)
     assert (current["status"], current["progress"]["expected"]) == ("SENDING", 3)

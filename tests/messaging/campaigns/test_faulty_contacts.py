@@ -4,8 +4,8 @@ import os
 from collections import Counter
 
 from postern.messaging.campaigns import running
-from tests.messaging.campaigns.test_campaigns import act, detail, prepared
-from tests.messaging.campaigns.test_stopping import outward
+from tests.messaging.campaigns.test_campaigns import create_campaign, get_campaign, request_action
+from tests.messaging.campaigns.test_stopping import start_relayed_campaign
 from tests.messaging.emails.test_relay import sender, sink
 
 __all__ = ["sender", "sink"]
@@ -42,11 +42,11 @@ async def test_three_faulty_contacts_do_not_affect_the_others(sender, sink, cloc
     assert error["message"]
 
     campaign, _ = await create_campaign_to_all(sender)
-    assert (await act(sender, campaign, "send")).status_code == 200
+    assert (await request_action(sender, campaign, "send")).status_code == 200
     for _ in range(10):  # At most MAX_QUEUED sends exist before their first attempt; more are created later.
         await work_off()
         clock.move(running.POLL_INTERVAL)
-    current = await detail(sender, campaign)
+    current = await get_campaign(sender, campaign)
     assert current["status"] == "SENT"
     assert (current["stats"]["total"], current["stats"]["sent"], current["stats"]["failed"]) == (
         CONTACTS - 1,
@@ -74,18 +74,18 @@ async def create_campaign_to_all(sender):
     body = {"name": "Bad", "html": HTML, "subject": "Hello {{ name }}"}
     template = (await sender.client.post("/templates", body)).json()["id"]
     fields = {"domainId": domain["id"], "fromEmail": "news@example.com"}
-    return await prepared(sender, 0, templateId=template, audienceId=audience, **fields)
+    return await create_campaign(sender, 0, templateId=template, audienceId=audience, **fields)
 
 
 async def test_an_invalid_address_does_not_affect_the_others(sender, sink, world, work_off):
     """The API refuses such an address, but an older database may contain one."""
-    campaign, emails = await outward(sender, 3)
+    campaign, emails = await start_relayed_campaign(sender, 3)
     async with world.db.connection() as connection:
         await connection.execute(
             "update contacts set email = 'a b@@example' where project_id = %s and email = %s", [sender.id, emails[1]]
         )
     await work_off()
-    current = await detail(sender, campaign)
+    current = await get_campaign(sender, campaign)
     assert (current["status"], current["stats"]["sent"], current["stats"]["failed"]) == ("SENT", 2, 1)
     (failed,) = (await sender.client.get(f"/campaigns/{campaign['id']}/sends?status=FAILED")).json()["data"]
     assert failed["to"] == ["a b@@example"]

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from tests.messaging.campaigns.test_campaigns import act, detail, prepared
-from tests.messaging.campaigns.test_stopping import filled
+from tests.messaging.campaigns.test_campaigns import create_campaign, get_campaign, request_action
+from tests.messaging.campaigns.test_stopping import create_sends
 
 
 async def member_ids(project, campaign):
@@ -33,25 +33,25 @@ async def remove_from_audience(project, campaign, contact_id):
 
 
 async def test_a_contact_who_leaves_after_the_start_gets_the_message(project, world, work_off):
-    campaign, emails = await prepared(project, 4)
+    campaign, emails = await create_campaign(project, 4)
     ids = await member_ids(project, campaign)
     await remove_from_audience(project, campaign, ids[emails[0]])  # Before the start.
-    await act(project, campaign, "send")
+    await request_action(project, campaign, "send")
     await remove_from_audience(project, campaign, ids[emails[1]])
     await project.client.delete(f"/contacts/{ids[emails[2]]}")  # A deleted contact gets no message.
     await project.client.patch(f"/contacts/{ids[emails[3]]}", {"unsubscribed": True})
     await remove_from_audience(project, campaign, ids[emails[3]])
     await work_off()
     assert await recipients(project) == [emails[1]]
-    current = await detail(project, campaign)
+    current = await get_campaign(project, campaign)
     assert (current["status"], current["progress"]["skipped"]["unsubscribed"]) == ("SENT", 1)
     assert await count_leavers(world, campaign) == 0
 
 
 async def test_a_contact_who_leaves_and_rejoins_gets_one_message(project, clock, work_off):
-    campaign, emails = await prepared(project, 2)
+    campaign, emails = await create_campaign(project, 2)
     ids = await member_ids(project, campaign)
-    await act(project, campaign, "send")
+    await request_action(project, campaign, "send")
     clock.move(timedelta(seconds=1))
     await remove_from_audience(project, campaign, ids[emails[0]])
     await project.client.post(f"/audiences/{campaign['audienceId']}/contacts/by-email", {"email": emails[0]})
@@ -60,8 +60,8 @@ async def test_a_contact_who_leaves_and_rejoins_gets_one_message(project, clock,
 
 
 async def test_a_contact_who_joins_and_leaves_after_the_start_gets_no_message(project, clock, work_off):
-    campaign, emails = await prepared(project, 2)
-    await act(project, campaign, "send")
+    campaign, emails = await create_campaign(project, 2)
+    await request_action(project, campaign, "send")
     clock.move(timedelta(seconds=1))
     path = f"/audiences/{campaign['audienceId']}/contacts"
     added = (await project.client.post(f"{path}/by-email", {"email": "late@example.com"})).json()
@@ -72,12 +72,12 @@ async def test_a_contact_who_joins_and_leaves_after_the_start_gets_no_message(pr
 
 async def test_rules_changed_after_the_start_have_no_effect(project, world, work_off):
     """The dynamic audience becomes empty in one statement."""
-    campaign, emails = await prepared(project, 5)
+    campaign, emails = await create_campaign(project, 5)
     audience = (await project.client.post("/audiences", {"name": "N"})).json()["id"]
     rules = {"conditions": [{"field": "name", "operator": "startsWith", "value": "N"}]}
     assert (await project.client.patch(f"/audiences/{audience}/rules", rules)).json()["added"] == 5
     await project.client.patch(f"/campaigns/{campaign['id']}", {"audienceId": audience})
-    await act(project, campaign, "send")
+    await request_action(project, campaign, "send")
     rules["conditions"][0]["value"] = "X"
     assert (await project.client.patch(f"/audiences/{audience}/rules", rules)).json()["removed"] == 5
     assert await count_leavers(world, campaign) == 5
@@ -90,26 +90,26 @@ async def test_rules_changed_after_the_start_have_no_effect(project, world, work
 async def test_a_contact_who_leaves_during_an_ab_test_gets_the_winner(project, world, clock, work_off, paused):
     variants = [{"name": name, "subject": name, "weight": 50} for name in "AB"]
     settings = {"abTestSamplePercent": 50, "abTestMetric": "OPEN_RATE", "abTestDurationMinutes": 60}
-    campaign, emails = await prepared(project, 20, abTestEnabled=True, variants=variants, **settings)
-    await act(project, campaign, "send")
+    campaign, emails = await create_campaign(project, 20, abTestEnabled=True, variants=variants, **settings)
+    await request_action(project, campaign, "send")
     await work_off()
     sample = set(await recipients(project))
     assert 0 < len(sample) < 20
     if paused:
-        await act(project, campaign, "pause")
+        await request_action(project, campaign, "pause")
     for contact_id in (await member_ids(project, campaign)).values():
         await remove_from_audience(project, campaign, contact_id)
     if paused:
-        await act(project, campaign, "resume")
+        await request_action(project, campaign, "resume")
     clock.move(timedelta(minutes=61))
     await work_off()
     assert await recipients(project) == sorted(emails)
 
 
 async def test_leavers_are_not_recorded_once_all_sends_exist(project, world):
-    campaign, emails = await prepared(project, 3)
+    campaign, emails = await create_campaign(project, 3)
     ids = await member_ids(project, campaign)
-    await act(project, campaign, "send")
-    await filled(world, project)
+    await request_action(project, campaign, "send")
+    await create_sends(world, project)
     await remove_from_audience(project, campaign, ids[emails[0]])
     assert await count_leavers(world, campaign) == 0

@@ -2,13 +2,13 @@
 
 from datetime import timedelta
 
-from tests.messaging.campaigns.test_campaigns import act, detail, prepared
+from tests.messaging.campaigns.test_campaigns import create_campaign, get_campaign, request_action
 
 
 async def send_copy(project, campaign):
     """Duplicate a campaign and start the copy; returns the copy."""
-    copy = (await act(project, campaign, "duplicate")).json()
-    assert (await act(project, copy, "send")).status_code == 200
+    copy = (await request_action(project, campaign, "duplicate")).json()
+    assert (await request_action(project, copy, "send")).status_code == 200
     return copy
 
 
@@ -18,15 +18,15 @@ async def test_a_campaign_suppresses_sends_above_the_cap_with_a_reason(project, 
     Defects: C6
     """
     await project.developer.patch(f"/projects/{project.id}", {"settings": {"frequencyCap": 1}})
-    campaign, emails = await prepared(project, 3)
-    await act(project, campaign, "send")
+    campaign, emails = await create_campaign(project, 3)
+    await request_action(project, campaign, "send")
     await work_off()
     new_contacts = {"contacts": [{"email": "late@example.com"}]}
     await project.client.post(f"/audiences/{campaign['audienceId']}/contacts/bulk-email", new_contacts)
     clock.move(timedelta(hours=1))
     second = await send_copy(project, campaign)
     await work_off()
-    current = await detail(project, second)
+    current = await get_campaign(project, second)
     assert (current["status"], current["stats"]["delivered"], current["stats"]["failed"]) == ("SENT", 1, 0)
     assert current["progress"]["skipped"] == {"unsubscribed": 0, "suppressed": 0, "deleted": 0, "frequencyCap": 3}
     assert (current["progress"]["audience"], current["progress"]["handedOver"]) == (4, 1)
@@ -39,31 +39,31 @@ async def test_a_campaign_suppresses_sends_above_the_cap_with_a_reason(project, 
     clock.move(timedelta(hours=23))
     third = await send_copy(project, campaign)
     await work_off()
-    assert (await detail(project, third))["stats"]["delivered"] == 3, "24 hours after the first campaign"
+    assert (await get_campaign(project, third))["stats"]["delivered"] == 3, "24 hours after the first campaign"
 
 
 async def test_campaigns_at_the_same_time_share_the_cap(project, work_off):
     """Defects: C6"""
     await project.developer.patch(f"/projects/{project.id}", {"settings": {"frequencyCap": 2}})
-    campaign, emails = await prepared(project, 4)
+    campaign, emails = await create_campaign(project, 4)
     copies = [await send_copy(project, campaign) for _ in range(4)]
     await work_off()
-    assert sum([(await detail(project, copy))["stats"]["delivered"] for copy in copies]) == 2 * len(emails)
+    assert sum([(await get_campaign(project, copy))["stats"]["delivered"] for copy in copies]) == 2 * len(emails)
 
 
 async def test_unsent_messages_and_test_messages_do_not_count(project, work_off):
     """Defects: C6"""
     await project.developer.patch(f"/projects/{project.id}", {"settings": {"frequencyCap": 1}})
-    campaign, _ = await prepared(project, 2)
+    campaign, _ = await create_campaign(project, 2)
     test_client = await project.key(environment="TEST")
     for _ in range(2):
-        copy = (await act(project, campaign, "duplicate")).json()
+        copy = (await request_action(project, campaign, "duplicate")).json()
         await test_client.post(f"/campaigns/{copy['id']}/send")
         await work_off()
-        assert (await detail(project, copy))["stats"]["delivered"] == 2
+        assert (await get_campaign(project, copy))["stats"]["delivered"] == 2
     cancelled = await send_copy(project, campaign)
-    await act(project, cancelled, "cancel")
+    await request_action(project, cancelled, "cancel")
     await work_off()
     last = await send_copy(project, campaign)
     await work_off()
-    assert (await detail(project, last))["stats"]["delivered"] == 2
+    assert (await get_campaign(project, last))["stats"]["delivered"] == 2

@@ -8,8 +8,8 @@ from psycopg import OperationalError
 
 from postern.messaging.campaigns import running
 from postern.messaging.emails import pre_send_check
-from tests.messaging.campaigns.test_campaigns import act, detail
-from tests.messaging.campaigns.test_stopping import outward, statuses
+from tests.messaging.campaigns.test_campaigns import get_campaign, request_action
+from tests.messaging.campaigns.test_stopping import send_statuses, start_relayed_campaign
 from tests.messaging.emails.test_relay import MAIL, sender
 from tests.peers.smtp_sink import Sink
 
@@ -77,13 +77,13 @@ async def all_connections_busy(sink, work_off, connections=CONNECTIONS):
 
 async def test_after_cancelling_only_messages_in_transmission_arrive(sender, sink, work_off):
     """Defects: C1"""
-    campaign, _ = await outward(sender, 40)
+    campaign, _ = await start_relayed_campaign(sender, 40)
     async with all_connections_busy(sink, work_off):
-        assert (await act(sender, campaign, "cancel")).status_code == 200
+        assert (await request_action(sender, campaign, "cancel")).status_code == 200
     await work_off()
     assert sink.accepted == CONNECTIONS
-    assert await statuses(sender, campaign) == ["CANCELLED"] * (40 - CONNECTIONS) + ["SENT"] * CONNECTIONS
-    progress = (await detail(sender, campaign))["progress"]
+    assert await send_statuses(sender, campaign) == ["CANCELLED"] * (40 - CONNECTIONS) + ["SENT"] * CONNECTIONS
+    progress = (await get_campaign(sender, campaign))["progress"]
     assert (progress["waiting"], progress["handedOver"]) == (0, CONNECTIONS)
 
 
@@ -93,11 +93,11 @@ async def test_a_fast_relay_gets_nothing_after_the_response_to_a_cancel(sender, 
 
     Defects: C1
     """
-    campaign, _ = await outward(sender, 400)
+    campaign, _ = await start_relayed_campaign(sender, 400)
     sink.reply_delay = 0.02
     work = asyncio.ensure_future(work_off())
     await sink.wait_for_messages(60)
-    assert (await act(sender, campaign, action)).status_code == 200
+    assert (await request_action(sender, campaign, action)).status_code == 200
     received_at_response = sink.accepted
     await work
     await work_off()
@@ -106,13 +106,13 @@ async def test_a_fast_relay_gets_nothing_after_the_response_to_a_cancel(sender, 
 
 
 async def test_a_committed_pause_succeeds_even_if_the_database_fails_afterwards(sender, monkeypatch):
-    campaign, _ = await outward(sender, 4)
+    campaign, _ = await start_relayed_campaign(sender, 4)
 
     async def fail(*_, **__):
         raise OperationalError("the connection is lost")
 
     monkeypatch.setattr(pre_send_check.store, "has_unsettled_transmissions", fail)
-    response = await act(sender, campaign, "pause")
+    response = await request_action(sender, campaign, "pause")
     assert (response.status_code, response.json()["status"]) == (200, "PAUSED")
 
 
@@ -120,13 +120,13 @@ async def test_after_a_pause_only_messages_in_transmission_arrive_and_resume_sen
     sender, sink, clock, work_off
 ):
     """Defects: C1"""
-    campaign, emails = await outward(sender, 30)
+    campaign, emails = await start_relayed_campaign(sender, 30)
     async with all_connections_busy(sink, work_off):
-        assert (await act(sender, campaign, "pause")).json()["status"] == "PAUSED"
+        assert (await request_action(sender, campaign, "pause")).json()["status"] == "PAUSED"
     await work_off()
     assert sink.accepted == CONNECTIONS
-    assert await statuses(sender, campaign) == ["QUEUED"] * (30 - CONNECTIONS) + ["SENT"] * CONNECTIONS
-    assert (await act(sender, campaign, "resume")).status_code == 200
+    assert await send_statuses(sender, campaign) == ["QUEUED"] * (30 - CONNECTIONS) + ["SENT"] * CONNECTIONS
+    assert (await request_action(sender, campaign, "resume")).status_code == 200
     await work_off()
     clock.move(running.POLL_INTERVAL)
     await work_off()
@@ -141,7 +141,7 @@ async def test_unsubscribed_suppressed_and_deleted_contacts_waiting_for_a_connec
     sender, sink, stranger, clock, work_off
 ):
     """Defects: C1"""
-    campaign, emails = await outward(sender, 20)
+    campaign, emails = await start_relayed_campaign(sender, 20)
     async with all_connections_busy(sink, work_off):
         unsubscribed, suppressed, deleted, *_ = sorted(set(emails) - sink.recipients())
         contacts = {
@@ -156,14 +156,14 @@ async def test_unsubscribed_suppressed_and_deleted_contacts_waiting_for_a_connec
     assert sink.accepted == 17
     clock.move(running.POLL_INTERVAL)
     await work_off()
-    current = await detail(sender, campaign)
+    current = await get_campaign(sender, campaign)
     assert current["status"] == "SENT"
     skipped = current["progress"]["skipped"]
     assert {name: skipped[name] for name in ("unsubscribed", "suppressed", "deleted")} == dict.fromkeys(
         ("unsubscribed", "suppressed", "deleted"), 1
     )
     assert (current["progress"]["waiting"], current["progress"]["handedOver"]) == (0, 17)
-    assert await statuses(sender, campaign) == ["CANCELLED"] + ["SENT"] * 17 + ["SUPPRESSED"] * 2
+    assert await send_statuses(sender, campaign) == ["CANCELLED"] + ["SENT"] * 17 + ["SUPPRESSED"] * 2
 
 
 async def test_a_single_send_that_waits_for_a_connection_can_be_cancelled_and_its_recipient_suppressed(
@@ -190,7 +190,7 @@ async def test_a_single_send_that_waits_for_a_connection_can_be_cancelled_and_it
 
 async def test_the_contact_of_an_erased_customer_gets_no_waiting_message(sender, sink, work_off):
     """Defects: C1"""
-    _, emails = await outward(sender, 12)
+    _, emails = await start_relayed_campaign(sender, 12)
     async with all_connections_busy(sink, work_off):
         address = min(set(emails) - sink.recipients())
         created = await sender.client.post("/customers", {"email": address})

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.messaging.campaigns.test_campaigns import HTML, act, detail, prepared
+from tests.messaging.campaigns.test_campaigns import HTML, create_campaign, get_campaign, request_action
 
 AB_TEST = {
     "abTestEnabled": True,
@@ -22,9 +22,11 @@ async def create_template(project, name="Other"):
 
 async def schedule_campaign(project, clock, count=2, **fields):
     """Schedule a campaign to start in two hours; returns the campaign and the addresses of its contacts."""
-    campaign, emails = await prepared(project, count, scheduledAt=(clock() + timedelta(hours=2)).isoformat(), **fields)
-    assert (await act(project, campaign, "send")).status_code == 200
-    assert (await detail(project, campaign))["status"] == "SCHEDULED"
+    campaign, emails = await create_campaign(
+        project, count, scheduledAt=(clock() + timedelta(hours=2)).isoformat(), **fields
+    )
+    assert (await request_action(project, campaign, "send")).status_code == 200
+    assert (await get_campaign(project, campaign))["status"] == "SCHEDULED"
     return campaign, emails
 
 
@@ -34,7 +36,7 @@ async def test_a_scheduled_campaign_stays_complete(project, clock, field):
     response = await project.client.patch(f"/campaigns/{campaign['id']}", {field: None})
     assert (response.status_code, response.json()["code"]) == (409, "campaign_incomplete")
     assert f"/{field}" in {error["path"] for error in response.json()["errors"]}
-    assert (await detail(project, campaign))[field] == campaign[field]
+    assert (await get_campaign(project, campaign))[field] == campaign[field]
     assert (await project.client.patch(f"/campaigns/{campaign['id']}", {"name": "New"})).json()["name"] == "New"
 
 
@@ -44,10 +46,10 @@ async def test_a_scheduled_campaign_can_be_rescheduled(project, clock, work_off)
     assert (await project.client.patch(f"/campaigns/{campaign['id']}", {"scheduledAt": later})).status_code == 200
     clock.move(timedelta(hours=3))
     await work_off()
-    assert (await detail(project, campaign))["status"] == "SCHEDULED"
+    assert (await get_campaign(project, campaign))["status"] == "SCHEDULED"
     clock.move(timedelta(hours=7))
     await work_off()
-    assert (await detail(project, campaign))["status"] == "SENT"
+    assert (await get_campaign(project, campaign))["status"] == "SENT"
 
 
 async def test_templates_of_variants_cannot_be_deleted(project, clock, work_off):
@@ -60,7 +62,7 @@ async def test_templates_of_variants_cannot_be_deleted(project, clock, work_off)
         assert (response.status_code, response.json()["code"]) == (409, "template_in_use"), response.text
     clock.move(timedelta(hours=3))
     await work_off()
-    assert (await detail(project, campaign))["status"] == "TESTING"
+    assert (await get_campaign(project, campaign))["status"] == "TESTING"
     assert (await project.client.delete(f"/templates/{first}")).status_code == 200, (
         "the content was copied at the start"
     )
@@ -72,7 +74,7 @@ async def test_a_campaign_that_cannot_start_fails_with_the_reason(project, world
     assert (await project.developer.patch("", {"settings": relay})).status_code == 200  # The domain is not verified.
     clock.move(timedelta(hours=3))
     await work_off()
-    current = await detail(project, campaign)
+    current = await get_campaign(project, campaign)
     assert current["status"] == "FAILED"
     assert "/domainId" in current["reason"]
     (event,) = (await project.client.get("/events?type=campaign.failed")).json()["data"]
@@ -81,8 +83,8 @@ async def test_a_campaign_that_cannot_start_fails_with_the_reason(project, world
 
 
 async def test_of_several_concurrent_send_requests_one_succeeds(project, work_off):
-    campaign, emails = await prepared(project, 5)
-    responses = await asyncio.gather(*(act(project, campaign, "send") for _ in range(4)))
+    campaign, emails = await create_campaign(project, 5)
+    responses = await asyncio.gather(*(request_action(project, campaign, "send") for _ in range(4)))
     assert sorted(response.status_code for response in responses) == [200, 409, 409, 409]
     await work_off()
     assert (await project.client.get("/inbox")).json()["total"] == len(emails)

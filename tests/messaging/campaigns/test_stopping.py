@@ -10,14 +10,14 @@ from postern.messaging.campaigns.work import WORK as CAMPAIGNS
 from postern.messaging.emails.delivery import deliver_claimed
 from postern.messaging.emails.pre_send_check import SendTurn, check_sends
 from postern.messaging.emails.work import SENDS, deliver_share, load_jobs
-from tests.messaging.campaigns.test_campaigns import act, detail, prepared
+from tests.messaging.campaigns.test_campaigns import create_campaign, get_campaign, request_action
 from tests.messaging.emails.test_relay import sender, sink
 
 __all__ = ["sender", "sink"]
 MARKETING = SENDS[1]
 
 
-async def claimed(world, project, work, limit=100):
+async def claim_due(world, project, work, limit=100):
     """Claim the due records of one kind of work in one project, as a worker does."""
     lanes = [
         lane for lane in (await find_due(world.db, work, world.clock())).lanes if str(lane.partition) == project.id
@@ -25,85 +25,85 @@ async def claimed(world, project, work, limit=100):
     return [job for lane in lanes for job in await claim(world.db, work, lane, world.clock(), limit)]
 
 
-async def filled(world, project):
+async def create_sends(world, project):
     """Let the campaign create its sends, without sending them."""
-    await CAMPAIGNS[0].do(world, await claimed(world, project, CAMPAIGNS[0]))
+    await CAMPAIGNS[0].do(world, await claim_due(world, project, CAMPAIGNS[0]))
 
 
-async def outward(sender, count):
+async def start_relayed_campaign(sender, count):
     """A started campaign through a relay, with all its sends waiting."""
     (domain,) = (await sender.client.get("/domains")).json()
-    campaign, emails = await prepared(sender, count, domainId=domain["id"], fromEmail="news@example.com")
-    assert (await act(sender, campaign, "send")).status_code == 200
+    campaign, emails = await create_campaign(sender, count, domainId=domain["id"], fromEmail="news@example.com")
+    assert (await request_action(sender, campaign, "send")).status_code == 200
     return campaign, emails
 
 
-async def statuses(project, campaign):
+async def send_statuses(project, campaign):
     sends = (await project.client.get(f"/campaigns/{campaign['id']}/sends?limit=100")).json()["data"]
     return sorted(send["status"] for send in sends)
 
 
 async def test_pausing_does_not_update_the_sends(sender, world):
-    campaign, _ = await outward(sender, 4)
-    await filled(world, sender)
+    campaign, _ = await start_relayed_campaign(sender, 4)
+    await create_sends(world, sender)
     async with world.db.connection() as connection:
         query = "select id, xmin::text, due_at from sends where campaign_id = %s order by id"
         before = await (await connection.execute(query, [campaign["id"]])).fetchall()
-        assert (await act(sender, campaign, "pause")).json()["status"] == "PAUSED"
+        assert (await request_action(sender, campaign, "pause")).json()["status"] == "PAUSED"
         assert await (await connection.execute(query, [campaign["id"]])).fetchall() == before
     assert len(before) == 4
 
 
 async def test_sends_that_are_ready_after_a_pause_are_not_transmitted(sender, sink, world, clock, work_off):
-    campaign, emails = await outward(sender, 4)
-    await filled(world, sender)
-    jobs = await load_jobs(world, await claimed(world, sender, MARKETING))
+    campaign, emails = await start_relayed_campaign(sender, 4)
+    await create_sends(world, sender)
+    jobs = await load_jobs(world, await claim_due(world, sender, MARKETING))
     assert len(jobs) == 4
-    await act(sender, campaign, "pause")
+    await request_action(sender, campaign, "pause")
     for job in jobs:  # The worker loaded them before the pause, and begins to transmit them only now.
         assert await deliver_claimed(world, job) == "QUEUED"
     await work_off()
     assert not sink.messages
-    await act(sender, campaign, "resume")
+    await request_action(sender, campaign, "resume")
     await work_off()
     assert sorted(message.recipients[0] for message in sink.messages) == sorted(emails)
     clock.move(running.POLL_INTERVAL)
     await work_off()
-    assert (await detail(sender, campaign))["status"] == "SENT"
+    assert (await get_campaign(sender, campaign))["status"] == "SENT"
 
 
 async def test_held_sends_have_no_due_at_and_are_released_in_batches(project, world, clock, work_off, monkeypatch):
     monkeypatch.setattr(running, "UPDATE_BATCH", 2)
-    campaign, emails = await prepared(project, 7)
-    await act(project, campaign, "send")
-    await filled(world, project)
-    await act(project, campaign, "pause")
+    campaign, emails = await create_campaign(project, 7)
+    await request_action(project, campaign, "send")
+    await create_sends(world, project)
+    await request_action(project, campaign, "pause")
     await work_off()
-    assert not await claimed(world, project, MARKETING)
-    assert (await detail(project, campaign))["progress"]["waiting"] == 7
-    await act(project, campaign, "resume")
-    await act(project, campaign, "pause")
-    await act(project, campaign, "resume")
+    assert not await claim_due(world, project, MARKETING)
+    assert (await get_campaign(project, campaign))["progress"]["waiting"] == 7
+    await request_action(project, campaign, "resume")
+    await request_action(project, campaign, "pause")
+    await request_action(project, campaign, "resume")
     await work_off()
     clock.move(running.POLL_INTERVAL)
     await work_off()
     inbox = (await project.client.get("/inbox?limit=100")).json()["data"]
     assert sorted(message["recipients"][0] for message in inbox) == sorted(emails)
-    assert (await detail(project, campaign))["status"] == "SENT"
+    assert (await get_campaign(project, campaign))["status"] == "SENT"
 
 
 async def test_a_late_worker_does_not_hold_sends_forever(project, world, clock, work_off):
     """The worker reads that the content is held, and stores this for its sends only after the content was released."""
-    campaign, _ = await prepared(project, 3)
-    await act(project, campaign, "send")
-    await filled(world, project)
-    sends = await claimed(world, project, MARKETING)
-    await act(project, campaign, "pause")
+    campaign, _ = await create_campaign(project, 3)
+    await request_action(project, campaign, "send")
+    await create_sends(world, project)
+    sends = await claim_due(world, project, MARKETING)
+    await request_action(project, campaign, "pause")
     from postern.messaging.emails import store
 
     contents = await store.get_contents(world.db, project_id=sends[0].project_id, ids=[sends[0].content_id])
     assert [content.state for content in contents] == ["HELD"]
-    await act(project, campaign, "resume")
+    await request_action(project, campaign, "resume")
     await work_off()
     await store.hold_sends(
         world.db,
@@ -115,18 +115,18 @@ async def test_a_late_worker_does_not_hold_sends_forever(project, world, clock, 
     )
     clock.move(world.settings.lease * 2)
     await work_off()
-    assert (await detail(project, campaign))["status"] == "SENT"
-    assert await statuses(project, campaign) == ["DELIVERED"] * 3
+    assert (await get_campaign(project, campaign))["status"] == "SENT"
+    assert await send_statuses(project, campaign) == ["DELIVERED"] * 3
 
 
 async def test_a_release_continues_after_the_worker_dies(project, world, clock, work_off, monkeypatch):
     monkeypatch.setattr(running, "UPDATE_BATCH", 2)
-    campaign, _ = await prepared(project, 7)
-    await act(project, campaign, "send")
-    await filled(world, project)
-    await act(project, campaign, "pause")
+    campaign, _ = await create_campaign(project, 7)
+    await request_action(project, campaign, "send")
+    await create_sends(world, project)
+    await request_action(project, campaign, "pause")
     await work_off()
-    await act(project, campaign, "resume")
+    await request_action(project, campaign, "resume")
     release, calls = running.campaign_store.release_sends, []
 
     async def fail_at_the_second_call(*args, **kwargs):
@@ -136,71 +136,71 @@ async def test_a_release_continues_after_the_worker_dies(project, world, clock, 
         return await release(*args, **kwargs)
 
     monkeypatch.setattr(running.campaign_store, "release_sends", fail_at_the_second_call)
-    await filled(world, project)
+    await create_sends(world, project)
     assert len(calls) == 2
     clock.move(CAMPAIGNS[0].lease * 2)
     await work_off()
-    assert await statuses(project, campaign) == ["DELIVERED"] * 7
+    assert await send_statuses(project, campaign) == ["DELIVERED"] * 7
 
 
 async def test_cancelling_covers_retries_and_sends_of_a_dead_worker(sender, sink, world, clock, work_off):
-    campaign, _ = await outward(sender, 3)
-    await filled(world, sender)
-    first, second, third = await claimed(world, sender, MARKETING)
+    campaign, _ = await start_relayed_campaign(sender, 3)
+    await create_sends(world, sender)
+    first, second, third = await claim_due(world, sender, MARKETING)
     sink.behaviour.replies["RCPT"] = b"451 4.2.0 Mailbox busy, try again later"
     await deliver_share(world, [first])
     sink.behaviour.replies.clear()
     await check_sends(
         world, [SendTurn(second, [second.recipient], skip_unsubscribed=True, needs_mark=True)]
     )  # The worker is killed while it transmits the second send, before it begins the third.
-    assert await statuses(sender, campaign) == ["DELAYED", "QUEUED", "QUEUED"]
-    assert (await act(sender, campaign, "cancel")).json()["status"] == "CANCELLED"
+    assert await send_statuses(sender, campaign) == ["DELAYED", "QUEUED", "QUEUED"]
+    assert (await request_action(sender, campaign, "cancel")).json()["status"] == "CANCELLED"
     await work_off()
-    assert await statuses(sender, campaign) == ["CANCELLED", "CANCELLED", "QUEUED"]
+    assert await send_statuses(sender, campaign) == ["CANCELLED", "CANCELLED", "QUEUED"]
     clock.move(timedelta(days=1))
     await work_off()
     assert not sink.messages
-    assert await statuses(sender, campaign) == ["CANCELLED"] * 3
+    assert await send_statuses(sender, campaign) == ["CANCELLED"] * 3
     ambiguous = (await sender.client.get(f"/emails/logs/{second.id}")).json()
     assert (ambiguous["ambiguousAttempts"], "may have arrived" in ambiguous["reason"]) == (1, True)
     assert (await sender.client.get(f"/emails/logs/{third.id}")).json()["reason"] == "The campaign was cancelled."
-    progress = (await detail(sender, campaign))["progress"]
+    progress = (await get_campaign(sender, campaign))["progress"]
     assert (progress["waiting"], progress["handedOver"]) == (0, 0)
 
 
 async def test_cancelling_works_in_batches(project, world, work_off, monkeypatch):
     monkeypatch.setattr(running, "UPDATE_BATCH", 2)
-    campaign, _ = await prepared(project, 7)
-    await act(project, campaign, "send")
-    await filled(world, project)
-    await act(project, campaign, "cancel")
+    campaign, _ = await create_campaign(project, 7)
+    await request_action(project, campaign, "send")
+    await create_sends(world, project)
+    await request_action(project, campaign, "cancel")
     await work_off()
-    assert await statuses(project, campaign) == ["CANCELLED"] * 7
+    assert await send_statuses(project, campaign) == ["CANCELLED"] * 7
 
 
 async def test_slow_destinations_do_not_delay_other_contacts(project, world, clock, work_off, monkeypatch):
     """Sends that wait for a retry do not count towards MAX_QUEUED."""
     monkeypatch.setattr(running, "MAX_QUEUED", 2)
     monkeypatch.setattr(running, "FILL_BATCH", 2)
-    campaign, _ = await prepared(project, 0)
+    campaign, _ = await create_campaign(project, 0)
     addresses = [f"deferred+{number}@postern.test" for number in range(4)]
     addresses += [f"z{number}-{campaign['id'][-6:]}@example.com" for number in range(4)]
     for address in addresses:  # One by one, so that their contact ids are in this order.
         await project.client.post(f"/audiences/{campaign['audienceId']}/contacts/by-email", {"email": address})
-    await act(project, campaign, "send")
+    await request_action(project, campaign, "send")
     for _ in range(5):
         await work_off()
         clock.move(running.POLL_INTERVAL)
-    assert await statuses(project, campaign) == ["DELAYED"] * 4 + ["DELIVERED"] * 4
+    assert await send_statuses(project, campaign) == ["DELAYED"] * 4 + ["DELIVERED"] * 4
 
 
 @pytest.mark.parametrize("action", ["pause", "cancel"])
 async def test_a_worker_stops_processing_a_stopped_campaign(project, world, work_off, action):
-    campaign, _ = await prepared(project, 4)
-    await act(project, campaign, "send")
-    (row,) = await claimed(world, project, CAMPAIGNS[0])
-    await act(project, campaign, action)
+    campaign, _ = await create_campaign(project, 4)
+    await request_action(project, campaign, "send")
+    (row,) = await claim_due(world, project, CAMPAIGNS[0])
+    await request_action(project, campaign, action)
     await running.run(world, row)
-    assert await statuses(project, campaign) == []
+    assert await send_statuses(project, campaign) == []
     await work_off()
-    assert await statuses(project, campaign) == []
+    assert await send_statuses(project, campaign) == []

@@ -9,7 +9,7 @@ from rich.console import Console
 from postern.cli import CannotRun, make_command
 from postern.cli.campaigns import SendRate, count_contacts, progress_bar, summary, watch_campaign
 from postern.cli.client import ProjectClient
-from tests.messaging.campaigns.test_campaigns import act, detail, prepared
+from tests.messaging.campaigns.test_campaigns import create_campaign, get_campaign, request_action
 
 
 @pytest.fixture
@@ -22,9 +22,9 @@ async def client(project, app):
 
 
 async def test_a_campaign_is_shown_until_it_is_sent(project, client, work_off, monkeypatch):
-    campaign, emails = await prepared(project, 30)
+    campaign, emails = await create_campaign(project, 30)
     await project.client.post("/suppressions", {"address": emails[0]})
-    await act(project, campaign, "send")
+    await request_action(project, campaign, "send")
     output, observed = io.StringIO(), []
 
     async def work_instead_of_sleeping(_seconds):
@@ -48,9 +48,9 @@ async def test_a_campaign_is_shown_until_it_is_sent(project, client, work_off, m
 
 
 async def test_the_command_ends_when_the_campaign_is_cancelled(project, client):
-    campaign, _ = await prepared(project, 3)
-    await act(project, campaign, "send")
-    await act(project, campaign, "cancel")
+    campaign, _ = await create_campaign(project, 3)
+    await request_action(project, campaign, "send")
+    await request_action(project, campaign, "cancel")
     last = await watch_campaign(client, campaign["id"], lambda *_: None)
     assert summary(last).startswith("Cancelled: 0 sent")
 
@@ -69,10 +69,10 @@ def test_the_rate_is_measured_over_the_last_seconds():
 
 
 async def test_progress_includes_the_expected_number(project):
-    campaign, _ = await prepared(project, 4)
-    assert (await detail(project, campaign))["progress"]["expected"] == 0
-    await act(project, campaign, "send")
-    progress = (await detail(project, campaign))["progress"]
+    campaign, _ = await create_campaign(project, 4)
+    assert (await get_campaign(project, campaign))["progress"]["expected"] == 0
+    await request_action(project, campaign, "send")
+    progress = (await get_campaign(project, campaign))["progress"]
     assert (progress["expected"], progress["audience"]) == (4, 0)
 
 

@@ -226,27 +226,27 @@ async def test_sign_up_at_the_limit_is_refused_and_reveals_no_accounts(project, 
 
 
 async def test_a_campaign_that_exceeds_the_plan_does_not_start(project, world, work_off, clock):
-    from tests.messaging.campaigns.test_campaigns import act, detail, prepared
+    from tests.messaging.campaigns.test_campaigns import create_campaign, get_campaign, request_action
 
-    campaign, _ = await prepared(project, 4)
+    campaign, _ = await create_campaign(project, 4)
     hold(world, "free: emails=3")
-    refused = await act(project, campaign, "send")
+    refused = await request_action(project, campaign, "send")
     assert told(refused) == REFUSED
     assert refused.json()["detail"] == "The free plan allows 3 emails; 0 are used. Choose a larger plan."
-    assert (await detail(project, campaign))["status"] == "DRAFT"
+    assert (await get_campaign(project, campaign))["status"] == "DRAFT"
     later = (clock() + timedelta(minutes=5)).isoformat()
     await project.client.patch(f"/campaigns/{campaign['id']}", {"scheduledAt": later})
-    assert (await act(project, campaign, "send")).status_code == 200, "it is asked when it starts"
+    assert (await request_action(project, campaign, "send")).status_code == 200, "it is asked when it starts"
     clock.move(timedelta(minutes=5))
     await work_off()
-    failed = await detail(project, campaign)
+    failed = await get_campaign(project, campaign)
     assert failed["status"] == "FAILED"
     assert (await billing(project))["usage"]["emails"] == 0
-    again, _ = await prepared(project, 4)
+    again, _ = await create_campaign(project, 4)
     hold(world, "free: emails=4")
-    assert (await act(project, again, "send")).status_code == 200
+    assert (await request_action(project, again, "send")).status_code == 200
     await work_off()
-    assert (await detail(project, again))["status"] == "SENT"
+    assert (await get_campaign(project, again))["status"] == "SENT"
     assert (await billing(project))["usage"]["emails"] == 4
     assert told(await project.client.post("/emails", MAIL)) == REFUSED
 

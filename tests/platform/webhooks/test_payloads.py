@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from postern.platform.events.model import CAMPAIGN_SEND_EVENTS, EVENT_NAMES
-from tests.messaging.campaigns.test_campaigns import act, prepared
+from tests.messaging.campaigns.test_campaigns import create_campaign, request_action
 
 
 def told(receiver):
@@ -68,12 +68,12 @@ async def test_events_of_contacts_audiences_and_automations_name_the_contact(sub
 async def test_events_of_a_campaign_have_the_rendered_subject_and_the_contact(subscribe, receiver, project, work_off):
     """Defects: C2"""
     await subscribe("email.*", "campaign.*")
-    campaign, emails = await prepared(project, 2)
+    campaign, emails = await create_campaign(project, 2)
     await project.client.post("/suppressions", {"address": emails[1]})
     late = f"{uuid4().hex}@example.com"
     bulk = {"contacts": [{"email": late, "attributes": {"name": "Late"}}]}
     await project.client.post(f"/audiences/{campaign['audienceId']}/contacts/bulk-email", bulk)
-    await act(project, campaign, "send")
+    await request_action(project, campaign, "send")
     await work_off()
     mail = [(type_, data) for type_, data in told(receiver) if type_.startswith("email.")]
     assert {type_ for type_, _ in mail} <= set(CAMPAIGN_SEND_EVENTS)
@@ -85,8 +85,8 @@ async def test_events_of_a_campaign_have_the_rendered_subject_and_the_contact(su
 async def test_a_campaign_message_that_was_never_composed_has_no_subject(subscribe, receiver, project, work_off):
     """Defects: C2"""
     await subscribe("email.*")
-    campaign, _ = await prepared(project, 1, subject="Hello {{ name | upper(1) }}")
-    await act(project, campaign, "send")
+    campaign, _ = await create_campaign(project, 1, subject="Hello {{ name | upper(1) }}")
+    await request_action(project, campaign, "send")
     await work_off()
     ((type_, data),) = told(receiver)
     assert (type_, data["subject"]) == ("email.failed", None)
