@@ -26,6 +26,7 @@ DAYS_WITH_MAIL = 4
 MAX_STATEMENTS = 60
 """A worker that kills itself does so at one of this many first SQL statements."""
 END_SECONDS = 300
+"""Maximum time to wait for a worker to end."""
 PRO = {"match": "all", "conditions": [{"field": "plan", "operator": "eq", "value": "pro"}]}
 SUBJECT = re.compile(rb"^Subject: (.*?)\r$", re.MULTILINE)
 
