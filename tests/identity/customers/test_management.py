@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from tests.identity.customers.conftest import new_address
-from tests.messaging.campaigns.test_campaigns import prepared
+from tests.messaging.campaigns.test_campaigns import create_campaign
 
 
 async def create(client, **fields):
@@ -288,7 +288,7 @@ async def test_the_timeline_is_paged_without_gaps(project):
 
 
 async def test_all_mails_to_a_customer_are_in_the_timeline(auth, project, work_off):
-    campaign, (address,) = await prepared(project, 1)
+    campaign, (address,) = await create_campaign(project, 1)
     sign_up = await auth.signed_up(address)
     customer, ada = sign_up["customer"]["id"], auth.as_(sign_up["accessToken"])
     await project.client.post(f"/campaigns/{campaign['id']}/send")

@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 
 from postern.messaging.emails.rules import rate, reached
-from tests.messaging.campaigns.test_ab_people import TEST, winner_of
-from tests.messaging.campaigns.test_campaigns import BROWSER, act, detail, prepared
+from tests.messaging.campaigns.test_ab_people import TEST, end_test
+from tests.messaging.campaigns.test_campaigns import BROWSER, create_campaign, get_campaign, request_action
 from tests.messaging.emails.test_relay import sender, sink  # noqa: F401 - fixtures
 
 ACCEPTED_STATUSES = ("SENT", "DELIVERED", "COMPLAINED")
@@ -73,7 +73,7 @@ async def test_a_single_delivery_report_does_not_decide_an_ab_test(sender, stran
     Defects: M13
     """
     (domain,) = (await sender.client.get("/domains")).json()
-    campaign, _ = await prepared(
+    campaign, _ = await create_campaign(
         sender,
         12,
         **TEST,
@@ -85,7 +85,7 @@ async def test_a_single_delivery_report_does_not_decide_an_ab_test(sender, stran
     contact = {"contacts": [{"email": f"delivered+{uuid4().hex[:6]}@postern.test", "attributes": {"name": "D"}}]}
     added = await sender.client.post(f"/audiences/{campaign['audienceId']}/contacts/bulk-email", contact)
     assert added.status_code in (200, 201, 202), added.text
-    started = await act(sender, campaign, "send")
+    started = await request_action(sender, campaign, "send")
     assert started.status_code == 200, started.text
     await work_off()
     sends = (await sender.client.get(f"/campaigns/{campaign['id']}/sends?limit=100")).json()["data"]
@@ -97,11 +97,11 @@ async def test_a_single_delivery_report_does_not_decide_an_ab_test(sender, stran
     sent_of_variant = [send for send in by_subject[variant_with_report] if send["status"] == "SENT"]
     for send in [sent_of_variant[0], *by_subject[other_variant]]:
         await stranger.get(f"/t/o/{send['id']}", headers=BROWSER)
-    name, finished = await winner_of(sender, clock, work_off, campaign)
+    name, finished = await end_test(sender, clock, work_off, campaign)
     assert name == other_variant
     rates = {variant["name"]: variant["stats"]["openRate"] for variant in finished["variants"]}
     assert rates[other_variant] == 1
     assert rates[variant_with_report] == pytest.approx(1 / len(by_subject[variant_with_report]), abs=1e-6)
     evidence_rates = {variant["variantId"]: variant["rate"] for variant in finished["evidence"]["variants"]}
     assert {variant["name"]: evidence_rates[variant["id"]] for variant in finished["variants"]} == rates
-    assert (await detail(sender, campaign))["stats"]["delivered"] == 1
+    assert (await get_campaign(sender, campaign))["stats"]["delivered"] == 1
