@@ -343,7 +343,8 @@ async def require_roles(
 ) -> None:
     """Lock the roles `keys` for key share, so that they cannot be deleted before the transaction assigns them.
 
-    Raises RoleUnknown for roles that cannot be assigned in `scope`, at `path` formatted with the index in `keys`.
+    Raises RoleUnknown if one of them cannot be assigned in `scope`. The path of the error is `path`, in which `{}`
+    stands for the index in `keys`.
     """
     custom_keys = [key for key in keys if key not in SYSTEM_ROLES]
     existing = (

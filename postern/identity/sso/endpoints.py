@@ -181,7 +181,7 @@ async def begin_sso(
 
     The browser returns to `redirectUrl`, which must be among the project's `redirectUrls`, with `code` and `state`, or
     with `error`. Exchange the code at `auth/token`: with the verifier if you sent a `codeChallenge` (S256, RFC 7636),
-    otherwise with a secret key.
+    otherwise with a secret key. A `test` link shows the result as a page instead, and needs no `redirectUrl`.
     """
     call, connection = await public_connection(call, conn_id)
     if test is None:

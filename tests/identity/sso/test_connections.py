@@ -69,7 +69,7 @@ async def test_a_connection_belongs_to_its_organization_and_project(connected, n
     path_of_other_organization = f"/b2b/organizations/{other['id']}/sso-connections/{connected.connection['id']}"
     assert (await connected.client.get(path_of_other_organization)).status_code == 404
     other_project = await new_project()
-    other_organization = await other_project.client.post("/b2b/organizations", {"name": "Mine"})
+    other_organization = await other_project.client.post("/b2b/organizations", {"name": "Other"})
     path_of_other_project = (
         f"/b2b/organizations/{other_organization.json()['id']}/sso-connections/{connected.connection['id']}"
     )
@@ -125,7 +125,7 @@ EXPIRED = keys("expired", not_after=datetime(2024, 1, 1, tzinfo=UTC)).pem
         ({"idpCertificate": [EXPIRED]}, "/idpCertificate", "expired"),
         ({"domain": "unverified.example"}, "/domain", "domain_not_verified"),
     ],
-    ids=["entity id", "address", "certificate", "expired", "domain"],
+    ids=["entity id", "URL", "certificate", "expired", "domain"],
 )
 async def test_activation_reports_what_is_missing(acme, fields, path, code):
     await acme.connect(active=False, **fields)
@@ -169,22 +169,24 @@ async def test_a_domain_verified_by_another_organization_cannot_be_used(acme):
     assert [error["code"] for error in answer.json()["errors"]] == ["domain_not_verified"]
 
 
-async def test_an_active_connection_is_blocked_while_its_domain_is_lapsed(connected):
+async def test_an_active_connection_is_held_without_its_domain(connected):
     await connected.remove_domain()
     assert (await connected.client.get(connected.connection_path)).json()["held"] == "DOMAIN_NOT_VERIFIED"
 
 
-@pytest.mark.parametrize("how", ["removed", "lapsed", "while suspended"])
-async def test_a_new_owner_of_a_domain_is_not_blocked_by_the_former_connection(connected, clock, work_off, zone, how):
+@pytest.mark.parametrize("domain_loss", ["removed", "lapsed", "removed while suspended"])
+async def test_a_new_owner_of_a_domain_is_not_blocked_by_the_former_connection(
+    connected, clock, work_off, zone, domain_loss
+):
     domain_name, former_path = connected.domain["domain"], connected.connection_path
-    if how == "lapsed":
+    if domain_loss == "lapsed":
         zone.remove(connected.domain["recordName"])
         for _ in range(4):  # Three misses, and 72 hours between the first and the last.
             clock.move(timedelta(days=1))
             await work_off()
     else:
         await connected.remove_domain()
-    if how == "while suspended":
+    if domain_loss == "removed while suspended":
         organization_path = f"/b2b/organizations/{connected.organization['id']}"
         assert (await connected.client.patch(organization_path, {"status": "SUSPENDED"})).status_code == 200
     assert (await connected.client.get(former_path)).json()["held"] is not None
