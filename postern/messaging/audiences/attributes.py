@@ -15,7 +15,7 @@ from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import Body, Deleted, new_id
 from postern.messaging.audiences import store
-from postern.messaging.audiences.csv_cells import DeclaredType, types_of
+from postern.messaging.audiences.csv_cells import KnownType, types_of
 from postern.messaging.audiences.model import (
     ATTRIBUTE_NAME_LIMIT,
     ATTRIBUTES_PER_PROJECT,
@@ -182,10 +182,10 @@ def _type_rows(types: Mapping[str, AttributeType]) -> list[dict[str, Any]]:
     return [{"id": new_id(), "name": name, "type": kind} for name, kind in types.items()]
 
 
-async def known_types(db: Queries, project_id: UUID) -> dict[str, DeclaredType]:
+async def known_types(db: Queries, project_id: UUID) -> dict[str, KnownType]:
     """The declared and inferred types of a project's attributes, keyed by name."""
     attributes = await store.attribute_types(db, project_id=project_id)
-    return {attribute.name: DeclaredType(attribute.type, attribute.inferred) for attribute in attributes}
+    return {attribute.name: KnownType(attribute.type, attribute.inferred) for attribute in attributes}
 
 
 def read_types(text: str | None) -> dict[str, AttributeType]:

@@ -88,7 +88,8 @@ class Utf8Detector:
     """Detects whether a file, fed in chunks, is UTF-8. Takes time linear in the file's size.
 
     Non-ASCII lines of a file in another encoding are rarely valid UTF-8, while a damaged UTF-8 file still has many
-    valid ones. So the majority of the non-ASCII lines decides. Lines longer than `line_limit` bytes are ignored.
+    valid ones. So the majority of the non-ASCII lines decides; the lines of a chunk count as one if all of them are
+    valid. Lines longer than `line_limit` bytes are ignored.
     """
 
     def __init__(self, line_limit: int) -> None:
@@ -110,13 +111,13 @@ class Utf8Detector:
 
     @property
     def is_utf8(self) -> bool:
-        """Whether at least half of the non-ASCII lines so far are valid UTF-8."""
+        """Whether valid lines are at least as many as invalid ones so far; true if all lines are ASCII."""
         return self._valid >= self._invalid
 
     def _count(self, lines: bytes) -> None:
         if lines.isascii():
             return
-        if _decodes(lines):
+        if _decodes(lines):  # Splitting many valid lines would take time, so together they count as one.
             self._valid += 1
             return
         for line in lines.split(b"\n"):

@@ -96,7 +96,7 @@ async def create_contact(call: Call, data: NewContact) -> Contact:
     """
     check_attributes(data.attributes)
     attributes = {name: value for name, value in data.attributes.items() if value is not None}
-    email, key = _address(data.email)
+    email, key = _parse_address(data.email)
     async with call.db.transaction() as tx:
         await store.lock_audiences_shared(tx, project_id=call.project_id)
         new = StoredContact(
@@ -110,7 +110,7 @@ async def create_contact(call: Call, data: NewContact) -> Contact:
         contact = await store.insert_contact(tx, new, inferred_from(attributes), now=call.now)
         if contact is None:
             raise ContactExists
-        await _created(tx, call.project_id, contact, call.now, actor_of(call))
+        await _record_created(tx, call.project_id, contact, call.now, actor_of(call))
     return contact
 
 
@@ -133,7 +133,7 @@ async def change_contact(call: Call, id: UUID, data: ContactChange) -> Contact:
     and removes the address from the suppression list if it was added there by an unsubscribe; suppressions for bounces
     and complaints stay.
     """
-    email, key = _address(data.email) if data.email is not UNSET else (None, None)
+    email, key = _parse_address(data.email) if data.email is not UNSET else (None, None)
     async with call.db.transaction() as tx:
         await store.lock_audiences_shared(tx, project_id=call.project_id)
         contact = await store.lock_contact(tx, project_id=call.project_id, id=id)
@@ -152,7 +152,7 @@ async def change_contact(call: Call, id: UUID, data: ContactChange) -> Contact:
         new_state = msgspec.structs.replace(
             contact,
             email=email or contact.email,
-            attributes=contact.attributes if data.attributes is UNSET else _merged(contact, data.attributes),
+            attributes=contact.attributes if data.attributes is UNSET else _merge(contact, data.attributes),
             unsubscribed=contact.unsubscribed or had_unsubscribed if data.unsubscribed is UNSET else data.unsubscribed,
         )
         try:
@@ -195,18 +195,18 @@ async def require_contact(db: Queries, project_id: UUID, id: UUID) -> Contact:
 
 
 async def contact_of(db: Queries, project_id: UUID, email: str) -> Contact | None:
-    """The contact with an address, in any case; None if there is none. Raises AddressInvalid."""
+    """The contact with an address, compared case-insensitively; None if there is none. Raises AddressInvalid."""
     return await store.contact_by_key(db, project_id=project_id, email_key=normalise(email))
 
 
 async def contact_ids(db: Queries, addresses: Sequence[tuple[UUID, str]]) -> dict[tuple[UUID, str], UUID]:
     """Contact ids for pairs of project id and address, keyed by these pairs; pairs without a contact are omitted.
 
-    Addresses can be in any case. Raises AddressInvalid.
+    Addresses are compared case-insensitively. Raises AddressInvalid.
     """
     pairs = {(project_id, normalise(address)): (project_id, address) for project_id, address in addresses}
     rows = await store.contact_ids(
-        db, project_id=[project_id for project_id, _ in pairs], email_key=[key for _, key in pairs]
+        db, project_id=[project_id for project_id, _ in pairs], email_keys=[key for _, key in pairs]
     )
     return {pairs[row.project_id, row.email_key]: row.id for row in rows}
 
@@ -243,15 +243,15 @@ async def find_or_create(
         existing = await store.contact_by_key(tx, project_id=project_id, email_key=key)
         assert existing is not None
         return existing
-    await _created(tx, project_id, created, now, actor)
+    await _record_created(tx, project_id, created, now, actor)
     return created
 
 
 async def erase_contact(tx: Transaction, project_id: UUID, email: str) -> list[UUID]:
     """Delete the contact with an address and its audience memberships, without recording an event.
 
-    Returns the ids of contacts whose data other features still have to erase, among them contacts with that address
-    that were deleted earlier.
+    Returns the ids of all contacts that had the address, also of those deleted earlier, so that other features can
+    erase their data. A digest of the address is kept if the contact had unsubscribed. Raises AddressInvalid.
     """
     await store.lock_audiences_shared(tx, project_id=project_id)
     contact = await contact_of(tx, project_id, email)
@@ -283,7 +283,8 @@ async def merge_attributes(
 ) -> list[UUID]:
     """Merge the same attributes into many contacts (null removes one); returns the ids of changed contacts.
 
-    Records events and updates dynamic audiences. Contacts whose attributes would exceed a limit are not changed.
+    Records events and updates dynamic audiences. Contacts whose attributes would exceed a limit are not changed. The
+    caller has checked names and values (`check_attributes`).
     """
     await store.lock_audiences_shared(tx, project_id=project_id)
     changed = await store.merge_attributes(
@@ -336,9 +337,10 @@ async def touch_engagement(
     opened_at: datetime | None = None,
     clicked_at: datetime | None = None,
 ) -> None:
-    """Store when contacts last opened or clicked, and update audiences whose rules use it. Unknown ids are ignored.
+    """Store when contacts last opened or clicked, and update audiences whose rules use these times.
 
-    Records only audience joins and leaves as events: opens and clicks are events of their sends.
+    Earlier times than the stored ones, None and unknown ids are ignored. Records only audience joins and leaves as
+    events: opens and clicks are events of their sends.
     """
     await store.lock_audiences_shared(tx, project_id=project_id)
     await store.touch_contacts(
@@ -347,7 +349,8 @@ async def touch_engagement(
     await contacts_changed(tx, project_id, contact_ids, now, engagement_only=True)
 
 
-async def _created(tx: Transaction, project_id: UUID, contact: Contact, now: Moment, actor: ChangeActor) -> None:
+async def _record_created(tx: Transaction, project_id: UUID, contact: Contact, now: Moment, actor: ChangeActor) -> None:
+    """Record that a contact was created, and evaluate audiences for it."""
     event = events.make_event(project_id, "contact.created", contact.id, now, **actor._asdict(), email=contact.email)
     await events.record_all(tx, [event])
     await contacts_changed(tx, project_id, [contact.id], now, actor)
@@ -388,14 +391,14 @@ async def _change(
         await store.remember_unsubscribed(tx, project_id=project_id, email_key=former_key, now=now)
     if not changed.unsubscribed:
         await store.forget_unsubscribed(tx, project_id=project_id, email_key=current_key)
-    names = ["contact.updated"]
+    event_names = ["contact.updated"]
     if changed.unsubscribed and not contact.unsubscribed:
-        names.append("contact.unsubscribed")
+        event_names.append("contact.unsubscribed")
     data = {"email": changed.email, "changed": fields, **data}
     if "unsubscribed" in fields:
         data["unsubscribed"] = changed.unsubscribed
     await events.record_all(
-        tx, [events.make_event(project_id, name, contact.id, now, **actor._asdict(), **data) for name in names]
+        tx, [events.make_event(project_id, name, contact.id, now, **actor._asdict(), **data) for name in event_names]
     )
     await contacts_changed(tx, project_id, [contact.id], now, actor)
     return changed
@@ -406,13 +409,14 @@ def _differ(first: Any, second: Any) -> bool:
     return msgspec.json.encode(first, order="deterministic") != msgspec.json.encode(second, order="deterministic")
 
 
-def _merged(contact: Contact, change: dict[str, Any]) -> dict[str, Any]:
+def _merge(contact: Contact, change: dict[str, Any]) -> dict[str, Any]:
+    """The contact's attributes after a change. Raises Invalid."""
     merged = {name: value for name, value in {**contact.attributes, **change}.items() if value is not None}
     check_attributes(merged)
     return merged
 
 
-def _address(text: str) -> tuple[str, str]:
+def _parse_address(text: str) -> tuple[str, str]:
     """An address in stored and in normalised form. Raises Invalid."""
     try:
         spec = parse_address(text).spec

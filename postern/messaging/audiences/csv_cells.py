@@ -20,18 +20,20 @@ class CellFault(Exception):
     """A cell that does not match the type of its attribute; the message says which format is expected."""
 
 
-class DeclaredType(NamedTuple):
-    """The type of an attribute, and how it was set."""
+class KnownType(NamedTuple):
+    """The type of an attribute, and whether it was declared or inferred."""
 
     type: AttributeType
     inferred: bool
     """Whether the type was inferred from values; then a cell that does not match it is kept as a string."""
 
 
-Declarations = Mapping[str, DeclaredType]
+KnownTypes = Mapping[str, KnownType]
 """Types of attributes by name."""
 Reader = Callable[[str], Any]
 """Parses a non-empty cell; returns its value, or None for a blank cell. Raises CellFault."""
+TypeParser = Callable[[str], Any]
+"""Parses a cell as a value of one type; returns None if the cell does not match the type."""
 
 
 def type_of(value: Any) -> AttributeType | None:
@@ -95,6 +97,7 @@ def infer(cells: Iterable[str]) -> AttributeType | None:
 
 
 def _kind_of(cell: str) -> str:
+    """The type that a cell matches; `object` for a JSON object, which is no attribute type."""
     first = cell[0]
     if first in "-0123456789" and _PLAIN_NUMBER.fullmatch(cell):
         return "number"
@@ -108,18 +111,19 @@ def _kind_of(cell: str) -> str:
     return "string"
 
 
-def reader_of(declared: DeclaredType | None) -> Reader:
-    """The parser for cells of an attribute; `declared` is None if the attribute has no type.
+def reader_of(known_type: KnownType | None) -> Reader:
+    """The parser for cells of an attribute with this type.
 
-    The parser of a declared type raises CellFault for other cells; that of an inferred type keeps them as strings.
+    For a cell that does not match, the parser raises CellFault if the type was declared, and returns a string if it was
+    inferred. Without a type (None), cells are JSON objects or strings.
     """
-    if declared is None:
+    if known_type is None:
         return _object_or_text
-    if declared.type == "string":
+    if known_type.type == "string":
         return _text
-    if declared.type == "date" and declared.inferred:
+    if known_type.type == "date" and known_type.inferred:
         return _inferred_date
-    strict, lenient, fault = _READERS[declared.type]
+    strict, lenient, fault = _PARSERS[known_type.type]
 
     def read(cell: str) -> Any:
         value = strict(cell)
@@ -129,9 +133,9 @@ def reader_of(declared: DeclaredType | None) -> Reader:
         stripped = text.strip()
         if not stripped:
             return None
-        value = (strict if declared.inferred else lenient)(stripped)
-        if value is None and not declared.inferred:
-            raise CellFault(f"{fault}; the attribute is declared as {declared.type}")
+        value = (strict if known_type.inferred else lenient)(stripped)
+        if value is None and not known_type.inferred:
+            raise CellFault(f"{fault}; the attribute is declared as {known_type.type}")
         return text if value is None else value
 
     return read
@@ -158,10 +162,10 @@ def _json(text: str) -> Any:
 def _number(text: str) -> int | float | None:
     if _PLAIN_NUMBER.fullmatch(text):
         return float(text) if "." in text else int(text)
-    return _large_number(text, _NUMBER)
+    return _parse_number(text, _NUMBER)
 
 
-def _large_number(text: str, pattern: re.Pattern[str]) -> int | float | None:
+def _parse_number(text: str, pattern: re.Pattern[str]) -> int | float | None:
     if len(text) > NUMBER_LENGTH or not pattern.fullmatch(text):
         return None
     number = float(text)
@@ -171,7 +175,7 @@ def _large_number(text: str, pattern: re.Pattern[str]) -> int | float | None:
 
 
 def _lenient_number(text: str) -> int | float | None:
-    return _large_number(text, _LENIENT_NUMBER)
+    return _parse_number(text, _LENIENT_NUMBER)
 
 
 _BOOLEANS: Final[dict[str, bool]] = {"true": True, "false": False}
@@ -206,10 +210,11 @@ def _list(text: str) -> list[Any] | None:
     return value if isinstance(value, list) else None  # pyright: ignore[reportUnknownVariableType]
 
 
-_READERS: Final[dict[AttributeType, tuple[Reader, Reader, str]]] = {
+_PARSERS: Final[dict[AttributeType, tuple[TypeParser, TypeParser, str]]] = {
     "number": (_number, _lenient_number, "is not a number like 1234.5"),
     "boolean": (_boolean, _lenient_boolean, "is neither true nor false"),
     "date": (_date, _date, "is not an ISO 8601 date like 2026-01-31"),
     "list": (_list, _list, 'is not a JSON list like ["a", "b"]'),
 }
-"""Per type: the parser if the type is inferred, the parser if it is declared, and the error message."""
+"""Per type: the strict parser, which is used first and alone if the type is inferred; the lenient parser, which is
+also used if the type is declared; and the error message."""

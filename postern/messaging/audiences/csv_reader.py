@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -18,7 +18,7 @@ from postern.kernel.http.pagination import unescape_formula
 from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.values import JSON_DEPTH_LIMIT, is_too_deep, to_json
 from postern.messaging.audiences.charsets import BY_HEADER, CODECS, FALLBACK, charset_of_mark
-from postern.messaging.audiences.csv_cells import CellFault, Declarations, Reader, infer, reader_of
+from postern.messaging.audiences.csv_cells import CellFault, KnownTypes, Reader, infer, reader_of
 from postern.messaging.audiences.csv_headers import (
     NAME_LIMIT,
     field_of,
@@ -130,8 +130,11 @@ class CsvRecord(msgspec.Struct, frozen=True):
     """The cells of a row, or why it is invalid, and where the next row begins."""
 
     number: int
+    """Number of the line on which the row begins, counted from 1."""
     cells: list[str] | None
+    """The cells; None if the row is invalid."""
     fault: str | None
+    """Why the row is invalid; None if it is valid."""
     next_line: int
     next_position: int
 
@@ -139,14 +142,14 @@ class CsvRecord(msgspec.Struct, frozen=True):
 def layout_of(columns: Sequence[ContactImportColumn], delimiter: str, charset: str) -> ColumnLayout:
     """The layout for columns with known targets."""
     targets = [column.target for column in columns]
-    index = {target: number for number, target in enumerate(targets) if target in FIELDS}
+    index_of_field = {target: index for index, target in enumerate(targets) if target in FIELDS}
     return ColumnLayout(
         delimiter,
         [target.removeprefix("attributes.") if target and target not in FIELDS else None for target in targets],
-        index.get("email", -1),
-        index.get("unsubscribed"),
-        index.get("subscribed"),
-        index.get("attributes"),
+        index_of_field.get("email", -1),
+        index_of_field.get("unsubscribed"),
+        index_of_field.get("subscribed"),
+        index_of_field.get("attributes"),
         charset,
     )
 
@@ -163,28 +166,30 @@ def read_header(
     """
     if start.startswith(b"PK\x03\x04"):
         raise ImportFileInvalid("This is a ZIP archive or an Excel workbook; save it as CSV (UTF-8).")
-    marked = charset_of_mark(start)
-    certain_charset = marked[0] if marked else declared or ("utf-8" if is_utf8 else None)
-    position = marked[1] if marked else 0
+    marked_charset, position = charset_of_mark(start) or (None, 0)
+    certain_charset = marked_charset or declared or ("utf-8" if is_utf8 else None)
     lines = [*islice(split_lines([start[position : position + HEADER_BYTES]], certain_charset or FALLBACK), 2)]
-    number, separator = 1, _separator(lines[0][0]) if lines else None
+    first_line, first_length = lines[0] if lines else (b"", 0)
+    line_number, separator = 1, _separator(first_line)
     if separator is not None:
-        number, position = 2, position + lines.pop(0)[1]
+        line_number, position, lines = 2, position + first_length, lines[1:]
     raw, length = lines[0] if lines else (b"", 0)
     if not raw.strip(b"\r\n\t ,;"):
-        raise ImportFileInvalid("The file is empty: it begins with a header line that has an `email` column.")
-    _check_line(raw)
+        raise ImportFileInvalid("The file is empty; it must begin with a header line that has an `email` column.")
+    _check_header_line(raw)
     charset, text = _decode_header(raw, certain_charset, position, separator)
-    columns, notices, delimiter = _map_header(text, [separator] if separator else DELIMITERS, mapping or {}, number)
+    columns, notices, delimiter = _map_header(
+        text, [separator] if separator else DELIMITERS, mapping or {}, line_number
+    )
     return CsvHeader(
         charset=charset,
-        charset_from="BOM" if marked else "DECLARED" if declared else "DETECTED",
+        charset_from="BOM" if marked_charset else "DECLARED" if declared else "DETECTED",
         delimiter=delimiter,
         delimiter_from="DECLARED" if separator else "DETECTED",
-        line=number,
+        line=line_number,
         length=position + length,
         columns=columns,
-        notices=[*notices, *_warnings(start, charset, declared if not marked else None)],
+        notices=[*notices, *_warnings(start, charset, None if marked_charset else declared)],
     )
 
 
@@ -192,7 +197,10 @@ _SEPARATOR = re.compile(rb'"?sep=(.)"?\r?\n?', re.IGNORECASE | re.DOTALL)
 
 
 def _separator(line: bytes) -> str | None:
-    """The delimiter from a line `sep=;`, which spreadsheets write before the header. Raises ImportFileInvalid."""
+    """The delimiter in a line `sep=;`, which spreadsheets write before the header; None for any other line.
+
+    Raises ImportFileInvalid if the delimiter is not supported.
+    """
     match = _SEPARATOR.fullmatch(line)
     if match is None:
         return None
@@ -201,22 +209,23 @@ def _separator(line: bytes) -> str | None:
     return separator
 
 
-def _check_line(line: bytes) -> None:
+def _check_header_line(line: bytes) -> None:
+    """Raises ImportFileInvalid if the line contains NUL characters or is too long."""
     if b"\0" in line[:ROW_LIMIT]:
-        every_other = line[1:9:2].strip(b"\0") == b"" or line[:8:2].strip(b"\0") == b""
+        is_like_utf16 = line[1:9:2].strip(b"\0") == b"" or line[:8:2].strip(b"\0") == b""
         raise ImportFileInvalid(
             "The first line is not a CSV header: it contains NUL characters.",
             next="It looks like UTF-16 without a byte order mark: declare `charset=utf-16le` or `charset=utf-16be`."
-            if every_other
+            if is_like_utf16
             else "Save the file as CSV (UTF-8).",
         )
     if len(line) > ROW_LIMIT:
-        raise _carriage_returns_only(line) or ImportFileInvalid(
+        raise _carriage_return_problem(line) or ImportFileInvalid(
             f"The first line is not a CSV header: it is longer than {ROW_LIMIT} bytes."
         )
 
 
-def _carriage_returns_only(line: bytes) -> ImportFileInvalid | None:
+def _carriage_return_problem(line: bytes) -> ImportFileInvalid | None:
     """The problem for a file whose lines end with a carriage return only; None for other files."""
     if b"\r" not in line.rstrip(b"\r\n"):
         return None
@@ -232,7 +241,7 @@ def _decode_header(raw: bytes, certain_charset: str | None, position: int, separ
     If `certain_charset` is None, the encoding is the one of BY_HEADER that gives the most known column names.
     """
     candidates: list[tuple[int, str, str]] = []
-    for rank, charset in enumerate((certain_charset,) if certain_charset else BY_HEADER):
+    for charset in (certain_charset,) if certain_charset else BY_HEADER:
         try:
             text = raw.decode(_codec_of_lines(charset)).removeprefix("\ufeff")
         except UnicodeDecodeError as error:
@@ -240,15 +249,18 @@ def _decode_header(raw: bytes, certain_charset: str | None, position: int, separ
                 raise _undecodable(charset, raw, error.start, position) from None
             continue
         delimiters = [separator] if separator else DELIMITERS
-        best = max(sum(map(is_known, (_names(text, delimiter) or [])[:COLUMN_LIMIT])) for delimiter in delimiters)
-        candidates.append((-best if not certain_charset else rank, charset, text))
+        known_names = max(
+            sum(map(is_known, (_split_names(text, delimiter) or [])[:COLUMN_LIMIT])) for delimiter in delimiters
+        )
+        candidates.append((known_names, charset, text))
     if not candidates:
-        raise _undecodable("utf-8", raw, _first_fault(raw), position)
-    _, charset, text = min(candidates, key=lambda candidate: candidate[0])
+        raise _undecodable("utf-8", raw, _first_invalid_byte(raw), position)
+    _, charset, text = max(candidates, key=lambda candidate: candidate[0])
     return charset, text
 
 
-def _first_fault(raw: bytes) -> int:
+def _first_invalid_byte(raw: bytes) -> int:
+    """Index of the first byte that is not UTF-8."""
     try:
         raw.decode()
     except UnicodeDecodeError as error:
@@ -257,20 +269,22 @@ def _first_fault(raw: bytes) -> int:
 
 
 def _undecodable(charset: str, raw: bytes, index: int, position: int) -> ImportFileInvalid:
+    """The problem for a header, at byte `position` of the file, that is invalid from its byte `index` on."""
     if charset.startswith("utf-16"):  # `split_lines` yields UTF-16 lines as UTF-8.
-        place = position + _size(raw[:index].decode())
-        message = f"The header is not {charset}: half of a character is missing at byte {place} of the file."
+        offset = position + _utf16_size(raw[:index].decode())
+        message = f"The header is not {charset}: half of a character is missing at byte {offset} of the file."
     else:
-        place = position + index
-        message = f"The header is not {charset}: byte 0x{raw[index]:02X} at offset {place} of the file."
+        offset = position + index
+        message = f"The header is not {charset}: byte 0x{raw[index]:02X} at offset {offset} of the file."
     return ImportFileInvalid(
         message,
-        errors=[ProblemError(path=f"byte/{place}", code="undecodable", message=message)],
+        errors=[ProblemError(path=f"byte/{offset}", code="undecodable", message=message)],
         next="Declare the file's encoding, such as `charset=windows-1252`, or save the file as CSV (UTF-8).",
     )
 
 
-def _names(text: str, delimiter: str) -> list[str] | None:
+def _split_names(text: str, delimiter: str) -> list[str] | None:
+    """The column names in a header line; None if a quote is wrong or the line is empty."""
     try:
         return [name.strip() for name in next(csv.reader([text], delimiter=delimiter, strict=True))]
     except (csv.Error, StopIteration):
@@ -281,44 +295,41 @@ def _map_header(
     text: str, delimiters: Sequence[str], mapping: Mapping[str, str | None], line: int
 ) -> tuple[list[ContactImportColumn], list[ContactImportNotice], str]:
     """The columns with their targets, notices, and the delimiter. Raises ImportFileInvalid or Invalid."""
-    best: tuple[tuple[bool, int, int], list[str], str] | None = None
+    candidates: list[tuple[tuple[bool, int, int], list[str], str]] = []
     for delimiter in delimiters:
-        names = _names(text, delimiter)
+        names = _split_names(text, delimiter)
         if names is None:
             continue
         first_names = names[:COLUMN_LIMIT]
         has_email = any(field_of(name) == "email" or mapping.get(name) == "email" for name in first_names)
         score = (has_email, sum(name in mapping for name in first_names), len(names))
-        if best is None or score > best[0]:
-            best = score, names, delimiter
-    if best is None:
-        raise _carriage_returns_only(text.encode()) or ImportFileInvalid(
+        candidates.append((score, names, delimiter))
+    if not candidates:
+        raise _carriage_return_problem(text.encode()) or ImportFileInvalid(
             "The first line is not a CSV header: a quote is not closed, or text follows a closing quote."
         )
-    _, names, delimiter = best
+    _, names, delimiter = max(candidates, key=lambda candidate: candidate[0])
     if len(names) > COLUMN_LIMIT:
         raise ImportFileInvalid(f"The file has more than {COLUMN_LIMIT} columns.")
-    columns, notices = _map_columns(names, _declared(names, mapping))
+    columns, notices = _map_columns(names, _declared_targets(names, mapping))
     if not any(column.target == "email" for column in columns):
-        notices.insert(0, _no_email(names, line))
-    attributes = [column for column in columns if column.target and column.target not in FIELDS]
-    if len(attributes) > EXPORTED_ATTRIBUTES:
+        notices.insert(0, _missing_email_notice(names, line))
+    attribute_columns = [column for column in columns if column.target and column.target not in FIELDS]
+    if len(attribute_columns) > EXPORTED_ATTRIBUTES:
         message = f"The file has more than {EXPORTED_ATTRIBUTES} columns of attributes."
-        notices.append(
-            _notice(
-                "too_many_columns", message, next=f"Exclude columns, for example {_example(attributes[-1].name, None)}."
-            )
-        )
+        next_step = f"Exclude columns, for example {_columns_parameter(attribute_columns[-1].name, None)}."
+        notices.append(_notice("too_many_columns", message, next=next_step))
     return columns, notices, delimiter
 
 
-def _declared(names: Sequence[str], mapping: Mapping[str, str | None]) -> dict[int, str | None]:
+def _declared_targets(names: Sequence[str], mapping: Mapping[str, str | None]) -> dict[int, str | None]:
     """The caller's column mapping, keyed by index. Raises Invalid for a column that does not exist."""
-    plain = [plain_name(name) for name in names]
+    plain_names = [plain_name(name) for name in names]
     targets: dict[int, str | None] = {}
     for name, target in mapping.items():
-        indexes = [index for index, other in enumerate(names) if other == name.strip()]
-        indexes = indexes or [index for index, other in enumerate(plain) if other and other == plain_name(name)]
+        indexes = [index for index, column_name in enumerate(names) if column_name == name.strip()]
+        if not indexes and (plain := plain_name(name)):
+            indexes = [index for index, column_name in enumerate(plain_names) if column_name == plain]
         if not indexes:
             listed = ", ".join(f"`{column}`" for column in names[:NAMES_SHOWN] if column)
             raise Invalid.at("query/columns", f"The file has no column `{name}`; it has {listed}.", "column_missing")
@@ -330,64 +341,72 @@ def _map_columns(
     names: Sequence[str], declared: Mapping[int, str | None]
 ) -> tuple[list[ContactImportColumn], list[ContactImportNotice]]:
     """Map all columns to targets; returns them with notices for invalid, repeated and doubtful columns."""
-    claims = _claimed_columns(names, declared)
+    field_columns = _columns_of_fields(names, declared)
     columns: list[ContactImportColumn] = []
     notices: list[ContactImportNotice] = []
     column_numbers: dict[str, int] = {}
     for index, name in enumerate(names):
         number = index + 1
-        target, decided_by = _target(index, name, declared, claims)
-        if target and target not in FIELDS and (fault := attribute_fault(target.removeprefix("attributes."), None)):
+        target, decided_by = _target_of(index, name, declared, field_columns)
+        if (
+            target
+            and target not in FIELDS
+            and (fault := attribute_fault(target.removeprefix("attributes."), value=None))
+        ):
             notices.append(_notice("column_invalid", f"Column {number}: {fault}", number))
         elif target in column_numbers:
-            message = f"Columns {column_numbers[target]} and {number} are both `{name}`."
-            if names[column_numbers[target] - 1] != name:
-                message = f"Columns {column_numbers[target]} and {number} are both mapped to `{target}`."
-            next_step = (
-                "Rename one of them in the file."
-                if names[column_numbers[target] - 1] == name
-                else (f"Rename one of them in the file, or exclude one: {_example(name, None)}.")
-            )
+            first_number = column_numbers[target]
+            if names[first_number - 1] == name:
+                message = f"Columns {first_number} and {number} are both `{name}`."
+                next_step = "Rename one of them in the file."
+            else:
+                message = f"Columns {first_number} and {number} are both mapped to `{target}`."
+                next_step = f"Rename one of them in the file, or exclude one: {_columns_parameter(name, None)}."
             notices.append(_notice("column_repeated", message, number, next=next_step))
         if target:
             column_numbers.setdefault(target, number)
         columns.append(ContactImportColumn(number=number, name=name, target=target, decided_by=decided_by))
         if decided_by == "ATTRIBUTE":
-            notices += _column_hints(number, name, claims)
+            notices += _column_hints(number, name, field_columns)
     return columns, notices
 
 
-Claims = dict[str, tuple[ColumnDecision, set[int]]]
-"""For each field, why columns are mapped to it, and their indexes. More than one index is an error."""
+class FieldColumns(NamedTuple):
+    """The columns that are mapped to a field of the contact. More than one is an error in the file."""
+
+    decided_by: ColumnDecision
+    indexes: set[int]
 
 
-def _claimed_columns(names: Sequence[str], declared: Mapping[int, str | None]) -> Claims:
-    """The columns that are mapped to the contact's own fields, by field.
+def _columns_of_fields(names: Sequence[str], declared: Mapping[int, str | None]) -> dict[str, FieldColumns]:
+    """The columns that are mapped to the contact's own fields, keyed by field.
 
     Precedence: the caller's mapping, then columns with the field's exact name, then the first synonym in the file.
     """
-    claims: Claims = {}
+    field_columns: dict[str, FieldColumns] = {}
     for index, target in declared.items():
         if target in FIELDS:
-            claims.setdefault(target, ("DECLARED", set()))[1].add(index)
-    rest = [(index, name) for index, name in enumerate(names) if index not in declared]
+            field_columns.setdefault(target, FieldColumns("DECLARED", set())).indexes.add(index)
+    undeclared = [(index, name) for index, name in enumerate(names) if index not in declared]
     for field in ("email", "unsubscribed", "attributes"):
-        if field in claims:
+        if field in field_columns:
             continue
-        if exact := {index for index, name in rest if name.casefold() == field}:
-            claims[field] = ("EXACT", exact)
-        elif other := [(index, plain_name(name)) for index, name in rest if field_of(name) == field]:
-            claims[field] = ("SYNONYM", {index for index, plain in other if plain == other[0][1]})
-    return claims
+        if exact := {index for index, name in undeclared if name.casefold() == field}:
+            field_columns[field] = FieldColumns("EXACT", exact)
+        elif synonyms := [(index, plain_name(name)) for index, name in undeclared if field_of(name) == field]:
+            _, first_synonym = synonyms[0]
+            indexes = {index for index, plain in synonyms if plain == first_synonym}
+            field_columns[field] = FieldColumns("SYNONYM", indexes)
+    return field_columns
 
 
-def _target(
-    index: int, name: str, declared: Mapping[int, str | None], claims: Claims
+def _target_of(
+    index: int, name: str, declared: Mapping[int, str | None], field_columns: dict[str, FieldColumns]
 ) -> tuple[str | None, ColumnDecision]:
     """The target of a column (None if it is not imported), and how the target was chosen."""
     if index in declared:
         return declared[index], "DECLARED"
-    for field, (decided_by, indexes) in claims.items():
+    for field, (decided_by, indexes) in field_columns.items():
         if index in indexes:
             return field, decided_by
     if not name or name.casefold() in EXPORT_COLUMNS:
@@ -396,21 +415,22 @@ def _target(
     return f"attributes.{name.removeprefix('attributes.').strip()}", "ATTRIBUTE"
 
 
-def _column_hints(number: int, name: str, claims: Claims) -> list[ContactImportNotice]:
+def _column_hints(number: int, name: str, field_columns: dict[str, FieldColumns]) -> list[ContactImportNotice]:
     """Notices for a column that becomes an attribute but may be meant as a field."""
     field = field_of(name)
-    if field in claims:
-        message = f"Column {number}, `{name}`, becomes an attribute: column {min(claims[field][1]) + 1} is `{field}`."
-        next_step = f"To use this column instead, add {_example(name, field)}."
+    if field in field_columns:
+        field_number = min(field_columns[field].indexes) + 1
+        message = f"Column {number}, `{name}`, becomes an attribute: column {field_number} is `{field}`."
+        next_step = f"To use this column instead, add {_columns_parameter(name, field)}."
         return [_notice("column_not_used", message, number, blocking=False, next=next_step)]
-    if may_mean_subscribed(name) and "unsubscribed" not in claims and "subscribed" not in claims:
+    if may_mean_subscribed(name) and "unsubscribed" not in field_columns and "subscribed" not in field_columns:
         message = f"Column {number}, `{name}`, becomes an attribute and does not unsubscribe contacts."
-        next_step = f"If it says whether a contact is subscribed, add {_example(name, 'subscribed')}."
+        next_step = f"If it says whether a contact is subscribed, add {_columns_parameter(name, 'subscribed')}."
         return [_notice("subscribed_not_used", message, number, blocking=False, next=next_step)]
     return []
 
 
-def _no_email(names: Sequence[str], line: int) -> ContactImportNotice:
+def _missing_email_notice(names: Sequence[str], line: int) -> ContactImportNotice:
     place = "first" if line == 1 else "second"
     message = f"There is no column `email` in the header, which is the {place} line of the file."
     if any("@" in name for name in names):
@@ -418,11 +438,14 @@ def _no_email(names: Sequence[str], line: int) -> ContactImportNotice:
             "email_column_missing", message, next="Add a header line with the column names before the first contact."
         )
     example_name = next((name for name in names if name and len(name) <= NAME_LIMIT), "Name")
-    next_step = f"Rename the column in the file, or map one to it, for example {_example(example_name, 'email')}."
+    next_step = (
+        f"Rename the column in the file, or map one to it, for example {_columns_parameter(example_name, 'email')}."
+    )
     return _notice("email_column_missing", message, next=next_step)
 
 
-def _example(name: str, target: str | None) -> str:
+def _columns_parameter(name: str, target: str | None) -> str:
+    """The query parameter that maps a column to a target; None excludes the column."""
     return f"`columns={msgspec.json.encode({name: target}).decode()}`"
 
 
@@ -440,7 +463,7 @@ def _warnings(start: bytes, charset: str, declared: str | None) -> list[ContactI
     if start.isascii():
         return []
     try:
-        start[: start.rfind(b"\n") + 1 or None].decode()
+        start[: start.rfind(b"\n") + 1 or None].decode()  # Complete lines, because `start` may end within a character.
     except UnicodeDecodeError:
         return []
     message = f"The file is declared to be {charset}, but it is UTF-8."
@@ -483,21 +506,22 @@ def _split_utf16(chunks: Iterable[bytes], codec: str) -> Iterator[tuple[bytes, i
         lines = (rest + decoder.decode(chunk)).split("\n")
         rest = lines.pop()
         for line in lines:
-            yield _as_utf8(line if dropped else line + "\n"), _size(line) + 2 + dropped
+            yield _as_utf8(line if dropped else line + "\n"), _utf16_size(line) + 2 + dropped
             dropped = 0
         if len(rest) > ROW_LIMIT + 1:
-            dropped += _size(rest[ROW_LIMIT + 1 :])
+            dropped += _utf16_size(rest[ROW_LIMIT + 1 :])
             rest = rest[: ROW_LIMIT + 1]
-    cut = len(decoder.getstate()[0])  # Bytes of an incomplete character at the end of the file.
-    if rest or cut:
-        yield _as_utf8(rest) + b"\xff" * bool(cut), _size(rest) + dropped + cut
+    incomplete, _ = decoder.getstate()  # The first bytes of a character that the end of the file cuts off.
+    if rest or incomplete:
+        # The byte 0xFF makes the line invalid UTF-8, so it is rejected.
+        yield _as_utf8(rest) + b"\xff" * bool(incomplete), _utf16_size(rest) + dropped + len(incomplete)
 
 
 def _as_utf8(line: str) -> bytes:
     return line.encode("utf-8", "surrogatepass")
 
 
-def _size(text: str) -> int:
+def _utf16_size(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass"))
 
 
@@ -506,7 +530,7 @@ def _codec_of_lines(charset: str) -> str:
     return "utf-8" if charset.startswith("utf-16") else CODECS[charset]
 
 
-def read_lines(
+def read_records(
     layout: ColumnLayout, lines: Iterator[tuple[bytes, int]], *, number: int, position: int
 ) -> Iterator[CsvRecord]:
     """Yield the rows from byte `position` of the file on, which is the start of line `number`.
@@ -515,21 +539,21 @@ def read_lines(
     """
     source = _LineSource(lines, number, position, layout.charset)
     while True:
-        source.begin()
+        source.begin_row()
         reader = csv.reader(source, delimiter=layout.delimiter, strict=True)
         first_line = source.number
         try:
             for cells in reader:
-                source.end()
+                source.end_row()
                 if cells:
                     yield CsvRecord(first_line, cells, None, source.number, source.position)
                 first_line = source.number
             return
         except (csv.Error, RowFault) as error:
-            if source.at_end and not source.taken:
+            if source.at_end and not source.row_lines:
                 return
-            source.put_back()
-            yield CsvRecord(first_line, None, _reason(str(error)), source.number, source.position)
+            source.skip_first_line()
+            yield CsvRecord(first_line, None, _fault_message(str(error)), source.number, source.position)
 
 
 def read_batch(
@@ -539,14 +563,15 @@ def read_batch(
 
     `chunks` are the bytes of the file from `position` on, which is the start of line `number`.
     """
-    records = read_lines(layout, split_lines(chunks, layout.charset), number=number, position=position)
+    records = read_records(layout, split_lines(chunks, layout.charset), number=number, position=position)
     for count, record in enumerate(records, start=1):
         yield record
         if count >= rows or record.next_position - position >= BATCH_BYTES:
             return
 
 
-def _reason(message: str) -> str:
+def _fault_message(message: str) -> str:
+    """A message for callers, from that of a RowFault or of an error of Python's csv module."""
     if "unexpected end of data" in message or "row is longer" in message or "field larger" in message:
         return f"A quote is never closed, or the row is longer than {ROW_LIMIT} bytes."
     if "expected after" in message:
@@ -565,30 +590,30 @@ class _LineSource:
         self._lines = lines
         self._charset, self._codec = charset, _codec_of_lines(charset)
         self._pending: list[tuple[bytes, int]] = []
-        self._size = 0
-        self._rereadable = REREAD_LIMIT
+        self._row_size = 0
+        self._rereadable_bytes = REREAD_LIMIT
         self.number = number
         self.position = position
-        self.taken: list[tuple[bytes, int]] = []
+        self.row_lines: list[tuple[bytes, int]] = []
         self.at_end = False
 
-    def begin(self) -> None:
+    def begin_row(self) -> None:
         """Begin a row with the next line."""
-        self.taken, self._size = [], 0
+        self.row_lines, self._row_size = [], 0
 
-    def end(self) -> None:
-        """Count the lines of the current row, which is complete, and begin the next row."""
-        self.number += len(self.taken)
-        self.position += self._size
-        self._rereadable += REREAD_SHARE * self._size
-        self.begin()
+    def end_row(self) -> None:
+        """Advance `number` and `position` to the line after the current row, and begin the next row."""
+        self.number += len(self.row_lines)
+        self.position += self._row_size
+        self._rereadable_bytes += REREAD_SHARE * self._row_size
+        self.begin_row()
 
-    def put_back(self) -> None:
-        """After an invalid row: skip its first line, and parse its other lines again as the next rows."""
-        self._pending += self.taken[:0:-1]
-        self._rereadable -= sum(size for _, size in self.taken[1:])
-        self.taken, self._size = self.taken[:1], self.taken[0][1]
-        self.end()
+    def skip_first_line(self) -> None:
+        """End an invalid row after its first line; its other lines are parsed again as the next rows."""
+        self._pending += reversed(self.row_lines[1:])
+        self._rereadable_bytes -= sum(size for _, size in self.row_lines[1:])
+        self.row_lines, self._row_size = self.row_lines[:1], self.row_lines[0][1]
+        self.end_row()
 
     def __iter__(self) -> "_LineSource":
         return self
@@ -598,28 +623,30 @@ class _LineSource:
         if entry is None:
             self.at_end = True
             raise StopIteration
-        self.taken.append(entry)
+        self.row_lines.append(entry)
         line, size = entry
-        self._size += size
-        if self._size > ROW_LIMIT or (len(self.taken) > 1 and self._size > self._rereadable):
+        self._row_size += size
+        if self._row_size > ROW_LIMIT or (len(self.row_lines) > 1 and self._row_size > self._rereadable_bytes):
             raise RowFault("The row is longer than allowed.")
         try:
             return line.decode(self._codec)
         except UnicodeDecodeError as error:
-            raise RowFault(_not_in(self._charset, line, error.start)) from None
+            raise RowFault(_undecodable_line(self._charset, line, error.start)) from None
 
 
-def _not_in(charset: str, line: bytes, index: int) -> str:
+def _undecodable_line(charset: str, line: bytes, index: int) -> str:
     if charset.startswith("utf-16"):
         return f"The line is not {charset}: half of a character is missing."
     return f"The line is not {charset}: byte 0x{line[index]:02X} at offset {index} of the line."
 
 
-def infer_columns(layout: ColumnLayout, records: Sequence[CsvRecord], known: Declarations) -> dict[str, AttributeType]:
+def infer_columns(
+    layout: ColumnLayout, records: Sequence[CsvRecord], known_types: KnownTypes
+) -> dict[str, AttributeType]:
     """Infer the types of columns whose attributes have none yet, from all cells of these rows."""
     types: dict[str, AttributeType] = {}
     for index, name in enumerate(layout.columns):
-        if name is not None and name not in known:
+        if name is not None and name not in known_types:
             column = (
                 record.cells[index] for record in records if record.cells is not None and index < len(record.cells)
             )
@@ -628,7 +655,7 @@ def infer_columns(layout: ColumnLayout, records: Sequence[CsvRecord], known: Dec
     return types
 
 
-def readers_of(layout: ColumnLayout, types: Declarations) -> list[tuple[int, str, Reader]]:
+def readers_of(layout: ColumnLayout, types: KnownTypes) -> list[tuple[int, str, Reader]]:
     """The columns mapped to attributes: index, attribute name and parser of each."""
     return [(index, name, reader_of(types.get(name))) for index, name in enumerate(layout.columns) if name is not None]
 
@@ -714,9 +741,9 @@ def read_email(text: str) -> tuple[str, str]:
     """
     local, _, domain = text.rpartition("@")
     if len(text) <= 254 and len(local) <= 64 and text.isascii() and _LOCAL.fullmatch(local):
-        known = _domain(domain)
-        if known is not None and len(local) + 1 + len(known) <= 254:
-            return f"{local}@{known}", f"{local.lower()}@{known}"
+        parsed_domain = _parse_domain(domain)
+        if parsed_domain is not None and len(local) + 1 + len(parsed_domain) <= 254:
+            return f"{local}@{parsed_domain}", f"{local.lower()}@{parsed_domain}"
     try:
         spec = parse_address(text).spec
         return spec, normalise(spec)
@@ -727,7 +754,8 @@ def read_email(text: str) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=65_536)
-def _domain(domain: str) -> str | None:
+def _parse_domain(domain: str) -> str | None:
+    """The domain in normalised form; None if the full parser must decide."""
     if domain.endswith(".") or domain != domain.strip():
         return None
     try:

@@ -13,7 +13,7 @@ from postern.messaging.audiences.model import (
     InferredAttributeTypes,
     StartedImport,
 )
-from postern.messaging.audiences.store import DECLARE
+from postern.messaging.audiences.store import INSERT_INFERRED_TYPES
 from postern.platform.events.bulk_store import RECORD_HAPPENED, BulkEvents
 
 
@@ -38,12 +38,12 @@ class UploadChunk(Record):
     data: bytes
 
 
-# Insert or update contacts and record their events. The batch is one JSON parameter: PostgreSQL reads 10,000 rows from
-# it about as fast as from COPY, without a staging table. `id` is used only for inserted contacts, so a returned row
-# whose id is among the staged ones was created.
+# Insert or update contacts and record their events; with the mode `skip`, existing contacts stay as they are. The batch
+# is one JSON parameter: PostgreSQL reads 10,000 rows from it about as fast as from COPY, without a staging table. `id`
+# is used only for inserted contacts, so a returned row whose id is among the staged ones was created.
 @statement(
     "with"
-    + DECLARE
+    + INSERT_INFERRED_TYPES
     + """, staged as materialized (
         select row.line, row.id, row.email, row.email_key, row.attributes, row.unsubscribed or exists (
             select from unsubscribed_addresses u
@@ -192,7 +192,8 @@ async def get_first_chunk(db: Queries, *, project_id: UUID, import_id: UUID, sta
 async def get_chunk_at(db: Queries, *, project_id: UUID, import_id: UUID, position: int) -> UploadChunk | None: ...
 
 
-# Delete chunks that are imported completely: those before the chunk at `position`, except the first one.
+# Delete chunks that are imported completely: those before the chunk at `position`, except the first, which contains the
+# header.
 @statement("""
     delete from contact_import_pieces
     where project_id = %(project_id)s and import_id = %(import_id)s and starts_at > 0 and starts_at < (

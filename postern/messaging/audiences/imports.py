@@ -29,7 +29,7 @@ from postern.messaging.audiences.attributes import (
     require_declarable,
 )
 from postern.messaging.audiences.charsets import CODECS, Utf8Detector, charset_named
-from postern.messaging.audiences.csv_cells import Declarations, DeclaredType, Reader, cells_of, types_of
+from postern.messaging.audiences.csv_cells import KnownType, KnownTypes, Reader, cells_of, types_of
 from postern.messaging.audiences.csv_headers import field_of
 from postern.messaging.audiences.csv_reader import (
     BATCH_BYTES,
@@ -247,11 +247,11 @@ async def preview_contact_import(
     async with call.db.transaction() as tx:
         await require_declarable(tx, call.project_id, types)
         declared = await known_types(tx, call.project_id)
-    declared |= {name: DeclaredType(kind, False) for name, kind in types.items()}
+    declared |= {name: KnownType(kind, inferred=False) for name, kind in types.items()}
     previews: Previews = call.world.resources.setdefault(Previews, Previews())
     with previews.counted(call.project_id):
         try:
-            file = await _receive(request, options, None)
+            file = await _receive(request, options, store_chunk=None)
         except InternalServerException:
             raise UploadBroken from None
         async with previews.semaphore:
@@ -283,14 +283,16 @@ class Previews:
                 del self._running[project_id]
 
     async def aclose(self) -> None:
-        """Does nothing; resources of a World must have it."""
+        """Does nothing; a resource of a World must have this method."""
 
 
 class ImportOptions(msgspec.Struct, frozen=True):
     """How the caller asks to read a file."""
 
     charset: str | None
+    """The declared encoding; None if it is detected."""
     columns: dict[str, str | None]
+    """The targets that the caller maps columns to, keyed by column name; None excludes a column."""
 
 
 class ReceivedFile(msgspec.Struct, frozen=True):
@@ -302,17 +304,19 @@ class ReceivedFile(msgspec.Struct, frozen=True):
 
 
 def _read_options(request: RawRequest, charset: str | None, columns: str | None) -> ImportOptions:
-    """Parse `Content-Type` and the query parameters. Raises UnsupportedMediaType or Invalid."""
+    """Parse `Content-Type` and the query parameters `charset` and `columns`. Raises UnsupportedMediaType or Invalid."""
     media_type, parameters = request.content_type
     if media_type and media_type.strip().lower() not in CSV_TYPES:
         raise UnsupportedMediaType("Send the file itself as `Content-Type: text/csv`.")
     if charset is not None:
-        return ImportOptions(_charset(charset, "query/charset"), _columns(columns))
+        return ImportOptions(_parse_charset(charset, "query/charset"), _parse_columns(columns))
     label = parameters.get("charset")
-    return ImportOptions(None if label is None else _charset(label, "header/Content-Type"), _columns(columns))
+    return ImportOptions(
+        None if label is None else _parse_charset(label, "header/Content-Type"), _parse_columns(columns)
+    )
 
 
-def _charset(label: str, where: str) -> str:
+def _parse_charset(label: str, where: str) -> str:
     charset = charset_named(label)
     if charset is None:
         message = f"The encoding `{label[:40]}` is not supported. Supported are: {', '.join(CODECS)}."
@@ -320,7 +324,7 @@ def _charset(label: str, where: str) -> str:
     return charset
 
 
-def _columns(text: str | None) -> dict[str, str | None]:
+def _parse_columns(text: str | None) -> dict[str, str | None]:
     """Parse the query parameter `columns`. Raises Invalid."""
     if text is None:
         return {}
@@ -331,16 +335,15 @@ def _columns(text: str | None) -> dict[str, str | None]:
         message = 'Expected a JSON object of column names and their targets, such as {"Kunde": "email"}.'
         raise Invalid.at(where, message) from None
     for name, target in mapping.items():
-        attribute = target.removeprefix("attributes.") if target else None
-        if target in (None, *FIELDS):
+        if target is None or target in FIELDS:
             continue
-        if not target or attribute == target or attribute is None:
+        if not target.startswith("attributes."):
             choices = ", ".join(f"`{field}`" for field in FIELDS)
             message = (
                 f"The target of `{name[:100]}` must be one of {choices}, an attribute (`attributes.name`), or null."
             )
             raise Invalid.at(where, message)
-        if fault := attribute_fault(attribute, None):
+        if fault := attribute_fault(target.removeprefix("attributes."), value=None):
             raise Invalid.at(where, f"`{name[:100]}`: {fault}")
     return mapping
 
@@ -388,20 +391,20 @@ async def _receive(request: RawRequest, options: ImportOptions, store_chunk: Sto
     return ReceivedFile(await asyncio.to_thread(parse_header), bytes(start), size)
 
 
-def _preview(file: ReceivedFile, known: Declarations) -> ContactImportPreview:
+def _preview(file: ReceivedFile, types_before: KnownTypes) -> ContactImportPreview:
     """Compute how an import would read a file."""
     header, layout = file.header, file.header.layout
     importable = not any(notice.blocking for notice in header.notices)
     chunks = [file.start[header.length :]]
-    lines = [*read_batch(layout, chunks, number=header.line + 1, position=header.length)]
-    inferred = infer_columns(layout, lines, known)
-    types = {name: DeclaredType(kind, True) for name, kind in inferred.items()} | dict(known)
-    readers, first_rows = readers_of(layout, types), lines[:PREVIEW_ROWS]
-    samples: list[list[str]] = [[] for _ in header.columns]
-    for line in first_rows:
-        for cell, cells in zip(line.cells or (), samples, strict=False):
-            if cell.strip() and len(cells) < PREVIEW_SAMPLES:
-                cells.append(cell.strip()[:SAMPLE_LIMIT])
+    records = [*read_batch(layout, chunks, number=header.line + 1, position=header.length)]
+    inferred = infer_columns(layout, records, types_before)
+    types = {name: KnownType(kind, inferred=True) for name, kind in inferred.items()} | dict(types_before)
+    readers, first_records = readers_of(layout, types), records[:PREVIEW_ROWS]
+    samples_by_column: list[list[str]] = [[] for _ in header.columns]
+    for record in first_records:
+        for cell, samples in zip(record.cells or (), samples_by_column, strict=False):
+            if cell.strip() and len(samples) < PREVIEW_SAMPLES:
+                samples.append(cell.strip()[:SAMPLE_LIMIT])
     return ContactImportPreview(
         charset=header.charset,
         charset_from=header.charset_from,
@@ -412,27 +415,27 @@ def _preview(file: ReceivedFile, known: Declarations) -> ContactImportPreview:
             ContactImportPreviewColumn(
                 **msgspec.structs.asdict(column),
                 type=types[name].type if name in types else None,
-                samples=cells,
+                samples=samples,
             )
-            for column, name, cells in zip(header.columns, layout.columns, samples, strict=True)
+            for column, name, samples in zip(header.columns, layout.columns, samples_by_column, strict=True)
         ],
-        rows=[_preview_row(layout, line, readers) for line in first_rows] if importable else [],
+        rows=[_preview_row(layout, record, readers) for record in first_records] if importable else [],
         problems=header.notices,
         importable=importable,
     )
 
 
 def _preview_row(
-    layout: ColumnLayout, line: CsvRecord, readers: Sequence[tuple[int, str, Reader]]
+    layout: ColumnLayout, record: CsvRecord, readers: Sequence[tuple[int, str, Reader]]
 ) -> ContactImportPreviewRow:
     try:
-        row = row_of(layout, line, readers)
+        row = row_of(layout, record, readers)
     except RowFault as fault:
         return ContactImportPreviewRow(
-            line=line.number, email=None, unsubscribed=None, attributes=None, error=str(fault)
+            line=record.number, email=None, unsubscribed=None, attributes=None, error=str(fault)
         )
     return ContactImportPreviewRow(
-        line=line.number, email=row.email, unsubscribed=row.unsubscribed, attributes=row.attributes, error=None
+        line=record.number, email=row.email, unsubscribed=row.unsubscribed, attributes=row.attributes, error=None
     )
 
 
@@ -499,13 +502,16 @@ def _has_other_meaning(name: str) -> bool:
 async def _export_rows(
     tx: Transaction, project_id: UUID, types: Mapping[str, AttributeType]
 ) -> AsyncIterator[list[Any]]:
-    async for row in store.exported(tx, project_id=project_id):
+    async for row in store.stream_contacts(tx, project_id=project_id):
         fields = [row.id, row.email, row.unsubscribed, row.created, row.updated, row.opened, row.clicked]
         yield fields + cells_of(types, row.attributes)
 
 
 def rows_from(items: Iterable[tuple[str, dict[str, Any]]]) -> list[ImportRow]:
-    """Import rows for pairs of address and attributes. Invalid addresses are omitted, repeated ones merged."""
+    """The rows to import for pairs of address and attributes; `line` counts the pairs from 1.
+
+    Pairs with an invalid address are omitted; those with the same address become one row with merged attributes.
+    """
     rows: dict[str, ImportRow] = {}
     for number, (text, attributes) in enumerate(items, start=1):
         try:
@@ -522,9 +528,10 @@ def rows_from(items: Iterable[tuple[str, dict[str, Any]]]) -> list[ImportRow]:
 async def lock_contacts_to_import(
     tx: Transaction, project_id: UUID, keys: Sequence[str], ids: Sequence[UUID] = ()
 ) -> list[UUID]:
-    """Lock the existing contacts with these normalised addresses or ids, before an import; returns their ids.
+    """Lock the contacts with these normalised addresses or ids before an import (for no key update).
 
-    If some addresses have no contact yet, also waits for other transactions that insert many contacts.
+    Returns the ids of those that exist. If some addresses have no contact yet, also waits for other transactions that
+    insert many contacts.
     """
     keys = sorted(set(keys))
     if await store.count_existing(tx, project_id=project_id, keys=keys) < len(keys):
@@ -541,11 +548,12 @@ async def import_batch(
     actor: ChangeActor = SYSTEM,
     types: Mapping[str, AttributeType] | None = None,
 ) -> import_store.ImportedBatch:
-    """Create and update many contacts with their events and memberships in one transaction.
+    """Create and update many contacts in one statement, record the events and update audience memberships.
 
     Each address must be unique among `rows`. The caller holds the shared lock (`store.lock_audiences_shared`). With the
-    mode `skip`, existing contacts are not changed. Attributes without a type get that of `types`; if `types` is None,
-    that of their first value. Rows whose attributes would exceed a limit are omitted: `too_large` has their lines.
+    mode `skip`, existing contacts are not changed. Attributes that have no type yet get the one in `types`; if `types`
+    is None, that of their first value. Rows whose attributes, merged with those of the contact, would exceed a limit
+    are omitted; their lines are in `too_large` of the result.
     """
     if mode == "upsert":
         await lock_contacts_to_import(tx, project_id, [row.email_key for row in rows])
@@ -560,13 +568,14 @@ async def import_batch(
         attributes_limit=ATTRIBUTES_LIMIT,
         attribute_count_limit=ATTRIBUTE_COUNT_LIMIT,
     )
-    names = ("contact.created", "contact.updated", "contact.unsubscribed")
-    await events.react_to_range(tx, project_id, bulk.event_id, names, result.event_count)
+    event_names = ("contact.created", "contact.updated", "contact.unsubscribed")
+    await events.react_to_range(tx, project_id, bulk.event_id, event_names, result.event_count)
     await contacts_changed(tx, project_id, result.ids, now, actor)
     return result
 
 
 def _staged(row: ImportRow) -> dict[str, Any]:
+    """A row as `import_store.import_rows` takes it, with an id in case the contact is created."""
     return {
         "line": row.line,
         "id": new_id(),

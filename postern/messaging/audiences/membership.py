@@ -56,18 +56,19 @@ async def contacts_changed(
 ) -> None:
     """Evaluate the project's dynamic audiences for changed contacts: update memberships and record events.
 
-    The caller has held the shared lock (`store.lock_audiences_shared`) since before the change. Audiences whose rules
-    refer to other audiences (level 1 and more) are evaluated after those; `from_level=1` evaluates only them, if just
-    memberships have changed. `engagement_only`: just the time of the last open, click or custom event has changed.
+    The caller took the shared lock (`store.lock_audiences_shared`) before the change. Audiences are evaluated by level:
+    those whose rules refer to other audiences have a level of 1 or more. With `from_level=1`, only these are evaluated,
+    which suffices if only memberships changed. With `engagement_only`, only audiences are evaluated that an open, a
+    click or a custom event can affect.
     """
     if not ids:
         return
     audiences = await store.dynamic_audiences(
         tx, project_id=project_id, engagement=engagement_only, from_level=from_level
     )
-    for _, level in groupby(audiences, key=lambda audience: audience.level):
-        batch = list(level)
-        conditions, values = await _compiled(tx, project_id, batch)
+    for _, audiences_of_level in groupby(audiences, key=lambda audience: audience.level):
+        batch = list(audiences_of_level)
+        conditions, values = await _compile(tx, project_id, batch)
         bulk = actor.bulk_events(now)
         changes = await store.update_memberships(
             tx,
@@ -106,9 +107,9 @@ async def matching(db: Queries, project_id: UUID, ids: Sequence[UUID], rules: Ru
 async def refill_audience(
     tx: Transaction, project_id: UUID, audience: Audience, now: Moment, actor: ChangeActor = SYSTEM
 ) -> AudienceChangeResult:
-    """Recompute the members of a dynamic audience, and of the audiences whose rules refer to it; records events.
+    """Recompute the members of a dynamic audience, and of audiences whose rules refer to it, also indirectly.
 
-    Returns the changes of the first audience only. The caller holds the exclusive lock
+    Records events. Returns the changes of `audience` only. The caller holds the exclusive lock
     (`store.lock_audiences_exclusively`).
     """
     change = await _refill(tx, project_id, audience, now, actor)
@@ -158,8 +159,8 @@ class CompiledRules:
         self._rules: dict[UUID, Any] = {}
         self._combined: dict[tuple[UUID, ...], tuple[Composable, list[list[Any]]]] = {}
 
-    async def read(self, tx: Transaction, project_id: UUID, audiences: Sequence[DynamicAudience]) -> None:
-        """Load the rules of those audiences that are not cached."""
+    async def load(self, tx: Transaction, project_id: UUID, audiences: Sequence[DynamicAudience]) -> None:
+        """Load into the cache the rules of audiences whose rules are not cached yet."""
         uncached = [audience.id for audience in audiences if audience.rules_id not in self._rules]
         if uncached:
             if len(self._rules) > MAX_CACHED_RULES:
@@ -170,24 +171,27 @@ class CompiledRules:
                 self._rules[stored.rules_id] = stored.rules
 
     def combined(self, rules_ids: tuple[UUID, ...]) -> tuple[Composable, list[list[Any]]]:
-        """The conditions as one comma-separated SQL string, and the values of each. The result is cached."""
+        """The conditions of these rules as comma-separated SQL, and the values of each condition.
+
+        `load` must have been called for the audiences with these rules. The result is cached.
+        """
         combined = self._combined.get(rules_ids)
         if combined is None:
-            conditions = [
+            compiled = [
                 compile_rules(read_rules(self._rules[rules_id]), slot) for slot, rules_id in enumerate(rules_ids)
             ]
-            flat = SQL(", ").join([compiled.sql for compiled in conditions]).as_string(None)
-            combined = SQL(flat), [compiled.values for compiled in conditions]  # pyright: ignore[reportArgumentType]
+            flat_sql = SQL(", ").join([condition.sql for condition in compiled]).as_string(None)
+            combined = SQL(flat_sql), [condition.values for condition in compiled]  # pyright: ignore[reportArgumentType]
             if len(self._combined) >= MAX_CACHED_COMBINATIONS:
                 self._combined.clear()
             self._combined[rules_ids] = combined
         return combined
 
 
-async def _compiled(
+async def _compile(
     tx: Transaction, project_id: UUID, audiences: Sequence[DynamicAudience]
 ) -> tuple[Composable, list[list[Any]]]:
     """The SQL conditions of many audiences as elements of one array, and their values."""
-    compiled = tx.cache(CompiledRules)
-    await compiled.read(tx, project_id, audiences)
-    return compiled.combined(tuple(audience.rules_id for audience in audiences))
+    cache = tx.cache(CompiledRules)
+    await cache.load(tx, project_id, audiences)
+    return cache.combined(tuple(audience.rules_id for audience in audiences))

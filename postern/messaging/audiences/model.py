@@ -3,6 +3,7 @@
 import re
 import sys
 from datetime import timedelta
+from math import isfinite
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
@@ -201,8 +202,11 @@ class StoredRules(Record):
     rules_id: UUID | None = None
     """Identifies these rules: changed rules get another id."""
     level: int = 0
+    """0 without references to other audiences, otherwise one more than the highest level among those."""
     depends_on: list[UUID] = []
+    """Ids of the audiences that the rules refer to."""
     watches_engagement: bool = False
+    """Whether an open, a click or a custom event can change the members."""
     due_at: Moment | None = None
     """When the members are next recomputed, for rules that depend on the time."""
 
@@ -432,7 +436,7 @@ def attribute_fault(name: str, value: Any) -> str | None:
         return (
             f"An attribute's name must have 1 to {ATTRIBUTE_NAME_LIMIT} characters, without spaces at the start or end."
         )
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+    if isinstance(value, float) and not isfinite(value):
         return "This number is out of range."
     if isinstance(value, int) and abs(value) > _LARGEST_NUMBER:
         return "This number is out of range."

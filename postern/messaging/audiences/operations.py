@@ -154,7 +154,7 @@ async def change_audience(call: Call, id: UUID, data: AudienceChange) -> Audienc
     async with call.db.transaction() as tx:
         if data.type is not UNSET:
             await store.lock_audiences_exclusively(tx, project_id=call.project_id)
-        audience = await _lock(tx, call.project_id, id)
+        audience = await _lock_audience(tx, call.project_id, id)
         call.require_match(audience.updated_at)
         if data.type is not UNSET and audience.type == "DYNAMIC":
             audience = await _store_rules(tx, call, audience, None, level=0)
@@ -175,7 +175,7 @@ async def delete_audience(call: Call, id: UUID) -> Deleted:
     """
     async with call.db.transaction() as tx:
         await store.lock_audiences_exclusively(tx, project_id=call.project_id)
-        audience = await _lock(tx, call.project_id, id)
+        audience = await _lock_audience(tx, call.project_id, id)
         call.require_match(audience.updated_at)
         referring_names = [
             reference.name
@@ -186,8 +186,8 @@ async def delete_audience(call: Call, id: UUID) -> Deleted:
             raise AudienceInUse(
                 f"The rules of {', '.join(sorted(referring_names)[:5])} refer to this audience; change those first."
             )
-        if using := await usage.find_users(tx, call.project_id, id):
-            raise AudienceInUse(usage.in_use("audience", using), errors=using)
+        if users := await usage.find_users(tx, call.project_id, id):
+            raise AudienceInUse(usage.in_use("audience", users), errors=users)
         await store.delete_audience(tx, project_id=call.project_id, id=id)
         await events.record(tx, call, "audience.deleted", id, name=audience.name)
         await audit.record(tx, call, "audience.deleted", "Audience", id, name=audience.name)
@@ -214,7 +214,7 @@ async def set_audience_rules(call: Call, id: UUID, data: Rules) -> AudienceChang
     check_rules(data)
     async with call.db.transaction() as tx:
         await store.lock_audiences_exclusively(tx, project_id=call.project_id)
-        audience = await _lock(tx, call.project_id, id)
+        audience = await _lock_audience(tx, call.project_id, id)
         call.require_match(audience.updated_at)
         audience, change = await _replace_rules(tx, call, audience, data)
         await events.record(tx, call, "audience.updated", id, name=audience.name)
@@ -352,17 +352,20 @@ async def rules_of_all(db: Queries, project_id: UUID) -> list[AudienceRules]:
 
 
 async def refresh(db: Database, project_id: UUID, id: UUID, now: Moment) -> None:
-    """Recompute those audiences with time-dependent rules that are this one or that its rules refer to.
+    """Recompute an audience, and the audiences that its rules refer to, if their rules are time-dependent.
 
-    References count directly and indirectly. Does nothing if there are none; otherwise runs its own transaction.
+    References may be direct or indirect. Does nothing if none of these audiences has time-dependent rules; otherwise
+    runs in a transaction of its own and records events.
     """
-    timed = await store.timed_among(db, project_id=project_id, ids=await _with_sources(db, project_id, id))
-    if not timed:
+    time_dependent = await store.time_dependent_among(
+        db, project_id=project_id, ids=await _with_sources(db, project_id, id)
+    )
+    if not time_dependent:
         return
     async with db.transaction() as tx:
         await store.lock_audiences_exclusively(tx, project_id=project_id)
         # Ordered by level, so audiences that others refer to come first.
-        for audience_id in await store.timed_among(
+        for audience_id in await store.time_dependent_among(
             tx, project_id=project_id, ids=await _with_sources(tx, project_id, id)
         ):
             await refill_audience(tx, project_id, await require_audience(tx, project_id, audience_id), now)
@@ -398,7 +401,7 @@ async def add_to_audience(
 ) -> list[UUID]:
     """Add contacts to a STATIC audience and record events; returns the ids of new members.
 
-    Call `require_static` before. Ids without a contact are ignored.
+    Call `require_static` before, in the same transaction. Ids without a contact are ignored.
     """
     bulk = actor.bulk_events(now)
     added = await store.add_members(
@@ -418,7 +421,7 @@ async def remove_from_audience(
 ) -> bool:
     """Remove a contact from a STATIC audience and record the event; returns False if it was not a member.
 
-    Call `require_static` before.
+    Call `require_static` before, in the same transaction.
     """
     await lock_contacts(tx, project_id, [contact_id])
     if not await store.remove_member(tx, project_id=project_id, audience_id=id, contact_id=contact_id):
@@ -439,12 +442,12 @@ async def remove_from_audience(
     return True
 
 
-async def remove_all_from_audience(
+async def remove_many_from_audience(
     tx: Transaction, project_id: UUID, id: UUID, contact_ids: Sequence[UUID], now: Moment, actor: ChangeActor = SYSTEM
 ) -> list[UUID]:
     """Remove the given contacts from a STATIC audience and record events; returns the ids of former members.
 
-    Call `require_static` before.
+    Call `require_static` before, in the same transaction.
     """
     await lock_contacts(tx, project_id, contact_ids)
     removed = await store.remove_members(tx, project_id=project_id, audience_id=id, ids=list(contact_ids))
@@ -466,11 +469,11 @@ async def remove_all_from_audience(
 
 
 async def count_members(db: Queries, project_id: UUID, id: UUID) -> int:
-    """How many contacts belong to an audience."""
+    """How many contacts belong to an audience; 0 if there is no such audience."""
     return await store.count_members(db, project_id=project_id, audience_id=id)
 
 
-async def _lock(tx: Transaction, project_id: UUID, id: UUID) -> Audience:
+async def _lock_audience(tx: Transaction, project_id: UUID, id: UUID) -> Audience:
     audience = await store.lock_audience(tx, project_id=project_id, id=id)
     if audience is None:
         raise AudienceMissing
@@ -480,9 +483,12 @@ async def _lock(tx: Transaction, project_id: UUID, id: UUID) -> Audience:
 async def _replace_rules(
     tx: Transaction, call: Call, audience: Audience, rules: Rules
 ) -> tuple[Audience, AudienceChangeResult]:
-    """Set the rules of an audience and recompute its members. The caller holds the project's exclusive lock."""
-    dynamic = await store.count_audiences(tx, project_id=call.project_id, dynamic=True)
-    if audience.type == "STATIC" and dynamic >= DYNAMIC_PER_PROJECT:
+    """Set the rules of an audience and recompute its members. The caller holds the project's exclusive lock.
+
+    Raises TooManyAudiences, or Invalid if the rules refer to audiences in an invalid way.
+    """
+    dynamic_count = await store.count_audiences(tx, project_id=call.project_id, dynamic=True)
+    if audience.type == "STATIC" and dynamic_count >= DYNAMIC_PER_PROJECT:
         raise TooManyAudiences(f"A project has at most {DYNAMIC_PER_PROJECT} audiences with rules.")
     audience = await _store_rules(tx, call, audience, rules, level=0)
     await _update_levels(tx, call.project_id, audiences_named(rules))
@@ -490,6 +496,7 @@ async def _replace_rules(
 
 
 async def _store_rules(tx: Transaction, call: Call, audience: Audience, rules: Rules | None, *, level: int) -> Audience:
+    """Write the rules of an audience; None makes it STATIC."""
     stored = StoredRules(project_id=call.project_id, id=audience.id, level=level)
     if rules is not None:
         stored = msgspec.structs.replace(
@@ -505,7 +512,7 @@ async def _store_rules(tx: Transaction, call: Call, audience: Audience, rules: R
 
 
 async def _update_levels(tx: Transaction, project_id: UUID, required_ids: set[UUID] | None = None) -> None:
-    """Store for each audience a level above those of the audiences that its rules refer to.
+    """Store for each audience a level that is higher than the levels of the audiences that its rules refer to.
 
     Raises Invalid if one of `required_ids` does not exist, if rules refer to one another in a cycle, or if a chain of
     references is too long.
@@ -522,8 +529,8 @@ async def _update_levels(tx: Transaction, project_id: UUID, required_ids: set[UU
         if id in path:
             raise Invalid.at("/conditions", "Audiences cannot refer to one another in a cycle.", "circular")
         if id not in levels:
-            below = references[id].depends_on if id in references else []
-            levels[id] = 1 + max((level_of(source_id, (*path, id)) for source_id in below), default=-1)
+            source_ids = references[id].depends_on if id in references else []
+            levels[id] = 1 + max((level_of(source_id, (*path, id)) for source_id in source_ids), default=-1)
         return levels[id]
 
     for reference in references.values():

@@ -1,7 +1,8 @@
 """Audience rules: validation, and compilation to one SQL condition.
 
-No input from callers becomes SQL text. The condition consists of constant fragments from this file and of references
-to values in one JSON parameter: `(given.v -> 0 -> 7)` is the eighth value of the first audience.
+The condition consists of constant fragments from this file, of references to values in one JSON parameter, and of
+integers that were checked; other input from callers never becomes SQL text. In a reference such as
+`(input.rule_values -> 0 -> 7)`, the first number is the index of the audience, the second that of the value.
 
 Comparison: numbers with numbers, strings with strings by code point (addresses case-insensitively), strings that are
 ISO 8601 dates or times as timestamps. A value of another type never matches, with any operator. Absent values and null
@@ -35,14 +36,14 @@ TEXT_LIMIT: Final = 1_000
 DAYS_LIMIT: Final = 36_500
 
 Match = OneOf["all", "any"]
-Kind = OneOf["attribute", "email", "flag", "moment", "audience"]
+FieldKind = OneOf["attribute", "email", "flag", "moment", "audience"]
 
 OPERATORS: Final = (
     *("eq", "neq", "gt", "gte", "lt", "lte", "contains", "notContains", "startsWith", "endsWith"),
     *("in", "notIn", "exists", "notExists", "before", "after", "withinDays", "notWithinDays"),
 )
 MEMBERSHIP_OPERATORS: Final = ("eq", "neq", "in", "notIn")
-FIELDS: Final[dict[str, Kind]] = {
+FIELDS: Final[dict[str, FieldKind]] = {
     "email": "email",
     "createdAt": "moment",
     "unsubscribed": "flag",
@@ -50,7 +51,7 @@ FIELDS: Final[dict[str, Kind]] = {
     "lastClickedAt": "moment",
     "audience": "audience",
 }
-ENGAGEMENT: Final = frozenset(("lastOpenedAt", "lastClickedAt"))
+ENGAGEMENT_FIELDS: Final = frozenset(("lastOpenedAt", "lastClickedAt"))
 EVENT_PREFIX: Final = "events."
 """`events.order.placed` is the time of the contact's last custom event `order.placed`."""
 EVENT_OPERATORS: Final = ("exists", "notExists", "before", "after", "withinDays", "notWithinDays")
@@ -85,11 +86,11 @@ def check_rules(rules: Rules) -> None:
         raise Invalid.at("/conditions", f"Rules have at most {CONDITION_LIMIT} conditions.", "too_many")
     if _count_groups(rules) > CONDITION_LIMIT:
         raise Invalid.at("/conditions", f"Rules have at most {CONDITION_LIMIT} groups.", "too_many")
-    _check_group(rules.conditions, "/conditions", 1)
+    _check_group(rules.conditions, "/conditions", depth=1)
 
 
 def conditions_of(rules: Rules) -> Iterator[RuleCondition]:
-    """Yield all conditions, including those in nested groups."""
+    """Yield all conditions, including those in nested groups, in no particular order."""
     pending = list(rules.conditions)
     while pending:
         clause = pending.pop()
@@ -120,7 +121,7 @@ def audiences_named(rules: Rules) -> set[UUID]:
 
 def uses_engagement(rules: Rules) -> bool:
     """Whether an open, a click or a custom event can change which contacts match."""
-    return any(clause.field in ENGAGEMENT or event_of(clause.field or "") for clause in conditions_of(rules))
+    return any(clause.field in ENGAGEMENT_FIELDS or event_of(clause.field or "") for clause in conditions_of(rules))
 
 
 def uses_time(rules: Rules) -> bool:
@@ -137,20 +138,20 @@ def plain_rules(rules: Rules) -> dict[str, Any]:
 
 
 def read_rules(stored: Any) -> Rules:
-    """Decode stored rules."""
+    """Decode stored rules, as `plain_rules` returns them."""
     return msgspec.convert(stored, Rules)
 
 
 def _plain(clause: RuleCondition) -> dict[str, Any]:
     if clause.conditions is not None:
         return {"match": clause.match or "all", "conditions": [_plain(condition) for condition in clause.conditions]}
-    shown: dict[str, Any] = {"field": clause.field, "operator": clause.operator}
+    condition: dict[str, Any] = {"field": clause.field, "operator": clause.operator}
     if clause.within_days is not None:
-        shown["withinDays"] = clause.within_days
-    return shown if clause.operator in ("exists", "notExists") else shown | {"value": clause.value}
+        condition["withinDays"] = clause.within_days
+    return condition if clause.operator in ("exists", "notExists") else condition | {"value": clause.value}
 
 
-def _check_group(clauses: Sequence[RuleCondition], path: str, depth: int) -> None:
+def _check_group(clauses: Sequence[RuleCondition], path: str, *, depth: int) -> None:
     if depth > DEPTH_LIMIT:
         raise Invalid.at(path, f"Groups are nested at most {DEPTH_LIMIT} deep.", "too_deep")
     for index, clause in enumerate(clauses):
@@ -159,7 +160,7 @@ def _check_group(clauses: Sequence[RuleCondition], path: str, depth: int) -> Non
             condition_parts = (clause.field, clause.operator, clause.value, clause.within_days)
             if any(part is not None for part in condition_parts):
                 raise Invalid.at(where, "This is both a condition and a group; write it as one of them.")
-            _check_group(clause.conditions, f"{where}/conditions", depth + 1)
+            _check_group(clause.conditions, f"{where}/conditions", depth=depth + 1)
         else:
             _check_condition(clause, where)
 
@@ -178,12 +179,12 @@ def _check_condition(clause: RuleCondition, path: str) -> None:
     if event is not None and not is_custom_name(event):
         raise Invalid.at(f"{path}/field", f"`{event[:100]}` is not a valid name of a custom event.", "unknown_event")
     if event is not None and clause.operator not in (*EVENT_OPERATORS, *COUNT_OPERATORS):
-        known = ", ".join((*EVENT_OPERATORS, *COUNT_OPERATORS))
-        raise Invalid.at(f"{path}/operator", f"An event takes the operators {known}.")
-    counts = event is not None and clause.operator in COUNT_OPERATORS
-    if counts and not _is_count(clause.value):
+        allowed = ", ".join((*EVENT_OPERATORS, *COUNT_OPERATORS))
+        raise Invalid.at(f"{path}/operator", f"An event takes the operators {allowed}.")
+    compares_count = event is not None and clause.operator in COUNT_OPERATORS
+    if compares_count and not _is_count(clause.value):
         raise Invalid.at(f"{path}/value", f"Expected a whole number from 0 to {COUNT_LIMIT}.")
-    if clause.within_days is not None and not counts:
+    if clause.within_days is not None and not compares_count:
         message = f"`withinDays` requires an event and one of the operators {', '.join(COUNT_OPERATORS)}."
         raise Invalid.at(f"{path}/withinDays", message)
     name = attribute_of(clause.field)
@@ -214,7 +215,7 @@ def _check_membership(clause: RuleCondition, path: str) -> None:
 
 
 def _value_fault(operator: str, value: Any) -> str | None:
-    """What is wrong with a value for its operator, or None."""
+    """A message that says what is wrong with the value of an operator, or None."""
     match operator:
         case "exists" | "notExists":
             return None if value is None or value is True else f"`{operator}` takes no value."
@@ -223,11 +224,11 @@ def _value_fault(operator: str, value: Any) -> str | None:
                 return f"Expected a list of 1 to {LIST_LIMIT} values."
             return next((fault for item in _as_list(value) if (fault := _scalar_fault(item))), None)
         case "withinDays" | "notWithinDays":
-            number = isinstance(value, int | float) and not isinstance(value, bool)
-            return None if number and 0 <= value <= DAYS_LIMIT else f"Expected a number of days, 0 to {DAYS_LIMIT}."
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            return None if is_number and 0 <= value <= DAYS_LIMIT else f"Expected a number of days, 0 to {DAYS_LIMIT}."
         case "before" | "after":
-            moment = isinstance(value, str) and read_moment(value) is not None
-            return None if moment else "Expected an ISO 8601 date, or date and time."
+            is_moment = isinstance(value, str) and read_moment(value) is not None
+            return None if is_moment else "Expected an ISO 8601 date, or date and time."
         case "startsWith" | "endsWith":
             return _scalar_fault(value) if isinstance(value, str) else "Expected a string."
         case "gt" | "gte" | "lt" | "lte":
@@ -251,12 +252,12 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def attribute_of(field: str) -> str | None:
-    """The attribute that a field refers to; None for a contact's own fields and for events."""
+    """The name of the attribute that a field refers to; None for a contact's own fields and for events."""
     return None if field in FIELDS or event_of(field) is not None else field.removeprefix("attributes.")
 
 
 def event_of(field: str) -> str | None:
-    """The custom event that a field refers to, or None."""
+    """The name of the custom event that a field refers to; None for other fields."""
     return field.removeprefix(EVENT_PREFIX) if field.startswith(EVENT_PREFIX) else None
 
 
@@ -277,16 +278,20 @@ def read_moment(text: str) -> datetime | None:
 
 
 class SqlCondition(msgspec.Struct, frozen=True):
-    """Compiled rules: an SQL condition on `c` (a contact), `given.now` and `given.v`, and its values in `given.v`."""
+    """Compiled rules: an SQL condition and the values that it refers to.
+
+    A statement with the condition needs the alias `c` for a row of `contacts`, and `input` for a row with the current
+    time (`now`) and a JSON list (`rule_values`), whose elements are the `values` of one or more conditions.
+    """
 
     sql: Composable
     values: list[Any]
 
 
 def compile_rules(rules: Rules, slot: int) -> SqlCondition:
-    """Compile rules to one SQL condition.
+    """Compile rules to one SQL condition. The rules must have been checked with `check_rules`.
 
-    The statement's JSON parameter `given.v` is a list: the caller puts the condition's values at index `slot`.
+    `slot` is the index in the list `input.rule_values` at which the caller puts the condition's values.
     """
     compiler = _Compiler(slot)
     sql = compiler.group(rules.match, rules.conditions)
@@ -303,7 +308,7 @@ class _Compiler:
     def value(self, value: Any) -> Composable:
         """An SQL expression for a value, of type jsonb."""
         self.values.append(value)
-        return SQL("(given.v -> {slot} -> {index})").format(
+        return SQL("(input.rule_values -> {slot} -> {index})").format(
             slot=Literal(self._slot), index=Literal(len(self.values) - 1)
         )
 
@@ -316,19 +321,21 @@ class _Compiler:
         return SQL("{}::timestamptz").format(self.text(value.isoformat()))
 
     def group(self, match: Match, clauses: Sequence[RuleCondition]) -> Composable:
+        """The conditions of a group, joined by `and` or `or`."""
         if not clauses:
             return SQL("true") if match == "all" else SQL("false")
-        glue = SQL(" and ") if match == "all" else SQL(" or ")
-        return SQL("({})").format(glue.join([self.clause(inner) for inner in clauses]))
+        conjunction = SQL(" and ") if match == "all" else SQL(" or ")
+        return SQL("({})").format(conjunction.join([self.clause(inner) for inner in clauses]))
 
     def clause(self, clause: RuleCondition) -> Composable:
+        """The SQL of a condition, or of a group of conditions."""
         if clause.conditions is not None:
             return self.group(clause.match or "all", clause.conditions)
         field, operator = clause.field or "", clause.operator or ""
         if (event := event_of(field)) is not None and operator in COUNT_OPERATORS:
             return self.on_count(event, operator, clause.value, clause.within_days)
         if event is not None:
-            return self.on_moment(self.last_event(event), operator, clause.value)
+            return self.on_moment(self.last_event_time(event), operator, clause.value)
         kind = FIELDS.get(field, "attribute")
         if kind == "audience":
             return self.membership(operator, _as_list(clause.value))
@@ -341,22 +348,22 @@ class _Compiler:
         name = self.text(attribute_of(field) or "")
         return self.on_value(SQL("(c.attributes -> {})").format(name), operator, clause.value)
 
-    def last_event(self, name: str) -> Composable:
-        """The time of the contact's last custom event of this name; null if there is none."""
+    def last_event_time(self, name: str) -> Composable:
+        """An SQL expression for the time of the contact's last custom event of this name; null if there is none."""
         return SQL("""(select max(e.occurred_at) from events e
             where e.project_id = c.project_id and e.subject_id = c.id and e.type = {})""").format(self.text(name))
 
     def on_count(self, name: str, operator: str, value: int, within_days: float | None) -> Composable:
-        """A condition on how often a custom event happened. Stops counting once the result is certain."""
+        """A condition on how often a custom event happened. Counts at most one event more than `value`."""
         since = SQL("true") if within_days is None else self.since(SQL("e.occurred_at"), within_days)
         return SQL("""((select count(*) from (
             select from events e
             where e.project_id = c.project_id and e.subject_id = c.id and e.type = {name} and {since}
-            limit {limit}) as happened) {than} {value})""").format(
+            limit {limit}) as counted) {comparison} {value})""").format(
             name=self.text(name),
             since=since,
             limit=Literal(value + 1),
-            than=_COMPARISONS[operator],
+            comparison=_COMPARISONS[operator],
             value=Literal(value),
         )
 
@@ -367,7 +374,7 @@ class _Compiler:
         member = SQL("""exists (
             select from audience_members m
             where m.project_id = c.project_id and m.contact_id = c.id
-              and m.audience_id in (select named.id::uuid from jsonb_array_elements_text({}) as named (id))
+              and m.audience_id in (select listed.id::uuid from jsonb_array_elements_text({}) as listed (id))
             offset 0)""").format(self.value(audience_ids))
         return member if operator in ("eq", "in") else SQL("not {}").format(member)
 
@@ -385,18 +392,18 @@ class _Compiler:
             case "in" | "notIn":
                 moments = [moment for item in value if isinstance(item, str) and (moment := read_moment(item))]
                 if not moments:
-                    return _only_absent(column, operator)
+                    return _if_not_a_moment(column, operator)
                 among = SQL("{} in ({})").format(column, SQL(", ").join([self.moment(moment) for moment in moments]))
                 return among if operator == "in" else SQL("({} is null or not {})").format(column, among)
             case _:
                 moment = read_moment(value) if isinstance(value, str) else None
                 if moment is None or operator not in _COMPARISONS:
-                    return _only_absent(column, operator)
+                    return _if_not_a_moment(column, operator)
                 compared = SQL("({} {} {})").format(column, _COMPARISONS[operator], self.moment(moment))
                 return compared if operator != "neq" else SQL("({} is null or {})").format(column, compared)
 
     def on_value(self, x: Composable, operator: str, value: Any) -> Composable:
-        """A condition on a JSON value of any type."""
+        """A condition on `x`, an SQL expression for a JSON value of any type."""
         match operator:
             case "exists":
                 return SQL("not {}").format(_absent(x))
@@ -405,12 +412,12 @@ class _Compiler:
             case "eq":
                 return SQL("({} = {})").format(x, self.value(value))
             case "neq":
-                unlike = "({absent} or (jsonb_typeof({x}) = jsonb_typeof({value}) and {x} <> {value}))"
-                return SQL(unlike).format(absent=_absent(x), x=x, value=self.value(value))
+                condition = "({absent} or (jsonb_typeof({x}) = jsonb_typeof({value}) and {x} <> {value}))"
+                return SQL(condition).format(absent=_absent(x), x=x, value=self.value(value))
             case "gt" | "gte" | "lt" | "lte":
                 return self.compared(x, _COMPARISONS[operator], value)
             case "before" | "after":
-                moment = self.moment(read_moment(value) or _NEVER)
+                moment = self.moment(read_moment(value) or _FALLBACK_MOMENT)
                 return SQL("(attribute_moment({}) {} {})").format(x, _COMPARISONS[operator], moment)
             case "withinDays":
                 return self.within(SQL("attribute_moment({})").format(x), value)
@@ -439,48 +446,53 @@ class _Compiler:
                 raise AssertionError(operator)
 
     def compared(self, x: Composable, comparison: Composable, value: Any) -> Composable:
-        """Order comparison: numbers as numbers, dates as timestamps, other strings by code point."""
+        """A condition that compares by order: numbers, dates as timestamps, and other strings by code point."""
         if not isinstance(value, str):
-            return SQL("(jsonb_typeof({x}) = 'number' and {x} {than} {value})").format(
-                x=x, than=comparison, value=self.value(value)
+            return SQL("(jsonb_typeof({x}) = 'number' and {x} {comparison} {value})").format(
+                x=x, comparison=comparison, value=self.value(value)
             )
         moment = read_moment(value)
         if moment is not None:
             return SQL("(attribute_moment({}) {} {})").format(x, comparison, self.moment(moment))
-        return SQL("(jsonb_typeof({x}) = 'string' and ({x} #>> '{{}}') collate \"C\" {than} {text})").format(
-            x=x, than=comparison, text=self.text(value)
+        return SQL("(jsonb_typeof({x}) = 'string' and ({x} #>> '{{}}') collate \"C\" {comparison} {text})").format(
+            x=x, comparison=comparison, text=self.text(value)
         )
 
     def containing(self, x: Composable, value: Any, *, negative: bool) -> Composable:
-        """Whether a string contains a string, or a list an element."""
-        no = SQL("not") if negative else SQL("")
+        """A condition on whether a string contains a string, or a list contains an element."""
+        negation = SQL("not") if negative else SQL("")
         parts: list[Composable] = [
-            SQL("(jsonb_typeof({x}) = 'array' and {no} {x} @> {value})").format(x=x, no=no, value=self.value([value]))
+            SQL("(jsonb_typeof({x}) = 'array' and {negation} {x} @> {value})").format(
+                x=x, negation=negation, value=self.value([value])
+            )
         ]
         if isinstance(value, str):
             contained = SQL("(strpos({x} #>> '{{}}', {text}) > 0)").format(x=x, text=self.text(value))
             parts.append(
-                SQL("(jsonb_typeof({x}) = 'string' and {no} {contained})").format(x=x, no=no, contained=contained)
+                SQL("(jsonb_typeof({x}) = 'string' and {negation} {contained})").format(
+                    x=x, negation=negation, contained=contained
+                )
             )
         if negative:
             parts.append(_absent(x))
         return SQL("({})").format(SQL(" or ").join(parts))
 
     def since(self, moment: Composable, days: float) -> Composable:
-        """Like `within` for timestamps recorded by Postern, without an upper bound.
+        """Like `within`, but without an upper bound; for times that Postern recorded itself.
 
-        They are never in the future, but may be later than `now` of a transaction that began earlier.
+        Such a time is never in the future, but may be later than `now` of a transaction that began before it.
         """
-        return SQL("({m} > given.now - {days}::float8 * interval '1 day')").format(m=moment, days=self.value(days))
+        return SQL("({m} > input.now - {days}::float8 * interval '1 day')").format(m=moment, days=self.value(days))
 
     def within(self, moment: Composable, days: float) -> Composable:
-        """Whether a timestamp is within the last `days` days; null if it is not a timestamp."""
-        return SQL("({m} > given.now - {days}::float8 * interval '1 day' and {m} <= given.now)").format(
+        """A condition on whether `moment` is within the last `days` days; it is null if `moment` is null."""
+        return SQL("({m} > input.now - {days}::float8 * interval '1 day' and {m} <= input.now)").format(
             m=moment, days=SQL("{}").format(self.value(days))
         )
 
 
-_NEVER = datetime(9999, 12, 31, tzinfo=UTC)
+_FALLBACK_MOMENT = datetime(9999, 12, 31, tzinfo=UTC)
+"""Used if the value of `before` or `after` is no moment, which `check_rules` does not allow."""
 # Truncated to milliseconds, as in API responses, so that a rule with a returned value matches.
 _MOMENT_COLUMNS: dict[str, Composable] = {
     "createdAt": SQL("date_trunc('milliseconds', c.created_at)"),
@@ -500,11 +512,15 @@ _COMPARISONS: dict[str, Composable] = {
 
 
 def _absent(x: Composable) -> Composable:
+    """A condition on whether a JSON value is absent or null."""
     return SQL("(coalesce(jsonb_typeof({}), 'null') = 'null')").format(x)
 
 
-def _only_absent(column: Composable, operator: str) -> Composable:
-    """The condition for a value that is not a timestamp: only negative operators match, and only null columns."""
+def _if_not_a_moment(column: Composable, operator: str) -> Composable:
+    """The condition on a timestamp column for a rule whose value is not a timestamp.
+
+    A null column matches a negative operator; nothing else matches.
+    """
     return SQL("({} is null)").format(column) if operator in ("neq", "notIn", "notContains") else SQL("false")
 
 
@@ -516,4 +532,5 @@ def _casefold(value: Any) -> Any:
 
 
 def _json_type(value: Any) -> str:
+    """The type of a scalar as PostgreSQL's `jsonb_typeof` names it."""
     return "boolean" if isinstance(value, bool) else "string" if isinstance(value, str) else "number"

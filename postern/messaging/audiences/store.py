@@ -49,7 +49,7 @@ class AudienceReference(Record):
 
 
 class ContactExportRow(Record):
-    """A row of the contact export."""
+    """A row of the contact export; times are ISO 8601 in UTC."""
 
     id: UUID
     email: str
@@ -96,9 +96,9 @@ async def lock_audiences_shared(tx: Transaction, *, project_id: UUID) -> str: ..
 async def lock_audiences_exclusively(tx: Transaction, *, project_id: UUID) -> str: ...
 
 
-# Statements that write attributes also declare types for attributes without one; for the others this costs an index
-# lookup. They never wait: an attribute that another transaction is declaring is left to that transaction.
-DECLARE: LiteralString = """
+# Statements that write attributes also insert inferred types for attributes that have no type yet; for the others, this
+# costs an index lookup. They never wait: they skip an attribute whose type another transaction is inserting.
+INSERT_INFERRED_TYPES: LiteralString = """
     new_attributes as materialized (
         select inferred.id, inferred.name, inferred.type, row_number() over (order by inferred.name) as number
         from jsonb_to_recordset(%(inferred)s::jsonb) as inferred (id uuid, name text, type text)
@@ -123,7 +123,7 @@ DECLARE: LiteralString = """
 # is created again.
 @statement(
     "with"
-    + DECLARE
+    + INSERT_INFERRED_TYPES
     + """
     insert into contacts (project_id, id, email, email_key, attributes, unsubscribed, unsubscribed_at,
                           created_at, updated_at)
@@ -183,8 +183,8 @@ async def lock_contacts(tx: Transaction, *, project_id: UUID, ids: list[UUID], k
 async def count_existing(tx: Transaction, *, project_id: UUID, keys: list[str]) -> int: ...
 
 
-# Serialises transactions that insert many contacts and also change others: a contact that one of them is about to
-# insert may already be locked by another, which could deadlock.
+# Lock the insertion of many contacts in a project until the transaction ends. Such transactions also change other
+# contacts; without this lock, two of them could wait for each other's contacts.
 @statement("""
     select pg_advisory_xact_lock(hashtextextended('newcomers:' || %(project_id)s::text, 0))::text
 """)
@@ -194,7 +194,7 @@ async def lock_new_contacts(tx: Transaction, *, project_id: UUID) -> str: ...
 # Write a changed contact. `unsubscribed_at` is kept while the contact stays unsubscribed.
 @statement(
     "with"
-    + DECLARE
+    + INSERT_INFERRED_TYPES
     + """
     update contacts set email = %(email)s, email_key = %(email_key)s, attributes = %(attributes)s,
         unsubscribed = %(unsubscribed)s, updated_at = %(now)s,
@@ -209,14 +209,14 @@ async def update_contact(
 ) -> Contact: ...
 
 
-# Delete a contact with its memberships. Keeps a digest of its address, to find its id for erasure, and another if it
-# had unsubscribed.
+# Delete a contact with its memberships; returns it, or None if it does not exist. Stores a digest of its address in
+# `former_contacts`, to find its id for erasure, and also in `unsubscribed_addresses` if it had unsubscribed.
 @statement("""
     with deleted_members as (
         delete from audience_members where project_id = %(project_id)s and contact_id = %(id)s
     ), deleted as (
         delete from contacts where project_id = %(project_id)s and id = %(id)s returning *
-    ), remembered as (
+    ), former as (
         insert into former_contacts (project_id, id, digest)
         select project_id, id, sha256(convert_to(email_key, 'UTF8')) from deleted
     ), unsubscribed as (
@@ -230,7 +230,7 @@ async def update_contact(
 async def delete_contact(tx: Transaction, *, project_id: UUID, id: UUID) -> Contact | None: ...
 
 
-# Remember an address as unsubscribed, in case that a contact with it is created again.
+# Remember that an address unsubscribed, in case a contact with it is created later.
 @statement("""
     insert into unsubscribed_addresses (project_id, digest, created_at)
     values (%(project_id)s, sha256(convert_to(%(email_key)s, 'UTF8')), %(now)s) on conflict do nothing
@@ -238,7 +238,7 @@ async def delete_contact(tx: Transaction, *, project_id: UUID, id: UUID) -> Cont
 async def remember_unsubscribed(tx: Transaction, *, project_id: UUID, email_key: str, now: Moment) -> None: ...
 
 
-# Remove an address from those that stay unsubscribed when their contact is created again.
+# Forget that an address unsubscribed, so that a contact created with it later is subscribed.
 @statement("""
     delete from unsubscribed_addresses
     where project_id = %(project_id)s and digest = sha256(convert_to(%(email_key)s, 'UTF8'))
@@ -255,7 +255,7 @@ async def forget_unsubscribed(tx: Transaction, *, project_id: UUID, email_key: s
 async def has_unsubscribed(tx: Transaction, *, project_id: UUID, email_key: str) -> bool: ...
 
 
-# Deletes the link between an address and the ids of its deleted contacts, and returns those ids.
+# Delete the link between an address and the ids of its deleted contacts; returns these ids.
 @statement("""
     delete from former_contacts
     where project_id = %(project_id)s and digest = sha256(convert_to(%(email_key)s, 'UTF8'))
@@ -293,7 +293,7 @@ async def contacts(
 ) -> list[Contact]: ...
 
 
-# Set when contacts last opened or clicked; an earlier time than the stored one changes nothing.
+# Set when contacts last opened or clicked; None, or an earlier time than the stored one, changes nothing.
 @statement("""
     update contacts set
         last_opened_at = coalesce(greatest(last_opened_at, %(opened_at)s::timestamptz), last_opened_at),
@@ -313,7 +313,7 @@ async def touch_contacts(
 ) -> None: ...
 
 
-# Stream all contacts of a project, oldest first.
+# Stream all contacts of a project for the export, oldest first.
 @streamed_statement("""
     select id, email, attributes, unsubscribed,
         to_char(created_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created,
@@ -322,7 +322,7 @@ async def touch_contacts(
         to_char(last_clicked_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as clicked
     from contacts where project_id = %(project_id)s order by id
 """)
-def exported(tx: Transaction, *, project_id: UUID) -> AsyncIterator[ContactExportRow]: ...
+def stream_contacts(tx: Transaction, *, project_id: UUID) -> AsyncIterator[ContactExportRow]: ...
 
 
 # Attributes that contacts have, most frequent first.
@@ -382,7 +382,8 @@ async def insert_contact_attribute(
 ) -> ContactAttribute | None: ...
 
 
-# A declaration by name waits for transactions that are inferring the same names; those never wait (see DECLARE).
+# Lock attribute names until the transaction ends. Waits for transactions that are inserting inferred types for the same
+# names; these themselves never wait (see INSERT_INFERRED_TYPES).
 @statement("""
     select count(pg_advisory_xact_lock(
         hashtextextended('contact attribute:' || %(project_id)s::uuid || name, 0))::text)
@@ -391,7 +392,8 @@ async def insert_contact_attribute(
 async def lock_attribute_names(tx: Transaction, *, project_id: UUID, names: list[str]) -> int: ...
 
 
-# Declare types of attributes, and replace inferred types. Types that were declared before stay.
+# Declare types of attributes (a JSON list of `id`, `name` and `type`); inferred types are replaced, declared ones are
+# kept. Returns the ids of inserted and changed attributes.
 @statement("""
     insert into contact_attributes as existing (project_id, id, name, type, inferred, created_at, updated_at)
     select %(project_id)s::uuid, added.id, added.name, added.type, false, %(now)s::timestamptz, %(now)s::timestamptz
@@ -470,7 +472,8 @@ async def audiences(db: Queries, *, project_id: UUID, before: UUID | None, limit
 async def rename_audience(tx: Transaction, *, project_id: UUID, id: UUID, name: str, now: Moment) -> Audience: ...
 
 
-# Write the rules and what depends on them. A worker that is recomputing the audience notices it by `attempt`.
+# Write the rules and the columns that depend on them. The new `attempt` shows a worker that is recomputing the audience
+# that its rules have changed.
 @statement("""
     update audiences set type = %(type)s, rules = %(rules)s, rules_id = %(rules_id)s, level = %(level)s,
         depends_on = %(depends_on)s, watches_engagement = %(watches_engagement)s, due_at = %(due_at)s,
@@ -481,7 +484,7 @@ async def rename_audience(tx: Transaction, *, project_id: UUID, id: UUID, name: 
 async def set_rules(tx: Transaction, rules: StoredRules, *, now: Moment) -> Audience: ...
 
 
-# The audiences that the rules of each dynamic audience refer to; includes the audiences `also_ids`.
+# For each dynamic audience, and for the audiences `also_ids`: the ids of the audiences that its rules refer to.
 @statement("""
     select id, name, level, depends_on from audiences
     where project_id = %(project_id)s and (rules is not null or id = any (%(also_ids)s::uuid[]))
@@ -489,13 +492,13 @@ async def set_rules(tx: Transaction, rules: StoredRules, *, now: Moment) -> Audi
 async def rule_references(db: Queries, *, project_id: UUID, also_ids: list[UUID]) -> list[AudienceReference]: ...
 
 
-# The ids of those audiences whose rules are time-dependent, which therefore have a `due_at`; ordered by level.
+# The ids of those audiences, among `ids`, that have time-dependent rules and therefore a `due_at`; ordered by level.
 @statement("""
     select id from audiences
     where project_id = %(project_id)s and id = any (%(ids)s) and type = 'DYNAMIC' and due_at is not null
     order by level, id
 """)
-async def timed_among(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[UUID]: ...
+async def time_dependent_among(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[UUID]: ...
 
 
 # All audiences of a project, with the rules of dynamic ones.
@@ -543,12 +546,13 @@ async def rules_of(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Ru
 # `offset 0` and the join by ctid fix the plan: right after an import there are no statistics, and the join that the
 # planner prefers then takes minutes. ctid is safe because rows of members are inserted and deleted, never updated.
 #
-# Evaluates audiences for changed contacts. `conditions` has one compiled condition for each of `audience_ids`.
+# Evaluate dynamic audiences for changed contacts: insert and delete memberships, and record the events. `conditions`
+# has one compiled condition for each of `audience_ids`, and `values` is the list of their values.
 @statement(
     """
     with changed as materialized (
         select c.id as contact_id, evaluated.audience_id, coalesce(evaluated.matches, false) as joins, member.row_ctid
-        from (select %(values)s::jsonb as v, %(now)s::timestamptz as now) as given
+        from (select %(values)s::jsonb as rule_values, %(now)s::timestamptz as now) as input
         cross join contacts c
         cross join lateral unnest(%(audience_ids)s::uuid[], array[{conditions}]) as evaluated (audience_id, matches)
         left join lateral (
@@ -589,11 +593,12 @@ async def update_memberships(
 ) -> MembershipCounts: ...
 
 
-# Recompute the members of one audience by its compiled condition, and record events.
+# Recompute the members of one audience by its compiled condition, and record the events. `values` is a list with the
+# condition's values as its only element.
 @statement(
     """
     with matching as (
-        select c.id from (select %(values)s::jsonb as v, %(now)s::timestamptz as now) as given
+        select c.id from (select %(values)s::jsonb as rule_values, %(now)s::timestamptz as now) as input
         cross join contacts c
         where c.project_id = %(project_id)s and {condition}
     ), changed as materialized (
@@ -705,10 +710,10 @@ async def audiences_of_contact(db: Queries, *, project_id: UUID, contact_id: UUI
     update audiences set due_at = %(due_at)s
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
 """)
-async def settle_refill(tx: Transaction, *, project_id: UUID, id: UUID, attempt: int, due_at: datetime) -> bool: ...
+async def schedule_refill(tx: Transaction, *, project_id: UUID, id: UUID, attempt: int, due_at: datetime) -> bool: ...
 
 
-class KnownAddress(Record):
+class ContactKey(Record):
     """A contact's id and its normalised address."""
 
     project_id: UUID
@@ -716,18 +721,18 @@ class KnownAddress(Record):
     id: UUID
 
 
-# Contacts for parallel lists of project ids and normalised addresses.
+# The ids of the contacts with these normalised addresses; the lists are parallel. Others are omitted.
 @statement("""
     select c.project_id, c.email_key, c.id from contacts c
-    join unnest(%(project_id)s::uuid[], %(email_key)s::text[]) as pair (project_id, email_key)
+    join unnest(%(project_id)s::uuid[], %(email_keys)s::text[]) as pair (project_id, email_key)
          on (c.project_id, c.email_key) = (pair.project_id, pair.email_key)
 """)
-async def contact_ids(db: Queries, *, project_id: list[UUID], email_key: list[str]) -> list[KnownAddress]: ...
+async def contact_ids(db: Queries, *, project_id: list[UUID], email_keys: list[str]) -> list[ContactKey]: ...
 
 
-# The ids of those contacts that satisfy a compiled condition.
+# The ids of those contacts, among `ids`, that satisfy a compiled condition at the time `now`.
 @statement("""
-    select c.id from (select %(values)s::jsonb as v, %(now)s::timestamptz as now) as given
+    select c.id from (select %(values)s::jsonb as rule_values, %(now)s::timestamptz as now) as input
     cross join contacts c
     where c.project_id = %(project_id)s and c.id = any (%(ids)s::uuid[]) and {condition}
 """)
@@ -747,7 +752,7 @@ async def contacts_with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -
 # attributes would exceed `max_bytes` or `max_count` stay unchanged.
 @statement(
     "with"
-    + DECLARE
+    + INSERT_INFERRED_TYPES
     + """, merged as (
         select id, attributes, (attributes || %(change)s::jsonb) - %(removed)s::text[] as new_attributes from contacts
         where project_id = %(project_id)s and id = any (%(ids)s::uuid[])

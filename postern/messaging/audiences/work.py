@@ -14,7 +14,7 @@ from postern.kernel.due import Work, one_by_one
 from postern.kernel.http.problems import Problem
 from postern.messaging.audiences import import_store, store
 from postern.messaging.audiences.attributes import known_types
-from postern.messaging.audiences.csv_cells import DeclaredType, types_of
+from postern.messaging.audiences.csv_cells import KnownType, types_of
 from postern.messaging.audiences.csv_reader import (
     BATCH_BYTES,
     ColumnLayout,
@@ -56,7 +56,7 @@ class ImportBatch(msgspec.Struct):
 
     rows: dict[str, ImportRow]
     errors: list[ContactImportError]
-    types: dict[str, DeclaredType]
+    types: dict[str, KnownType]
     """Types of attributes, including those inferred from this batch."""
     inferred: dict[str, AttributeType]
     """Types to declare with this batch, for attributes without a type."""
@@ -78,7 +78,10 @@ class ImportProgress(msgspec.Struct, frozen=True):
 
 
 async def run_import(world: "World", job: ImportJob) -> None:
-    """Import up to BATCHES_PER_CLAIM batches. Each is committed with the progress, so it is imported exactly once."""
+    """Import up to BATCHES_PER_CLAIM batches. Each is committed with the progress, so it is imported exactly once.
+
+    Sets the import to FAILED if the upload has timed out, the header is invalid or the database rejects a value.
+    """
     if job.status == "UPLOADING":
         await _give_up(world, job, "The upload took longer than 2 hours and was cancelled; upload the file again.")
         return
@@ -86,7 +89,7 @@ async def run_import(world: "World", job: ImportJob) -> None:
     if job.charset and job.delimiter:
         layout = layout_of(job.columns, job.delimiter, job.charset)
     else:
-        # Imports uploaded to the previous release have no stored column layout.
+        # Imports that were uploaded before an upgrade of Postern may have no stored column layout.
         first_chunk = await import_store.get_first_chunk(
             world.db, project_id=job.project_id, import_id=job.id, starts_at=0
         )
@@ -104,13 +107,13 @@ async def run_import(world: "World", job: ImportJob) -> None:
     try:
         for number in range(BATCHES_PER_CLAIM):
             batch = await next_batch
-            after = ImportProgress(batch.line, batch.position, [])
+            batch_end = ImportProgress(batch.line, batch.position, [])
             if not batch.ended and number + 1 < BATCHES_PER_CLAIM:
-                next_batch = asyncio.create_task(_read(world.db, job, layout, after, batch.types))
+                next_batch = asyncio.create_task(_read(world.db, job, layout, batch_end, batch.types))
             errors = await _insert_batch(world, job, batch, progress.errors, last=number + 1 == BATCHES_PER_CLAIM)
             if batch.ended:
                 return
-            progress = ImportProgress(after.line, after.position, errors)
+            progress = ImportProgress(batch_end.line, batch_end.position, errors)
     except _ImportSuperseded:
         return
     except DataError as error:
@@ -167,7 +170,7 @@ class _ImportSuperseded(Exception):
 
 
 async def _read(
-    db: Database, job: ImportJob, layout: ColumnLayout, start: ImportProgress, types: dict[str, DeclaredType]
+    db: Database, job: ImportJob, layout: ColumnLayout, start: ImportProgress, types: dict[str, KnownType]
 ) -> ImportBatch:
     """Read and parse the next batch, in a thread because parsing takes CPU time."""
     loop = asyncio.get_running_loop()
@@ -192,39 +195,39 @@ def _parse(
     chunks: Iterator[bytes],
     mode: ImportMode,
     start: ImportProgress,
-    types: dict[str, DeclaredType],
+    types: dict[str, KnownType],
 ) -> ImportBatch:
     """Parse and merge the rows of the next batch.
 
     Infers the types of columns whose attributes have no type, from all cells of the batch.
     """
     batch = ImportBatch({}, [], types, {}, line=start.line, position=start.position)
-    lines: Iterable[CsvRecord] = _lines(batch, layout, chunks, start)
+    records: Iterable[CsvRecord] = _read_records(batch, layout, chunks, start)
     if any(name is not None and name not in types for name in layout.columns):
-        lines = list(lines)
-        batch.inferred = infer_columns(layout, lines, types)
-        batch.types = types | {name: DeclaredType(kind, True) for name, kind in batch.inferred.items()}
+        records = list(records)
+        batch.inferred = infer_columns(layout, records, types)
+        batch.types = types | {name: KnownType(kind, inferred=True) for name, kind in batch.inferred.items()}
     readers = readers_of(layout, batch.types)
-    for line in lines:
+    for record in records:
         try:
-            _add(batch, row_of(layout, line, readers), mode)
+            _add(batch, row_of(layout, record, readers), mode)
         except RowFault as fault:
             batch.failed += 1
             if len(batch.errors) < IMPORT_ERRORS_KEPT:
-                batch.errors.append(ContactImportError(line=line.number, message=str(fault)))
+                batch.errors.append(ContactImportError(line=record.number, message=str(fault)))
     if layout.attributes is not None:
         batch.inferred = types_of(row.attributes for row in batch.rows.values()) | batch.inferred
     return batch
 
 
-def _lines(
+def _read_records(
     batch: ImportBatch, layout: ColumnLayout, chunks: Iterator[bytes], start: ImportProgress
 ) -> Iterator[CsvRecord]:
     """Yield the rows of a batch, and update its counters."""
-    for line in read_batch(layout, chunks, number=start.line, position=start.position, rows=IMPORT_BATCH):
+    for record in read_batch(layout, chunks, number=start.line, position=start.position, rows=IMPORT_BATCH):
         batch.read += 1
-        batch.line, batch.position = line.next_line, line.next_position
-        yield line
+        batch.line, batch.position = record.next_line, record.next_position
+        yield record
     batch.ended = batch.read < IMPORT_BATCH and batch.position - start.position < BATCH_BYTES
 
 
@@ -257,17 +260,20 @@ async def _give_up(world: "World", job: ImportJob, reason: str) -> None:
 
 
 async def recompute_timed_audience(world: "World", job: RefillJob) -> None:
-    """Recompute an audience with time-dependent rules, and schedule the next recomputation."""
+    """Recompute an audience with time-dependent rules, and schedule the next recomputation.
+
+    Does nothing if the audience was deleted, is STATIC now, or was claimed by another worker since.
+    """
     now = world.clock()
     async with world.db.transaction() as tx:
         await store.lock_audiences_exclusively(tx, project_id=job.project_id)
         audience = await store.audience(tx, project_id=job.project_id, id=job.id)
         if audience is None or audience.type == "STATIC":
             return
-        settled = await store.settle_refill(
+        scheduled = await store.schedule_refill(
             tx, project_id=job.project_id, id=job.id, attempt=job.attempt, due_at=now + RECOMPUTE_INTERVAL
         )
-        if settled:
+        if scheduled:
             await refill_audience(tx, job.project_id, audience, now)
 
 

@@ -291,7 +291,7 @@ class RunBatch:
         if isinstance(step, AddToAudience):
             await audiences.add_to_audience(self.tx, self.project_id, audience_id, ids, self.now)
         else:
-            await audiences.remove_all_from_audience(self.tx, self.project_id, audience_id, ids, self.now)
+            await audiences.remove_many_from_audience(self.tx, self.project_id, audience_id, ids, self.now)
         for run in group:
             self._next_step(run, "DONE")
 

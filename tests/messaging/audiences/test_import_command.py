@@ -21,18 +21,18 @@ def client(project, app):
 async def test_a_file_is_uploaded_and_its_progress_shown(project, client, work_off, tmp_path: Path):
     file = tmp_path / "contacts.csv"
     file.write_text("email,plan\n" + "".join(f"u{n}@example.com,pro\n" for n in range(40)) + "nonsense,\n" * 25)
-    shown = []
-    watching = asyncio.create_task(
-        import_file(client, project.id, file, "upsert", lambda *progress: shown.append(progress))
+    progress_calls = []
+    running_import = asyncio.create_task(
+        import_file(client, project.id, file, "upsert", lambda *progress: progress_calls.append(progress))
     )
     while not (await project.client.get("/contacts/imports")).json():
-        assert not watching.done(), watching.result()
+        assert not running_import.done(), running_import.result()
         await asyncio.sleep(0.01)
     await work_off()
-    state = await watching
-    assert shown[0] == ("upload", 1.0, "0.0 MB")
-    assert shown[-1] == ("import", 1.0, "65 rows, 25 failed")
-    lines = summary(state).splitlines()
+    finished = await running_import
+    assert progress_calls[0] == ("upload", 1.0, "0.0 MB")
+    assert progress_calls[-1] == ("import", 1.0, "65 rows, 25 failed")
+    lines = summary(finished).splitlines()
     assert lines[0] == "Completed: 40 created, 0 updated, 0 skipped, 25 failed."
     assert lines[1].startswith("  line 42: ")
     assert lines[-1] == "  and 5 more"
@@ -51,12 +51,12 @@ async def test_types_of_attributes_are_declared_with_the_file(project, client, w
     file.write_text("email,zip\na@example.com,12345\n")
     types = read_types(["zip=string", "a=b=list"])
     assert types == {"zip": "string", "a=b": "list"}
-    watching = asyncio.create_task(import_file(client, project.id, file, "upsert", lambda *_: None, types))
+    running_import = asyncio.create_task(import_file(client, project.id, file, "upsert", lambda *_: None, types))
     while not (await project.client.get("/contacts/imports")).json():
-        assert not watching.done(), watching.result()
+        assert not running_import.done(), running_import.result()
         await asyncio.sleep(0.01)
     await work_off()
-    assert (await watching)["created"] == 1
+    assert (await running_import)["created"] == 1
     (contact,) = (await project.client.get("/contacts")).json()["data"]
     assert contact["attributes"] == {"zip": "12345"}
     with pytest.raises(typer.BadParameter, match="zip=string"):
@@ -79,12 +79,12 @@ async def test_a_preview_shows_how_a_file_would_be_read(project, client, work_of
         "  Notiz -> left out (declared): x",
         '  line 3: a@example.com {"Straße": "Große Straße"}',
     ]
-    importing = asyncio.create_task(import_file(client, project.id, file, "skip", lambda *_: None, layout=layout))
+    running_import = asyncio.create_task(import_file(client, project.id, file, "skip", lambda *_: None, layout=layout))
     while not (await project.client.get("/contacts/imports")).json():
-        assert not importing.done(), importing.result()
+        assert not running_import.done(), running_import.result()
         await asyncio.sleep(0.01)
     await work_off()
-    assert (await importing)["created"] == 1
+    assert (await running_import)["created"] == 1
     (contact,) = (await project.client.get("/contacts")).json()["data"]
     assert contact["attributes"] == {"Straße": "Große Straße"}
     with pytest.raises(typer.BadParameter, match="Kunde=email"):

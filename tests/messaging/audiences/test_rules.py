@@ -17,7 +17,7 @@ NOW = datetime(2026, 3, 15, 12, tzinfo=UTC)
 MISSING = object()
 
 
-# The oracle. Written from the documentation, and not from the SQL.
+# The implementation to compare with. It follows the documentation, not the SQL.
 
 
 def moment_of(value):
@@ -26,118 +26,129 @@ def moment_of(value):
         return value
     if not isinstance(value, str) or len(value) > 40:
         return None
-    found = re.fullmatch(
+    parsed = re.fullmatch(
         r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?(Z|[+-]\d\d:\d\d)?)?", value, re.ASCII
     )
-    if not found:
+    if not parsed:
         return None
-    year, month, day, hour, minute, second, fraction, zone = found.groups()
+    year, month, day, hour, minute, second, fraction, offset = parsed.groups()
     try:
-        naive = datetime(
+        in_utc = datetime(
             int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0),
             int((fraction or "0").ljust(6, "0")), tzinfo=UTC,
         )  # fmt: skip
     except ValueError:
         return None
-    if zone in (None, "Z"):
-        return naive
-    hours, minutes = int(zone[1:3]), int(zone[4:6])
+    if offset in (None, "Z"):
+        return in_utc
+    hours, minutes = int(offset[1:3]), int(offset[4:6])
     if hours > 13 or minutes > 59:
         return None
-    return naive - (1 if zone[0] == "+" else -1) * timedelta(hours=hours, minutes=minutes)
+    return in_utc - (1 if offset[0] == "+" else -1) * timedelta(hours=hours, minutes=minutes)
 
 
-def kind(value):
+def type_name(value):
     if isinstance(value, bool):
         return "flag"
     return {int: "number", float: "number", str: "text", list: "list", dict: "object"}.get(type(value), "other")
 
 
-def same(a, b):
-    return kind(a) == kind(b) and a == b
+def equal_json(a, b):
+    return type_name(a) == type_name(b) and a == b
 
 
-def holds(operator, actual, value):
-    """Whether a condition holds for a value; MISSING stands for an absent attribute."""
-    absent = actual is MISSING or actual is None
+def condition_holds(operator, actual, value):
+    """Whether a condition holds for `actual`: an attribute's value, MISSING, or a datetime from a contact's column."""
+    is_absent = actual is MISSING or actual is None
     if operator == "exists":
-        return not absent
+        return not is_absent
     if operator == "notExists":
-        return absent
-    if absent:
+        return is_absent
+    if is_absent:
         return operator in ("neq", "notContains", "notIn", "notWithinDays")
-    kept = isinstance(actual, datetime)
+    is_column = isinstance(actual, datetime)
     match operator:
         case "eq" | "neq":
-            if kept:
+            if is_column:
                 moment = moment_of(value)
                 return moment is not None and (actual == moment) == (operator == "eq")
-            return kind(actual) == kind(value) and same(actual, value) == (operator == "eq")
+            return type_name(actual) == type_name(value) and equal_json(actual, value) == (operator == "eq")
         case "in" | "notIn":
-            if kept:
-                moments = [moment_of(each) for each in value if moment_of(each)]
+            if is_column:
+                moments = [moment_of(item) for item in value if moment_of(item)]
                 return bool(moments) and (actual in moments) == (operator == "in")
-            if kind(actual) not in {kind(each) for each in value}:
+            if type_name(actual) not in {type_name(item) for item in value}:
                 return False
-            return any(same(actual, each) for each in value) == (operator == "in")
+            return any(equal_json(actual, item) for item in value) == (operator == "in")
         case "gt" | "gte" | "lt" | "lte" | "before" | "after":
             return compare(operator, actual, value)
         case "contains" | "notContains":
-            if kind(actual) == "list":
-                return any(same(actual_, value) for actual_ in actual) == (operator == "contains")
-            return kind(actual) == kind(value) == "text" and (value in actual) == (operator == "contains")
+            if type_name(actual) == "list":
+                return any(equal_json(item, value) for item in actual) == (operator == "contains")
+            return type_name(actual) == type_name(value) == "text" and (value in actual) == (operator == "contains")
         case "startsWith":
-            return kind(actual) == "text" and actual.startswith(value)
+            return type_name(actual) == "text" and actual.startswith(value)
         case "endsWith":
-            return kind(actual) == "text" and actual.endswith(value)
+            return type_name(actual) == "text" and actual.endswith(value)
         case "withinDays" | "notWithinDays":
             moment = moment_of(actual)
             if moment is None:
                 return False
-            # What we recorded ourselves lies ahead only of those who judge late.
-            recent = NOW - timedelta(days=value) < moment and (kept or moment <= NOW)
+            # Times that Postern recorded have no upper bound; see `since` in rules.py.
+            recent = NOW - timedelta(days=value) < moment and (is_column or moment <= NOW)
             return recent == (operator == "withinDays")
     raise AssertionError(operator)
 
 
 def compare(operator, actual, value):
-    if kind(value) == "number":
-        if kind(actual) != "number":
+    if type_name(value) == "number":
+        if type_name(actual) != "number":
             return False
-        a, b = actual, value
+        left, right = actual, value
     elif moment_of(value) or isinstance(actual, datetime):
-        a, b = moment_of(actual), moment_of(value)
-        if a is None or b is None:
+        left, right = moment_of(actual), moment_of(value)
+        if left is None or right is None:
             return False
-    elif kind(actual) == "text":
-        a, b = actual.encode(), value.encode()
+    elif type_name(actual) == "text":
+        left, right = actual.encode(), value.encode()
     else:
         return False
-    return {"gt": a > b, "after": a > b, "gte": a >= b, "lt": a < b, "before": a < b, "lte": a <= b}[operator]
+    return {
+        "gt": left > right,
+        "after": left > right,
+        "gte": left >= right,
+        "lt": left < right,
+        "before": left < right,
+        "lte": left <= right,
+    }[operator]
 
 
-def belongs(group, contact):
-    verdicts = [verdict(each, contact) for each in group["conditions"]]
-    return all(verdicts) if group.get("match", "all") == "all" else any(verdicts)
+def group_matches(group, contact):
+    results = [clause_matches(clause, contact) for clause in group["conditions"]]
+    return all(results) if group.get("match", "all") == "all" else any(results)
 
 
-def verdict(clause, contact):
+def clause_matches(clause, contact):
     if "conditions" in clause:
-        return belongs(clause, contact)
+        return group_matches(clause, contact)
     field, value = clause["field"], clause.get("value")
-    kept = ("email", "createdAt", "unsubscribed", "lastOpenedAt", "lastClickedAt")
-    actual = contact[field] if field in kept else contact["attributes"].get(field.removeprefix("attributes."), MISSING)
+    columns = ("email", "createdAt", "unsubscribed", "lastOpenedAt", "lastClickedAt")
+    if field in columns:
+        actual = contact[field]
+    else:
+        actual = contact["attributes"].get(field.removeprefix("attributes."), MISSING)
     if field == "email":
         actual = actual.casefold()
-        value = [fold(each) for each in value] if isinstance(value, list) else fold(value)
-    return holds(clause["operator"], actual, value)
+        is_list = isinstance(value, list)
+        value = [casefold_unless_date(item) for item in value] if is_list else casefold_unless_date(value)
+    return condition_holds(clause["operator"], actual, value)
 
 
-def fold(value):
+def casefold_unless_date(value):
     return value.casefold() if isinstance(value, str) and not moment_of(value) else value
 
 
-# What is asked.
+# Strategies for contacts and rules.
 
 texts = st.sampled_from(
     [
@@ -166,20 +177,20 @@ dates = st.sampled_from(
      "2026-3-1", "2026-03-15T12:00:00+14:00", "2026-04-31", "9999-12-31", "0001-01-01", "x2026-03-01", "2026-03-01\n"]
 )  # fmt: skip
 scalars = texts | numbers | st.booleans() | dates
-stored = scalars | st.none() | st.lists(scalars, max_size=3) | st.dictionaries(texts, scalars, max_size=2)
+attribute_values = scalars | st.none() | st.lists(scalars, max_size=3) | st.dictionaries(texts, scalars, max_size=2)
 names = st.sampled_from(["plan", "a'b", "x y", "%s", "email"])
-known = st.sampled_from(
+known_moments = st.sampled_from(
     [NOW, NOW - timedelta(days=1), NOW - timedelta(days=30), NOW + timedelta(hours=1), NOW - timedelta(days=400)]
 )
-moments = st.none() | known
+moments = st.none() | known_moments
 contacts = st.fixed_dictionaries(
     {
         "email": st.sampled_from(["ada@example.com", "Bob@example.com", "c+d@test.example"]),
         "unsubscribed": st.booleans(),
-        "createdAt": known,
+        "createdAt": known_moments,
         "lastOpenedAt": moments,
         "lastClickedAt": moments,
-        "attributes": st.dictionaries(names, stored, max_size=4),
+        "attributes": st.dictionaries(names, attribute_values, max_size=4),
     }
 )
 fields = st.sampled_from(["email", "createdAt", "unsubscribed", "lastOpenedAt", "lastClickedAt"]) | names.map(
@@ -209,20 +220,20 @@ groups = st.recursive(
 )
 
 
-def asked(connection, many_rules, contact):
-    """Which of many rules match a contact, by one SQL statement."""
-    compiled = [rules.compile_rules(rules.read_rules(each), slot) for slot, each in enumerate(many_rules)]
+def matches_in_sql(connection, many_rules, contact):
+    """Whether each of many rules matches a contact, by one SQL statement."""
+    compiled = [rules.compile_rules(rules.read_rules(rules_json), slot) for slot, rules_json in enumerate(many_rules)]
     query = SQL("""
-        select array[{conditions}] from (select %(values)s::jsonb as v, %(now)s::timestamptz as now) as given
+        select array[{conditions}] from (select %(values)s::jsonb as rule_values, %(now)s::timestamptz as now) as input
         cross join (
             select gen_random_uuid() as id, gen_random_uuid() as project_id, %(email)s::text as email_key,
                 %(unsubscribed)s::boolean as unsubscribed, %(created)s::timestamptz as created_at,
                 %(opened)s::timestamptz as last_opened_at, %(clicked)s::timestamptz as last_clicked_at,
                 %(attributes)s::jsonb as attributes
         ) as c
-    """).format(conditions=SQL(", ").join([each.sql for each in compiled]))
-    given = {
-        "values": Jsonb([each.values for each in compiled]),
+    """).format(conditions=SQL(", ").join([condition.sql for condition in compiled]))
+    parameters = {
+        "values": Jsonb([condition.values for condition in compiled]),
         "now": NOW,
         "email": contact["email"].casefold(),
         "unsubscribed": contact["unsubscribed"],
@@ -231,8 +242,8 @@ def asked(connection, many_rules, contact):
         "clicked": contact["lastClickedAt"],
         "attributes": Jsonb(contact["attributes"]),
     }
-    (answers,) = connection.execute(query, given).fetchone()
-    return [answer is True for answer in answers]
+    (row,) = connection.execute(query, parameters).fetchone()
+    return [matches is True for matches in row]
 
 
 @pytest.fixture(scope="module")
@@ -242,29 +253,31 @@ def connection(database_url):
 
 
 @pytest.mark.parametrize("operator", rules.OPERATORS)
-def test_every_operator_on_every_type(connection, operator):
+def test_every_operator_on_values_of_every_type(connection, operator):
     @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
     @given(st.lists(st.tuples(fields, values[operator]), min_size=5, max_size=20), contacts)
-    def check(asks, contact):
-        many = [{"conditions": [{"field": field, "operator": operator, "value": value}]} for field, value in asks]
-        for each in many:
-            rules.check_rules(rules.read_rules(each))
-        answers = asked(connection, many, contact)
-        for each, answer in zip(many, answers, strict=True):
-            assert answer == belongs(each, contact), (each, contact)
+    def check(field_values, contact):
+        many_rules = [
+            {"conditions": [{"field": field, "operator": operator, "value": value}]} for field, value in field_values
+        ]
+        for rules_json in many_rules:
+            rules.check_rules(rules.read_rules(rules_json))
+        results = matches_in_sql(connection, many_rules, contact)
+        for rules_json, result in zip(many_rules, results, strict=True):
+            assert result == group_matches(rules_json, contact), (rules_json, contact)
 
     check()
 
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(st.lists(groups, min_size=1, max_size=8), contacts)
-def test_nested_groups(connection, many, contact):
-    answers = asked(connection, many, contact)
-    for each, answer in zip(many, answers, strict=True):
-        assert answer == belongs(each, contact), (each, contact)
+def test_nested_groups(connection, many_rules, contact):
+    results = matches_in_sql(connection, many_rules, contact)
+    for rules_json, result in zip(many_rules, results, strict=True):
+        assert result == group_matches(rules_json, contact), (rules_json, contact)
 
 
-TABLE = [
+EXAMPLES = [
     ("plan", "eq", "pro", {"plan": "pro"}, True),
     ("plan", "eq", "pro", {"plan": "Pro"}, False),
     ("attributes.plan", "eq", "pro", {"plan": "pro"}, True),
@@ -310,57 +323,58 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("field", "operator", "value", "attributes", "wanted"), TABLE)
-def test_documented_examples(connection, field, operator, value, attributes, wanted):
+@pytest.mark.parametrize(("field", "operator", "value", "attributes", "expected"), EXAMPLES)
+def test_documented_examples(connection, field, operator, value, attributes, expected):
     contact = {"email": "Ada@example.com", "unsubscribed": False, "createdAt": NOW - timedelta(days=3)}
     contact |= {"lastOpenedAt": None, "lastClickedAt": None, "attributes": attributes}
-    asked_for = {"conditions": [{"field": field, "operator": operator, "value": value}]}
-    assert asked(connection, [asked_for], contact) == [wanted]
-    assert belongs(asked_for, contact) is wanted
+    rules_json = {"conditions": [{"field": field, "operator": operator, "value": value}]}
+    assert matches_in_sql(connection, [rules_json], contact) == [expected]
+    assert group_matches(rules_json, contact) is expected
 
 
-def test_the_documentation_lists_every_operator():
-    assert {each[1] for each in TABLE} == set(rules.OPERATORS)
+def test_the_examples_cover_every_operator():
+    assert {operator for _, operator, *_ in EXAMPLES} == set(rules.OPERATORS)
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(dates | st.text(max_size=30) | st.dates().map(str) | st.datetimes().map(str) | st.from_regex(rules._MOMENT))
 def test_sql_and_python_parse_timestamps_alike(connection, text):
-    if "\0" in text or any("\ud800" <= each <= "\udfff" for each in text):
+    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
         return
-    (found,) = connection.execute("select attribute_moment(%s)", (Jsonb(text),)).fetchone()
-    wanted = rules.read_moment(text)
-    if wanted is not None and wanted.year in (1, 9999):  # Python cannot show what a zone moves out of its years.
+    (from_sql,) = connection.execute("select attribute_moment(%s)", (Jsonb(text),)).fetchone()
+    from_python = rules.read_moment(text)
+    # An offset can move times of these years out of the range of datetime.
+    if from_python is not None and from_python.year in (1, 9999):
         return
-    assert (found is None) == (wanted is None), text
-    assert found == wanted
+    assert (from_sql is None) == (from_python is None), text
+    assert from_sql == from_python
 
 
 def test_values_are_never_part_of_sql():
-    poison = "'; drop table contacts; --"
-    many = [
-        {"field": poison, "operator": operator, "value": [poison] if operator in ("in", "notIn") else poison}
+    injection = "'; drop table contacts; --"
+    conditions_with_injection = [
+        {"field": injection, "operator": operator, "value": [injection] if operator in ("in", "notIn") else injection}
         for operator in rules.OPERATORS
         if operator not in ("exists", "notExists", "before", "after", "withinDays", "notWithinDays")
     ]
-    text = rules.compile_rules(rules.read_rules({"conditions": many}), 0).sql.as_string(None)
+    text = rules.compile_rules(rules.read_rules({"conditions": conditions_with_injection}), 0).sql.as_string(None)
     assert "drop" not in text
 
 
 def test_limits():
     condition = {"field": "a", "operator": "eq", "value": 1}
     rules.check_rules(rules.read_rules({"conditions": [condition] * 50}))
-    deep = {"conditions": [condition]}
+    nested = {"conditions": [condition]}
     for _ in range(3):
-        deep = {"conditions": [deep]}
-    rules.check_rules(rules.read_rules(deep))
-    for wrong in (
+        nested = {"conditions": [nested]}
+    rules.check_rules(rules.read_rules(nested))
+    for invalid in (
         {"conditions": [{"conditions": [condition] * 26}] * 2},
-        {"conditions": [deep]},
+        {"conditions": [nested]},
         {"conditions": [condition | {"operator": "in", "value": ["x"] * 1_001}]},
         {"conditions": [condition | {"value": "x" * 1_001}]},
         {"conditions": [condition | {"field": "x" * 101}]},
         {"conditions": [condition | {"value": 1e200}]},
     ):
         with pytest.raises(Invalid):
-            rules.check_rules(rules.read_rules(wrong))
+            rules.check_rules(rules.read_rules(invalid))
