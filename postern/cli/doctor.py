@@ -257,14 +257,14 @@ async def _check_reverse_dns(resolver: "Resolver", addresses: Sequence[str]) -> 
 async def _check_spf(resolver: "Resolver", settings: Settings, domain: str) -> CheckResult:
     from postern.messaging.domains.dns_check import check_records
     from postern.messaging.domains.rules import spf_terms
-    from postern.messaging.domains.verification import published_records
+    from postern.messaging.domains.verification import record_settings_from
 
-    published = published_records(settings)._replace(zone=None)
-    dns_check = await check_records(resolver, domain, [], published)
+    record_settings = record_settings_from(settings)._replace(zone=None)
+    dns_check = await check_records(resolver, domain, [], record_settings)
     check = next(record for record in dns_check.checks if record.purpose == "SPF")
     if check.status == "VERIFIED":
         return CheckResult("ok", "SPF", f"{domain} has {' '.join(check.found)}")
-    terms = " ".join(spf_terms(published)) or "the IP addresses that send your mail"
+    terms = " ".join(spf_terms(record_settings)) or "the IP addresses that send your mail"
     published_record = f"{domain} has {' '.join(check.found)}" if check.found else f"{domain} has no SPF record"
     reason = f" ({check.reason})" if check.reason else ""
     return CheckResult(
@@ -278,7 +278,7 @@ async def _check_dkim(resolver: "Resolver", settings: Settings, domain: str) -> 
     from postern.cli.data_folder import connect_database, has_schema
     from postern.kernel.database.embedded import EmbeddedError
     from postern.messaging.domains.dns_check import check_records
-    from postern.messaging.domains.verification import published_records
+    from postern.messaging.domains.verification import record_settings_from
 
     add_domain = (
         f'add it to your project: POST /projects/{{id}}/domains {{"domain": "{domain}"}}, and publish its records'
@@ -292,7 +292,7 @@ async def _check_dkim(resolver: "Resolver", settings: Settings, domain: str) -> 
         return CheckResult("problem", "DKIM", f"no project has the sending domain {domain}", add_domain)
     checks: list[RecordCheck] = []
     for project_keys in keys:
-        dns_check = await check_records(resolver, domain, project_keys, published_records(settings))
+        dns_check = await check_records(resolver, domain, project_keys, record_settings_from(settings))
         if dns_check.verdict("DKIM"):
             return CheckResult("ok", "DKIM", f"the key of {domain} is published")
         checks = [check for check in dns_check.checks if check.purpose == "DKIM"]

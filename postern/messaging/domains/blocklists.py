@@ -36,7 +36,7 @@ def queried_domains(domain: str) -> list[str]:
 
 
 def expected_entries(zones: Sequence[Zone], addresses: Sequence[str], domain: str) -> list[tuple[str, str]]:
-    """Every (blocklist, IP address or domain) that is checked for a domain."""
+    """What is checked for a domain, as pairs: the name of a blocklist, and an IP address or domain name to look up."""
     return [
         (zone.name, subject)
         for zone in zones
@@ -52,45 +52,45 @@ async def check_listings(world: "World", watch: BlocklistWatch) -> None:
     domain = await store.get_domain(world.db, project_id=watch.project_id, id=watch.id)
     if domain is None:
         return
-    names = queried_domains(domain.domain)
-    findings = await world.blocklists.check(addresses=world.settings.sending_addresses, domains=names)
+    domains = queried_domains(domain.domain)
+    findings = await world.blocklists.check(addresses=world.settings.sending_addresses, domains=domains)
     now = world.clock()
-    unknown = any(finding.status is blocklists.ListingStatus.UNKNOWN for finding in findings)
-    due_at = now + (BLOCKLIST_RETRY_DELAY if unknown else BLOCKLIST_CHECK_INTERVAL)
+    any_unknown = any(finding.status is blocklists.ListingStatus.UNKNOWN for finding in findings)
+    due_at = now + (BLOCKLIST_RETRY_DELAY if any_unknown else BLOCKLIST_CHECK_INTERVAL)
     async with world.db.transaction() as tx:
         if not await store.reschedule_watch(
             tx, project_id=watch.project_id, id=watch.id, attempt=watch.attempt, due_at=due_at
         ):
             return  # The domain was deleted, or a later attempt has begun.
-        key: dict[str, UUID] = {"project_id": watch.project_id, "domain_id": watch.id}
-        lists = [finding.list_name for finding in findings]
+        domain_ids: dict[str, UUID] = {"project_id": watch.project_id, "domain_id": watch.id}
+        list_names = [finding.list_name for finding in findings]
         subjects = [finding.subject_value for finding in findings]
-        ids = [new_id() for _ in findings]
-        await store.delete_other_entries(tx, list_name=lists, subject_value=subjects, **key)
-        await store.insert_entries(tx, id=ids, list_name=lists, subject_value=subjects, **key)
-        before = await store.list_entries(tx, **key)
+        entry_ids = [new_id() for _ in findings]
+        await store.delete_other_entries(tx, list_names=list_names, subject_values=subjects, **domain_ids)
+        await store.insert_entries(tx, ids=entry_ids, list_names=list_names, subject_values=subjects, **domain_ids)
+        previous_entries = await store.list_entries(tx, **domain_ids)
         await store.update_entries(
             tx,
-            list_name=lists,
-            subject_value=subjects,
-            status=[ENTRY_STATUSES[finding.status] for finding in findings],
+            list_names=list_names,
+            subject_values=subjects,
+            statuses=[ENTRY_STATUSES[finding.status] for finding in findings],
             codes=[" ".join(finding.codes) for finding in findings],
-            reason=[finding.reason for finding in findings],
+            reasons=[finding.reason for finding in findings],
             now=now,
-            **key,
+            **domain_ids,
         )
-        await record_all(tx, _changes(watch, domain.domain, before, findings, now))
+        await record_all(tx, _change_events(watch, domain.domain, previous_entries, findings, now))
 
 
-def _changes(
+def _change_events(
     watch: BlocklistWatch,
     domain: str,
-    before: Sequence[BlocklistEntry],
+    previous_entries: Sequence[BlocklistEntry],
     findings: Sequence[BlocklistFinding],
     now: Moment,
 ) -> list[Event]:
     """An event for each listing and delisting since the last check. An UNKNOWN result is no change."""
-    listed_before = {(entry.list_name, entry.subject_value): entry.listed for entry in before}
+    listed_before = {(entry.list_name, entry.subject_value): entry.listed for entry in previous_entries}
     events: list[Event] = []
     for finding in findings:
         was_listed = listed_before.get((finding.list_name, finding.subject_value), False)

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from postern.messaging.domains.model import DnsRecord, PublicKey, Purpose, RecordCheck, RecordStatus
-from postern.messaging.domains.rules import BOUNCE_LABEL, PURPOSES, PublishedRecords, records_of, spf_terms
+from postern.messaging.domains.rules import BOUNCE_LABEL, PURPOSES, RecordSettings, records_of, spf_terms
 from postern.protocols.mail import dkim, dmarc, spf
 from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord, Resolver
 
-MAX_FOUND = 10
+MAX_FOUND_VALUES = 10
+"""Published values that are stored with a result; further ones are omitted."""
 MAX_FOUND_CHARACTERS = 1_000
-"""At most this many published values are stored with a result, each cut to this many characters."""
+"""Characters of each stored value; longer ones are truncated."""
 
 
 class DnsCheckResult(NamedTuple):
@@ -30,32 +31,35 @@ class DnsCheckResult(NamedTuple):
 
 
 async def check_records(
-    resolver: Resolver, domain: str, keys: Sequence[PublicKey], published: PublishedRecords
+    resolver: Resolver, domain: str, keys: Sequence[PublicKey], settings: RecordSettings
 ) -> DnsCheckResult:
-    """Look up every record of a domain concurrently. A failed lookup gives the status UNKNOWN; nothing is raised."""
+    """Look up all records of a domain concurrently, and compare them with the expected ones.
+
+    A failed lookup gives the status UNKNOWN; nothing is raised.
+    """
     keys_by_purpose = {PURPOSES[key.role]: key for key in keys}
-    expected = records_of(domain, keys, [], published)
-    if published.zone:
+    expected = records_of(domain, keys, [], settings)
+    if settings.zone:
         # The return path is a CNAME into the service's zone; the SPF record that it leads to is checked separately.
         bounce = f"{BOUNCE_LABEL}.{domain}"
         expected.append(DnsRecord(type="TXT", name=bounce, value=bounce, purpose="SPF", required=False))
-    checks = (_check(resolver, domain, record, keys_by_purpose.get(record.purpose), published) for record in expected)
+    checks = (_check(resolver, domain, record, keys_by_purpose.get(record.purpose), settings) for record in expected)
     return DnsCheckResult(list(await asyncio.gather(*checks)))
 
 
 async def _check(
-    resolver: Resolver, domain: str, record: DnsRecord, key: PublicKey | None, published: PublishedRecords
+    resolver: Resolver, domain: str, record: DnsRecord, key: PublicKey | None, settings: RecordSettings
 ) -> RecordCheck:
     try:
         if key:
             return await _check_dkim(resolver, record, key)
         match record.purpose:
             case "SPF":
-                return await _check_spf(resolver, record, published)
+                return await _check_spf(resolver, record, settings)
             case "DMARC":
                 return await _check_dmarc(resolver, domain, record)
             case _:
-                return await _check_alias(resolver, record)
+                return await _check_cname(resolver, record)
     except NoSuchRecord as error:
         return _result(record, "PENDING", reason=str(error))
     except DnsUnavailable as error:
@@ -64,26 +68,26 @@ async def _check(
 
 async def _check_dkim(resolver: Resolver, record: DnsRecord, key: PublicKey) -> RecordCheck:
     """Check a key record by a TXT lookup, as receivers do; the lookup follows CNAME records."""
-    published = await resolver.txt(record.name)
-    key_records = [text for text in published if _KEY_RECORD.search(text)]
+    texts = await resolver.txt(record.name)
+    key_records = [text for text in texts if _KEY_RECORD.search(text)]
     if not key_records:
-        return _result(record, "WRONG", published, "No TXT record at this name is a DKIM key: the tag `p=` is missing.")
+        return _result(record, "WRONG", texts, "No TXT record at this name is a DKIM key: the tag `p=` is missing.")
     if len(key_records) > 1:  # RFC 6376 §3.6.2.2: with several records, the result is undefined.
         return _result(
-            record, "WRONG", published, "There are several DKIM keys at this name; remove all but the one shown here."
+            record, "WRONG", texts, "There are several DKIM keys at this name; remove all but the one shown here."
         )
     problem = dkim.key_record_problem(key_records[0], algorithm=key.algorithm, public_key=key.public_key)
-    return _result(record, "WRONG" if problem else "VERIFIED", published, problem)
+    return _result(record, "WRONG" if problem else "VERIFIED", texts, problem)
 
 
 _KEY_RECORD = re.compile(r"(?:^|;)\s*p\s*=|DKIM1")
 
 
-async def _check_spf(resolver: Resolver, record: DnsRecord, published: PublishedRecords) -> RecordCheck:
-    if published.addresses:
-        result = await spf.authorises(resolver, record.name, addresses=published.addresses)
+async def _check_spf(resolver: Resolver, record: DnsRecord, settings: RecordSettings) -> RecordCheck:
+    if settings.addresses:
+        result = await spf.authorises(resolver, record.name, addresses=settings.addresses)
         passed = result.verdict == spf.SpfVerdict.PASS
-    elif terms := spf_terms(published):
+    elif terms := spf_terms(settings):
         result = await _check_relays(resolver, record.name, terms)
         passed = result.verdict == spf.SpfVerdict.PASS
     else:
@@ -99,14 +103,17 @@ async def _check_spf(resolver: Resolver, record: DnsRecord, published: Published
 
 
 async def _check_relays(resolver: Resolver, domain: str, terms: Sequence[str]) -> spf.SpfResult:
-    """Check that the SPF record authorises every relay. Returns the result of the first relay that does not pass."""
+    """Check that the SPF record authorises every relay, given as SPF terms.
+
+    Returns the result of the first relay that does not pass, or of the last one if all pass.
+    """
     result = spf.SpfResult(verdict=spf.SpfVerdict.NONE, reason="No relay is configured.")
     for term in terms:
-        kind, _, value = term.partition(":")
-        if kind == "include":
+        mechanism, _, value = term.partition(":")
+        if mechanism == "include":
             result = await spf.authorises(resolver, domain, include=value)
         else:
-            addresses = await resolver.addresses(value) if kind == "a" else [value]
+            addresses = await resolver.addresses(value) if mechanism == "a" else [value]
             result = await spf.authorises(resolver, domain, addresses=addresses)
         if result.verdict is not spf.SpfVerdict.PASS:
             break
@@ -120,7 +127,7 @@ async def _check_dmarc(resolver: Resolver, domain: str, record: DnsRecord) -> Re
     return _result(record, "PENDING", reason=f"There is no DMARC record for {domain}.")
 
 
-async def _check_alias(resolver: Resolver, record: DnsRecord) -> RecordCheck:
+async def _check_cname(resolver: Resolver, record: DnsRecord) -> RecordCheck:
     target = await resolver.cname(record.name)
     if target == record.value.rstrip(".").lower():
         return _result(record, "VERIFIED", [target])
@@ -134,7 +141,7 @@ def _result(
         purpose=record.purpose,
         value=record.value,
         status=status,
-        found=[_sanitized(text) for text in found[:MAX_FOUND]],
+        found=[_sanitized(text) for text in found[:MAX_FOUND_VALUES]],
         reason=_sanitized(reason) if reason else None,
     )
 

@@ -23,6 +23,7 @@ SELECTOR_LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 SELECTOR_LENGTH = 20
 """20 letters of 5 bits each: 100 random bits make a selector unique in the service's zone."""
 MAX_LOADED_DOMAINS = 10_000
+"""Maximum number of domains whose signers a process caches."""
 
 
 class GeneratedKey(NamedTuple):
@@ -58,15 +59,15 @@ def _new_key(algorithm: Algorithm, role: Role, now: Moment) -> GeneratedKey:
     )
 
 
-async def save_key(tx: Transaction, box: Secrets, project_id: UUID, domain_id: UUID, key: GeneratedKey) -> None:
-    """Store a private key, encrypted. Replaces any other key with the same selector."""
+async def save_key(tx: Transaction, cipher: Secrets, project_id: UUID, domain_id: UUID, key: GeneratedKey) -> None:
+    """Store a private key, encrypted with `cipher`. Replaces the domain's key with the same selector, if any."""
     selector = key.public.selector
     await store.upsert_key(
         tx,
         project_id=project_id,
         domain_id=domain_id,
         selector=selector,
-        private_key=box.seal(key.pem, seal_context(project_id, domain_id, selector)),
+        private_key=cipher.seal(key.pem, seal_context(project_id, domain_id, selector)),
         now=Moment.of(key.public.since),
     )
 
@@ -83,7 +84,8 @@ class LoadedKeys(OrderedDict[tuple[UUID, tuple[str, ...]], list[Signer]]):
 async def signers(world: "World", domain: SendingDomain, db: Queries | None = None) -> list[Signer]:
     """The signers of a domain: its current RSA key, and its Ed25519 key once that is published.
 
-    Decrypting and parsing a key takes about 26 ms, so signers are cached per process.
+    Decrypting and parsing a key takes about 26 ms, so signers are cached per process. Within a transaction, `db` is
+    that transaction; otherwise the keys are read through `world.db`.
     """
     keys = [key for key in domain.keys if key.role == "CURRENT" or (key.role == "ED25519" and domain.ed25519_verified)]
     cache_key = (domain.id, tuple(key.public_key for key in keys))
@@ -91,7 +93,7 @@ async def signers(world: "World", domain: SendingDomain, db: Queries | None = No
     cached = loaded.get(cache_key)
     if cached is None:
         sealed = await store.private_keys(db or world.db, project_id=domain.project_id, domain_id=domain.id)
-        cached = await asyncio.to_thread(_open, world, domain, [key.selector for key in keys], sealed)
+        cached = await asyncio.to_thread(_load_signers, world, domain, [key.selector for key in keys], sealed)
         loaded[cache_key] = cached
         if len(loaded) > MAX_LOADED_DOMAINS:
             loaded.popitem(last=False)
@@ -100,14 +102,17 @@ async def signers(world: "World", domain: SendingDomain, db: Queries | None = No
     return cached
 
 
-def _open(world: "World", domain: SendingDomain, selectors: Sequence[str], sealed: Sequence[SealedKey]) -> list[Signer]:
-    boxes = {key.selector: key.private_key for key in sealed}
+def _load_signers(
+    world: "World", domain: SendingDomain, selectors: Sequence[str], sealed: Sequence[SealedKey]
+) -> list[Signer]:
+    """Decrypt and parse the keys with these selectors; selectors without a stored key are omitted."""
+    sealed_keys = {key.selector: key.private_key for key in sealed}
     return [
         Signer.load(
             domain.domain,
             selector,
-            world.secrets.open(boxes[selector], seal_context(domain.project_id, domain.id, selector)),
+            world.secrets.open(sealed_keys[selector], seal_context(domain.project_id, domain.id, selector)),
         )
         for selector in selectors
-        if selector in boxes
+        if selector in sealed_keys
     ]

@@ -40,8 +40,9 @@ RETIRED_KEY_KEPT_FOR = timedelta(days=7)
 
 Status = Literal["PENDING", "VERIFIED", "DEGRADED", "FAILED"]
 DnsOutcome = Literal["SEEN", "MISSING", "MISSING_TOO_LONG", "UNSURE", "ASKED_AGAIN"]
-"""What a check means for the state of a domain: its DKIM record is published, is missing, has been missing for longer
-than its state allows, or could not be looked up; or the owner requested a check."""
+"""What a check means for the status of a domain. SEEN: the DKIM record is published. MISSING: it is not published.
+MISSING_TOO_LONG: it has been missing for longer than the status allows. UNSURE: the lookup failed. ASKED_AGAIN: a
+caller requested the check."""
 
 NEXT_STATUS: Mapping[tuple[Status, DnsOutcome], Status] = {
     ("PENDING", "SEEN"): "VERIFIED",
@@ -65,7 +66,7 @@ NEXT_STATUS: Mapping[tuple[Status, DnsOutcome], Status] = {
     ("FAILED", "UNSURE"): "FAILED",
     ("FAILED", "ASKED_AGAIN"): "PENDING",
 }
-"""The next state for every state and outcome."""
+"""The next status for every status and outcome."""
 
 Purpose = Literal["DKIM", "DKIM_NEXT", "DKIM_ED25519", "SPF", "RETURN_PATH", "DMARC", "TRACKING"]
 RecordStatus = Literal["PENDING", "VERIFIED", "WRONG", "UNKNOWN"]
@@ -237,9 +238,12 @@ class StoredDomain(Record):
     dmarc_verified: bool
     verified_at: Moment | None
     watched_since: Moment
+    """When the checks began: at creation, or when a caller requested a check of the FAILED domain."""
     failing_since: Moment | None
+    """Since when the DKIM record has been missing; None if it is published, and while the domain is PENDING."""
     last_checked_at: Moment | None
     due_at: Moment | None
+    """When the next check is due; None if there is none."""
     attempt: int
     created_at: Moment
     updated_at: Moment
@@ -305,7 +309,7 @@ class BlocklistWatch(Record):
 
 
 class SendingDomain(Record):
-    """The fields of a domain that sending needs."""
+    """The columns of a domain that are needed to send mail from it."""
 
     project_id: UUID
     id: UUID
@@ -320,5 +324,5 @@ class SendingDomain(Record):
 
     @property
     def may_send(self) -> bool:
-        """Whether mail can be sent from this domain."""
+        """Whether mail can be sent from this domain; not while it is DEGRADED."""
         return self.status == "VERIFIED"

@@ -29,8 +29,8 @@ from postern.messaging.domains.model import (
     StoredDomain,
     TooManyDomains,
 )
-from postern.messaging.domains.rules import PublishedRecords, may_rotate, parse_domain, records_of, rotate
-from postern.messaging.domains.verification import check_domain, published_records, record_check
+from postern.messaging.domains.rules import RecordSettings, may_rotate, parse_domain, records_of, rotate
+from postern.messaging.domains.verification import check_domain, record_check, record_settings_from
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
@@ -51,8 +51,8 @@ async def list_domains(call: Call, limit: ListLimit = 1_000, cursor: Cursor | No
     rows = await store.list_domains(
         call.db, project_id=call.project_id, before=before_id(call, "domains", cursor), limit=limit + 1
     )
-    published = await _published(call)
-    return linked_list(call, "domains", [_to_domain(row, published) for row in rows], limit)
+    settings = await _record_settings(call)
+    return linked_list(call, "domains", [_to_domain(row, settings) for row in rows], limit)
 
 
 @post(
@@ -77,16 +77,16 @@ async def create_domain(call: Call, data: NewDomain) -> Domain:
         await tx.lock_quota("domains", call.project_id)
         if await store.count_domains(tx, project_id=call.project_id) >= DOMAINS_PER_PROJECT:
             raise TooManyDomains
-        row = await _insert(tx, call, name, keys)
+        row = await _insert_domain(tx, call, name, keys)
         await events.record(tx, call, "domain.created", row.id, domain=name)
         await audit.record(tx, call, "domain.created", "Domain", row.id, domain=name)
         tx.mark_due("domains")
         tx.mark_due("blocklist_watches")
-    return _to_domain(row, await _published(call))
+    return _to_domain(row, await _record_settings(call))
 
 
-async def _insert(tx: Transaction, call: Call, name: str, keys: Sequence[GeneratedKey]) -> StoredDomain:
-    """Insert the domain, its encrypted keys, and the entries of its blocklist checks."""
+async def _insert_domain(tx: Transaction, call: Call, name: str, keys: Sequence[GeneratedKey]) -> StoredDomain:
+    """Insert a domain, its encrypted keys, and the entries of its blocklist checks. Raises DomainExists."""
     project_id, domain_id, now = call.project_id, new_id(), call.now
     public = Jsonb(to_plain([key.public for key in keys]))
     row = await store.insert_domain(tx, project_id=project_id, id=domain_id, domain=name, keys=public, now=now)
@@ -99,9 +99,9 @@ async def _insert(tx: Transaction, call: Call, name: str, keys: Sequence[Generat
         tx,
         project_id=project_id,
         domain_id=domain_id,
-        id=[new_id() for _ in pairs],
-        list_name=[list_name for list_name, _ in pairs],
-        subject_value=[subject for _, subject in pairs],
+        ids=[new_id() for _ in pairs],
+        list_names=[list_name for list_name, _ in pairs],
+        subject_values=[subject for _, subject in pairs],
     )
     await store.insert_blocklist_watch(tx, project_id=project_id, domain_id=domain_id, now=now)
     return row
@@ -113,7 +113,7 @@ async def get_domain(call: Call, id: UUID) -> Domain:
     row = await store.get_domain(call.db, project_id=call.project_id, id=id)
     if row is None:
         raise DomainMissing
-    return _to_domain(row, await _published(call))
+    return _to_domain(row, await _record_settings(call))
 
 
 @post(
@@ -146,7 +146,7 @@ async def verify_domain(call: Call, id: UUID) -> Domain:
         if event:
             await events.record(tx, call, event, id, domain=row.domain)
         await audit.record(tx, call, "domain.checked", "Domain", id, domain=row.domain, status=row.status)
-    return _to_domain(row, await _published(call))
+    return _to_domain(row, await _record_settings(call))
 
 
 @post("/projects/{project_id}/domains/{id}/rotate-keys", needs="domains:write", problems=(NextKeyUnpublished,))
@@ -174,17 +174,17 @@ async def rotate_domain_keys(call: Call, id: UUID) -> Domain:
         keys = Jsonb(to_plain(rotate(current.keys, call.now)))
         row = await store.set_keys(tx, project_id=call.project_id, id=id, keys=keys, now=call.now)
         await audit.record(tx, call, "domain.keys_rotated", "Domain", id, domain=row.domain)
-    return _to_domain(row, await _published(call))
+    return _to_domain(row, await _record_settings(call))
 
 
 @delete("/projects/{project_id}/domains/{id}", needs="domains:write", problems=(DomainHasWaitingSends, DomainInUse))
 async def delete_domain(call: Call, id: UUID, force: Force = False) -> Deleted:
     """Delete a sending domain and its keys. Mail can no longer be sent from it, even if its records stay published.
 
-    The response is 409 and lists them if scheduled campaigns, active automations or automations with current runs use
-    the domain.
+    If scheduled campaigns, active automations or automations with current runs use the domain, the response is 409 and
+    lists them.
 
-    It is also 409 if messages wait to be sent from the domain (scheduled, queued or delayed), with their number.
+    If messages wait to be sent from the domain (scheduled, queued or delayed), the response is 409 with their number.
     `force=true` deletes the domain anyway; those messages then fail when they are due.
     """
     async with call.db.transaction() as tx:
@@ -228,7 +228,7 @@ async def get_domain_blocklist_status(call: Call, id: UUID) -> list[BlocklistEnt
 
 
 async def sending_domain(db: Queries, project_id: UUID, name: str) -> SendingDomain | None:
-    """The sending domain with this name (A-labels, case-insensitive), whatever its status."""
+    """The sending domain with this name (A-labels, case-insensitive), whatever its status; None if there is none."""
     return await store.get_sending_domain(db, project_id=project_id, domain=name.rstrip(".").lower())
 
 
@@ -238,10 +238,13 @@ async def domains_of_project(db: Queries, project_id: UUID) -> list[SendingDomai
 
 
 async def sending_domains_all(world: "World", pairs: list[tuple[UUID, str]]) -> list[SendingDomain | None]:
-    """The sending domains of many (project, name) pairs by one query, for lookups that are batched."""
+    """The sending domains for pairs of project id and domain name, by one query; in the order of the pairs.
+
+    None for a pair without a domain. Names are A-labels, case-insensitive.
+    """
     names = sorted({(project_id, name.rstrip(".").lower()) for project_id, name in pairs})
     rows = await store.sending_domains_by_name(
-        world.db, project_id=[project_id for project_id, _ in names], domain=[name for _, name in names]
+        world.db, project_id=[project_id for project_id, _ in names], domains=[name for _, name in names]
     )
     by_name = {(row.project_id, row.domain): row for row in rows}
     return [by_name.get((project_id, name.rstrip(".").lower())) for project_id, name in pairs]
@@ -252,14 +255,14 @@ async def sending_domains(db: Queries, project_id: UUID, ids: Sequence[UUID]) ->
     return await store.sending_domains_by_id(db, project_id=project_id, ids=list(ids))
 
 
-async def _published(call: Call) -> PublishedRecords:
-    """The values that the DNS records of this project's domains must have."""
-    loaded = getattr(call.caller.project, "settings", None)
+async def _record_settings(call: Call) -> RecordSettings:
+    """The settings that the DNS records of this project's domains depend on."""
+    loaded = getattr(call.caller.project, "settings", None)  # Set if authentication has loaded the whole project.
     settings = loaded or (await projects.require_project(call.db, call.project_id)).settings
-    return published_records(call.world.settings, settings.relays)
+    return record_settings_from(call.world.settings, settings.relays)
 
 
-def _to_domain(row: StoredDomain, published: PublishedRecords) -> Domain:
+def _to_domain(row: StoredDomain, settings: RecordSettings) -> Domain:
     return Domain(
         id=row.id,
         domain=row.domain,
@@ -271,7 +274,7 @@ def _to_domain(row: StoredDomain, published: PublishedRecords) -> Domain:
         spf_verified=row.spf_verified,
         dkim_verified=row.dkim_verified,
         dmarc_verified=row.dmarc_verified,
-        records=records_of(row.domain, row.keys, row.checks, published),
+        records=records_of(row.domain, row.keys, row.checks, settings),
         verified_at=row.verified_at,
         failing_since=row.failing_since,
         last_checked_at=row.last_checked_at,

@@ -57,8 +57,8 @@ RELAY_INCLUDES = {
 """The SPF `include` that each well-known relay service tells its customers to publish, by the relay's domain."""
 
 
-class PublishedRecords(NamedTuple):
-    """The values that DNS records of sending domains depend on."""
+class RecordSettings(NamedTuple):
+    """The settings that the expected DNS records of sending domains depend on."""
 
     zone: str | None = None
     """The service's own zone that CNAME records refer to; None: owners publish TXT records."""
@@ -97,13 +97,16 @@ def _invalid(message: str, code: str = "invalid_domain") -> Invalid:
 
 
 def records_of(
-    domain: str, keys: Sequence[PublicKey], checks: Sequence[RecordCheck], published: PublishedRecords
+    domain: str, keys: Sequence[PublicKey], checks: Sequence[RecordCheck], settings: RecordSettings
 ) -> list[DnsRecord]:
-    """The DNS records to publish for a domain, with the results of the last check."""
+    """The DNS records to publish for a domain, with the results of the last check.
+
+    A result of a record whose value has changed since is not used: the record is PENDING.
+    """
     results = {(check.purpose, check.value): check for check in checks}
     return [
         _with_check(record, results.get((record.purpose, record.value)))
-        for record in _expected_records(domain, keys, published)
+        for record in _expected_records(domain, keys, settings)
     ]
 
 
@@ -119,18 +122,19 @@ PURPOSES: Mapping[Role, Purpose] = {
     "RETIRED": "DKIM_NEXT",
     "ED25519": "DKIM_ED25519",
 }
+"""The purpose of a key's DNS record, by the role of the key."""
 
 
-def _expected_records(domain: str, keys: Sequence[PublicKey], published: PublishedRecords) -> list[DnsRecord]:
-    zone = published.zone
+def _expected_records(domain: str, keys: Sequence[PublicKey], settings: RecordSettings) -> list[DnsRecord]:
+    zone = settings.zone
     records = [_dkim(domain, key, zone) for key in keys]
     if zone:
         bounce = f"{BOUNCE_LABEL}.{domain}"
         records.append(_record("CNAME", bounce, f"{BOUNCE_LABEL}.{zone}", "RETURN_PATH"))
     else:
-        records.append(_record("TXT", domain, spf_value(published), "SPF"))
+        records.append(_record("TXT", domain, spf_value(settings), "SPF"))
     records.append(_record("TXT", f"_dmarc.{domain}", "v=DMARC1; p=none;", "DMARC"))
-    tracking_host = f"{TRACKING_LABEL}.{zone}" if zone else published.tracking_host
+    tracking_host = f"{TRACKING_LABEL}.{zone}" if zone else settings.tracking_host
     if tracking_host:
         records.append(_record("CNAME", f"{TRACKING_LABEL}.{domain}", tracking_host, "TRACKING"))
     return records
@@ -148,7 +152,10 @@ def _record(type: Literal["TXT", "CNAME"], name: str, value: str, purpose: Purpo
 
 
 def rotate(keys: Sequence[PublicKey], now: datetime) -> list[PublicKey]:
-    """The keys after a rotation: NEXT becomes CURRENT, and CURRENT becomes RETIRED but stays published."""
+    """The keys after a rotation: NEXT becomes CURRENT, and CURRENT becomes RETIRED but stays published.
+
+    Changes nothing in the database. Call `may_rotate` before.
+    """
     roles: Mapping[Role, Role] = {"NEXT": "CURRENT", "CURRENT": "RETIRED"}
     return [msgspec.structs.replace(key, role=roles[key.role], since=now) if key.role in roles else key for key in keys]
 
@@ -159,7 +166,7 @@ def may_rotate(keys: Sequence[PublicKey]) -> bool:
 
 
 def rotation_is_due(keys: Sequence[PublicKey], now: datetime) -> bool:
-    """Whether the CURRENT key has reached KEY_ROTATION_INTERVAL."""
+    """Whether the CURRENT key has reached the age KEY_ROTATION_INTERVAL, and there is a NEXT key."""
     return may_rotate(keys) and any(key.role == "CURRENT" and now - key.since >= KEY_ROTATION_INTERVAL for key in keys)
 
 
@@ -169,30 +176,32 @@ def replaceable_key(keys: Sequence[PublicKey], now: datetime) -> PublicKey | Non
 
 
 def dkim_target(key: PublicKey, zone: str) -> str:
-    """The name of a key record in the service's zone. Selectors are unique over all domains."""
+    """The name of a key's TXT record in the service's zone. Selectors are unique among all domains."""
     return f"{key.selector}.dkim.{zone}"
 
 
 def dkim_value(key: PublicKey) -> str:
-    """A key record (RFC 6376 §3.6.1, RFC 8463 §4)."""
-    kind = "rsa" if key.algorithm == "rsa-sha256" else "ed25519"
-    return f"v=DKIM1; k={kind}; p={key.public_key}"
+    """The value of a key's TXT record (RFC 6376 §3.6.1, RFC 8463 §4)."""
+    key_type = "rsa" if key.algorithm == "rsa-sha256" else "ed25519"
+    return f"v=DKIM1; k={key_type}; p={key.public_key}"
 
 
-def spf_value(published: PublishedRecords) -> str:
-    """The SPF record (RFC 7208) that authorises the sending addresses, the relays, or else the domain's own hosts."""
-    return f"v=spf1 {' '.join(spf_terms(published)) or 'a mx'} ~all"
+def spf_value(settings: RecordSettings) -> str:
+    """The SPF record (RFC 7208) to publish, with the terms of `spf_terms`, or else for the domain's own hosts."""
+    return f"v=spf1 {' '.join(spf_terms(settings)) or 'a mx'} ~all"
 
 
-def spf_terms(published: PublishedRecords) -> list[str]:
-    """The SPF mechanisms that authorise this instance; empty if neither addresses nor relays are configured.
+def spf_terms(settings: RecordSettings) -> list[str]:
+    """The SPF mechanisms that authorise the sending addresses, or the relays if no addresses are configured.
+
+    Empty if neither are configured; relays on a loopback address are omitted.
 
     A well-known relay gets its documented `include`. Any other relay gets `a:` with its host, which is right for a
     relay that delivers from its own address.
     """
-    if published.addresses:
-        return [_ip_term(address) for address in published.addresses]
-    return list(dict.fromkeys(_relay_term(host) for host in published.relays if not is_loopback(host)))
+    if settings.addresses:
+        return [_ip_term(address) for address in settings.addresses]
+    return list(dict.fromkeys(_relay_term(host) for host in settings.relays if not is_loopback(host)))
 
 
 def _relay_term(host: str) -> str:
@@ -215,27 +224,28 @@ def dns_outcome(
 ) -> DnsOutcome:
     """What a DNS check means for the status of a domain.
 
-    `is_published`: whether the DKIM record is published; None if the lookup failed.
+    `is_published`: whether the DKIM record is published; None if the lookup failed. For the times, see StoredDomain.
     """
     if is_published is None:
         return "UNSURE"
     if is_published:
         return "SEEN"
-    since, at_most = {
+    since, limit = {
         "PENDING": (watched_since, PENDING_AT_MOST),
         "VERIFIED": (failing_since or now, MISSING_AT_MOST),
         "DEGRADED": (failing_since or now, DEGRADED_AT_MOST),
         "FAILED": (now, PENDING_AT_MOST),
     }[status]
-    return "MISSING_TOO_LONG" if now - since >= at_most else "MISSING"
+    return "MISSING_TOO_LONG" if now - since >= limit else "MISSING"
 
 
 def next_check_in(
     status: Status, *, watched_since: datetime, failing_since: datetime | None, now: datetime
 ) -> timedelta | None:
-    """The time until the next check: every minute for ten minutes, every ten minutes for three hours, then hourly.
+    """The time until the next check; None for a FAILED domain, which is not checked.
 
-    A VERIFIED domain is checked daily, and hourly while its record is missing. A FAILED domain is not checked (None).
+    A PENDING domain is checked every minute for ten minutes, every ten minutes for three hours, then hourly. Any other
+    domain is checked daily, or hourly while its record is missing.
     """
     if status == "FAILED":
         return None

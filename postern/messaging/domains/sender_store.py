@@ -81,8 +81,8 @@ async def delete_sender(tx: Transaction, *, project_id: UUID, id: UUID) -> bool:
 # The verified senders among pairs of project and lower-case email (parallel lists), in any order.
 @statement("""
     select s.project_id, lower(s.email) as email
-    from senders s join unnest(%(project_id)s::uuid[], %(email)s::text[]) as wanted (project_id, email)
-         on s.project_id = wanted.project_id and lower(s.email) = wanted.email
+    from senders s join unnest(%(project_id)s::uuid[], %(emails)s::text[]) as pair (project_id, email)
+         on s.project_id = pair.project_id and lower(s.email) = pair.email
     where s.status = 'VERIFIED'
 """)
-async def verified_among(db: Queries, *, project_id: list[UUID], email: list[str]) -> list[VerifiedAddress]: ...
+async def verified_among(db: Queries, *, project_id: list[UUID], emails: list[str]) -> list[VerifiedAddress]: ...

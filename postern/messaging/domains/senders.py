@@ -52,8 +52,8 @@ PROJECT_RATE = RateLimit("sender-mails", 20, timedelta(days=1))
 """Limits the confirmation mails of one project."""
 ADDRESS_RATE = RateLimit("sender-mails-to", 5, timedelta(days=1))
 """Limits the confirmation mails to one address from all projects together."""
-PURPOSE = "sender-token"
-PAGE = "/projects/{project_id}/senders/{id}/confirm"
+HASH_PURPOSE = "sender-token"
+PAGE_PATH = "/projects/{project_id}/senders/{id}/confirm"
 TITLE = "Confirm a sender"
 
 TokenText = Annotated[str, msgspec.Meta(max_length=200)]
@@ -104,7 +104,7 @@ async def create_sender(call: Call, data: NewSender) -> Sender:
             id=sender_id,
             email=address.spec,
             dmarc_policy=policy,
-            token_hash=_hash(call.world, sender_id, token),
+            token_hash=_token_hash(call.world, sender_id, token),
             token_expires_at=call.now + TOKEN_LIFE,
             now=call.now,
         )
@@ -118,7 +118,7 @@ async def create_sender(call: Call, data: NewSender) -> Sender:
 @get("/projects/{project_id}/senders/{id}", needs="domains:read", problems=(SenderMissing,))
 async def get_sender(call: Call, id: UUID) -> Sender:
     """A single sender."""
-    return _to_sender(await _require(call, id))
+    return _to_sender(await _require_sender(call, id))
 
 
 @post(
@@ -129,7 +129,7 @@ async def get_sender(call: Call, id: UUID) -> Sender:
 )
 async def resend_sender_verification(call: Call, id: UUID) -> Sender:
     """Send the confirmation mail again, with a new link that works for 24 hours. The previous link stops working."""
-    sender = await _require(call, id)
+    sender = await _require_sender(call, id)
     if sender.status == "VERIFIED":
         raise SenderVerified
     _check_rates(call, sender.email)
@@ -146,7 +146,7 @@ async def resend_sender_verification(call: Call, id: UUID) -> Sender:
             project_id=call.project_id,
             id=id,
             dmarc_policy=policy,
-            token_hash=_hash(call.world, id, token),
+            token_hash=_token_hash(call.world, id, token),
             token_expires_at=call.now + TOKEN_LIFE,
             now=call.now,
         )
@@ -162,10 +162,10 @@ async def resend_sender_verification(call: Call, id: UUID) -> Sender:
     example={"token": "3Jb8nQ0xVw7sK1pYt5Rz9Lm2Hc4Gd6FfA0BeUiOo"},
 )
 async def verify_sender(call: Call, id: UUID, data: SenderToken) -> Sender:
-    """Confirm a sender with the token from its confirmation mail instead of on the page. Repeating it is no error."""
-    await _require(call, id)
+    """Confirm a sender with the token from its confirmation mail instead of on the page. Calls can be repeated."""
+    await _require_sender(call, id)
     async with call.db.transaction() as tx:
-        row = await _verify(tx, call, id, data.token)
+        row = await _confirm(tx, call, id, data.token)
         await audit.record(tx, call, "sender.verified", "Sender", id, email=row.email)
     return _to_sender(row)
 
@@ -183,7 +183,7 @@ async def delete_sender(call: Call, id: UUID) -> Deleted:
     return Deleted()
 
 
-@get(PAGE, public=True, any_query=True, hidden=True)
+@get(PAGE_PATH, public=True, any_query=True, hidden=True)
 async def sender_page(call: Call, id: UUID, token: TokenText = "") -> HttpResponse:
     """The page that the link in the mail opens. It changes nothing, because mail scanners open links too."""
     try:
@@ -201,13 +201,13 @@ async def sender_page(call: Call, id: UUID, token: TokenText = "") -> HttpRespon
     )
 
 
-@post(PAGE, public=True, any_query=True, hidden=True)
+@post(PAGE_PATH, public=True, any_query=True, hidden=True)
 async def confirm_sender(call: Call, id: UUID, request: RawRequest) -> HttpResponse:
     """Confirm a sender on the page."""
     token = (await read_form(request)).get("token", "")
     try:
         async with call.db.transaction() as tx:
-            row = await _verify(tx, call, id, token)
+            row = await _confirm(tx, call, id, token)
     except Problem as problem:
         return _error_page(problem)
     return simple_page("Thank you", f"{row.email} is confirmed: mail can now be sent from it. You can close this page.")
@@ -225,16 +225,20 @@ def _error_page(problem: Problem) -> HttpResponse:
 
 
 async def verified_senders_all(world: "World", senders: list[tuple[UUID, str]]) -> list[bool]:
-    """Whether each (project, address) is a verified single sender, by one query, for lookups that are batched."""
+    """Whether the address in each pair of project id and address is a verified single sender, by one query.
+
+    The results are in the order of `senders`. Addresses are compared case-insensitively.
+    """
     pairs = [(project_id, address.lower()) for project_id, address in senders]
     rows = await sender_store.verified_among(
-        world.db, project_id=[project_id for project_id, _ in pairs], email=[address for _, address in pairs]
+        world.db, project_id=[project_id for project_id, _ in pairs], emails=[address for _, address in pairs]
     )
     verified = {(row.project_id, row.email) for row in rows}
     return [pair in verified for pair in pairs]
 
 
-async def _verify(tx: Transaction, call: Call, id: UUID, token: str) -> StoredSender:
+async def _confirm(tx: Transaction, call: Call, id: UUID, token: str) -> StoredSender:
+    """Mark a sender as verified and record the event, if it is not verified yet. Raises SenderLinkInvalid."""
     row = _require_token(call, await sender_store.lock_sender(tx, project_id=call.project_id, id=id), token)
     if row.status == "VERIFIED":
         return row
@@ -245,20 +249,20 @@ async def _verify(tx: Transaction, call: Call, id: UUID, token: str) -> StoredSe
 
 def _require_token(call: Call, row: StoredSender | None, token: str) -> StoredSender:
     """Raises SenderLinkInvalid unless the token is that of the sender's last mail and has not expired."""
-    if row is None or not compare_digest(row.token_hash, _hash(call.world, row.id, token)):
+    if row is None or not compare_digest(row.token_hash, _token_hash(call.world, row.id, token)):
         raise SenderLinkInvalid
     if row.status != "VERIFIED" and row.token_expires_at <= call.now:
         raise SenderLinkInvalid
     return row
 
 
-def _hash(world: "World", id: UUID, token: str) -> bytes:
-    return world.secrets.digest(PURPOSE, f"{id}:{token}")
+def _token_hash(world: "World", id: UUID, token: str) -> bytes:
+    return world.secrets.digest(HASH_PURPOSE, f"{id}:{token}")
 
 
 async def _enqueue_confirmation(tx: Transaction, call: Call, row: StoredSender, token: str) -> None:
     project = await projects.require_project(tx, call.project_id)
-    path = PAGE.format(project_id=call.project_id, id=row.id)
+    path = PAGE_PATH.format(project_id=call.project_id, id=row.id)
     link = f"{call.world.settings.public_url}{path}?token={token}"
     values = {"project": project.name, "email": row.email, "link": link}
     mail = AccountMailRequest(to=row.email, template="accounts/confirm-sender", values=values)
@@ -280,7 +284,7 @@ async def _dmarc_policy(world: "World", domain: str) -> str | None:
     return policy.policy.value if policy else None
 
 
-async def _require(call: Call, id: UUID) -> StoredSender:
+async def _require_sender(call: Call, id: UUID) -> StoredSender:
     row = await sender_store.get_sender(call.db, project_id=call.project_id, id=id)
     if row is None:
         raise SenderMissing

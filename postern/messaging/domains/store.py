@@ -82,7 +82,7 @@ async def count_waiting_sends(db: Queries, *, project_id: UUID, id: UUID, limit:
 async def delete_domain(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredDomain | None: ...
 
 
-# Store the verification state of `domain` (all columns except name and keys).
+# Store the verification state of a domain: all columns of `domain` except its name and keys.
 @statement("""
     update domains set status = %(status)s, checks = %(checks)s, spf_verified = %(spf_verified)s,
         dkim_verified = %(dkim_verified)s, ed25519_verified = %(ed25519_verified)s,
@@ -120,14 +120,16 @@ async def get_sending_domain(db: Queries, *, project_id: UUID, domain: str) -> S
 async def list_sending_domains(db: Queries, *, project_id: UUID) -> list[SendingDomain]: ...
 
 
-# The domains with these names in these projects (parallel lists), in any order; unknown ones are left out.
+# The domains with these names in these projects (parallel lists), in any order; unknown names are left out.
 @statement("""
     select d.project_id, d.id, d.domain, d.status, d.keys, d.dkim_verified, d.ed25519_verified,
            d.return_path_verified, d.tracking_verified, d.updated_at
-    from domains d join unnest(%(project_id)s::uuid[], %(domain)s::text[]) as wanted (project_id, domain)
-         on (d.project_id, d.domain) = (wanted.project_id, wanted.domain)
+    from domains d join unnest(%(project_id)s::uuid[], %(domains)s::text[]) as pair (project_id, domain)
+         on (d.project_id, d.domain) = (pair.project_id, pair.domain)
 """)
-async def sending_domains_by_name(db: Queries, *, project_id: list[UUID], domain: list[str]) -> list[SendingDomain]: ...
+async def sending_domains_by_name(
+    db: Queries, *, project_id: list[UUID], domains: list[str]
+) -> list[SendingDomain]: ...
 
 
 # The domains with these ids, in any order; unknown ids are left out.
@@ -161,9 +163,9 @@ async def list_entries(db: Queries, *, project_id: UUID, domain_id: UUID) -> lis
 # Insert entries (parallel lists) that do not exist yet; existing entries stay unchanged.
 @statement("""
     insert into blocklist_entries (project_id, domain_id, id, list_name, subject_value)
-    select %(project_id)s, %(domain_id)s, fresh.* from unnest(
-        %(id)s::uuid[], %(list_name)s::text[], %(subject_value)s::text[]
-    ) as fresh (id, list_name, subject_value)
+    select %(project_id)s, %(domain_id)s, entry.* from unnest(
+        %(ids)s::uuid[], %(list_names)s::text[], %(subject_values)s::text[]
+    ) as entry (id, list_name, subject_value)
     on conflict (project_id, domain_id, list_name, subject_value) do nothing
 """)
 async def insert_entries(
@@ -171,51 +173,52 @@ async def insert_entries(
     *,
     project_id: UUID,
     domain_id: UUID,
-    id: list[UUID],
-    list_name: list[str],
-    subject_value: list[str],
+    ids: list[UUID],
+    list_names: list[str],
+    subject_values: list[str],
 ) -> None: ...
 
 
-# Delete the entries of a domain that are not in the parallel lists `list_name` and `subject_value`.
+# Delete the entries of a domain that are not in the parallel lists `list_names` and `subject_values`.
 @statement("""
     delete from blocklist_entries
     where project_id = %(project_id)s and domain_id = %(domain_id)s
       and (list_name, subject_value) not in (
-          select * from unnest(%(list_name)s::text[], %(subject_value)s::text[])
+          select * from unnest(%(list_names)s::text[], %(subject_values)s::text[])
       )
 """)
 async def delete_other_entries(
-    tx: Transaction, *, project_id: UUID, domain_id: UUID, list_name: list[str], subject_value: list[str]
+    tx: Transaction, *, project_id: UUID, domain_id: UUID, list_names: list[str], subject_values: list[str]
 ) -> None: ...
 
 
-# Store check results (parallel lists). A status other than LISTED and CLEAR does not change `listed`.
+# Store check results (parallel lists); an element of `codes` is a list separated by spaces. A status other than LISTED
+# and CLEAR does not change `listed`.
 @statement("""
-    update blocklist_entries as entry set status = found.status, codes = string_to_array(found.codes, ' '),
-        reason = found.reason,
-        listed = case found.status when 'LISTED' then true when 'CLEAR' then false else entry.listed end,
-        first_listed_at = case found.status
+    update blocklist_entries as entry set status = result.status, codes = string_to_array(result.codes, ' '),
+        reason = result.reason,
+        listed = case result.status when 'LISTED' then true when 'CLEAR' then false else entry.listed end,
+        first_listed_at = case result.status
             when 'LISTED' then coalesce(entry.first_listed_at, %(now)s)
             when 'CLEAR' then null
             else entry.first_listed_at
         end,
         last_checked_at = %(now)s
-    from unnest(%(list_name)s::text[], %(subject_value)s::text[], %(status)s::text[], %(codes)s::text[],
-                %(reason)s::text[]) as found (list_name, subject_value, status, codes, reason)
+    from unnest(%(list_names)s::text[], %(subject_values)s::text[], %(statuses)s::text[], %(codes)s::text[],
+                %(reasons)s::text[]) as result (list_name, subject_value, status, codes, reason)
     where entry.project_id = %(project_id)s and entry.domain_id = %(domain_id)s
-      and (entry.list_name, entry.subject_value) = (found.list_name, found.subject_value)
+      and (entry.list_name, entry.subject_value) = (result.list_name, result.subject_value)
 """)
 async def update_entries(
     tx: Transaction,
     *,
     project_id: UUID,
     domain_id: UUID,
-    list_name: list[str],
-    subject_value: list[str],
-    status: list[str],
+    list_names: list[str],
+    subject_values: list[str],
+    statuses: list[str],
     codes: list[str],
-    reason: list[str],
+    reasons: list[str],
     now: Moment,
 ) -> None: ...
 

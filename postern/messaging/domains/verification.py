@@ -12,7 +12,7 @@ from postern.kernel.database.statements import Transaction
 from postern.messaging.domains import store
 from postern.messaging.domains.dns_check import DnsCheckResult, check_records
 from postern.messaging.domains.model import NEXT_STATUS, StoredDomain
-from postern.messaging.domains.rules import PublishedRecords, dns_outcome, next_check_in
+from postern.messaging.domains.rules import RecordSettings, dns_outcome, next_check_in
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectRelay
 
@@ -32,11 +32,11 @@ VERSIONED_COLUMNS = (
 """Columns whose change updates `updated_at`, and with it the ETag."""
 
 
-def published_records(settings: Settings, relays: Sequence[ProjectRelay] | None = None) -> PublishedRecords:
-    """The values that owners of domains must publish; `relays` are the project's own SMTP relays, if it has any."""
+def record_settings_from(settings: Settings, relays: Sequence[ProjectRelay] | None = None) -> RecordSettings:
+    """The settings that expected DNS records depend on; `relays` are the project's own SMTP relays, if it has any."""
     host = urlsplit(settings.public_url).hostname or ""
     has_domain_name = "." in host and not host.rpartition(".")[2].isdigit() and ":" not in host
-    return PublishedRecords(
+    return RecordSettings(
         zone=settings.dns_zone.rstrip(".").lower() if settings.dns_zone else None,
         # Mail through a project's own relay is not sent from the operator's addresses.
         addresses=() if relays else settings.sending_addresses,
@@ -46,38 +46,44 @@ def published_records(settings: Settings, relays: Sequence[ProjectRelay] | None 
 
 
 async def check_domain(world: "World", domain: StoredDomain, *, fresh: bool = False) -> DnsCheckResult:
-    """Look up the DNS records of a domain. `fresh` bypasses caches by querying the authoritative servers."""
+    """Look up and check the DNS records of a domain; stores nothing.
+
+    `fresh` bypasses caches by querying the authoritative servers, unless the operator configured DNS servers.
+    """
     resolver = world.resolver
     if fresh and not world.settings.dns:
         # If the operator configured DNS servers, only those are queried.
         resolver = await resolver.authoritative(domain.domain)
     project = await projects.require_project(world.db, domain.project_id)
-    published = published_records(world.settings, project.settings.relays)
-    return await check_records(resolver, domain.domain, domain.keys, published)
+    record_settings = record_settings_from(world.settings, project.settings.relays)
+    return await check_records(resolver, domain.domain, domain.keys, record_settings)
 
 
 async def record_check(
     tx: Transaction, domain: StoredDomain, result: DnsCheckResult, now: Moment, *, requested: bool = False
 ) -> tuple[StoredDomain, str | None]:
-    """Store the result of a check in the locked row of a domain. Returns the new row and the event to record, if any.
+    """Store the result of a check in the locked row of a domain, and schedule the next check.
 
-    If a lookup failed, the previous result of that record stays. `requested`: the owner asked for the check.
+    Returns the new row, and the type of the event to record, if any. If the lookup of a record failed, its flag (such
+    as `spf_verified`) keeps its value. With `requested`, the periodic checks of a FAILED domain start again.
     """
-    dkim = result.verdict("DKIM")
+    is_published = result.verdict("DKIM")
     status, watched_since = domain.status, domain.watched_since
     if requested and status == "FAILED":
         status, watched_since = NEXT_STATUS[status, "ASKED_AGAIN"], now
     failing_since = domain.failing_since
-    if dkim is not None:
-        failing_since = None if dkim or status == "PENDING" else failing_since or now
-    outcome = dns_outcome(status, is_published=dkim, watched_since=watched_since, failing_since=failing_since, now=now)
+    if is_published is not None:
+        failing_since = None if is_published or status == "PENDING" else failing_since or now
+    outcome = dns_outcome(
+        status, is_published=is_published, watched_since=watched_since, failing_since=failing_since, now=now
+    )
     status = NEXT_STATUS[status, outcome]
     delay = next_check_in(status, watched_since=watched_since, failing_since=failing_since, now=now)
-    new = msgspec.structs.replace(
+    new_state = msgspec.structs.replace(
         domain,
         status=status,
         checks=result.checks,
-        dkim_verified=_or_previous(dkim, domain.dkim_verified),
+        dkim_verified=_or_previous(is_published, domain.dkim_verified),
         ed25519_verified=_or_previous(result.verdict("DKIM_ED25519"), domain.ed25519_verified),
         spf_verified=_or_previous(result.verdict("SPF"), domain.spf_verified),
         return_path_verified=_or_previous(result.verdict("RETURN_PATH"), domain.return_path_verified),
@@ -89,14 +95,14 @@ async def record_check(
         last_checked_at=now,
         due_at=now + delay if delay else None,
     )
-    if any(getattr(new, name) != getattr(domain, name) for name in VERSIONED_COLUMNS):
-        new = msgspec.structs.replace(new, updated_at=now)
-    row = await store.update_domain(tx, new)
+    if any(getattr(new_state, name) != getattr(domain, name) for name in VERSIONED_COLUMNS):
+        new_state = msgspec.structs.replace(new_state, updated_at=now)
+    row = await store.update_domain(tx, new_state)
     return row, EVENTS.get(status) if status != domain.status else None
 
 
 EVENTS = {"VERIFIED": "domain.verified", "DEGRADED": "domain.degraded"}
-"""The event for each new status. FAILED has none."""
+"""The type of the event for each new status; FAILED and PENDING have none."""
 
 
 def _or_previous(verdict: bool | None, previous: bool) -> bool:

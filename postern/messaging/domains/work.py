@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from postern.world import World
 
 
-async def check_domains(world: "World", domain: StoredDomain) -> None:
-    """Check the DNS records of one domain, store the result, and rotate or replace its keys if that is due."""
+async def run_domain_check(world: "World", domain: StoredDomain) -> None:
+    """Check the DNS records of one domain, store the result, and rotate or replace its keys if that is due.
+
+    Records an event if the status changed. Changes nothing if the domain was deleted or a later attempt has begun.
+    """
     result = await check_domain(world, domain)
     now = world.clock()
     retired = replaceable_key(domain.keys, now)
@@ -65,7 +68,7 @@ WORK: list[Work[Any]] = [
         table="domains",
         kind=StoredDomain,
         lease=CHECK_LEASE,
-        do=one_by_one(check_domains),
+        do=one_by_one(run_domain_check),
         claim_size=50,
     ),
     Work(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from postern.messaging.domains import store
 from postern.messaging.domains.rules import BOUNCE_LABEL, TRACKING_LABEL, dkim_target, dkim_value, spf_value
-from postern.messaging.domains.verification import published_records
+from postern.messaging.domains.verification import record_settings_from
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -19,24 +19,24 @@ async def zone_lines(world: "World") -> AsyncIterator[str]:
     """The lines to include in the zone file (RFC 1035 §5) of `POSTERN_DNS_ZONE`.
 
     They are the DKIM keys of all domains of all projects, the SPF record of the return path, and the CNAME of tracking
-    links. The operator adds the MX records for bounces.
+    links. The operator adds the MX records for bounces. There are no lines if `POSTERN_DNS_ZONE` is not set.
     """
-    published = published_records(world.settings)
-    if published.zone is None:
+    settings = record_settings_from(world.settings)
+    if settings.zone is None:
         return
-    bounce = f"{BOUNCE_LABEL}.{published.zone}"
-    yield _line(bounce, "TXT", _quoted(spf_value(published)))
-    links = f"{TRACKING_LABEL}.{published.zone}"
-    if published.tracking_host and published.tracking_host != links:
-        yield _line(links, "CNAME", f"{published.tracking_host}.")
+    bounce_name = f"{BOUNCE_LABEL}.{settings.zone}"
+    yield _line(bounce_name, "TXT", _quoted(spf_value(settings)))
+    tracking_name = f"{TRACKING_LABEL}.{settings.zone}"
+    if settings.tracking_host and settings.tracking_host != tracking_name:
+        yield _line(tracking_name, "CNAME", f"{settings.tracking_host}.")
     async with world.db.transaction() as tx:
         async for domain in store.all_keys(tx):
             for key in domain.keys:
-                yield _line(dkim_target(key, published.zone), "TXT", _quoted(dkim_value(key)))
+                yield _line(dkim_target(key, settings.zone), "TXT", _quoted(dkim_value(key)))
 
 
-def _line(name: str, kind: str, data: str) -> str:
-    return f"{name}. {TTL_SECONDS} IN {kind} {data}\n"
+def _line(name: str, record_type: str, data: str) -> str:
+    return f"{name}. {TTL_SECONDS} IN {record_type} {data}\n"
 
 
 def _quoted(text: str) -> str:

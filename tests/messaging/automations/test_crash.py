@@ -12,7 +12,7 @@ from uuid import UUID
 import pytest
 
 from tests.messaging.automations import worker as workers
-from tests.messaging.domains.test_domains import verified
+from tests.messaging.domains.test_domains import add_verified_domain
 from tests.peers.smtp_sink import Behaviour, Sink
 from tests.peers.whole_server import own_database
 
@@ -79,7 +79,7 @@ async def test_every_step_is_executed_once_although_workers_are_killed(
     automate, audience, email, project, receiver, zone, sink, start_worker, world, clock
 ):
     clock.start = None  # The clocks of the test and of the workers run; both are moved by the same offset.
-    await verified(project, zone, "example.org")
+    await add_verified_domain(project, zone, "example.org")
     relays = [{"host": "127.0.0.1", "port": sink.port, "tls": "none"}]
     changed = await project.developer.patch("", {"settings": {"transport": "relay", "relays": relays}})
     assert changed.status_code == 200, changed.text

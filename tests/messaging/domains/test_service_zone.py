@@ -34,48 +34,50 @@ async def test_cname_records_are_verified_up_to_the_key(project, zone):
         "bounce.post.example.net",
     )
     publish(zone, domain)
-    seen = (await project.client.post(f"/domains/{domain['id']}/verify")).json()
-    assert (seen["status"], by_purpose(seen)["DKIM"]["status"]) == ("PENDING", "PENDING"), "an alias to nothing"
-    assert by_purpose(seen)["RETURN_PATH"]["status"] == "VERIFIED"
-    assert seen["spfVerified"] is False
-    served = await project.client.get("http://postern.test/zone", headers=ADMIN)
-    assert served.headers["content-type"].startswith("text/dns")
-    zone.load(re.sub(r" 3600 IN ", " ", served.text))
-    seen = (await project.client.post(f"/domains/{domain['id']}/verify")).json()
-    assert (seen["status"], seen["dkimVerified"], seen["spfVerified"]) == ("VERIFIED", True, True)
-    assert {record["status"] for record in seen["records"]} == {"VERIFIED"}
-    assert by_purpose(seen)["TRACKING"]["value"] == "links.post.example.net"
+    checked = (await project.client.post(f"/domains/{domain['id']}/verify")).json()
+    assert (checked["status"], by_purpose(checked)["DKIM"]["status"]) == ("PENDING", "PENDING"), (
+        "the target of the CNAME does not exist yet"
+    )
+    assert by_purpose(checked)["RETURN_PATH"]["status"] == "VERIFIED"
+    assert checked["spfVerified"] is False
+    zone_file = await project.client.get("http://postern.test/zone", headers=ADMIN)
+    assert zone_file.headers["content-type"].startswith("text/dns")
+    zone.load(re.sub(r" 3600 IN ", " ", zone_file.text))
+    checked = (await project.client.post(f"/domains/{domain['id']}/verify")).json()
+    assert (checked["status"], checked["dkimVerified"], checked["spfVerified"]) == ("VERIFIED", True, True)
+    assert {record["status"] for record in checked["records"]} == {"VERIFIED"}
+    assert by_purpose(checked)["TRACKING"]["value"] == "links.post.example.net"
 
 
 async def test_keys_rotate_automatically(project, zone, clock, work_off):
-    async def serve():
+    async def serve_zone_file():
         text = (await project.client.get("http://postern.test/zone", headers=ADMIN)).text
-        zone.records = dict(published)
+        zone.records = dict(owner_records)
         zone.load(re.sub(r" 3600 IN ", " ", text))
 
     domain = (await project.client.post("/domains", {"domain": "turning.example.org"})).json()
     publish(zone, domain)
-    published = dict(zone.records)
-    await serve()
+    owner_records = dict(zone.records)
+    await serve_zone_file()
     await work_off()
     assert (await project.client.get(f"/domains/{domain['id']}")).json()["status"] == "VERIFIED"
     keys = [served_key(zone, token) for token in domain["dkimTokens"]]
     clock.move(timedelta(days=181))
     await work_off()
-    turned = (await project.client.get(f"/domains/{domain['id']}")).json()
-    assert turned["dkimTokens"] == domain["dkimTokens"][::-1]
-    await serve()
+    rotated = (await project.client.get(f"/domains/{domain['id']}")).json()
+    assert rotated["dkimTokens"] == domain["dkimTokens"][::-1]
+    await serve_zone_file()
     assert [served_key(zone, token) for token in domain["dkimTokens"]] == keys, "both stay published"
     clock.move(timedelta(days=8))
     await work_off()
-    await serve()
+    await serve_zone_file()
     assert served_key(zone, domain["dkimTokens"][0]) != keys[0]
     assert served_key(zone, domain["dkimTokens"][1]) == keys[1]
     clock.move(timedelta(days=1))
     await work_off()
-    seen = (await project.client.get(f"/domains/{domain['id']}")).json()
-    assert seen["status"] == "VERIFIED"
-    assert {by_purpose(seen)[purpose]["status"] for purpose in ("DKIM", "DKIM_NEXT")} == {"VERIFIED"}
+    checked = (await project.client.get(f"/domains/{domain['id']}")).json()
+    assert checked["status"] == "VERIFIED"
+    assert {by_purpose(checked)[purpose]["status"] for purpose in ("DKIM", "DKIM_NEXT")} == {"VERIFIED"}
 
 
 def served_key(zone, token):
@@ -83,5 +85,5 @@ def served_key(zone, token):
 
 
 async def test_the_zone_file_needs_the_admin_token(app):
-    away = Client(app, ip="203.0.113.9")
-    assert (await away.http.get("/zone")).status_code == 403
+    other_client = Client(app, ip="203.0.113.9")
+    assert (await other_client.http.get("/zone")).status_code == 403
