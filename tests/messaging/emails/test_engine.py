@@ -95,6 +95,7 @@ async def test_tracking_and_unsubscribing_work_without_an_engine(sender, sink, s
 MARKED_LINK = (
     """<p>News &amp; {{ name }}</p><A DATA-POSTERN-UNSUBSCRIBE href=%s>No {{ more }}</A> <a href="#top">up</a>"""
 )
+"""A message with a link that `data-postern-unsubscribe` marks as the place of the unsubscribe link."""
 
 
 @pytest.mark.parametrize("engine", ["none", "minijinja"])

@@ -71,7 +71,7 @@ async def test_claimed_marketing_mail_does_not_delay_transactional_mail(project,
         await until_delivered(project, 51)
 
 
-async def test_a_long_queue_gets_several_but_never_all_workers(project, new_project, world):
+async def test_a_long_queue_gets_several_but_never_all_claims_of_a_worker(project, new_project, world):
     other = await new_project()
     await project.client.post("/emails/batch", {"emails": [MAIL] * 100})
     held_shares, two_held, release = [], asyncio.Event(), asyncio.Event()

@@ -174,7 +174,7 @@ async def test_recipients_have_separate_outcomes_and_hard_bounces_suppress(sende
     clock.move(timedelta(minutes=7))
     await work_off()
     assert [message.recipients for message in sink.messages] == [("good@example.org",)], (
-        "A recipient that accepted it gets it only once."
+        "The recipient that accepted the message does not get it again."
     )
     assert (await sender.client.get(f"/emails/logs/{sent['id']}")).json()["status"] == "DELAYED"
     bounced = (
@@ -343,7 +343,7 @@ async def test_a_delayed_send_can_be_retried_at_once(sender, sink, clock, work_o
     await work_off()
     assert len((await sender.client.get(f"/emails/logs/{sent['id']}/attempts")).json()) == attempts_before + 1
     assert [message.recipients for message in sink.messages] == [("good@example.org",)], (
-        "A recipient that accepted it gets it only once."
+        "The recipient that accepted the message does not get it again."
     )
 
 

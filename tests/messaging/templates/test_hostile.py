@@ -159,10 +159,12 @@ GROWING = {
 
 
 def checked_as_template(**parts):
+    """A function that checks a template. `parts` are functions that make its parts from a source."""
     return lambda source: check_template(no_report, *(make(source) for make in {**EMPTY_PARTS, **parts}.values()))
 
 
 def checked_as_builder_document(make):
+    """A function that checks a template with the builder document that `make` makes from a source."""
     return checked_as_template(builder_json=lambda source: json.dumps(make(source)).encode())
 
 
@@ -197,20 +199,14 @@ ENTRIES = {
 """Where untrusted text is parsed or rendered: the most characters that are accepted, and a function that reads them."""
 VALUE_TEMPLATE = '<a href="{{ v }}">{{ v }}</a>{{ v|safe }}{{ v|striptags }}'
 ENGINE_SYNTAX = (
-    "raw",
-    "closed raw",
-    "comments",
-    "closed comments",
-    "names",
-    "openings",
-    "strings",
-    "statements",
-    "commas",
+    *("raw", "closed raw", "comments", "closed comments", "names", "openings", "strings", "statements", "commas"),
 )
+"""The pieces that consist of template syntax."""
 CASES = [
     pytest.param(*entry, make, id=f"{name}, {piece}")
     for name, entry in ENTRIES.items()
     for piece, make in GROWING.items()
+    # Only template syntax is parsed in a text, and only HTML in a value.
     if (piece in ENGINE_SYNTAX or not name.startswith("text"))
     and (piece not in ENGINE_SYNTAX or not name.startswith("value"))
 ]
