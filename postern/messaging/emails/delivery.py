@@ -115,26 +115,32 @@ class PreparedMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def deliver_claimed(world: "World", job: DeliveryJob) -> str:
-    """Try once to deliver a claimed send, settle the attempt, and return its status after that."""
+    """Try once to deliver a claimed send, settle the attempt, and return the new status of the send.
+
+    Renews the lease of the send meanwhile. Raises the errors of `deliver_leased`.
+    """
     with lease_keeper(world).renewing(job.send):
         return await deliver_leased(world, job, gather_seconds=0)
 
 
 async def deliver_leased(world: "World", job: DeliveryJob, *, gather_seconds: float = GATHER_SECONDS) -> str:
-    """Deliver a claimed send whose lease the caller renews (`LeaseKeeper.renewing`), and return its status after that.
+    """Like `deliver_claimed`, for a send whose lease the caller renews (`LeaseKeeper.renewing`); ends the renewal.
 
-    The outcome is stored together with others, after at most `gather_seconds`.
+    The outcome is stored together with others, after at most `gather_seconds`. Returns the old status if the campaign
+    is paused or a later attempt has begun. Raises errors of the project (it was deleted, for example) and of the
+    database; then the send is claimed again when its lease ends.
     """
     try:
         finished = await _attempt(world, job)
         if finished is None:
-            return job.send.status  # A later attempt has begun; this one changes nothing.
+            return job.send.status
         return await _settle(world, finished, gather_seconds)
     finally:
         lease_keeper(world).release(job.send)
 
 
 async def _attempt(world: "World", job: DeliveryJob) -> FinishedAttempt | None:
+    """One attempt; None if the campaign is paused or a later attempt has begun."""
     needs_mark = not job.is_marked
     for _ in range(COMPOSE_TRIES):
         try:
@@ -196,7 +202,8 @@ async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -
 
 
 def _transmitted_parts(send: Send, prepared: PreparedMessage) -> TransmittedParts | None:
-    """The data that `get_email_message` needs besides the send; None for campaigns, whose messages are not stored."""
+    """The data that `get_email_message` needs in addition to the send; None for campaigns, whose messages it does not
+    return."""
     if send.content_id is not None:
         return None
     # The composed message begins with `From`; the signatures precede that field.
@@ -608,7 +615,7 @@ def draft_of(
 
 
 class LeaseKeeper:
-    """Renews the leases of those attempts of this process that are not settled yet. Its length is their number.
+    """Renews the leases of the attempts of this process that are not settled yet. `len` gives their number.
 
     A server may take ten minutes to reply to the final dot (RFC 5321 §4.5.3.2.6), but the messages of a process that
     died should be delivered sooner. So a lease lasts a minute, and the process renews it while the attempt lasts.
