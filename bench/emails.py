@@ -1,8 +1,9 @@
-"""The main job, measured: accepting mail, handing it over, the wire rate, tracking hits; each beside its limit.
+"""Measurements of sending e-mail: acceptance, delivery, SMTP rate, tracking; each compared with a limit.
 
 Run: python -m bench.emails [accept] [batch] [latency] [wire] [tracking]
 
-PostgreSQL (durable), the API, the worker, the sink and the load share the machine: a ratio counts, a second does not.
+PostgreSQL (durable), the API, the worker, the sink and the load share the machine, so only
+the ratios are meaningful.
 """
 
 import asyncio
@@ -32,14 +33,14 @@ from postern.kernel.database.migrations import migrate
 from postern.protocols.mail.address import parse_address
 from postern.protocols.mail.mime import Message, compose
 from postern.protocols.mail.templates.content import TrackingOptions, compile_content
-from tests.peers.ports import nobodys_port
+from tests.peers.ports import reserved_port
 
 SECONDS = 8.0
 CONNECTIONS = 32
 BATCH = 500
 WIRE = 20_000
 START_SECONDS = 120
-"""How long a part may take to start: a machine that is busy otherwise is slow, not broken."""
+"""How long a process may take to start; long, because the machine may be slow."""
 WORDS = "Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor incididunt ut labore. "
 HTML = (
     "<html><body><h1>Hello {{name}}</h1>"
@@ -49,19 +50,19 @@ HTML = (
 
 
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+    with socket.socket() as free_socket:
+        free_socket.bind(("127.0.0.1", 0))
+        return free_socket.getsockname()[1]
 
 
 class Server:
-    """Postern's parts as processes, on a database of their own."""
+    """Postern's processes (`api`, `worker`) with a port on loopback and the database `url`."""
 
     def __init__(self, folder: Path, url: str, **environment: str) -> None:
-        # Held for as long as this is: a connection of some client could take a port that is free between two starts.
-        held = ExitStack()
-        self.port = held.enter_context(nobodys_port()).getsockname()[1]
-        weakref.finalize(self, held.close)
+        # The port stays reserved, because a client connection could take it between two starts of the API.
+        reservation = ExitStack()
+        self.port = reservation.enter_context(reserved_port()).getsockname()[1]
+        weakref.finalize(self, reservation.close)
         self.base = f"http://127.0.0.1:{self.port}"
         self.environment = {
             **os.environ,
@@ -77,6 +78,7 @@ class Server:
         self.running: list[subprocess.Popen[bytes]] = []
 
     def start(self, part: str) -> subprocess.Popen[bytes]:
+        """Start `postern PART`. Waits until an API responds."""
         process = subprocess.Popen([str(Path(sys.executable).with_name("postern")), part], env=self.environment)
         self.running.append(process)
         if part == "api":
@@ -97,6 +99,7 @@ class Server:
         raise AssertionError(f"The API did not start within {START_SECONDS} seconds.")
 
     def stop(self) -> None:
+        """End all processes."""
         for process in self.running:
             process.send_signal(signal.SIGTERM)
         for process in self.running:
@@ -107,6 +110,7 @@ class Server:
         self.running.clear()
 
     def call(self, method: str, path: str, body=None, token: str | None = None):
+        """Send a request and return the JSON response. Raises HTTPError."""
         request = urllib.request.Request(
             self.base + path, json.dumps(body).encode() if body is not None else None, method=method
         )
@@ -116,17 +120,17 @@ class Server:
         return json.loads(urllib.request.urlopen(request, timeout=60).read() or b"null")
 
     def project(self) -> tuple[str, str, str]:
-        """A fresh project: its id, a live secret key and its developer's token."""
+        """Create a project; returns its id, a live secret key and the developer's token."""
         command = [str(Path(sys.executable).with_name("postern")), "bootstrap", "--json"]
-        made = json.loads(subprocess.run(command, env=self.environment, capture_output=True, check=True).stdout)
-        return made["projectId"], made["secretKey"], made["developerToken"]
+        created = json.loads(subprocess.run(command, env=self.environment, capture_output=True, check=True).stdout)
+        return created["projectId"], created["secretKey"], created["developerToken"]
 
 
 @contextmanager
-def sink(ledger: Path | None = None, answers_after: float = 0.0):
-    """An SMTP sink in a process of its own that answers the final dot after so many seconds; yields its port."""
+def sink(ledger: Path | None = None, reply_delay: float = 0.0):
+    """Start an SMTP sink as a process; yields its port. `reply_delay`: seconds before the reply to the final dot."""
     command = [sys.executable, "-m", "tests.peers.smtp_sink", *(["--ledger", str(ledger)] if ledger else [])]
-    command += ["--slow", str(answers_after)] if answers_after else []
+    command += ["--slow", str(reply_delay)] if reply_delay else []
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         try:
             assert process.stdout
@@ -137,11 +141,11 @@ def sink(ledger: Path | None = None, answers_after: float = 0.0):
 
 @contextmanager
 def quick_sink():
-    """Postfix's smtp-sink where it is installed, else our own without a ledger; yields its port and its name."""
+    """Start Postfix's smtp-sink if it is installed, otherwise our sink without a ledger; yields port and name."""
     program = shutil.which("smtp-sink", path="/usr/sbin:/usr/bin:/usr/local/sbin")
     if program is None:
         with sink() as port:
-            yield port, "our own sink"
+            yield port, "our sink"
         return
     port = free_port()
     account = ["-u", "nobody"] if os.geteuid() == 0 else []
@@ -155,31 +159,32 @@ def quick_sink():
 
 
 async def load(port: int, request: bytes, *, connections: int, seconds: float) -> tuple[float, list[float], dict]:
-    """Send `request` over and over on keep-alive connections: answers a second, their times, and the statuses."""
+    """Repeat `request` on keep-alive connections; returns responses per second, durations, and counts by status."""
     times: list[float] = []
     statuses: dict[bytes, int] = {}
     ends = time.perf_counter() + seconds
 
-    async def one() -> None:
+    async def repeat() -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         while time.perf_counter() < ends:
             began = time.perf_counter()
             writer.write(request)
             head = await reader.readuntil(b"\r\n\r\n")
             lowered = head.lower()
-            at = lowered.index(b"content-length:") + 15
-            await reader.readexactly(int(lowered[at : lowered.index(b"\r", at)]))
+            start = lowered.index(b"content-length:") + 15
+            await reader.readexactly(int(lowered[start : lowered.index(b"\r", start)]))
             times.append(time.perf_counter() - began)
             status = head[9:12]
             statuses[status] = statuses.get(status, 0) + 1
         writer.close()
 
     began = time.perf_counter()
-    await asyncio.gather(*(one() for _ in range(connections)))
+    await asyncio.gather(*(repeat() for _ in range(connections)))
     return len(times) / (time.perf_counter() - began), times, statuses
 
 
 def post(path: str, key: str, body: object, *headers: str) -> bytes:
+    """The octets of a POST request."""
     content = json.dumps(body).encode()
     lines = [f"POST {path} HTTP/1.1", "Host: bench", f"Authorization: Bearer {key}", "Content-Type: application/json"]
     lines += [f"Content-Length: {len(content)}", *headers, "", ""]
@@ -187,6 +192,7 @@ def post(path: str, key: str, body: object, *headers: str) -> bytes:
 
 
 def percentile(times: list[float], share: float) -> float:
+    """A percentile of durations in seconds, in milliseconds. `share` is 0.95 for the 95th."""
     return sorted(times)[int(len(times) * share)] * 1_000
 
 
@@ -194,28 +200,28 @@ def percentile(times: list[float], share: float) -> float:
 
 
 def bare_inserts(url: str, connections: int, seconds: float = 3.0) -> float:
-    """Durable single-row INSERTs a second over `connections` connections."""
+    """Durable single-row INSERTs per second over this number of connections."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("create table if not exists bare (id bigserial primary key, body text)")
 
     async def run() -> float:
         count, ends = 0, time.perf_counter() + seconds
 
-        async def one() -> None:
+        async def insert() -> None:
             nonlocal count
             async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
                 while time.perf_counter() < ends:
                     await connection.execute("insert into bare (body) values (%s)", ("x" * 300,))
                     count += 1
 
-        await asyncio.gather(*(one() for _ in range(connections)))
+        await asyncio.gather(*(insert() for _ in range(connections)))
         return count / seconds
 
     return uvloop.run(run())
 
 
 def rsa_signs(seconds: float = 2.0) -> float:
-    """RSA-2048 signatures a second on one core."""
+    """RSA-2048 signatures per second on one core."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     count, ends = 0, time.process_time() + seconds
     while time.process_time() < ends:
@@ -225,19 +231,19 @@ def rsa_signs(seconds: float = 2.0) -> float:
 
 
 def composes(seconds: float = 2.0) -> float:
-    """Messages like those of `wire`, rendered with ten signed links and composed, a second on one core."""
+    """Messages like those of `wire` that one core renders (with ten signed links) and composes per second."""
     content = compile_content(subject="Hello {{name}}", html=HTML)
     tracking = TrackingOptions(base="http://127.0.0.1:8025", key=b"k" * 32)
     count, ends = 0, time.process_time() + seconds
     while time.process_time() < ends:
-        words = content.render({"name": "Ada"}, send_id="01", tracking=tracking)
+        rendered = content.render({"name": "Ada"}, send_id="01", tracking=tracking)
         message = Message(
             from_=parse_address("Acme <a@acme.example>"),
             to=[parse_address("ada@example.com")],
-            subject=words.subject,
+            subject=rendered.subject,
             date=datetime.now(UTC),
             message_id="<01@acme.example>",
-            html=words.html,
+            html=rendered.html,
         )
         compose(message)
         count += 1
@@ -252,8 +258,11 @@ def accept(server: Server, url: str) -> list[tuple[str, str]]:
     body = {"to": ["ada@example.com"], "from": "a@acme.example", "subject": "Code {{n}}", "text": "12", "variables": {}}
     rows = []
     limit = bare_inserts(url, CONNECTIONS)
-    rows.append((f"bare durable INSERT, {CONNECTIONS} connections", f"{limit:,.0f}/s"))
-    for name, header in (("left to the workers (Prefer: wait=0)", "Prefer: wait=0"), ("hand-over waited for", "X: y")):
+    rows.append((f"plain durable INSERT, {CONNECTIONS} connections", f"{limit:,.0f}/s"))
+    for name, header in (
+        ("delivered by workers (Prefer: wait=0)", "Prefer: wait=0"),
+        ("response after delivery", "X: y"),
+    ):
         request = post(f"/projects/{project}/emails", key, body, header)
         uvloop.run(load(server.port, request, connections=CONNECTIONS, seconds=1))
         rate, times, statuses = uvloop.run(load(server.port, request, connections=CONNECTIONS, seconds=SECONDS))
@@ -268,8 +277,8 @@ def accept(server: Server, url: str) -> list[tuple[str, str]]:
 
 def batch(server: Server, url: str) -> list[tuple[str, str]]:
     project, key, _ = server.project()
-    one = {"to": ["ada@example.com"], "from": "a@acme.example", "subject": "Code {{n}}", "text": "12", "variables": {}}
-    request = post(f"/projects/{project}/emails/batch", key, {"emails": [one] * BATCH})
+    mail = {"to": ["ada@example.com"], "from": "a@acme.example", "subject": "Code {{n}}", "text": "12", "variables": {}}
+    request = post(f"/projects/{project}/emails/batch", key, {"emails": [mail] * BATCH})
     rate, times, statuses = uvloop.run(load(server.port, request, connections=4, seconds=SECONDS))
     assert set(statuses) == {b"201"}, statuses
     return [
@@ -285,13 +294,13 @@ def relay_environment(port: int) -> dict[str, str]:
 
 
 def verified_domain(url: str, server: Server, project: str, token: str, name: str = "acme.example") -> None:
-    """A sending domain, taken for verified: DNS is not what is measured here."""
-    made = server.call("POST", f"/projects/{project}/domains", {"domain": name}, token)
+    """Create a sending domain and mark it as verified in the database, without DNS."""
+    domain = server.call("POST", f"/projects/{project}/domains", {"domain": name}, token)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(
             "update domains set status = 'VERIFIED', dkim_verified = true, ed25519_verified = true, "
             "verified_at = now() where id = %s",
-            [made["id"]],
+            [domain["id"]],
         )
 
 
@@ -306,7 +315,7 @@ def latency(server: Server, url: str, ledger: Path) -> list[tuple[str, str]]:
     assert delivered >= len(times), (delivered, len(times))
     return [
         (
-            "POST to the sink's answer to the final dot, one at a time",
+            "from POST to the reply to the final dot, one by one",
             f"p50 {percentile(times, 0.5):.1f} ms, p99 {percentile(times, 0.99):.1f} ms ({rate:,.0f}/s)",
         )
     ]
@@ -332,14 +341,15 @@ def wire(server: Server, url: str, port: int, to: str, workers: int, signs: floa
         began = time.perf_counter()
         for _ in range(workers):
             server.start("worker")
-        counted = 0
+        first_count = 0
         while (count := handed_over(connection, project)) < WIRE:
-            if count and not counted:
-                counted, began = count, time.perf_counter()  # From the first messages on: starting is not sending.
+            if count and not first_count:
+                # Measured from the first messages on, without the start of the workers.
+                first_count, began = count, time.perf_counter()
             if time.perf_counter() - began > 180:
                 raise SystemExit(f"Only {count} of {WIRE} messages arrived.")
             time.sleep(0.05)
-        rate = (WIRE - counted) / (time.perf_counter() - began)
+        rate = (WIRE - first_count) / (time.perf_counter() - began)
     return [
         (
             f"wire: {WIRE:,} queued messages to {to}, {workers} worker(s)",
@@ -350,7 +360,7 @@ def wire(server: Server, url: str, port: int, to: str, workers: int, signs: floa
 
 
 def handed_over(connection: psycopg.Connection, project: str) -> int:
-    """How many sends of a project the next server has taken, by Postern's counters."""
+    """The number of sends of a project that the relay accepted, from Postern's counters."""
     row = connection.execute(
         "select coalesce(sum(count), 0) from send_counters where project_id = %s and measure = 'sent'", [project]
     ).fetchone()
@@ -360,45 +370,45 @@ def handed_over(connection: psycopg.Connection, project: str) -> int:
 def tracking(server: Server, url: str) -> list[tuple[str, str]]:
     project, key, _ = server.project()
     body = {"to": ["ada@example.com"], "from": "a@acme.example", "subject": "x", "html": HTML}
-    made = server.call("POST", f"/projects/{project}/emails", body, key)
+    email = server.call("POST", f"/projects/{project}/emails", body, key)
     request = (
-        f"GET /t/o/{made['id']} HTTP/1.1\r\nHost: bench\r\nUser-Agent: Mozilla/5.0 (X11; Linux) Firefox/140\r\n\r\n"
+        f"GET /t/o/{email['id']} HTTP/1.1\r\nHost: bench\r\nUser-Agent: Mozilla/5.0 (X11; Linux) Firefox/140\r\n\r\n"
     ).encode()
     limit = bare_inserts(url, CONNECTIONS)
     rate, times, statuses = uvloop.run(load(server.port, request, connections=CONNECTIONS, seconds=SECONDS))
     assert set(statuses) == {b"200"}, statuses
     return [
         (
-            "tracking hits, each durable before it is answered",
-            f"{rate:,.0f}/s, p99 {percentile(times, 0.99):.1f} ms, {rate / limit:.2f} of the bare INSERT limit",
+            "tracking hits, stored durably before the response",
+            f"{rate:,.0f}/s, p99 {percentile(times, 0.99):.1f} ms, {rate / limit:.2f} of the plain INSERT limit",
         )
     ]
 
 
 def main() -> None:
-    wanted = set(sys.argv[1:]) or {"accept", "batch", "latency", "wire", "tracking"}
+    parts = set(sys.argv[1:]) or {"accept", "batch", "latency", "wire", "tracking"}
     rows: list[tuple[str, str]] = []
     signs = rsa_signs()
     rows.append(("RSA-2048 signatures, one core", f"{signs:,.0f}/s"))
-    rows.append(("rendered and composed with ten tracked links, one core", f"{composes():,.0f}/s"))
+    rows.append(("messages with ten tracked links rendered and composed, one core", f"{composes():,.0f}/s"))
     with tempfile.TemporaryDirectory(prefix="postern-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)
         with run_embedded(folder / "data") as postgres:
             url = postgres.url()
             migrate(url)
-            if wanted & {"accept", "batch", "tracking"}:
+            if parts & {"accept", "batch", "tracking"}:
                 server = Server(folder, url)
                 server.start("api")
                 for part in ("accept", "batch", "tracking"):
-                    if part in wanted:
+                    if part in parts:
                         rows += {"accept": accept, "batch": batch, "tracking": tracking}[part](server, url)
                 server.stop()
             for part, workers in (("latency", 0), ("wire", 1), ("wire", 2)):
-                if part not in wanted:
+                if part not in parts:
                     continue
                 with psycopg.connect(url, autocommit=True) as connection:
-                    # What was accepted above and never handed over would take half of the workers' time.
+                    # Messages of earlier parts that were not delivered yet would take half of the workers' time.
                     connection.execute("update sends set due_at = null where due_at is not null")
                 if part == "latency":
                     ledger = folder / "ledger"

@@ -23,14 +23,14 @@ import psycopg
 import pytest
 
 from postern.kernel.database import embedded
-from tests.peers.ports import nobodys_port
+from tests.peers.ports import reserved_port
 
 ROOT = Path(__file__).parent.parent
 WAIT_SECONDS = 120
 
 
 @dataclass
-class Started:
+class StartedServer:
     """A running `postern serve`."""
 
     process: subprocess.Popen[str]
@@ -39,6 +39,7 @@ class Started:
 
     @property
     def running(self) -> dict[str, Any]:
+        """The contents of running.json."""
         return json.loads((self.folder / "running.json").read_text())
 
     @property
@@ -46,11 +47,13 @@ class Started:
         return self.running["base_url"]
 
     def printed(self) -> str:
+        """What it has written to stdout and stderr."""
         return self.output.read_text()
 
     def children(self) -> list[int]:
+        """The process ids of its child processes."""
         tasks = Path(f"/proc/{self.process.pid}/task").glob("*/children")
-        return [int(each) for task in tasks for each in task.read_text().split()]
+        return [int(pid) for task in tasks for pid in task.read_text().split()]
 
     def child(self, part: str) -> int:
         """The process id of the API (`api`), the worker (`worker`) or the database (`-D`)."""
@@ -77,27 +80,31 @@ def is_ready(url: str) -> bool:
     return False
 
 
-def eventually(happened: Any, server: Started) -> None:
+def eventually(condition: Any, server: StartedServer) -> None:
+    """Wait until `condition()` is true. Raises AssertionError after WAIT_SECONDS, or if the server ends."""
     deadline = time.monotonic() + WAIT_SECONDS
-    while not happened():
+    while not condition():
         assert server.process.poll() is None, server.printed()
         assert time.monotonic() < deadline, server.printed()
         time.sleep(0.02)
 
 
 def arguments(pid: int) -> list[str]:
+    """The command line of a process; empty if it has ended."""
     with suppress(OSError):
         return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
     return []
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
-    ours = ("POSTERN_", "DATABASE_URL", "PYTHONDONTWRITEBYTECODE")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    return {**kept, "POSTERN_DATA": str(folder), "POSTERN_PORT": "0", **more}
+    """Environment variables for a server in `folder` on a free port, without those of this process for Postern."""
+    removed = ("POSTERN_", "DATABASE_URL", "PYTHONDONTWRITEBYTECODE")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(removed)}
+    return {**inherited, "POSTERN_DATA": str(folder), "POSTERN_PORT": "0", **more}
 
 
 def command(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run `postern WORDS` with these environment variables in addition."""
     return subprocess.run(
         [sys.executable, "-m", "postern", *words],
         env=environment(folder, **more),
@@ -109,7 +116,8 @@ def command(folder: Path, *words: str, **more: str) -> subprocess.CompletedProce
     )
 
 
-def start(folder: Path, *words: str, **more: str) -> Started:
+def start(folder: Path, *words: str, **more: str) -> StartedServer:
+    """Start `postern serve WORDS` with these environment variables in addition."""
     output = folder.with_suffix(f".{time.monotonic_ns()}.log")
     with output.open("w") as file:
         process = subprocess.Popen(
@@ -120,12 +128,12 @@ def start(folder: Path, *words: str, **more: str) -> Started:
             stderr=file,
             text=True,
         )
-    return Started(process, folder, output)
+    return StartedServer(process, folder, output)
 
 
 @pytest.fixture(scope="module")
 def base_folder() -> Iterator[Path]:
-    """A folder for what the tests here leave on disk."""
+    """The folder for the data folders of the servers."""
     base_folder = Path(tempfile.mkdtemp(prefix="boot-", dir=embedded.reachable_temporary_folder()))
     base_folder.chmod(0o755)
     yield base_folder
@@ -133,8 +141,8 @@ def base_folder() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def first(base_folder: Path) -> Iterator[Started]:
-    """The first start on a fresh folder; it keeps running for the tests that only look."""
+def first(base_folder: Path) -> Iterator[StartedServer]:
+    """A server on a new data folder, shared by the tests that do not stop it."""
     server = start(base_folder / "first")
     server.wait_until_ready()
     yield server
@@ -143,39 +151,39 @@ def first(base_folder: Path) -> Iterator[Started]:
 
 @pytest.fixture
 def port() -> Iterator[str]:
-    """A port that nobody else takes before a server listens there, or between two of them."""
-    with nobodys_port() as held:
-        yield str(held.getsockname()[1])
+    """A port that no other process takes before, between and after the servers that listen on it."""
+    with reserved_port() as port_socket:
+        yield str(port_socket.getsockname()[1])
 
 
 @pytest.fixture(scope="module")
-def port_of_victims() -> Iterator[str]:
-    with nobodys_port() as held:
-        yield str(held.getsockname()[1])
+def shared_port() -> Iterator[str]:
+    with reserved_port() as port_socket:
+        yield str(port_socket.getsockname()[1])
 
 
 @pytest.fixture(scope="module")
-def victims() -> Iterator[list[Started]]:
-    """The servers that tests here kill, one after the other on one folder and one port."""
-    victims: list[Started] = []
-    yield victims
-    for each in victims[-1:]:
-        each.stop()
+def killed_servers() -> Iterator[list[StartedServer]]:
+    """The servers that tests kill. Each is started on the same folder and port after the previous one has ended."""
+    killed_servers: list[StartedServer] = []
+    yield killed_servers
+    for server in killed_servers[-1:]:
+        server.stop()
 
 
 @pytest.fixture
-def server(victims: list[Started], base_folder: Path, port_of_victims: str) -> Started:
-    """A server that the test may kill; one that survived its test serves the next."""
-    if not victims or victims[-1].process.poll() is not None:
-        victims.append(start(base_folder / "killed", POSTERN_PORT=port_of_victims, POSTERN_DRAIN=str(WAIT_SECONDS)))
-        victims[-1].wait_until_ready()
-    return victims[-1]
+def server(killed_servers: list[StartedServer], base_folder: Path, shared_port: str) -> StartedServer:
+    """A server that the test may kill. If it is still running, the next test gets the same one."""
+    if not killed_servers or killed_servers[-1].process.poll() is not None:
+        killed_servers.append(start(base_folder / "killed", POSTERN_PORT=shared_port, POSTERN_DRAIN=str(WAIT_SECONDS)))
+        killed_servers[-1].wait_until_ready()
+    return killed_servers[-1]
 
 
-def test_the_first_start_prints_url_project_key_and_account(first: Started) -> None:
-    said = first.printed()
-    shell = dict(re.findall(r"^    export (\w+)=(\S+)$", said, re.MULTILINE))
-    login = dict(re.findall(r"^    (email|password) +(\S+)$", said, re.MULTILINE))
+def test_the_first_start_prints_url_project_key_and_account(first: StartedServer) -> None:
+    printed = first.printed()
+    shell = dict(re.findall(r"^    export (\w+)=(\S+)$", printed, re.MULTILINE))
+    login = dict(re.findall(r"^    (email|password) +(\S+)$", printed, re.MULTILINE))
     assert shell["POSTERN_URL"] == first.url
     signed_in = httpx.post(f"{first.url}/auth/sign-in", json=login, timeout=WAIT_SECONDS)
     assert signed_in.status_code == 200, signed_in.text
@@ -187,10 +195,10 @@ def test_the_first_start_prints_url_project_key_and_account(first: Started) -> N
     assert project.json()["id"] == shell["POSTERN_PROJECT"] == signed_in.json()["projects"][0]["id"]
 
 
-def test_the_printed_inbox_link_works_once(first: Started) -> None:
-    said = command(first.folder, "bootstrap").stdout
-    link = httpx.URL(next(line.strip() for line in said.splitlines() if "/inbox/enter?token=" in line))
-    assert str(link) in said
+def test_the_printed_inbox_link_works_once(first: StartedServer) -> None:
+    printed = command(first.folder, "bootstrap").stdout
+    link = httpx.URL(next(line.strip() for line in printed.splitlines() if "/inbox/enter?token=" in line))
+    assert str(link) in printed
     assert str(link).startswith(first.url)
     assert f"{first.url}/inbox/enter?token=" in first.printed()
     with httpx.Client(base_url=first.url, follow_redirects=True, timeout=WAIT_SECONDS) as browser:
@@ -198,16 +206,16 @@ def test_the_printed_inbox_link_works_once(first: Started) -> None:
         opened = browser.post("/inbox/enter", data={"token": link.params["token"]})
         assert opened.status_code == 200
         assert "Inbox of My project" in browser.get("/inbox").text
-    with httpx.Client(base_url=first.url, follow_redirects=True, timeout=WAIT_SECONDS) as thief:
-        assert thief.post("/inbox/enter", data={"token": link.params["token"]}).status_code != 200
+    with httpx.Client(base_url=first.url, follow_redirects=True, timeout=WAIT_SECONDS) as second_browser:
+        assert second_browser.post("/inbox/enter", data={"token": link.params["token"]}).status_code != 200
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="There is no curl here.")
-def test_the_printed_curl_command_sends_a_message(first: Started) -> None:
+def test_the_printed_curl_command_sends_a_message(first: StartedServer) -> None:
     line = first.printed().partition("Send a message:\n\n")[2].partition("\n\n")[0]
     sent = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=True, timeout=WAIT_SECONDS)
-    answer = json.loads(sent.stdout)
-    assert answer["status"] in ("SENT", "QUEUED", "DELIVERED"), answer
+    result = json.loads(sent.stdout)
+    assert result["status"] in ("SENT", "QUEUED", "DELIVERED"), result
 
 
 GUIDE = (ROOT / "docs/guide/quickstart.md").read_text()
@@ -215,36 +223,36 @@ CURLS = [block for block in re.findall(r"```sh\n(.*?)```", GUIDE, re.DOTALL) if 
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="There is no curl here.")
-def test_the_commands_of_the_quickstart_work(first: Started) -> None:
-    made = json.loads(command(first.folder, "bootstrap", "--json").stdout)
+def test_the_commands_of_the_quickstart_work(first: StartedServer) -> None:
+    project = json.loads(command(first.folder, "bootstrap", "--json").stdout)
     names = {"POSTERN_URL": "baseUrl", "POSTERN_PROJECT": "projectId", "POSTERN_KEY": "secretKey"}
-    shell = {**environment(first.folder), **{name: made[field] for name, field in names.items()}}
+    shell = {**environment(first.folder), **{name: project[field] for name, field in names.items()}}
     sent, logs, ready = (
-        json.loads(subprocess.run(["/bin/sh", "-c", each], env=shell, capture_output=True, check=True).stdout)
-        for each in CURLS
+        json.loads(subprocess.run(["/bin/sh", "-c", block], env=shell, capture_output=True, check=True).stdout)
+        for block in CURLS
     )
     assert sent["status"] in ("SENT", "QUEUED", "DELIVERED")
-    assert [each["subject"] for each in logs["data"]] == ["Welcome, Ada"]
+    assert [email["subject"] for email in logs["data"]] == ["Welcome, Ada"]
     assert ready["status"] == "ready"
 
 
-def test_a_head_request_leaves_the_connection_usable(first: Started) -> None:
+def test_a_head_request_leaves_the_connection_usable(first: StartedServer) -> None:
     url = httpx.URL(first.url)
     connection = http.client.HTTPConnection(url.host, url.port or 80, timeout=WAIT_SECONDS)
     for path in ("/t/o/x", "/healthz", "/openapi.json", "/nowhere", "/inbox"):
-        said = {}
+        headers = {}
         for method in ("HEAD", "GET"):
             connection.request(method, path)
-            answer = connection.getresponse()
-            body = answer.read()
-            said[method] = (answer.status, answer.headers["content-type"], answer.headers["content-length"])
+            response = connection.getresponse()
+            body = response.read()
+            headers[method] = (response.status, response.headers["content-type"], response.headers["content-length"])
             assert bool(body) == (method == "GET"), path
-        assert said["HEAD"] == said["GET"], path
+        assert headers["HEAD"] == headers["GET"], path
     connection.close()
     assert "after response started" not in first.printed()
 
 
-def test_a_second_start_on_the_data_folder_is_rejected(first: Started) -> None:
+def test_a_second_start_on_the_data_folder_is_rejected(first: StartedServer) -> None:
     second = start(first.folder)
     assert second.process.wait(WAIT_SECONDS) == 78
     assert f"(process {first.process.pid}) runs on the data folder {first.folder}" in second.printed()
@@ -252,7 +260,7 @@ def test_a_second_start_on_the_data_folder_is_rejected(first: Started) -> None:
     assert first.ready()
 
 
-def test_a_port_in_use_gives_a_clear_message(first: Started, base_folder: Path) -> None:
+def test_a_port_in_use_gives_a_clear_message(first: StartedServer, base_folder: Path) -> None:
     port = first.url.rpartition(":")[2]
     second = start(base_folder / "other", POSTERN_PORT=port)
     assert second.process.wait(WAIT_SECONDS) == 78
@@ -260,13 +268,14 @@ def test_a_port_in_use_gives_a_clear_message(first: Started, base_folder: Path) 
     assert "Traceback" not in second.printed()
 
 
-def test_running_json_and_master_key_are_readable_by_their_owner_only(first: Started) -> None:
+def test_running_json_and_master_key_are_readable_by_their_owner_only(first: StartedServer) -> None:
     assert ((first.folder / "running.json").stat().st_mode & 0o777) == 0o600
     assert ((first.folder / "master.key").stat().st_mode & 0o777) == 0o600
 
 
-def assert_bootstrapped(made: dict[str, str], base_url: str) -> None:
-    assert set(made) == {
+def assert_bootstrapped(bootstrap: dict[str, str], base_url: str) -> None:
+    """Check the output of `bootstrap --json`: its fields, and that its credentials can read the project."""
+    assert set(bootstrap) == {
         "baseUrl",
         "projectId",
         "secretKey",
@@ -274,17 +283,17 @@ def assert_bootstrapped(made: dict[str, str], base_url: str) -> None:
         "developerPassword",
         "developerToken",
     }
-    assert made["baseUrl"] == base_url
-    for token in (made["secretKey"], made["developerToken"]):
-        seen = httpx.get(
-            f"{base_url}/projects/{made['projectId']}",
+    assert bootstrap["baseUrl"] == base_url
+    for token in (bootstrap["secretKey"], bootstrap["developerToken"]):
+        response = httpx.get(
+            f"{base_url}/projects/{bootstrap['projectId']}",
             headers={"Authorization": f"Bearer {token}"},
             timeout=WAIT_SECONDS,
         )
-        assert seen.status_code == 200, seen.text
+        assert response.status_code == 200, response.text
 
 
-def test_the_first_start_prints_transport_and_base_url(first: Started) -> None:
+def test_the_first_start_prints_transport_and_base_url(first: StartedServer) -> None:
     """The lines that a started server prints name the transport and the base URL.
 
     Defects: N3
@@ -293,22 +302,22 @@ def test_the_first_start_prints_transport_and_base_url(first: Started) -> None:
     assert f"links in it lead to the base URL {first.url}" in first.printed()
 
 
-def test_bootstrap_does_not_mention_ctrl_c(first: Started) -> None:
+def test_bootstrap_does_not_mention_ctrl_c(first: StartedServer) -> None:
     """`bootstrap` starts no server that Ctrl-C could stop.
 
     Defects: N11
     """
-    said = command(first.folder, "bootstrap").stdout
-    assert f"Created an account on the server at {first.url}." in said
-    assert "Ctrl-C" not in said
-    assert "is ready" not in said
+    printed = command(first.folder, "bootstrap").stdout
+    assert f"Created an account on the server at {first.url}." in printed
+    assert "Ctrl-C" not in printed
+    assert "is ready" not in printed
 
 
-def test_bootstrap_works_with_a_running_server(first: Started) -> None:
-    one, other = (json.loads(command(first.folder, "bootstrap", "--json").stdout) for _ in range(2))
-    assert_bootstrapped(one, first.url)
-    assert_bootstrapped(other, first.url)
-    assert one["projectId"] != other["projectId"]
+def test_bootstrap_works_with_a_running_server(first: StartedServer) -> None:
+    first_project, second_project = (json.loads(command(first.folder, "bootstrap", "--json").stdout) for _ in range(2))
+    assert_bootstrapped(first_project, first.url)
+    assert_bootstrapped(second_project, first.url)
+    assert first_project["projectId"] != second_project["projectId"]
 
 
 def test_bootstrap_and_migrate_work_without_a_server(base_folder: Path) -> None:
@@ -319,18 +328,18 @@ def test_bootstrap_and_migrate_work_without_a_server(base_folder: Path) -> None:
     finally:
         server.stop()
     assert command(folder, "migrate").stdout == "The schema is up to date.\n"
-    made = json.loads(command(folder, "bootstrap", "--json").stdout)
+    bootstrap = json.loads(command(folder, "bootstrap", "--json").stdout)
     server = start(folder)
     try:
         server.wait_until_ready()
-        assert_bootstrapped({**made, "baseUrl": server.url}, server.url)
-        assert "POSTERN_KEY" not in server.printed(), "Only the first start makes an account."
+        assert_bootstrapped({**bootstrap, "baseUrl": server.url}, server.url)
+        assert "POSTERN_KEY" not in server.printed(), "only the first start creates an account"
     finally:
         server.stop()
 
 
 @pytest.mark.parametrize("part", ["api", "worker", "-D"])
-def test_a_killed_child_process_is_restarted(server: Started, part: str) -> None:
+def test_a_killed_child_process_is_restarted(server: StartedServer, part: str) -> None:
     before = server.child(part)
     os.kill(before, signal.SIGKILL)
     eventually(lambda: any(part in arguments(pid) for pid in server.children() if pid != before), server)
@@ -338,7 +347,7 @@ def test_a_killed_child_process_is_restarted(server: Started, part: str) -> None
     assert json.loads(command(server.folder, "bootstrap", "--json").stdout)["baseUrl"] == server.url
 
 
-def test_sigterm_stops_all_processes(server: Started) -> None:
+def test_sigterm_stops_all_processes(server: StartedServer) -> None:
     children = server.children()
     assert len(children) == 3
     assert server.stop(signal.SIGTERM) == 0
@@ -346,7 +355,7 @@ def test_sigterm_stops_all_processes(server: Started) -> None:
     assert not (server.folder / "running.json").exists()
 
 
-def test_ctrl_c_finishes_running_requests_first(server: Started) -> None:
+def test_ctrl_c_finishes_running_requests_first(server: StartedServer) -> None:
     body = b'{"email": "nobody@example.com", "password": "wrong"}'
     head = (
         "POST /auth/sign-in HTTP/1.1\r\nHost: postern\r\nContent-Type: application/json\r\n"
@@ -355,16 +364,18 @@ def test_ctrl_c_finishes_running_requests_first(server: Started) -> None:
     port = int(server.url.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port), timeout=WAIT_SECONDS) as connection:
         connection.sendall(head.encode())
-        assert connection.recv(100).startswith(b"HTTP/1.1 100"), "The request is in hand now."
+        assert connection.recv(100).startswith(b"HTTP/1.1 100"), "the server is processing the request"
         server.process.send_signal(signal.SIGINT)
         eventually(lambda: "Finishing running requests and jobs" in server.printed(), server)
-        assert refuses_connections(port, server), "Nobody new is let in."
+        assert refuses_connections(port, server), "new connections are refused"
         connection.sendall(body)
         assert connection.recv(100).startswith(b"HTTP/1.1 401")
     assert server.process.wait(WAIT_SECONDS) == 0
 
 
-def refuses_connections(port: int, server: Started) -> bool:
+def refuses_connections(port: int, server: StartedServer) -> bool:
+    """Wait until connections to the port are refused; always returns True."""
+
     def refused() -> bool:
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
@@ -376,24 +387,24 @@ def refuses_connections(port: int, server: Started) -> bool:
     return True
 
 
-def test_a_killed_server_starts_again(server: Started, port_of_victims: str) -> None:
+def test_a_killed_server_starts_again(server: StartedServer, shared_port: str) -> None:
     children = server.children()
-    made = json.loads(command(server.folder, "bootstrap", "--json").stdout)
+    bootstrap = json.loads(command(server.folder, "bootstrap", "--json").stdout)
     server.process.kill()
     server.process.wait()
-    again = start(server.folder, POSTERN_PORT=port_of_victims)
+    restarted = start(server.folder, POSTERN_PORT=shared_port)
     try:
-        again.wait_until_ready()
-        assert_bootstrapped(made, again.url)
+        restarted.wait_until_ready()
+        assert_bootstrapped(bootstrap, restarted.url)
         deadline = time.monotonic() + WAIT_SECONDS
         while any(arguments(pid) for pid in children) and time.monotonic() < deadline:
             time.sleep(0.05)
-        assert not any(arguments(pid) for pid in children), "What the killed server had started has ended."
+        assert not any(arguments(pid) for pid in children), "the child processes of the killed server have ended"
     finally:
-        again.stop()
+        restarted.stop()
 
 
-BAD = {
+INVALID_SETTINGS = {
     "relay": ({"POSTERN_TRANSPORT": "relay", "POSTERN_RELAY": "mail.example.com:25"}, "POSTERN_RELAY"),
     "dns": ({"POSTERN_DNS": "resolver.example.com"}, "POSTERN_DNS"),
     "plan limits": ({"POSTERN_PLAN_LIMITS": "free: everything"}, "POSTERN_PLAN_LIMITS"),
@@ -406,8 +417,8 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("settings", "named"), BAD.values(), ids=BAD)
-def test_an_invalid_setting_gives_one_sentence(base_folder: Path, settings: dict[str, str], named: str) -> None:
+@pytest.mark.parametrize(("settings", "setting_name"), INVALID_SETTINGS.values(), ids=INVALID_SETTINGS)
+def test_an_invalid_setting_gives_one_sentence(base_folder: Path, settings: dict[str, str], setting_name: str) -> None:
     """`postern serve` prints one sentence, ends with exit status 78, and creates no database.
 
     Defects: N3, N4
@@ -415,13 +426,13 @@ def test_an_invalid_setting_gives_one_sentence(base_folder: Path, settings: dict
     folder = base_folder / f"bad-{uuid4().hex}"
     server = start(folder, **settings)
     assert server.process.wait(WAIT_SECONDS) == 78
-    said = server.printed()
-    assert (said.count("\n"), said.startswith("postern: "), named in said) == (1, True, True), said
+    printed = server.printed()
+    assert (printed.count("\n"), printed.startswith("postern: "), setting_name in printed) == (1, True, True), printed
     assert not (folder / "postgres").exists()
 
 
 def test_an_invalid_master_key_file_is_rejected(base_folder: Path) -> None:
-    """A damaged master key file also gives one sentence.
+    """The error message for a damaged master key file is also one sentence.
 
     Defects: N4
     """
@@ -443,24 +454,24 @@ def test_a_different_master_key_is_rejected(base_folder: Path) -> None:
         server.stop()
     server = start(folder, POSTERN_SECRET="another secret than the one in the folder")
     assert server.process.wait(WAIT_SECONDS) == 78
-    said = server.printed()
-    assert (said.count("\n"), "another master key" in said, "Traceback" in said) == (1, True, False), said
+    printed = server.printed()
+    assert (printed.count("\n"), "another master key" in printed, "Traceback" in printed) == (1, True, False), printed
 
 
-def test_without_a_database_each_command_says_what_to_do(base_folder: Path) -> None:
-    nothing = command(base_folder / "nothing", "worker")
-    assert nothing.returncode == 78
-    assert "Set DATABASE_URL" in nothing.stderr
-    away = command(
+def test_commands_without_a_database_have_a_clear_error_message(base_folder: Path) -> None:
+    unset = command(base_folder / "nothing", "worker")
+    assert unset.returncode == 78
+    assert "Set DATABASE_URL" in unset.stderr
+    unreachable = command(
         base_folder / "nothing", "api", DATABASE_URL="postgresql://127.0.0.1:1/none", POSTERN_DATABASE_WAIT="0"
     )
-    assert away.returncode == 78
-    assert "Traceback" not in away.stderr
+    assert unreachable.returncode == 78
+    assert "Traceback" not in unreachable.stderr
 
 
 @pytest.fixture
 def empty_database() -> Iterator[str]:
-    """A database of an operator's own, without a schema."""
+    """The URL of an external database without a schema."""
     server, name = os.environ["POSTERN_TEST_SERVER"], f"boot_{uuid4().hex}"
     with psycopg.connect(server.replace("%7Bdatabase%7D", "postgres"), autocommit=True) as connection:
         connection.execute(f'create database "{name}"')
@@ -492,21 +503,21 @@ def test_api_worker_and_migrate_run_separately_on_an_external_database(
 ) -> None:
     folder = base_folder / "apart"
     secret = "a secret that these processes have in common"
-    own = {"DATABASE_URL": empty_database, "POSTERN_PORT": port, "POSTERN_SECRET": secret}
-    early = command(folder, "api", **own)
+    settings = {"DATABASE_URL": empty_database, "POSTERN_PORT": port, "POSTERN_SECRET": secret}
+    early = command(folder, "api", **settings)
     assert early.returncode == 78
     assert "Run `postern migrate`" in early.stderr
-    assert "applied 0100_baseline" in command(folder, "migrate", **own).stdout
+    assert "applied 0100_baseline" in command(folder, "migrate", **settings).stdout
     parts = [
-        subprocess.Popen([sys.executable, "-m", "postern", part], env=environment(folder, **own), cwd=ROOT)
+        subprocess.Popen([sys.executable, "-m", "postern", part], env=environment(folder, **settings), cwd=ROOT)
         for part in ("api", "worker", "worker")
     ]
     try:
-        made = json.loads(command(folder, "bootstrap", "--json", **own).stdout)
+        bootstrap = json.loads(command(folder, "bootstrap", "--json", **settings).stdout)
         deadline = time.monotonic() + WAIT_SECONDS
-        while not is_ready(made["baseUrl"]) and time.monotonic() < deadline:
+        while not is_ready(bootstrap["baseUrl"]) and time.monotonic() < deadline:
             time.sleep(0.02)
-        assert_bootstrapped(made, f"http://127.0.0.1:{port}")
+        assert_bootstrapped(bootstrap, f"http://127.0.0.1:{port}")
     finally:
         for part in parts:
             part.terminate()
@@ -518,7 +529,7 @@ def test_serve_uses_an_external_database(base_folder: Path, empty_database: str)
     server = start(base_folder / "own", "--api-processes", "2", "--workers", "2", DATABASE_URL=empty_database)
     try:
         server.wait_until_ready()
-        assert len(server.children()) == 4, "No database of ours beside two and two."
+        assert len(server.children()) == 4, "two API processes and two workers, and no embedded database"
         assert not (server.folder / "postgres").exists()
         assert_bootstrapped(json.loads(command(server.folder, "bootstrap", "--json").stdout), server.url)
     finally:

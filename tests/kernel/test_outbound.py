@@ -16,7 +16,7 @@ from postern.kernel.outbound.ssrf import read_networks
 from tests.kernel.test_ssrf import SPECIAL
 from tests.peers.dns_zone import dns_zone, patient
 from tests.peers.http_receiver import Reply, http_receiver
-from tests.peers.ports import nobodys_port
+from tests.peers.ports import reserved_port
 
 LOOPBACK = read_networks("127.0.0.0/8, ::1/128")
 SHORT = timedelta(milliseconds=300)
@@ -238,7 +238,7 @@ async def test_an_address_that_does_not_respond_times_out():
 
 
 async def test_a_closed_port_fails_to_connect(client):
-    with nobodys_port() as held:
+    with reserved_port() as held:
         failed = await client.get(f"http://hooks.example:{held.getsockname()[1]}/")
     assert isinstance(failed, OutboundFailed)
     assert failed.kind == "connect"

@@ -1,4 +1,4 @@
-"""Chromium, without a window: what it makes of a page in a file."""
+"""Headless Chromium, for pages in files."""
 
 import asyncio
 import shutil
@@ -8,16 +8,16 @@ WAIT_SECONDS = 120
 
 
 async def chromium(*arguments: str) -> str:
-    """What Chromium prints."""
+    """Run Chromium with these arguments and return its standard output. Raises TimeoutError after WAIT_SECONDS."""
     assert CHROMIUM is not None
-    quiet = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
-    running = await asyncio.create_subprocess_exec(
-        CHROMIUM, *quiet, *arguments, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+    headless = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
+    process = await asyncio.create_subprocess_exec(
+        CHROMIUM, *headless, *arguments, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
     )
     try:
-        printed, _ = await asyncio.wait_for(running.communicate(), WAIT_SECONDS)
+        output, _ = await asyncio.wait_for(process.communicate(), WAIT_SECONDS)
     finally:
-        if running.returncode is None:
-            running.kill()
-            await running.wait()
-    return printed.decode()
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    return output.decode()

@@ -1,4 +1,4 @@
-"""A real DNS server on loopback, over UDP and TCP, whose zone and whose faults tests change as it runs.
+"""A DNS server on loopback, over UDP and TCP. Tests change its records and faults while it runs.
 
     async with dns_zone('''
         example.com.              MX   10 mail.example.com.
@@ -10,7 +10,7 @@
         ...
         assert zone.count("example.com", "MX") == 1
 
-Names that no record lies at or under are NXDOMAIN; aliases are followed inside the zone, loops included.
+A name is NXDOMAIN if there are no records of it or of names under it. Aliases are followed inside the zone.
 """
 
 import asyncio
@@ -34,16 +34,16 @@ import dns.rrset
 from postern.protocols.mail.dns import Nameserver, Resolver
 
 PATIENT = {"try_timeout": timedelta(seconds=5), "lookup_timeout": timedelta(seconds=120)}
-"""For answers that come: how busy the machine is must not decide."""
+"""Timeouts for responses that arrive; long, because the machine may be slow."""
 HASTY = {"try_timeout": timedelta(seconds=0.05), "lookup_timeout": timedelta(seconds=0.15)}
-"""For answers that never come."""
+"""Timeouts for responses that never arrive."""
 TTL_SECONDS = 60
 ALIASES_FOLLOWED = 16
 SOA = "ns.invalid. hostmaster.invalid. 1 3600 600 86400 1"
 
 
-class Asked(NamedTuple):
-    """One question that reached the server."""
+class DnsQuery(NamedTuple):
+    """One query that the server received."""
 
     name: str
     kind: str
@@ -51,7 +51,7 @@ class Asked(NamedTuple):
 
 
 class DnsZone:
-    """What the server answers, and what it has been asked."""
+    """The records and faults of the server, and the queries that it has received."""
 
     address = "127.0.0.1"
     port = 0
@@ -59,11 +59,12 @@ class DnsZone:
     def __init__(self, text: str = "") -> None:
         self.records: dict[tuple[str, str], list[str]] = {}
         self.faults: dict[tuple[str, str], str] = {}
-        self.asked: list[Asked] = []
+        self.queries: list[DnsQuery] = []
         self.load(text)
 
     @property
     def nameserver(self) -> tuple[str, int]:
+        """Address and port."""
         return self.address, self.port
 
     def load(self, text: str) -> None:
@@ -74,9 +75,9 @@ class DnsZone:
                 self.add(name, kind, data.strip())
 
     def add(self, name: str, kind: str, *values: str) -> None:
-        """Add records beside those that are there. TXT data may be given bare: it is quoted and cut."""
-        said = [_quoted(value) if kind.upper() == "TXT" else value for value in values]
-        self.records.setdefault((_key(name), kind.upper()), []).extend(said)
+        """Add records. TXT data without quotes is quoted, and split into character strings if it is long."""
+        data = [_quoted(value) if kind.upper() == "TXT" else value for value in values]
+        self.records.setdefault((_key(name), kind.upper()), []).extend(data)
 
     def set(self, name: str, kind: str, *values: str) -> None:
         """Replace the records of that name and type."""
@@ -84,24 +85,24 @@ class DnsZone:
         self.add(name, kind, *values)
 
     def remove(self, name: str, kind: str | None = None) -> None:
-        """Take the records away, of one type or of all."""
+        """Remove the records of this name: of one type, or all."""
         for key in [key for key in self.records if key[0] == _key(name) and kind in (None, key[1])]:
             del self.records[key]
 
     def servfail(self, name: str = "*", kind: str = "*") -> None:
-        """Answer SERVFAIL to this question (`*` is any) until `heal`."""
+        """Respond with SERVFAIL to queries for this name and type (`*` means all) until `heal` is called."""
         self.faults[_key(name), kind.upper()] = "SERVFAIL"
 
     def refuse(self, name: str = "*", kind: str = "*") -> None:
-        """Answer REFUSED."""
+        """Respond with REFUSED, see `servfail`."""
         self.faults[_key(name), kind.upper()] = "REFUSED"
 
     def nxdomain(self, name: str = "*", kind: str = "*") -> None:
-        """Answer NXDOMAIN whatever the zone holds."""
+        """Respond with NXDOMAIN even if there are records, see `servfail`."""
         self.faults[_key(name), kind.upper()] = "NXDOMAIN"
 
     def silence(self, name: str = "*", kind: str = "*") -> None:
-        """Never answer, so that the asker runs into its timeout."""
+        """Never respond, so that the query times out; see `servfail`."""
         self.faults[_key(name), kind.upper()] = "SILENCE"
 
     def heal(self, name: str | None = None) -> None:
@@ -110,21 +111,22 @@ class DnsZone:
             del self.faults[key]
 
     def count(self, name: str | None = None, kind: str | None = None) -> int:
-        """How many questions arrived, of that name and type if given."""
-        return sum((name is None or each.name == _key(name)) and kind in (None, each.kind) for each in self.asked)
+        """The number of received queries, for this name and this type if given."""
+        return sum((name is None or query.name == _key(name)) and kind in (None, query.kind) for query in self.queries)
 
     def counts(self) -> Counter[tuple[str, str]]:
-        """How often each question arrived."""
-        return Counter((each.name, each.kind) for each in self.asked)
+        """The number of queries by name and type."""
+        return Counter((query.name, query.kind) for query in self.queries)
 
-    def answer(self, wire: bytes, *, tcp: bool) -> bytes | None:
+    def respond(self, wire: bytes, *, tcp: bool) -> bytes | None:
+        """The response to an encoded query; None if the query is invalid or must get no response."""
         try:
             query = dns.message.from_wire(wire)
         except dns.exception.DNSException:
             return None
         question = query.question[0]
         name, kind = _key(question.name.to_text()), dns.rdatatype.to_text(question.rdtype)
-        self.asked.append(Asked(name, kind, tcp))
+        self.queries.append(DnsQuery(name, kind, tcp))
         response = dns.message.make_response(query, recursion_available=True)
         response.flags |= dns.flags.AA
         fault = self._fault(name, kind)
@@ -133,7 +135,7 @@ class DnsZone:
         if fault:
             response.set_rcode(dns.rcode.from_text(fault))
         else:
-            self._fill(response, name, kind)
+            self._add_records(response, name, kind)
         if response.rcode() == dns.rcode.NXDOMAIN or not response.answer:
             response.authority.append(_rrset(".", "SOA", [SOA]))
         return _wire(response, query, tcp=tcp)
@@ -142,19 +144,20 @@ class DnsZone:
         keys = [(name, kind), (name, "*"), ("*", kind), ("*", "*")]
         return next((self.faults[key] for key in keys if key in self.faults), None)
 
-    def _fill(self, response: dns.message.Message, name: str, kind: str) -> None:
+    def _add_records(self, response: dns.message.Message, name: str, kind: str) -> None:
         for _ in range(ALIASES_FOLLOWED):
-            found, alias = self._at(name, kind), self._at(name, "CNAME")
-            if found or not alias:
+            records, alias = self._records_of(name, kind), self._records_of(name, "CNAME")
+            if records or not alias:
                 break
             response.answer.append(_rrset(name, "CNAME", alias))
             name = _key(alias[0])
-        if found:
-            response.answer.append(_rrset(name, kind, found))
+        if records:
+            response.answer.append(_rrset(name, kind, records))
         elif not alias and not self._exists(name):
             response.set_rcode(dns.rcode.NXDOMAIN)
 
-    def _at(self, name: str, kind: str) -> list[str]:
+    def _records_of(self, name: str, kind: str) -> list[str]:
+        """The records of a name, or those of a wildcard if the name does not exist."""
         exact = self.records.get((name, kind))
         if exact or self._exists(name):
             return exact or []
@@ -165,18 +168,18 @@ class DnsZone:
 
 
 def patient(zone: DnsZone, **settings: Any) -> Resolver:
-    """Asks the zone, and waits as long as a busy machine may take."""
+    """A resolver that queries the zone with the timeouts PATIENT. `settings` are arguments of Resolver."""
     return Resolver([Nameserver(*zone.nameserver)], **(PATIENT | settings))
 
 
 def hasty(zone: DnsZone, **settings: Any) -> Resolver:
-    """Asks the zone, and soon gives up."""
+    """A resolver that queries the zone with the timeouts HASTY. `settings` are arguments of Resolver."""
     return Resolver([Nameserver(*zone.nameserver)], **(HASTY | settings))
 
 
 @asynccontextmanager
 async def dns_zone(text: str = "") -> AsyncIterator[DnsZone]:
-    """Serve a zone until the block ends."""
+    """Start a server with the records in `text` (see `DnsZone.load`); it ends with the block."""
     zone, loop = DnsZone(text), asyncio.get_running_loop()
     for attempt in range(20):
         udp, _ = await loop.create_datagram_endpoint(lambda: _Udp(zone), local_addr=(zone.address, 0))
@@ -206,18 +209,18 @@ class _Udp(asyncio.DatagramProtocol):
         self.transport = transport
 
     def datagram_received(self, data: bytes, addr: Any) -> None:
-        answer = self.zone.answer(data, tcp=False)
-        if answer is not None:
-            self.transport.sendto(answer, addr)
+        response = self.zone.respond(data, tcp=False)
+        if response is not None:
+            self.transport.sendto(response, addr)
 
 
 async def _serve(zone: DnsZone, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     try:
         while True:
             (length,) = struct.unpack("!H", await reader.readexactly(2))
-            answer = zone.answer(await reader.readexactly(length), tcp=True)
-            if answer is not None:
-                writer.write(struct.pack("!H", len(answer)) + answer)
+            response = zone.respond(await reader.readexactly(length), tcp=True)
+            if response is not None:
+                writer.write(struct.pack("!H", len(response)) + response)
                 await writer.drain()
     except (asyncio.IncompleteReadError, ConnectionError):
         pass
@@ -230,15 +233,15 @@ def _wire(response: dns.message.Message, query: dns.message.Message, *, tcp: boo
     try:
         return response.to_wire(max_size=limit)
     except dns.exception.TooBig:
-        cut = dns.message.make_response(query, recursion_available=True)
-        cut.flags |= dns.flags.TC
-        return cut.to_wire()
+        truncated = dns.message.make_response(query, recursion_available=True)
+        truncated.flags |= dns.flags.TC
+        return truncated.to_wire()
 
 
 def _rrset(name: str, kind: str, values: list[str]) -> dns.rrset.RRset:
     owner = dns.name.from_text(name) if name != "." else dns.name.root
     rdtype = dns.rdatatype.from_text(kind)
-    # Names are read as absolute, with or without their last dot.
+    # Names are absolute, with or without the trailing dot.
     root = dns.name.root
     records = [dns.rdata.from_text(dns.rdataclass.IN, rdtype, value, origin=root, relativize=False) for value in values]
     return dns.rrset.from_rdata_list(owner, TTL_SECONDS, records)
@@ -249,8 +252,8 @@ def _key(name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Character strings of at most 255 octets (RFC 1035 §3.3), unless they are quoted already."""
+    """The text as quoted character strings of at most 255 octets (RFC 1035 §3.3); unchanged if it is quoted already."""
     if text.startswith('"'):
         return text
-    safe = text.replace("\\", "\\\\").replace('"', '\\"')
-    return " ".join(f'"{safe[at : at + 200]}"' for at in range(0, len(safe) or 1, 200))
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return " ".join(f'"{escaped[at : at + 200]}"' for at in range(0, len(escaped) or 1, 200))

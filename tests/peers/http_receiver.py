@@ -1,18 +1,18 @@
-"""A real HTTP server on loopback that receives what we send out, and misbehaves on demand.
+"""An HTTP server on loopback for outbound requests such as webhook deliveries. It misbehaves on demand.
 
     async with http_receiver() as receiver:
-        receiver.script("/hook", Reply(status=500), Reply(status=200))   # the last one stays
-        held = asyncio.Event()
-        receiver.script("/slow", Reply(until=held))              # answered when `held` is set
+        receiver.script("/hook", Reply(status=500), Reply(status=200))   # the last reply is repeated
+        event = asyncio.Event()
+        receiver.script("/slow", Reply(until=event))     # the reply is sent when `event` is set
         ...
         assert receiver.requests[0].headers["webhook-id"]
 
-Without a script the query decides, so that it works across processes too:
+Without a script, the query of the URL determines the reply, so that another process can choose it:
 `/hook?status=410`, `?delay=0.5`, `?location=http://…`, `?retry=60`, `?size=1000000`, `?drip=1` (bytes per
 tick of 20 ms), `?mode=hangup|silent|garbage`.
 
-As a process of its own: `python -m tests.peers.http_receiver --log received.jsonl` prints its port, and
-appends a line per request, fsynced before it is answered unless `--quick`.
+As a process: `python -m tests.peers.http_receiver --log received.jsonl` prints its port, and appends one line per
+request to the log, fsynced before the reply unless `--quick` is given. At the end it prints the number of requests.
 """
 
 import argparse
@@ -39,7 +39,7 @@ TICK_SECONDS = 0.02
 
 @dataclass(frozen=True)
 class Received:
-    """One request as it arrived."""
+    """A request as it was received."""
 
     method: str
     target: str
@@ -48,8 +48,9 @@ class Received:
     """Names in lower case."""
     body: bytes
     at: float
+    """When it was received, in seconds since 1970."""
     connection: int
-    """Which connection it came on, counted from 1."""
+    """The number of its connection, counted from 1."""
 
     @property
     def path(self) -> str:
@@ -62,25 +63,26 @@ class Received:
 
 @dataclass(frozen=True)
 class Reply:
-    """What to answer."""
+    """A reply to a request."""
 
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b"ok"
     delay: float = 0.0
     until: asyncio.Event | None = None
-    """Not before this is set."""
+    """If given, the reply is sent only when this event is set."""
     drip: int = 0
     """Bytes per tick, head included; 0 sends all at once."""
     mode: str = ""
-    """`hangup` closes without an answer, `silent` never answers, `garbage` is not HTTP."""
+    """`hangup` closes the connection without a reply, `silent` never replies, `garbage` sends text that is not HTTP."""
     raw: bytes | None = None
-    """These very bytes instead of an answer; the connection stays open."""
+    """These bytes instead of an HTTP response; the connection stays open."""
 
     def wire(self) -> bytes:
+        """The encoded response."""
         if self.raw is not None:
             return self.raw
-        head = [f"HTTP/1.1 {self.status} Said", f"Content-Length: {len(self.body)}"]
+        head = [f"HTTP/1.1 {self.status} Reply", f"Content-Length: {len(self.body)}"]
         head += [f"{name}: {value}" for name, value in self.headers.items()]
         return "\r\n".join(head).encode() + b"\r\n\r\n" + self.body
 
@@ -89,7 +91,7 @@ OK = Reply()
 
 
 class Receiver:
-    """What arrived, and what to answer."""
+    """The received requests, and the replies."""
 
     address = "127.0.0.1"
     port = 0
@@ -99,7 +101,7 @@ class Receiver:
         self.connections = 0
         self.count = 0
         self.waiting: Counter[str] = Counter()
-        """How many requests for a path wait for their `until` at this moment, on connections that are open."""
+        """For each path, the number of requests on open connections that currently wait for their `until` event."""
         self._scripts: dict[str, list[Reply]] = {}
         self._log = log.open("ab") if log else None
         self._quick, self._keep = quick, keep
@@ -109,13 +111,15 @@ class Receiver:
         return f"{scheme}://{host or self.address}:{self.port}{path}"
 
     def script(self, path: str, *replies: Reply) -> None:
-        """Answer requests for `path` with these in turn; the last one stays."""
+        """Reply to requests for `path` with these replies in turn; the last one is repeated."""
         self._scripts[path] = list(replies)
 
     def received(self, path: str) -> list[Received]:
+        """The requests for a path."""
         return [request for request in self.requests if request.path == path]
 
     def record(self, request: Received) -> Reply:
+        """Record a request and return its reply."""
         self.count += 1
         if self._keep:
             self.requests.append(request)
@@ -133,24 +137,24 @@ class Receiver:
         script = self._scripts.get(request.path)
         if script:
             return script.pop(0) if len(script) > 1 else script[0]
-        return _asked(request.target) if "?" in request.target else OK
+        return _reply_from_query(request.target) if "?" in request.target else OK
 
     def hang_up(self) -> None:
-        """Close every connection, as a server does that restarts."""
+        """Close all connections, as a server does when it restarts."""
         for transport in list(self._open):
             transport.abort()
 
 
-def _asked(target: str) -> Reply:
-    asked = dict(parse_qsl(urlsplit(target).query))
-    headers = {name: asked[key] for key, name in (("location", "Location"), ("retry", "Retry-After")) if key in asked}
+def _reply_from_query(target: str) -> Reply:
+    query = dict(parse_qsl(urlsplit(target).query))
+    headers = {name: query[key] for key, name in (("location", "Location"), ("retry", "Retry-After")) if key in query}
     return Reply(
-        status=int(asked.get("status", 200)),
+        status=int(query.get("status", 200)),
         headers=headers,
-        body=b"x" * int(asked["size"]) if "size" in asked else b"ok",
-        delay=float(asked.get("delay", 0)),
-        drip=int(asked.get("drip", 0)),
-        mode=asked.get("mode", ""),
+        body=b"x" * int(query["size"]) if "size" in query else b"ok",
+        delay=float(query.get("delay", 0)),
+        drip=int(query.get("drip", 0)),
+        mode=query.get("mode", ""),
     )
 
 
@@ -190,11 +194,11 @@ class _Connection(asyncio.Protocol):
         request = Received(method, target, self.headers, self.body, time(), self.number)
         reply = self.receiver.record(request)
         if reply.delay or reply.drip or reply.mode or reply.until:
-            self.task = asyncio.ensure_future(self.misbehave(request.path, reply))
+            self.task = asyncio.ensure_future(self.reply_late(request.path, reply))
         else:
             self.transport.write(reply.wire())
 
-    async def misbehave(self, path: str, reply: Reply) -> None:
+    async def reply_late(self, path: str, reply: Reply) -> None:
         await asyncio.sleep(reply.delay)
         if reply.until:
             self.receiver.waiting[path] += 1
@@ -216,7 +220,7 @@ class _Connection(asyncio.Protocol):
 
 @asynccontextmanager
 async def http_receiver(*, tls: ssl.SSLContext | None = None, port: int = 0, **options: Any) -> AsyncIterator[Receiver]:
-    """Serve until the block ends."""
+    """Start a receiver; it ends with the block. `options` are arguments of Receiver."""
     receiver = Receiver(**options)
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: _Connection(receiver), receiver.address, port, ssl=tls, backlog=2_048)
@@ -232,8 +236,8 @@ async def http_receiver(*, tls: ssl.SSLContext | None = None, port: int = 0, **o
 
 async def _serve(options: argparse.Namespace) -> None:
     ended = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    for signal_number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(signal_number, ended.set)
     async with http_receiver(log=options.log, quick=options.quick, port=options.port, keep=False) as receiver:
         sys.stdout.write(f"{receiver.port}\n")
         sys.stdout.flush()

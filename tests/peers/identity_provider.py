@@ -1,8 +1,8 @@
-"""A minimal honest SAML identity provider, in process or over HTTP on loopback.
+"""A minimal SAML identity provider that conforms to the standard, in process or over HTTP on loopback.
 
-It signs with signxml on its own, not with what Postern ships, and every claim can be overridden:
-`sign_on(…)` builds a Response, `answer(url)` answers an AuthnRequest that came by redirect, and
-`serving()` offers `/login`, which signs on at once and posts by itself, `/logout` and `/metadata`.
+It signs with signxml, independently of Postern's code, and every claim can be changed: `sign_on(…)` returns a Response,
+`answer(url)` the Response to an AuthnRequest in a redirect URL, and `serving()` serves `/metadata`, `/logout`, and
+`/login`, a page that posts the Response without asking for a password.
 """
 
 import base64
@@ -43,7 +43,7 @@ AES256_GCM = "http://www.w3.org/2009/xmlenc11#aes256-gcm"
 
 @dataclass(frozen=True)
 class Keys:
-    """A private key and a certificate that says so."""
+    """A private key and its certificate."""
 
     private: rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
     certificate: x509.Certificate
@@ -67,7 +67,7 @@ def keys(
     not_after: datetime = datetime(2040, 1, 1, tzinfo=UTC),
     curve: bool = False,
 ) -> Keys:
-    """Keys that are made once for a run of the tests."""
+    """Create a key and a self-signed certificate; the same arguments always give the same keys."""
     private = ec.generate_private_key(ec.SECP256R1()) if curve else rsa.generate_private_key(65537, 2048)
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     certificate = (
@@ -85,7 +85,7 @@ def keys(
 
 @dataclass(frozen=True)
 class Person:
-    """Who signs on."""
+    """The person who signs on."""
 
     name_id: str = "maria@acme.example"
     format: str = EMAIL_FORMAT
@@ -97,7 +97,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Claims:
-    """Everything a Response says. `None` leaves the attribute or element out."""
+    """The contents of a Response. None omits the attribute or element; `"same"` uses the value it usually has."""
 
     now: datetime
     acs_url: str | None
@@ -106,12 +106,14 @@ class Claims:
     person: Person = Person()
     in_response_to: str | None = None
     inner_in_response_to: str | None = "same"
+    """InResponseTo of the SubjectConfirmationData."""
     destination: str | None = "same"
     recipient: str | None = "same"
     status: str = SUCCESS
     status_message: str | None = None
     method: str = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
     life: timedelta = timedelta(minutes=5)
+    """How long the confirmation and the conditions are valid, unless they have times of their own below."""
     not_before: datetime | None = None
     confirmation_ends: datetime | None = None
     conditions_end: datetime | None = None
@@ -131,7 +133,7 @@ class Claims:
 
 @dataclass
 class IdentityProvider:
-    """One identity provider: its names, its keys and how it signs."""
+    """One identity provider: its entity id and URLs, its keys, and what it signs."""
 
     entity_id: str = "https://idp.example/metadata"
     base: str = "https://idp.example"
@@ -141,26 +143,28 @@ class IdentityProvider:
     sign_assertion: bool = True
     encrypt_for: x509.Certificate | None = None
     now: datetime | None = None
+    """The time of its messages; None for the current time."""
     service_urls: dict[str, str] = field(default_factory=dict)
+    """The single logout URL of each service provider, by entity id."""
 
     @property
     def certificate(self) -> str:
-        """The signing certificate, PEM."""
+        """The signing certificate in PEM."""
         return self.keys.pem
 
     def claims(self, **changes: object) -> Claims:
-        """Honest claims for a service provider, with some of them changed."""
-        honest = Claims(
+        """Valid claims, with these fields changed."""
+        valid = Claims(
             now=self.now or datetime.now(UTC),
             acs_url=None,
             audience=None,
             issuer=self.entity_id,
             person=self.person,
         )
-        return replace(honest, **changes)  # type: ignore[arg-type]
+        return replace(valid, **changes)  # type: ignore[arg-type]
 
     def sign_on(self, claims: Claims) -> bytes:
-        """A Response with one assertion, signed and encrypted as this provider does."""
+        """A Response with one assertion, signed and encrypted as configured."""
         response = etree.fromstring(response_xml(claims))
         assertion = response.find(f"{{{SAML}}}Assertion")
         if self.sign_assertion:
@@ -172,7 +176,10 @@ class IdentityProvider:
         return etree.tostring(response)
 
     def answer(self, url: str, **changes: object) -> tuple[str, dict[str, str]]:
-        """Sign on at once: where the browser posts, and the fields, for an AuthnRequest sent by redirect."""
+        """Answer the AuthnRequest in a redirect URL; returns the URL to post to and the form fields.
+
+        `changes` are fields of Claims.
+        """
         query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
         request = etree.fromstring(zlib.decompress(base64.b64decode(query["SAMLRequest"]), -15))
         acs_url = request.get("AssertionConsumerServiceURL")
@@ -213,10 +220,10 @@ class IdentityProvider:
         ).encode()
 
     def redirect(self, name: str, message: bytes, relay_state: str | None = None) -> str:
-        """The signed query that carries a message by redirect."""
-        packer = zlib.compressobj(wbits=-15)
-        packed = packer.compress(message) + packer.flush()
-        query = f"{name}={quote(base64.b64encode(packed), safe='')}"
+        """The signed query of a redirect with a message; `name` is `SAMLRequest` or `SAMLResponse`."""
+        compressor = zlib.compressobj(wbits=-15)
+        compressed = compressor.compress(message) + compressor.flush()
+        query = f"{name}={quote(base64.b64encode(compressed), safe='')}"
         if relay_state is not None:
             query += f"&RelayState={quote(relay_state, safe='')}"
         query += f"&SigAlg={quote(RSA_SHA256, safe='')}"
@@ -224,13 +231,13 @@ class IdentityProvider:
         return f"{query}&Signature={quote(base64.b64encode(signature), safe='')}"
 
     def metadata(self) -> bytes:
-        """How this provider describes itself."""
-        bare = "".join(self.keys.pem.splitlines()[1:-1])
+        """The metadata document of this provider."""
+        certificate = "".join(self.keys.pem.splitlines()[1:-1])
         redirect = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
         return (
             f'<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="{self.entity_id}">'
             f'<IDPSSODescriptor protocolSupportEnumeration="{SAMLP}"><KeyDescriptor use="signing">'
-            f'<KeyInfo xmlns="{DS}"><X509Data><X509Certificate>{bare}</X509Certificate></X509Data></KeyInfo>'
+            f'<KeyInfo xmlns="{DS}"><X509Data><X509Certificate>{certificate}</X509Certificate></X509Data></KeyInfo>'
             f'</KeyDescriptor><SingleLogoutService Binding="{redirect}" Location="{self.base}/logout"/>'
             f'<SingleSignOnService Binding="{redirect}" Location="{self.base}/login"/>'
             "</IDPSSODescriptor></EntityDescriptor>"
@@ -238,7 +245,7 @@ class IdentityProvider:
 
     @contextmanager
     def serving(self) -> Iterator[str]:
-        """Serve `/login`, `/logout` and `/metadata` on loopback; yields the address."""
+        """Serve `/login`, `/logout` and `/metadata` on loopback; yields the base URL."""
         server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self.base = f"http://127.0.0.1:{server.server_port}"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
@@ -256,28 +263,28 @@ def _handler(provider: IdentityProvider) -> type[BaseHTTPRequestHandler]:
         def do_GET(self) -> None:
             path = urlsplit(self.path).path
             if path == "/metadata":
-                return self.say(200, "application/samlmetadata+xml", provider.metadata())
+                return self.respond(200, "application/samlmetadata+xml", provider.metadata())
             if path == "/login":
                 action, fields = provider.answer(self.path)
-                return self.say(200, "text/html; charset=utf-8", posting_page(action, fields).encode())
+                return self.respond(200, "text/html; charset=utf-8", posting_page(action, fields).encode())
             if path == "/logout":
                 return self.log_out()
-            return self.say(404, "text/plain", b"no such page")
+            return self.respond(404, "text/plain", b"no such page")
 
         def log_out(self) -> None:
             query = parse_qs(urlsplit(self.path).query)
             if "SAMLRequest" not in query:
-                return self.say(200, "text/plain", b"signed out")
+                return self.respond(200, "text/plain", b"signed out")
             request = etree.fromstring(zlib.decompress(base64.b64decode(query["SAMLRequest"][0]), -15))
-            back = provider.service_urls[request.findtext(f"{{{SAML}}}Issuer")]
-            message = provider.logout_response(back, request.get("ID"))
+            logout_url = provider.service_urls[request.findtext(f"{{{SAML}}}Issuer")]
+            message = provider.logout_response(logout_url, request.get("ID"))
             self.send_response(302)
             relay_state = query.get("RelayState", [None])[0]
-            self.send_header("Location", f"{back}?{provider.redirect('SAMLResponse', message, relay_state)}")
+            self.send_header("Location", f"{logout_url}?{provider.redirect('SAMLResponse', message, relay_state)}")
             self.send_header("Content-Length", "0")
             return self.end_headers()
 
-        def say(self, status: int, kind: str, body: bytes) -> None:
+        def respond(self, status: int, kind: str, body: bytes) -> None:
             self.send_response(status)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
@@ -291,7 +298,7 @@ def _handler(provider: IdentityProvider) -> type[BaseHTTPRequestHandler]:
 
 
 def posting_page(action: str, fields: dict[str, str]) -> str:
-    """A page that posts its form by itself."""
+    """A page that submits its form by script when it is loaded."""
     inputs = "".join(
         f'<input type="hidden" name="{html.escape(name)}" value="{html.escape(value)}">'
         for name, value in fields.items()
@@ -303,7 +310,7 @@ def posting_page(action: str, fields: dict[str, str]) -> str:
 
 
 def posted(page: str) -> tuple[str, dict[str, str]]:
-    """What a browser would post from such a page: the action and the fields."""
+    """The form of a page, as a browser would submit it: its action and its fields."""
     form = lxml.html.fromstring(page).forms[0]
     return form.action, {name: value for name, value in form.fields.items() if name}
 
@@ -313,21 +320,21 @@ def new_id() -> str:
 
 
 def response_xml(claims: Claims) -> bytes:
-    """The unsigned Response that says these claims."""
+    """The unsigned Response with these claims."""
     recipient = claims.acs_url if claims.recipient == "same" else claims.recipient
     destination = claims.acs_url if claims.destination == "same" else claims.destination
     inner = claims.in_response_to if claims.inner_in_response_to == "same" else claims.inner_in_response_to
     ends = claims.now + claims.life
     confirmation = {
-        "NotOnOrAfter": written(claims.confirmation_ends or ends),
+        "NotOnOrAfter": xml_time(claims.confirmation_ends or ends),
         "Recipient": recipient,
         "InResponseTo": inner,
     }
     conditions = {
-        "NotBefore": written(claims.not_before or claims.now - timedelta(seconds=5)),
-        "NotOnOrAfter": written(claims.conditions_end or ends),
+        "NotBefore": xml_time(claims.not_before or claims.now - timedelta(seconds=5)),
+        "NotOnOrAfter": xml_time(claims.conditions_end or ends),
     }
-    head = {"ID": new_id(), "Version": claims.version, "IssueInstant": written(claims.now)}
+    head = {"ID": new_id(), "Version": claims.version, "IssueInstant": xml_time(claims.now)}
     response_head = head | {
         "ID": new_id(),
         "Destination": destination,
@@ -340,12 +347,12 @@ def response_xml(claims: Claims) -> bytes:
         else ""
     )
     session = {
-        "AuthnInstant": written(claims.now),
+        "AuthnInstant": xml_time(claims.now),
         "SessionIndex": claims.person.session_index,
-        "SessionNotOnOrAfter": written(claims.session_ends) if claims.session_ends else None,
+        "SessionNotOnOrAfter": xml_time(claims.session_ends) if claims.session_ends else None,
     }
     statement = (
-        f"<saml:AuthnStatement{spelled(session)}>{claims.authn_context}</saml:AuthnStatement>"
+        f"<saml:AuthnStatement{attributes_xml(session)}>{claims.authn_context}</saml:AuthnStatement>"
         if claims.authn_statement
         else ""
     )
@@ -359,14 +366,14 @@ def response_xml(claims: Claims) -> bytes:
         for name, values in claims.person.attributes.items()
     )
     message = f"<samlp:StatusMessage>{claims.status_message}</samlp:StatusMessage>" if claims.status_message else ""
-    kind = spelled({"Format": claims.issuer_format})
+    kind = attributes_xml({"Format": claims.issuer_format})
     assertion = (
-        f"<saml:Assertion{spelled(head)}><saml:Issuer{kind}>{claims.issuer}</saml:Issuer>"
+        f"<saml:Assertion{attributes_xml(head)}><saml:Issuer{kind}>{claims.issuer}</saml:Issuer>"
         f'<saml:Subject><saml:NameID Format="{claims.person.format}">{html.escape(claims.person.name_id)}'
         "</saml:NameID>"
         f'<saml:SubjectConfirmation Method="{claims.method}">'
-        f"<saml:SubjectConfirmationData{spelled(confirmation)}/></saml:SubjectConfirmation></saml:Subject>"
-        f"<saml:Conditions{spelled(conditions)}>{audience}{claims.extra_condition}</saml:Conditions>"
+        f"<saml:SubjectConfirmationData{attributes_xml(confirmation)}/></saml:SubjectConfirmation></saml:Subject>"
+        f"<saml:Conditions{attributes_xml(conditions)}>{audience}{claims.extra_condition}</saml:Conditions>"
         f"{statement}<saml:AttributeStatement>{attributes}</saml:AttributeStatement>{claims.extra_in_assertion}"
         "</saml:Assertion>"
     )
@@ -375,17 +382,17 @@ def response_xml(claims: Claims) -> bytes:
     issuer = f"<saml:Issuer>{response_issuer}</saml:Issuer>" if response_issuer else ""
     return (
         f'<samlp:Response xmlns:samlp="{SAMLP}" xmlns:saml="{SAML}"'
-        f' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"{spelled(response_head)}>{issuer}'
+        f' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"{attributes_xml(response_head)}>{issuer}'
         f'<samlp:Status><samlp:StatusCode Value="{claims.status}"/>{message}</samlp:Status>'
         f"{assertion}</samlp:Response>"
     ).encode()
 
 
-def written(moment: datetime) -> str:
+def xml_time(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
 
-def spelled(attributes: dict[str, str | None]) -> str:
+def attributes_xml(attributes: dict[str, str | None]) -> str:
     return "".join(f' {name}="{html.escape(value)}"' for name, value in attributes.items() if value is not None)
 
 
@@ -397,7 +404,7 @@ def signed(
     digest: DigestAlgorithm = DigestAlgorithm.SHA256,
     c14n: str = "http://www.w3.org/2001/10/xml-exc-c14n#",
 ) -> etree._Element:
-    """The element with an enveloped signature after its Issuer, as identity providers write it."""
+    """A copy of the element with an enveloped signature after its Issuer, where identity providers place it."""
     element = etree.fromstring(etree.tostring(element, with_tail=False))
     element.insert(1, etree.Element(f"{{{DS}}}Signature", {"Id": "placeholder"}, nsmap={"ds": DS}))
     default = SignatureMethod.RSA_SHA256 if isinstance(by.private, rsa.RSAPrivateKey) else SignatureMethod.ECDSA_SHA256
@@ -406,14 +413,14 @@ def signed(
         digest_algorithm=digest,
         c14n_algorithm=CanonicalizationMethod(c14n),
     )
-    done = signer.sign(
+    signed_element = signer.sign(
         element, key=by.private_pem.encode(), cert=by.pem, reference_uri=element.get("ID"), id_attribute="ID"
     )
-    return etree.fromstring(etree.tostring(done))
+    return etree.fromstring(etree.tostring(signed_element))
 
 
 class Signer(XMLSigner):
-    """Signs with whatever it is told to, SHA-1 too: some tests need a bad signature that is correct."""
+    """Also signs with deprecated methods such as SHA-1: some tests need a correct signature by a weak method."""
 
     def check_deprecated_methods(self) -> None:
         pass
@@ -429,26 +436,26 @@ def encrypt_assertion(
 
 
 def encrypted_xml(plain: bytes, certificate: x509.Certificate, *, data_algorithm: str = AES256_GCM) -> bytes:
-    """An EncryptedAssertion around any bytes."""
+    """An EncryptedAssertion whose content is `plain`."""
     key, nonce = os.urandom(32), os.urandom(12)
     if data_algorithm == AES256_GCM:
-        sealed = nonce + AESGCM(key).encrypt(nonce, plain, None)
+        ciphertext = nonce + AESGCM(key).encrypt(nonce, plain, None)
     else:
         pad = 16 - len(plain) % 16
-        start = os.urandom(16)
-        writer = Cipher(algorithms.AES(key), modes.CBC(start)).encryptor()
-        sealed = start + writer.update(plain + os.urandom(pad - 1) + bytes([pad])) + writer.finalize()
+        iv = os.urandom(16)
+        encryptor = Cipher(algorithms.AES(key), modes.CBC(iv)).encryptor()
+        ciphertext = iv + encryptor.update(plain + os.urandom(pad - 1) + bytes([pad])) + encryptor.finalize()
     public = certificate.public_key()
-    carrier = public.encrypt(key, padding.OAEP(padding.MGF1(hashes.SHA1()), hashes.SHA1(), None))
+    encrypted_key = public.encrypt(key, padding.OAEP(padding.MGF1(hashes.SHA1()), hashes.SHA1(), None))
     return (
         f'<saml:EncryptedAssertion xmlns:saml="{SAML}" xmlns:xenc="{XENC}" xmlns:ds="{DS}">'
         '<xenc:EncryptedData Type="http://www.w3.org/2001/04/xmlenc#Element">'
         f'<xenc:EncryptionMethod Algorithm="{data_algorithm}"/><ds:KeyInfo><xenc:EncryptedKey>'
         f'<xenc:EncryptionMethod Algorithm="{OAEP}"><ds:DigestMethod Algorithm="{DS}sha1"/>'
         "</xenc:EncryptionMethod>"
-        f"<xenc:CipherData><xenc:CipherValue>{base64.b64encode(carrier).decode()}"
+        f"<xenc:CipherData><xenc:CipherValue>{base64.b64encode(encrypted_key).decode()}"
         "</xenc:CipherValue></xenc:CipherData>"
         "</xenc:EncryptedKey></ds:KeyInfo><xenc:CipherData><xenc:CipherValue>"
-        f"{base64.b64encode(sealed).decode()}</xenc:CipherValue></xenc:CipherData></xenc:EncryptedData>"
+        f"{base64.b64encode(ciphertext).decode()}</xenc:CipherValue></xenc:CipherData></xenc:EncryptedData>"
         "</saml:EncryptedAssertion>"
     ).encode()

@@ -1,4 +1,4 @@
-"""Ports for peers that are away."""
+"""Ports for servers that a test starts later, or never."""
 
 import socket
 from collections.abc import Iterator
@@ -6,13 +6,13 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def nobodys_port() -> Iterator[socket.socket]:
-    """A port of loopback that is taken and where nobody listens, until somebody does who wants this very one.
+def reserved_port() -> Iterator[socket.socket]:
+    """A socket bound to a free port of 127.0.0.1 on which no server listens.
 
-    One that was only found free may be another process's a moment later. The socket may listen itself, or, as long
-    as it does not, somebody else who reuses addresses.
+    A port that is only found to be free may be taken by another process. Until the block ends, a server can listen on
+    this socket, or on another socket with SO_REUSEADDR as long as this one does not listen.
     """
-    with socket.socket() as held:
-        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        held.bind(("127.0.0.1", 0))
-        yield held
+    with socket.socket() as port_socket:
+        port_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        port_socket.bind(("127.0.0.1", 0))
+        yield port_socket

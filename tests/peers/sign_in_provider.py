@@ -1,4 +1,4 @@
-"""A sign-in provider that does what a test tells it: an OpenID provider that may lie, and GitHub's API."""
+"""A sign-in provider for tests: an OpenID provider that can return false claims, and GitHub's API."""
 
 import asyncio
 import base64
@@ -17,7 +17,10 @@ from jwt.algorithms import RSAAlgorithm
 
 
 class LyingProvider:
-    """Answers discovery, keys, tokens and GitHub's API from its fields; `claims` go into the next ID token."""
+    """Serves discovery, keys, tokens, user info and GitHub's API from its fields, which tests change.
+
+    `claims` replace the claims of ID tokens (None omits one), `metadata` replaces fields of the discovery document.
+    """
 
     def __init__(self) -> None:
         self.key = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
@@ -32,10 +35,11 @@ class LyingProvider:
         self.addresses: Any = []
         self.userinfo: Any = {}
         self.raw: dict[str, bytes] = {}
-        """What is answered at a path whatever else is set, to the octet."""
+        """By path, response bodies that replace all others."""
         self.token: str | None = None
-        """An ID token to give instead of one of ours."""
+        """An ID token to return instead of a newly signed one."""
         self.requests: list[tuple[str, dict[str, str], dict[str, str]]] = []
+        """Path, form and headers of each request."""
         self.clock: Callable[[], float] = time.time
         self.challenge = ""
         self.nonce = ""
@@ -43,13 +47,14 @@ class LyingProvider:
     def public_pem(self) -> bytes:
         return self.key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
 
-    def went(self, url: str) -> dict[str, str]:
-        """Take note of where a browser was sent, as a provider would; returns the parameters."""
-        asked = dict(parse_qsl(urlsplit(url).query))
-        self.challenge, self.nonce = asked["code_challenge"], asked["nonce"]
-        return asked
+    def authorize(self, url: str) -> dict[str, str]:
+        """Process the authorization URL to which a browser was redirected; returns its parameters."""
+        parameters = dict(parse_qsl(urlsplit(url).query))
+        self.challenge, self.nonce = parameters["code_challenge"], parameters["nonce"]
+        return parameters
 
     def id_token(self) -> str:
+        """A signed ID token with the current claims."""
         now = int(self.clock())
         claims = {
             "iss": self.issuer,
@@ -63,7 +68,8 @@ class LyingProvider:
         claims = {name: value for name, value in claims.items() if value is not None}
         return jwt.encode(claims, self.signing_key, algorithm=self.algorithm, headers=self.header)
 
-    def answer(self, path: str, form: dict[str, str], headers: dict[str, str]) -> tuple[int, Any]:
+    def respond(self, path: str, form: dict[str, str], headers: dict[str, str]) -> tuple[int, Any]:
+        """Status and JSON value of the response to a request."""
         self.requests.append((path, form, headers))
         if path == "/.well-known/openid-configuration":
             return 200, {
@@ -78,17 +84,17 @@ class LyingProvider:
             public = json.loads(RSAAlgorithm.to_jwk(self.key.public_key()))
             return 200, {"keys": [{**public, "kid": kid} for kid in self.key_ids]}
         if path in ("/token", "/login/oauth/access_token"):
-            proven = base64.urlsafe_b64encode(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
-            if proven.rstrip(b"=").decode() != self.challenge:
+            challenge = base64.urlsafe_b64encode(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
+            if challenge.rstrip(b"=").decode() != self.challenge:
                 return 400, {"error": "invalid_grant"}
             return 200, {"access_token": "access", "id_token": self.token or self.id_token(), "token_type": "Bearer"}
-        found = {"/api/v3/user": self.account, "/api/v3/user/emails": self.addresses, "/userinfo": self.userinfo}
-        return (200, found[path]) if path in found else (404, {})
+        values = {"/api/v3/user": self.account, "/api/v3/user/emails": self.addresses, "/userinfo": self.userinfo}
+        return (200, values[path]) if path in values else (404, {})
 
 
 @asynccontextmanager
 async def lying_provider() -> AsyncIterator[LyingProvider]:
-    """The provider on a free port of loopback."""
+    """Start a provider on loopback; it ends with the block."""
     provider = LyingProvider()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -97,7 +103,7 @@ async def lying_provider() -> AsyncIterator[LyingProvider]:
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         body = await reader.readexactly(int(headers.get("content-length", "0")))
         path = urlsplit(request.split()[1]).path
-        status, value = provider.answer(path, dict(parse_qsl(body.decode())), headers)
+        status, value = provider.respond(path, dict(parse_qsl(body.decode())), headers)
         content = provider.raw.get(path) or json.dumps(value).encode()
         writer.write(f"HTTP/1.1 {status} X\r\nContent-Length: {len(content)}\r\nConnection: close\r\n\r\n".encode())
         writer.write(content)

@@ -1,12 +1,12 @@
-"""An SMTP server for tests: it records what reaches it, and misbehaves exactly as told.
+"""An SMTP server for tests: it records the messages that it receives, and misbehaves as configured.
 
 In a test:      `async with Sink() as sink: …  sink.messages`
 As a process:   `python -m tests.peers.smtp_sink --port 2525 --ledger /tmp/ledger`
 
-The ledger has one line `recipient<TAB>Message-ID<TAB>sender` per recipient, on disk (fsync) *before* the final dot is
-answered: it is the oracle of what was delivered, whatever is killed whenever.
+The ledger has one line `recipient<TAB>Message-ID<TAB>sender` per recipient. A line is on disk (fsync) *before* the sink
+replies to the final dot, so the ledger lists every delivered message, whichever process is killed at whatever time.
 
-Recipients whose local part begins with one of FATES get that reply, on every sink.
+Recipients whose local part begins with a key of REPLIES_BY_RECIPIENT get that reply from every sink.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-FATES = {
+REPLIES_BY_RECIPIENT = {
     b"tempfail": b"451 4.2.0 Mailbox busy, try again later",
     b"permfail": b"550 5.1.1 No such user here",
     b"full": b"452 4.2.2 Mailbox full",
@@ -32,12 +32,12 @@ FATES = {
     b"many": b"552 Too many recipients",
 }
 MESSAGE_ID = re.compile(rb"^Message-ID:[ \t]*(?:\r\n[ \t]+)?(\S+)", re.IGNORECASE | re.MULTILINE)
-END, SLOPPY_END = re.compile(rb"\r\n\.\r\n"), re.compile(rb"(?:\r\n|\n|\r)\.(?:\r\n|\n|\r)")
+END_WITH_BARE_LINE_ENDS = re.compile(rb"(?:\r\n|\n|\r)\.(?:\r\n|\n|\r)")
 
 
 @dataclass
 class Behaviour:
-    """What a sink offers, and where it goes wrong. May be changed while it runs."""
+    """The extensions that a sink offers, and its misbehaviour. May be changed while the sink runs."""
 
     pipelining: bool = True
     smtputf8: bool = True
@@ -48,51 +48,54 @@ class Behaviour:
     """Offered by STARTTLS, or used from the first octet with `implicit`."""
     implicit: bool = False
     inject_after_starttls: bytes = b""
-    """What an attacker adds in the clear behind the reply to STARTTLS."""
+    """Unencrypted octets that an attacker adds after the reply to STARTTLS."""
     users: dict[str, str] = field(default_factory=dict)
+    """Passwords by user name; authentication is required if there are any."""
     mechanisms: str = "PLAIN LOGIN"
-    sloppy: bool = False
-    """Take a dot between lone CRs or LFs for the end of the message, as servers open to smuggling do."""
+    accept_bare_line_ends: bool = False
+    """Whether a dot between bare CRs or LFs ends the message, as on servers that allow SMTP smuggling."""
     replies: dict[str, bytes] = field(default_factory=dict)
-    """Instead of the good answer: by verb, or `GREETING`, `DOT` (the message is then not recorded)."""
-    storm: float = 0.0
-    """Which share of recipients gets 451."""
+    """Replies that replace the usual ones, by verb, or `GREETING` or `DOT` (the message is then not recorded)."""
+    deferred_share: float = 0.0
+    """The share of recipients that get the reply 451."""
     drop_after_dot: float = 0.0
-    """Which share of messages is recorded and never answered: the connection is reset instead."""
+    """The share of messages that are recorded but get no reply: the connection is reset instead."""
     drop_at: str = ""
-    """The connection is reset instead of answering this verb (or `GREETING`, `TEXT`, `DOT`)."""
+    """The verb (or `GREETING`, `TEXT`, `DOT`) at which the connection is reset instead of a reply."""
     stall_at: str = ""
-    """This verb (or `GREETING`, `DOT`) is never answered."""
+    """The verb (or `GREETING`, `DOT`) that never gets a reply."""
     drip_seconds: float = 0.0
-    """Replies leave octet by octet with this pause between them."""
+    """If set, replies are sent octet by octet with this pause between them."""
     slow_seconds: float = 0.0
-    """The dot is answered so much later."""
-    deaf: bool = False
-    """After 354, nothing more is read."""
+    """The delay of the reply to the final dot."""
+    stop_reading_after_354: bool = False
+    """Whether the sink stops reading after the reply 354 to DATA."""
     messages_per_connection: int = 0
-    """Then `421`, and the connection is closed."""
-    open_ear: bool = False
-    """DATA gets 354 even when nobody was accepted (RFC 2920 §3.1)."""
+    """If set, MAIL gets the reply 421 after so many messages, and the connection is closed."""
+    accept_data_without_recipients: bool = False
+    """Whether DATA gets 354 even if no recipient was accepted (RFC 2920 §3.1)."""
     keep: bool = True
-    """Whether messages stay in memory."""
+    """Whether messages and commands stay in memory."""
 
 
 @dataclass(frozen=True)
 class Received:
-    """One message as it came."""
+    """A message as it was received."""
 
     sender: str
     parameters: str
+    """The parameters of the MAIL command."""
     recipients: tuple[str, ...]
     raw: bytes
-    """Headers and body, dots unstuffed, without the final dot."""
+    """Headers and body without dot-stuffing and without the final dot."""
     message_id: str
     encrypted: bool
     user: str | None
+    """The authenticated user."""
 
 
 class Sink:
-    """A listening sink."""
+    """An SMTP server on loopback, which listens inside `async with`."""
 
     def __init__(
         self,
@@ -101,31 +104,32 @@ class Sink:
         ledger: Path | None = None,
         chance: random.Random | None = None,
         port: int = 0,
-        at: socket.socket | None = None,
+        listener: socket.socket | None = None,
     ) -> None:
         self.behaviour = behaviour or Behaviour()
         self.messages: list[Received] = []
         self.accepted = 0
+        """The number of accepted messages."""
         self.connections = 0
-        """How many were ever made."""
-        self.present: set[Session] = set()
-        self.most_present = 0
+        """The number of connections so far, closed ones included."""
+        self.open_sessions: set[Session] = set()
+        self.most_open_sessions = 0
         self.commands: list[str] = []
-        """Every command line, in order (passwords too), unless `behaviour.keep` is off."""
+        """Every command line in order, passwords included, unless `behaviour.keep` is False."""
         self.port = port
-        self._at = at
+        self._listener = listener
         self.chance = chance or random.Random(0)
         self._ledger = os.open(ledger, os.O_WRONLY | os.O_CREAT | os.O_APPEND) if ledger else None
         self._lines: list[bytes] = []
-        self._due: list[tuple[Session, bytes]] = []
+        self._unacknowledged: list[tuple[Session, bytes]] = []
 
     async def __aenter__(self) -> "Sink":
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
             lambda: Session(self),
-            None if self._at else "127.0.0.1",
-            None if self._at else self.port,
-            sock=self._at,
+            None if self._listener else "127.0.0.1",
+            None if self._listener else self.port,
+            sock=self._listener,
             ssl=self.behaviour.tls if self.behaviour.implicit else None,
             backlog=512,
         )
@@ -137,7 +141,7 @@ class Sink:
 
     async def aclose(self) -> None:
         self._server.close()
-        for session in list(self.present):
+        for session in list(self.open_sessions):
             session.reset()
         await asyncio.sleep(0)
         if self._ledger is not None:
@@ -145,13 +149,13 @@ class Sink:
             self._ledger = None
 
     def record(self, session: "Session", received: Received, reply: bytes) -> None:
-        """Keep a message; it is answered when the ledger is on disk, all of one turn of the loop together."""
+        """Record a message. Its reply is sent when the ledger is on disk; concurrent messages share one fsync."""
         self.accepted += 1
         if self.behaviour.keep:
             self.messages.append(received)
-        if not self._due:
+        if not self._unacknowledged:
             asyncio.get_running_loop().call_soon(self._commit)
-        self._due.append((session, reply))
+        self._unacknowledged.append((session, reply))
         if self._ledger is not None:
             self._lines += [
                 f"{recipient}\t{received.message_id}\t{received.sender}\n".encode() for recipient in received.recipients
@@ -162,13 +166,13 @@ class Sink:
             os.write(self._ledger, b"".join(self._lines))
             os.fsync(self._ledger)
             self._lines.clear()
-        due, self._due = self._due, []
-        for session, reply in due:
-            session.answer_dot(reply)
+        unacknowledged, self._unacknowledged = self._unacknowledged, []
+        for session, reply in unacknowledged:
+            session.reply_to_dot(reply)
 
 
 class Session(asyncio.Protocol):
-    """One client."""
+    """The connection of one client."""
 
     def __init__(self, sink: Sink) -> None:
         self.sink = sink
@@ -177,36 +181,36 @@ class Session(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._buffer = b""
         self._in_text = False
-        self._secrets: list[str] | None = None
-        self._count = 0
+        self._login_answers: list[str] | None = None
+        self._message_count = 0
         self._dripping: asyncio.Task[None] | None = None
-        self._held: list[bytes] | None = None
+        self._unwritten_replies: list[bytes] | None = None
         self._stalled = False
-        self._swapping = False
-        self._forget()
+        self._starting_tls = False
+        self._start_transaction()
 
-    def _forget(self) -> None:
+    def _start_transaction(self) -> None:
         self._sender: str | None = None
         self._parameters = ""
         self._recipients: list[str] = []
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        again = self._transport is not None
+        is_after_starttls = self._transport is not None
         self._transport = transport  # type: ignore[assignment]
-        if again:
+        if is_after_starttls:
             return
         self.sink.connections += 1
-        self.sink.present.add(self)
-        self.sink.most_present = max(self.sink.most_present, len(self.sink.present))
+        self.sink.open_sessions.add(self)
+        self.sink.most_open_sessions = max(self.sink.most_open_sessions, len(self.sink.open_sessions))
         self._reply("GREETING", b"220 sink.test ESMTP")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.sink.present.discard(self)
+        self.sink.open_sessions.discard(self)
         if self._dripping:
             self._dripping.cancel()
 
     def reset(self) -> None:
-        """Cut the line without a word."""
+        """Close the connection without a reply."""
         self._stalled = True
         if self._transport:
             self._transport.abort()
@@ -215,14 +219,14 @@ class Session(asyncio.Protocol):
         if self._stalled:
             return
         self._buffer += data
-        if self._swapping:
+        if self._starting_tls:
             return
-        self._held = []
+        self._unwritten_replies = []
         while self._buffer and not self._stalled and (self._text() if self._in_text else self._command()):
             pass
-        held, self._held = self._held, None
-        if held:
-            self._write(b"".join(held))
+        replies, self._unwritten_replies = self._unwritten_replies, None
+        if replies:
+            self._write(b"".join(replies))
 
     # Commands.
 
@@ -234,25 +238,25 @@ class Session(asyncio.Protocol):
         line = line.rstrip(b"\r")
         if self.sink.behaviour.keep:
             self.sink.commands.append(line.decode("utf-8", "replace"))
-        if self._secrets is not None:
-            self._secret(line)
+        if self._login_answers is not None:
+            self._on_login_answer(line)
             return True
         verb = line[:4].upper().decode("ascii", "replace").strip()
-        act = getattr(self, f"_on_{verb.lower()}", None)
-        if act is None:
+        handler = getattr(self, f"_on_{verb.lower()}", None)
+        if handler is None:
             self._reply(verb, b"500 5.5.1 Unknown command")
         else:
-            act(line)
+            handler(line)
         return not self._stalled
 
     def _on_ehlo(self, line: bytes) -> None:
-        told = self.sink.behaviour
+        behaviour = self.sink.behaviour
         offers = [b"sink.test"]
-        offers += [b"PIPELINING"] * told.pipelining + [b"8BITMIME"] * told.eightbit
-        offers += [b"SMTPUTF8"] * told.smtputf8 + [b"ENHANCEDSTATUSCODES"] * told.enhanced
-        offers += [b"SIZE %d" % told.size] if told.size is not None else []
-        offers += [b"STARTTLS"] if told.tls and not self.encrypted else []
-        offers += [b"AUTH " + told.mechanisms.encode()] if told.users else []
+        offers += [b"PIPELINING"] * behaviour.pipelining + [b"8BITMIME"] * behaviour.eightbit
+        offers += [b"SMTPUTF8"] * behaviour.smtputf8 + [b"ENHANCEDSTATUSCODES"] * behaviour.enhanced
+        offers += [b"SIZE %d" % behaviour.size] if behaviour.size is not None else []
+        offers += [b"STARTTLS"] if behaviour.tls and not self.encrypted else []
+        offers += [b"AUTH " + behaviour.mechanisms.encode()] if behaviour.users else []
         lines = [b"250-" + offer for offer in offers[:-1]] + [b"250 " + offers[-1]]
         self._reply("EHLO", b"\r\n".join(lines))
 
@@ -260,15 +264,15 @@ class Session(asyncio.Protocol):
         self._reply("HELO", b"250 sink.test")
 
     def _on_star(self, line: bytes) -> None:
-        told = self.sink.behaviour
-        if not told.tls or "STARTTLS" in told.replies:
+        behaviour = self.sink.behaviour
+        if not behaviour.tls or "STARTTLS" in behaviour.replies:
             self._reply("STARTTLS", b"502 5.5.1 No TLS here")
             return
         self._buffer = b""
-        self._held = None
-        self._write(b"220 2.0.0 Go ahead\r\n" + told.inject_after_starttls)
-        self._swapping = True
-        self._tls = asyncio.ensure_future(self._start_tls(told.tls))
+        self._unwritten_replies = None
+        self._write(b"220 2.0.0 Go ahead\r\n" + behaviour.inject_after_starttls)
+        self._starting_tls = True
+        self._tls = asyncio.ensure_future(self._start_tls(behaviour.tls))
 
     async def _start_tls(self, context: ssl.SSLContext) -> None:
         loop = asyncio.get_running_loop()
@@ -282,28 +286,28 @@ class Session(asyncio.Protocol):
             return
         self.connection_made(transport)
         self.encrypted = True
-        self._swapping = False
+        self._starting_tls = False
         self.data_received(b"")
 
     def _on_auth(self, line: bytes) -> None:
         mechanism, _, initial = line.decode()[5:].partition(" ")
         if mechanism.upper() == "PLAIN":
             _, user, password = base64.b64decode(initial).decode().split("\0")
-            self._admit(user, password)
+            self._check_password(user, password)
         else:
-            self._secrets = []
+            self._login_answers = []
             self._write(b"334 VXNlcm5hbWU6\r\n")
 
-    def _secret(self, line: bytes) -> None:
-        self._secrets = [*(self._secrets or []), base64.b64decode(line).decode()]
-        if len(self._secrets) < 2:
+    def _on_login_answer(self, line: bytes) -> None:
+        self._login_answers = [*(self._login_answers or []), base64.b64decode(line).decode()]
+        if len(self._login_answers) < 2:
             self._write(b"334 UGFzc3dvcmQ6\r\n")
             return
-        user, password = self._secrets
-        self._secrets = None
-        self._admit(user, password)
+        user, password = self._login_answers
+        self._login_answers = None
+        self._check_password(user, password)
 
-    def _admit(self, user: str, password: str) -> None:
+    def _check_password(self, user: str, password: str) -> None:
         if self.sink.behaviour.users.get(user) == password:
             self.user = user
             self._reply("AUTH", b"235 2.7.0 Welcome")
@@ -311,12 +315,12 @@ class Session(asyncio.Protocol):
             self._reply("AUTH", b"535 5.7.8 Wrong password")
 
     def _on_mail(self, line: bytes) -> None:
-        told = self.sink.behaviour
-        if told.users and self.user is None:
+        behaviour = self.sink.behaviour
+        if behaviour.users and self.user is None:
             self._reply("MAIL", b"530 5.7.0 Authenticate first")
             return
         path, _, parameters = line[10:].partition(b">")
-        if told.messages_per_connection and self._count >= told.messages_per_connection:
+        if behaviour.messages_per_connection and self._message_count >= behaviour.messages_per_connection:
             self._reply("LIMIT", b"421 4.7.0 Too many messages on this connection")
             self._close_soon()
         elif self._sender is not None:
@@ -327,29 +331,31 @@ class Session(asyncio.Protocol):
 
     def _on_rcpt(self, line: bytes) -> None:
         recipient = line[9:].rpartition(b">")[0]
-        fate = next((reply for local, reply in FATES.items() if recipient.startswith(local)), None)
+        fixed_reply = next(
+            (reply for prefix, reply in REPLIES_BY_RECIPIENT.items() if recipient.startswith(prefix)), None
+        )
         if self._sender is None:
-            self._reply("UNASKED", b"503 5.5.1 MAIL first")
-        elif fate:
-            self._reply("FATE", fate)
-        elif self.sink.behaviour.storm and self.sink.chance.random() < self.sink.behaviour.storm:
-            self._reply("STORM", b"451 4.3.0 Try again later")
+            self._reply("OUT_OF_ORDER", b"503 5.5.1 MAIL first")
+        elif fixed_reply:
+            self._reply("FIXED", fixed_reply)
+        elif self.sink.behaviour.deferred_share and self.sink.chance.random() < self.sink.behaviour.deferred_share:
+            self._reply("DEFERRED", b"451 4.3.0 Try again later")
         elif self._reply("RCPT", b"250 2.1.5 Ok"):
             self._recipients.append(recipient.decode("utf-8", "replace"))
 
     def _on_data(self, line: bytes) -> None:
-        if not self._recipients and not self.sink.behaviour.open_ear:
-            self._reply("UNASKED", b"554 5.5.1 No valid recipients")
+        if not self._recipients and not self.sink.behaviour.accept_data_without_recipients:
+            self._reply("OUT_OF_ORDER", b"554 5.5.1 No valid recipients")
         elif self._reply("DATA", b"354 End data with <CR><LF>.<CR><LF>"):
             self._in_text = True
             if self.sink.behaviour.drop_at == "TEXT":
                 self._close_soon()
-            elif self.sink.behaviour.deaf and self._transport:
+            elif self.sink.behaviour.stop_reading_after_354 and self._transport:
                 self._stalled = True
                 self._transport.pause_reading()
 
     def _on_rset(self, line: bytes) -> None:
-        self._forget()
+        self._start_transaction()
         self._reply("RSET", b"250 2.0.0 Ok")
 
     def _on_noop(self, line: bytes) -> None:
@@ -362,14 +368,14 @@ class Session(asyncio.Protocol):
     # Messages.
 
     def _text(self) -> bool:
-        told = self.sink.behaviour
+        behaviour = self.sink.behaviour
         if self._buffer.startswith(b".\r\n"):
             text, self._buffer = b"", self._buffer[3:]
-        elif told.sloppy:
-            found = SLOPPY_END.search(self._buffer)
-            if not found:
+        elif behaviour.accept_bare_line_ends:
+            end = END_WITH_BARE_LINE_ENDS.search(self._buffer)
+            if not end:
                 return False
-            text, self._buffer = self._buffer[: found.start()] + b"\r\n", self._buffer[found.end() :]
+            text, self._buffer = self._buffer[: end.start()] + b"\r\n", self._buffer[end.end() :]
         else:
             at = self._buffer.find(b"\r\n.\r\n")
             if at < 0:
@@ -382,15 +388,15 @@ class Session(asyncio.Protocol):
         return not self._stalled
 
     def _finish(self, text: bytes) -> None:
-        told = self.sink.behaviour
+        behaviour = self.sink.behaviour
         sender, parameters, recipients = self._sender, self._parameters, tuple(self._recipients)
-        self._forget()
-        self._count += 1
-        if not recipients or "DOT" in told.replies or told.drop_at == "DOT":
+        self._start_transaction()
+        self._message_count += 1
+        if not recipients or "DOT" in behaviour.replies or behaviour.drop_at == "DOT":
             self._reply("DOT", b"554 5.5.1 No valid recipients")
             return
-        found = MESSAGE_ID.search(text)
-        message_id = found[1].decode("utf-8", "replace") if found else ""
+        match = MESSAGE_ID.search(text)
+        message_id = match[1].decode("utf-8", "replace") if match else ""
         reply = b"250 2.0.0 Ok: queued as %d" % self.sink.accepted
         self.sink.record(
             self,
@@ -398,46 +404,46 @@ class Session(asyncio.Protocol):
             reply,
         )
 
-    def answer_dot(self, reply: bytes) -> None:
-        """The message is safe: say so, or fail to."""
-        told = self.sink.behaviour
-        if told.drop_after_dot and self.sink.chance.random() < told.drop_after_dot:
+    def reply_to_dot(self, reply: bytes) -> None:
+        """Reply to the final dot of a recorded message, unless `drop_after_dot` applies."""
+        behaviour = self.sink.behaviour
+        if behaviour.drop_after_dot and self.sink.chance.random() < behaviour.drop_after_dot:
             self.reset()
-        elif told.slow_seconds:
-            asyncio.get_running_loop().call_later(told.slow_seconds, self._reply, "DOT", reply)
+        elif behaviour.slow_seconds:
+            asyncio.get_running_loop().call_later(behaviour.slow_seconds, self._reply, "DOT", reply)
         else:
             self._reply("DOT", reply)
 
     # Replies.
 
-    def _reply(self, verb: str, good: bytes) -> bool:
-        """Answer `good` unless told otherwise; whether it was answered so."""
-        told = self.sink.behaviour
-        if told.drop_at == verb:
+    def _reply(self, verb: str, usual: bytes) -> bool:
+        """Send the reply `usual` unless the behaviour has another for `verb`; returns whether `usual` was sent."""
+        behaviour = self.sink.behaviour
+        if behaviour.drop_at == verb:
             self.reset()
             return False
-        if told.stall_at == verb:
+        if behaviour.stall_at == verb:
             self._stalled = True
             return False
-        reply = told.replies.get(verb)
-        self._write((reply or good) + b"\r\n")
+        reply = behaviour.replies.get(verb)
+        self._write((reply or usual) + b"\r\n")
         if reply and reply.startswith(b"421"):
             self._close_soon()
         return reply is None
 
     def _write(self, data: bytes) -> None:
-        told = self.sink.behaviour
-        if self._held is not None:
-            self._held.append(data)
-        elif told.drip_seconds:
-            before = self._dripping
-            self._dripping = asyncio.ensure_future(self._drip(data, before))
+        behaviour = self.sink.behaviour
+        if self._unwritten_replies is not None:
+            self._unwritten_replies.append(data)
+        elif behaviour.drip_seconds:
+            previous = self._dripping
+            self._dripping = asyncio.ensure_future(self._drip(data, previous))
         elif self._transport and not self._transport.is_closing():
             self._transport.write(data)
 
-    async def _drip(self, data: bytes, before: "asyncio.Task[None] | None") -> None:
-        if before:
-            await before
+    async def _drip(self, data: bytes, previous: "asyncio.Task[None] | None") -> None:
+        if previous:
+            await previous
         for at in range(len(data)):
             if not self._transport or self._transport.is_closing():
                 return
@@ -455,7 +461,7 @@ class Session(asyncio.Protocol):
 
 @functools.cache
 def certificate(name: str = "localhost") -> tuple[Path, Path]:
-    """A certificate of its own authority for `name`, and its key, as files that last as long as the process."""
+    """The files of a self-signed certificate for `name` and of its key. They are deleted when the process ends."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -463,7 +469,7 @@ def certificate(name: str = "localhost") -> tuple[Path, Path]:
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
-    made = (
+    self_signed = (
         x509.CertificateBuilder()
         .subject_name(subject)
         .issuer_name(subject)
@@ -476,12 +482,12 @@ def certificate(name: str = "localhost") -> tuple[Path, Path]:
         .sign(key, hashes.SHA256())
     )
     folder = Path(_folder().name)
-    public, private = folder / f"{name}.pem", folder / f"{name}.key"
-    public.write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    private.write_bytes(
+    certificate_file, key_file = folder / f"{name}.pem", folder / f"{name}.key"
+    certificate_file.write_bytes(self_signed.public_bytes(serialization.Encoding.PEM))
+    key_file.write_bytes(
         key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
-    return public, private
+    return certificate_file, key_file
 
 
 @functools.cache
@@ -490,44 +496,44 @@ def _folder() -> "tempfile.TemporaryDirectory[str]":
 
 
 def server_context(name: str = "localhost") -> ssl.SSLContext:
-    """What a sink shows to those who want TLS."""
+    """The TLS context of a sink, with the self-signed certificate for `name`."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(*certificate(name))
     return context
 
 
 def client_context(name: str = "localhost") -> ssl.SSLContext:
-    """What trusts that sink, and nobody else."""
+    """The TLS context of a client that trusts only the certificate of `server_context(name)`."""
     return ssl.create_default_context(cafile=str(certificate(name)[0]))
 
 
 def main() -> None:
-    """Run as a process of its own until it is killed; the port is printed once it listens."""
+    """Run a sink until the process is killed, and print the port as soon as the sink listens."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--ledger", type=Path)
-    parser.add_argument("--storm", type=float, default=0.0, help="share of recipients that get 451")
-    parser.add_argument("--drop-after-dot", type=float, default=0.0, help="share recorded and not answered")
-    parser.add_argument("--slow", type=float, default=0.0, help="seconds before the dot is answered")
-    parser.add_argument("--stall-at", default="", help="a verb, GREETING or DOT that is never answered")
+    parser.add_argument("--deferred-share", type=float, default=0.0, help="share of recipients that get 451")
+    parser.add_argument("--drop-after-dot", type=float, default=0.0, help="share of messages recorded without a reply")
+    parser.add_argument("--slow", type=float, default=0.0, help="delay of the reply to the final dot in seconds")
+    parser.add_argument("--stall-at", default="", help="a verb, GREETING or DOT that never gets a reply")
     parser.add_argument("--no-pipelining", action="store_true")
     parser.add_argument("--no-smtputf8", action="store_true")
-    parser.add_argument("--starttls", action="store_true", help="with a certificate made at start")
+    parser.add_argument("--starttls", action="store_true", help="with a certificate created at the start")
     parser.add_argument("--seed", type=int, default=0)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     behaviour = Behaviour(
-        pipelining=not asked.no_pipelining,
-        smtputf8=not asked.no_smtputf8,
-        storm=asked.storm,
-        drop_after_dot=asked.drop_after_dot,
-        slow_seconds=asked.slow,
-        stall_at=asked.stall_at,
-        tls=server_context() if asked.starttls else None,
+        pipelining=not options.no_pipelining,
+        smtputf8=not options.no_smtputf8,
+        deferred_share=options.deferred_share,
+        drop_after_dot=options.drop_after_dot,
+        slow_seconds=options.slow,
+        stall_at=options.stall_at,
+        tls=server_context() if options.starttls else None,
         keep=False,
     )
 
     async def serve() -> None:
-        sink = Sink(behaviour, ledger=asked.ledger, port=asked.port, chance=random.Random(asked.seed))
+        sink = Sink(behaviour, ledger=options.ledger, port=options.port, chance=random.Random(options.seed))
         async with sink:
             print(sink.port, flush=True)
             await asyncio.Event().wait()

@@ -1,5 +1,8 @@
-"""A stand-in of the part of Stripe's documented HTTP API that we use, on loopback: form-encoded requests with a bearer
-key in, JSON objects out, idempotency keys honoured, errors in Stripe's shape."""
+"""A fake of the part of Stripe's HTTP API that Postern uses, on loopback.
+
+It takes form-encoded requests with a bearer key, returns JSON objects and errors in Stripe's format, and supports
+idempotency keys.
+"""
 
 import asyncio
 import hashlib
@@ -18,23 +21,25 @@ WEBHOOK_SECRET = "whsec_standin"
 
 @dataclass
 class StripeApi:
-    """What the stand-in knows and was asked."""
+    """The objects of the fake, and the requests that it received."""
 
     url: str = ""
     customers: dict[str, dict[str, Any]] = field(default_factory=dict)
     subscriptions: dict[str, dict[str, Any]] = field(default_factory=dict)
     asked: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
+    """Method, path and form of each request."""
     down: bool = False
+    """Whether every request gets the status 500."""
     before_answer: Callable[[str, str], Awaitable[None]] | None = None
-    """Awaited between reading the state for an answer and sending it."""
+    """Awaited with method and path after the response was determined and before it is sent."""
     sessions: list[dict[str, str]] = field(default_factory=list)
-    """The checkouts that were asked for."""
-    _answered: dict[str, Any] = field(default_factory=dict)
+    """The forms of the created checkout sessions."""
+    _responses: dict[str, Any] = field(default_factory=dict)
 
     def subscribe(self, customer: str, price: str, status: str = "active", end: int = 1_900_000_000) -> dict[str, Any]:
-        """Somebody went through the checkout."""
+        """Add a subscription, as a completed checkout does; returns it. `end` is in seconds since 1970."""
         number = len(self.subscriptions) + 1
-        found = {
+        subscription = {
             "id": f"sub_{number}",
             "object": "subscription",
             "customer": customer,
@@ -51,72 +56,76 @@ class StripeApi:
                 ],
             },
         }
-        self.subscriptions[found["id"]] = found
-        return found
+        self.subscriptions[subscription["id"]] = subscription
+        return subscription
 
-    def answer(self, method: str, target: str, headers: dict[str, str], given: dict[str, str]) -> tuple[int, Any]:
-        """One request."""
+    def respond(self, method: str, target: str, headers: dict[str, str], form: dict[str, str]) -> tuple[int, Any]:
+        """Status and JSON value of the response to a request; `form` has its body or query."""
         path = urlsplit(target).path
-        self.asked.append((method, path, given))
+        self.asked.append((method, path, form))
         if self.down:
             return 500, {"error": {"type": "api_error", "message": "Down."}}
         if headers.get("authorization") != f"Bearer {KEY}":
             return 401, {"error": {"type": "invalid_request_error", "message": "Invalid API Key provided."}}
-        once = headers.get("idempotency-key")
-        if once in self._answered:
-            first, answer = self._answered[once]
-            if first != given:
-                said = (
+        key = headers.get("idempotency-key")
+        if key in self._responses:
+            first_form, response = self._responses[key]
+            if first_form != form:
+                message = (
                     "Keys for idempotent requests can only be used with the same parameters they were first used with."
                 )
-                return 400, {"error": {"type": "idempotency_error", "message": said}}
-            return 200, answer
-        status, found = self._do(method, path, given)
-        if once and method == "POST" and status == 200:
-            self._answered[once] = (given, found)
-        return status, found
+                return 400, {"error": {"type": "idempotency_error", "message": message}}
+            return 200, response
+        status, value = self._process(method, path, form)
+        if key and method == "POST" and status == 200:
+            self._responses[key] = (form, value)
+        return status, value
 
-    def _do(self, method: str, path: str, given: dict[str, str]) -> tuple[int, Any]:
+    def _process(self, method: str, path: str, form: dict[str, str]) -> tuple[int, Any]:
         if (method, path) == ("POST", "/v1/customers"):
-            made = {
-                # Tests share a database, so no two accounts of Stripe may give out one id.
+            customer = {
+                # Tests share a database, so ids must be unique over all instances of this fake.
                 "id": f"cus_{uuid4().hex}",
                 "object": "customer",
-                "email": given.get("email"),
+                "email": form.get("email"),
             }
-            self.customers[made["id"]] = made
-            return 200, made
+            self.customers[customer["id"]] = customer
+            return 200, customer
         if (method, path) == ("POST", "/v1/checkout/sessions"):
-            self.sessions.append(given)
-            url = f"https://checkout.stripe.com/c/pay/{given['line_items[0][price]']}"
+            self.sessions.append(form)
+            url = f"https://checkout.stripe.com/c/pay/{form['line_items[0][price]']}"
             return 200, {"id": "cs_1", "object": "checkout.session", "url": url}
         if (method, path) == ("POST", "/v1/billing_portal/sessions"):
-            url = f"https://billing.stripe.com/p/{given['customer']}"
+            url = f"https://billing.stripe.com/p/{form['customer']}"
             return 200, {"id": "bps_1", "object": "billing_portal.session", "url": url}
         if (method, path) == ("GET", "/v1/subscriptions"):
-            data = [each for each in self.subscriptions.values() if each["customer"] == given["customer"]]
+            data = [
+                subscription
+                for subscription in self.subscriptions.values()
+                if subscription["customer"] == form["customer"]
+            ]
             return 200, json.loads(json.dumps({"object": "list", "data": data, "has_more": False, "url": path}))
         if method == "DELETE" and path.removeprefix("/v1/subscriptions/") in self.subscriptions:
-            found = self.subscriptions[path.removeprefix("/v1/subscriptions/")]
-            found["status"] = "canceled"
-            return 200, found
+            subscription = self.subscriptions[path.removeprefix("/v1/subscriptions/")]
+            subscription["status"] = "canceled"
+            return 200, subscription
         return 404, {"error": {"type": "invalid_request_error", "message": f"Unrecognized request URL {path}."}}
 
 
 def event(identifier: str, type_: str, about: dict[str, Any]) -> bytes:
-    """A signal's body."""
+    """The body of a webhook delivery: an event about the object `about`."""
     return json.dumps({"id": identifier, "object": "event", "type": type_, "data": {"object": about}}).encode()
 
 
 def signature(body: bytes, at: float, secret: str = WEBHOOK_SECRET) -> str:
-    """The `Stripe-Signature` header."""
+    """The `Stripe-Signature` header of a body signed at `at`, in seconds since 1970."""
     mac = hmac.new(secret.encode(), f"{int(at)}.".encode() + body, hashlib.sha256).hexdigest()
     return f"t={int(at)},v1={mac},v0=unused"
 
 
 @asynccontextmanager
 async def stripe_api() -> AsyncIterator[StripeApi]:
-    """The stand-in, listening on a port of its own."""
+    """Start the fake; it ends with the block."""
     api = StripeApi()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -129,11 +138,11 @@ async def stripe_api() -> AsyncIterator[StripeApi]:
                     headers[name.lower()] = value.strip()
                 body = (await reader.readexactly(int(headers.get("content-length", "0")))).decode()
                 text = body or urlsplit(target).query
-                given = {name: values[-1] for name, values in parse_qs(text).items()}
-                status, found = api.answer(method, target, headers, given)
+                form = {name: values[-1] for name, values in parse_qs(text).items()}
+                status, value = api.respond(method, target, headers, form)
                 if api.before_answer:
                     await api.before_answer(method, urlsplit(target).path)
-                content = json.dumps(found).encode()
+                content = json.dumps(value).encode()
                 head = (
                     f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
                 )

@@ -1,4 +1,4 @@
-"""The whole application in a thread: API and worker on a loopback port and a database of its own."""
+"""The complete application in a thread: API and worker, with a port on loopback and a separate database."""
 
 import asyncio
 import os
@@ -29,7 +29,7 @@ START_SECONDS = 120
 
 @contextmanager
 def own_database() -> Iterator[str]:
-    """A migrated database that nobody else looks at, dropped afterwards."""
+    """Create a migrated database for this block only; yields its URL and drops it at the end."""
     server, name = os.environ["POSTERN_TEST_SERVER"], f"own_{uuid4().hex}"
     with psycopg.connect(server.replace("%7Bdatabase%7D", "postgres"), autocommit=True) as connection:
         connection.execute(f'create database "{name}"')
@@ -43,25 +43,26 @@ def own_database() -> Iterator[str]:
 
 @dataclass
 class WholeServer:
-    """Where the server is, and what keeps it running."""
+    """A server with its folder, database and URL."""
 
     folder: Path
     database_url: str
     url: str = ""
-    trouble: BaseException | None = None
+    failure: BaseException | None = None
+    """The exception that ended the server."""
     zone: DnsZone | None = None
-    """The DNS as the server sees it."""
+    """The DNS zone that the server queries."""
 
     def __post_init__(self) -> None:
         self._started = threading.Event()
         self._server: uvicorn.Server | None = None
 
     def run(self) -> None:
-        """Serve until `stop`; runs in a thread with a loop of its own."""
+        """Serve until `stop` is called; must run in a separate thread, in which it starts an event loop."""
         try:
             asyncio.run(self._run())
         except BaseException as error:
-            self.trouble = error
+            self.failure = error
             self._started.set()
 
     async def _run(self) -> None:
@@ -86,36 +87,38 @@ class WholeServer:
                 )
                 self._server = uvicorn.Server(config)
                 worker = Worker(world, WORK)
-                # Ahead of time: this worker lives as long as the server does.
+                # The heartbeat is an hour ahead, so that this worker counts as alive without further heartbeats.
                 await heartbeat(world.db, id=uuid4(), now=world.clock() + timedelta(hours=1))
-                working, serving = (
+                worker_task, server_task = (
                     asyncio.create_task(worker.run()),
                     asyncio.create_task(self._server.serve([listener])),
                 )
                 while not self._server.started:
                     await asyncio.sleep(0.01)
                 self._started.set()
-                await serving
+                await server_task
                 worker.stop()
-                await working
+                await worker_task
 
     async def account(self) -> BootstrapResult:
-        """A fresh account, its project and a live secret key, as the operator's console makes them."""
+        """Create an account with a project and a live secret key, as `postern bootstrap` does."""
         return await create_first_project(Settings(data=self.folder, base_url=self.url), self.database_url, self.url)
 
     def wait(self) -> None:
+        """Wait until the server has started. Raises AssertionError, or the exception that ended the server."""
         assert self._started.wait(START_SECONDS), "The server did not start."
-        if self.trouble:
-            raise self.trouble
+        if self.failure:
+            raise self.failure
 
     def stop(self) -> None:
+        """Let `run` return."""
         if self._server:
             self._server.should_exit = True
 
 
 @contextmanager
 def whole_server(folder: Path) -> Iterator[WholeServer]:
-    """A running server; what goes wrong in its thread is raised at the end."""
+    """Start a server; it ends with the block. An exception in its thread is raised at the end."""
     with own_database() as url:
         server = WholeServer(folder, url)
         thread = threading.Thread(target=server.run, daemon=True)
@@ -126,5 +129,5 @@ def whole_server(folder: Path) -> Iterator[WholeServer]:
         finally:
             server.stop()
             thread.join(START_SECONDS)
-        if server.trouble:
-            raise server.trouble
+        if server.failure:
+            raise server.failure

@@ -36,7 +36,7 @@ class HeaderInvalid(BadRequest):
 
     @classmethod
     def at(cls, field: str, message: str) -> "HeaderInvalid":
-        """An error for the field that the API calls `field`."""
+        """An error whose path is `/field` and whose message begins with the name of the field."""
         text = f"{field}: {message}"
         return cls(text, errors=[ProblemError(path=f"/{field}", code=cls.code(), message=text)])
 
@@ -52,7 +52,7 @@ def fold(name: str, value: str) -> str:
     """`Name: value` with CRLF, folded at spaces into lines of about 78 octets.
 
     CRLF is inserted only before an existing space (RFC 5322 §2.2.3), so unfolding restores `value`. Raises
-    HeaderInvalid if a line would be longer than 998 octets.
+    HeaderInvalid if a line would be longer than 998 octets, or a value that must be folded is longer than FIELD_LIMIT.
     """
     line = f"{name}: {value}"
     if len(line) <= FOLD_AT and line.isascii():
@@ -79,42 +79,44 @@ def fold(name: str, value: str) -> str:
 def unstructured_field(name: str, value: str) -> str:
     """An unstructured field (Subject etc.): encoded if necessary, folded, with CRLF. Raises HeaderInvalid."""
     value = check_value(name, value)
-    # A value that looks like an encoded-word would be decoded by the mail client, so it is encoded itself.
+    # A value that looks like an encoded-word would be decoded by the mail client, so such a value is encoded too.
     if value.isascii() and "=?" not in value and not _has_long_token(name, value):
         return fold(name, value)
     if len(value) > FIELD_LIMIT:
         raise HeaderInvalid.at(name, f"the value is longer than {FIELD_LIMIT} characters.")
-    return fold(name, encode_words(value, first=FOLD_AT - len(name) - 2))
+    return fold(name, encode_words(value, first_limit=FOLD_AT - len(name) - 2))
 
 
 def _has_long_token(name: str, value: str) -> bool:
-    room = LINE_LIMIT - len(name) - 2
-    return len(value) > room and any(len(token) > room for token in value.split(" "))
+    """Whether a word of the value is longer than a line may be; such a word cannot be folded."""
+    longest = LINE_LIMIT - len(name) - 2
+    return len(value) > longest and any(len(token) > longest for token in value.split(" "))
 
 
-def encode_words(text: str, first: int = WORD_LIMIT) -> str:
+def encode_words(text: str, first_limit: int = WORD_LIMIT) -> str:
     """`text` as RFC 2047 encoded-words separated by one space, which mail clients drop when decoding.
 
-    Every word holds whole characters and has at most 75 characters, the first one at most `first`.
+    Every encoded-word contains whole characters of `text` and is at most 75 characters long, the first one at most
+    `first_limit`. Uses the encoding (Q or B) that gives the shorter result.
     """
     raw = text.encode()
     unescaped = sum(octet in _Q_SAFE or octet == 0x20 for octet in raw)
     use_q = unescaped + 3 * (len(raw) - unescaped) <= (len(raw) + 2) // 3 * 4
     words: list[str] = []
-    capacity, chunk, used = min(first, WORD_LIMIT) - len("=?utf-8?q??="), bytearray(), 0
+    capacity, chunk, used = min(first_limit, WORD_LIMIT) - len("=?utf-8?q??="), bytearray(), 0
     for character in text:
         octets = character.encode()
         cost = sum(1 if octet in _Q_SAFE or octet == 0x20 else 3 for octet in octets) if use_q else len(octets)
         if chunk and (used + cost if use_q else (used + cost + 2) // 3 * 4) > capacity:
-            words.append(_word(bytes(chunk), use_q))
+            words.append(_encoded_word(bytes(chunk), use_q))
             capacity, chunk, used = WORD_LIMIT - len("=?utf-8?q??="), bytearray(), 0
         chunk += octets
         used += cost
-    words.append(_word(bytes(chunk), use_q))
+    words.append(_encoded_word(bytes(chunk), use_q))
     return " ".join(words)
 
 
-def _word(octets: bytes, use_q: bool) -> str:
+def _encoded_word(octets: bytes, use_q: bool) -> str:
     if not use_q:
         return f"=?utf-8?b?{b2a_base64(octets, newline=False).decode()}?="
     return "=?utf-8?q?" + "".join(_Q_TABLE[octet] for octet in octets) + "?="
@@ -134,7 +136,7 @@ def quote_phrase(text: str) -> str:
 LOCAL_LIMIT: Final = 64
 """Octets of the local part (RFC 5321 §4.5.3.1.1)."""
 ADDRESS_LIMIT: Final = 254
-"""Octets of an address: the 256 of a path (RFC 5321 §4.5.3.1.3) without its angle brackets."""
+"""Octets of an address. A path may have 256 (RFC 5321 §4.5.3.1.3), and two of them are its angle brackets."""
 NAME_LIMIT: Final = 320
 """Characters of a display name."""
 
@@ -193,7 +195,7 @@ def normalise(spec: str) -> str:
 
 
 def lookup_key(address: Address) -> str:
-    """The form of a parsed address that lookups compare: the local part in lower case."""
+    """The lookup key of a parsed address (see `normalise`): `local@domain` in lower case."""
     return f"{_lower(address.local)}@{address.domain}"
 
 
@@ -206,11 +208,14 @@ def _lower(local: str) -> str:
 
 
 def normalize_part(text: str) -> str:
-    """Normalize a part of an address for substring search: `@Bücher.example` becomes A-labels."""
+    """Normalize a part of an address for substring search: `@Bücher.example` becomes `@xn--bcher-kva.example`.
+
+    Raises nothing: a text that is not a complete domain is only written in lower case.
+    """
     local, at, domain = _lower(text).rpartition("@")
     try:
         return f"{local}@{parse_domain_name(domain)}" if at and not domain.isascii() else f"{local}{at}{domain}"
-    except AddressInvalid:  # An incomplete domain stays as it is.
+    except AddressInvalid:  # An incomplete domain cannot be converted to A-labels.
         return f"{local}@{domain}"
 
 
@@ -254,13 +259,14 @@ def _parse_spec(spec: str) -> tuple[str, str]:
     local, at, domain = spec.rpartition("@")
     if at and len(local) <= LOCAL_LIMIT and _PLAIN_LOCAL.fullmatch(local):
         try:
-            return local, _validate_spec(f"{_ANY_LOCAL}@{domain}")[1]
+            return local, _validate_spec(f"{_PLACEHOLDER_LOCAL}@{domain}")[1]
         except AddressInvalid:
-            pass  # Validate the caller's own address below, so that the message shows it.
+            pass  # Validated once more below with its own local part, so that the message shows the complete address.
     return _validate_spec(spec)
 
 
-_ANY_LOCAL = "a"
+_PLACEHOLDER_LOCAL = "a"
+"""Replaces plain local parts for the validation, so that the cache has one entry per domain."""
 
 
 @lru_cache(maxsize=65_536)

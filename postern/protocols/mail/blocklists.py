@@ -18,13 +18,14 @@ from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord, Resolver
 HEALTH_CACHED_FOR = timedelta(minutes=30)
 """How long the result of a health check is cached."""
 LISTED_PROBE = "2.0.0.127"
-"""127.0.0.2, which every list must contain (RFC 5782 §5)."""
+"""127.0.0.2 with its octets reversed for the query; every list must contain it (RFC 5782 §5)."""
 CLEAR_PROBE = "1.0.0.127"
-"""127.0.0.1, which no list may contain (RFC 5782 §5)."""
-CODES = ipaddress.IPv4Network("127.0.0.0/8")
+"""127.0.0.1 with its octets reversed for the query; no list may contain it (RFC 5782 §5)."""
+RETURN_CODES = ipaddress.IPv4Network("127.0.0.0/8")
+"""Lists return addresses of this network only."""
 REFUSALS = ipaddress.IPv4Network("127.255.255.0/24")
 """Error codes of Spamhaus and others: .252 malformed query, .254 open resolver, .255 too many queries."""
-REFUSED_OR_TEST = ipaddress.IPv4Address("127.0.0.1")
+REFUSED_QUERY = ipaddress.IPv4Address("127.0.0.1")
 """URIBL and SURBL return it for refused queries; no list may return it for a listing."""
 
 
@@ -36,7 +37,10 @@ class BlocklistSubject(StrEnum):
 
 
 class Zone(NamedTuple):
-    """One blocklist: its DNS zone, what it lists, and the return codes that are errors instead of listings."""
+    """One blocklist: its DNS zone, what it lists, and the return codes that are errors instead of listings.
+
+    The list must contain `listed_probe` and must not contain `clear_probe`; both are names to query in the zone.
+    """
 
     name: str
     subject: BlocklistSubject
@@ -59,7 +63,7 @@ ZONES: tuple[Zone, ...] = (
 
 
 class ListingStatus(StrEnum):
-    """The result for one subject on one list."""
+    """The result for one subject on one list; UNKNOWN if the list gave no usable response."""
 
     LISTED = "listed"
     CLEAR = "clear"
@@ -106,34 +110,37 @@ class Blocklists:
         self.zones = tuple(zones)
         self._clock = clock
         self._health: dict[Zone, tuple[float, str | None]] = {}
-        self._checking: dict[Zone, asyncio.Lock] = {}
+        self._zone_locks: dict[Zone, asyncio.Lock] = {}
 
     async def check(self, *, addresses: Sequence[str] = (), domains: Sequence[str] = ()) -> list[BlocklistFinding]:
-        """One finding for every address or domain on every matching list. Raises nothing."""
+        """One finding for every address or domain on every list of that kind.
+
+        `addresses` are valid IP addresses. A failed query gives the status UNKNOWN; nothing is raised for it.
+        """
         queries = [
             (zone, subject)
             for zone in self.zones
             for subject in (addresses if zone.subject is BlocklistSubject.ADDRESS else domains)
         ]
-        return list(await asyncio.gather(*(self._find(zone, subject) for zone, subject in queries)))
+        return list(await asyncio.gather(*(self._query(zone, subject) for zone, subject in queries)))
 
-    async def _find(self, zone: Zone, subject: str) -> BlocklistFinding:
-        fault = await self._fault(zone)
-        if fault:
+    async def _query(self, zone: Zone, subject: str) -> BlocklistFinding:
+        problem = await self._cached_problem(zone)
+        if problem:
             return BlocklistFinding(
-                list_name=zone.name, subject_value=subject, status=ListingStatus.UNKNOWN, reason=fault
+                list_name=zone.name, subject_value=subject, status=ListingStatus.UNKNOWN, reason=problem
             )
         prefix = reversed_address(subject) if zone.subject is BlocklistSubject.ADDRESS else subject
         return await _look_up(self._resolver, zone, prefix, subject)
 
-    async def _fault(self, zone: Zone) -> str | None:
-        """Why the zone's responses cannot be used at present; None if it works."""
-        async with self._checking.setdefault(zone, asyncio.Lock()):
-            checked_at, fault = self._health.get(zone, (None, None))
+    async def _cached_problem(self, zone: Zone) -> str | None:
+        """The result of `zone_problem` for this zone, tested again after HEALTH_CACHED_FOR."""
+        async with self._zone_locks.setdefault(zone, asyncio.Lock()):
+            checked_at, problem = self._health.get(zone, (None, None))
             if checked_at is None or self._clock() - checked_at >= HEALTH_CACHED_FOR.total_seconds():
-                fault = await zone_problem(self._resolver, zone)
-                self._health[zone] = (self._clock(), fault)
-            return fault
+                problem = await zone_problem(self._resolver, zone)
+                self._health[zone] = (self._clock(), problem)
+            return problem
 
 
 async def zone_problem(resolver: Resolver, zone: Zone) -> str | None:
@@ -151,12 +158,12 @@ async def _look_up(resolver: Resolver, zone: Zone, prefix: str, subject: str) ->
     try:
         codes = tuple(sorted(await resolver.a(f"{prefix}.{zone.name}")))
     except NoSuchRecord:
-        standing, codes, reason = ListingStatus.CLEAR, (), "Not listed."
+        status, codes, reason = ListingStatus.CLEAR, (), "Not listed."
     except DnsUnavailable as error:
-        standing, codes, reason = ListingStatus.UNKNOWN, (), str(error)
+        status, codes, reason = ListingStatus.UNKNOWN, (), str(error)
     else:
-        standing, reason = interpret_codes(zone, codes)
-    return BlocklistFinding(list_name=zone.name, subject_value=subject, status=standing, codes=codes, reason=reason)
+        status, reason = interpret_codes(zone, codes)
+    return BlocklistFinding(list_name=zone.name, subject_value=subject, status=status, codes=codes, reason=reason)
 
 
 def interpret_codes(zone: Zone, codes: Sequence[str]) -> tuple[ListingStatus, str]:
@@ -170,11 +177,14 @@ def interpret_codes(zone: Zone, codes: Sequence[str]) -> tuple[ListingStatus, st
 def _is_error(zone: Zone, code: str) -> bool:
     # A response outside 127.0.0.0/8 comes from an expired list domain or a resolver that forges responses.
     address = ipaddress.IPv4Address(code)
-    return address not in CODES or address in REFUSALS or address == REFUSED_OR_TEST or code in zone.errors
+    return address not in RETURN_CODES or address in REFUSALS or address == REFUSED_QUERY or code in zone.errors
 
 
 def reversed_address(address: str) -> str:
-    """`1.2.0.192` for 192.0.2.1, and the reversed nibbles of an IPv6 address (RFC 5782 §2.4)."""
+    """The query name without the zone (RFC 5782 §2.4): `1.2.0.192` for 192.0.2.1, reversed nibbles for IPv6.
+
+    Raises ValueError if `address` is not an IP address.
+    """
     parsed = ipaddress.ip_address(address)
     if isinstance(parsed, ipaddress.IPv6Address):
         parsed = parsed.ipv4_mapped or parsed

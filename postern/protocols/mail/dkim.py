@@ -51,7 +51,7 @@ class Signer(msgspec.Struct, frozen=True):
 
     @classmethod
     def load(cls, domain: str, selector: str, pem: bytes) -> "Signer":
-        """Create a signer from a PEM key. Parsing a key takes about 26 ms, so keys are cached. Raises KeyUnusable."""
+        """Create a signer from a PEM key. Parsing takes about 26 ms, so parsed keys are cached. Raises KeyUnusable."""
         return cls(domain, selector, load_key(pem))
 
 
@@ -82,7 +82,10 @@ def load_key(pem: bytes) -> PrivateKey:
 
 
 def key_record(key: PrivateKey | bytes) -> str:
-    """The value of the TXT record that publishes a private key (RFC 6376 §3.6.1, RFC 8463 §4.2)."""
+    """The value of the TXT record that publishes the public key of a private key (RFC 6376 §3.6.1, RFC 8463 §4.2).
+
+    `key` may also be PEM; then KeyUnusable is raised if it cannot be used.
+    """
     key = load_key(key) if isinstance(key, bytes) else key
     if isinstance(key, Ed25519PrivateKey):
         raw = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
@@ -119,12 +122,12 @@ def key_record_problem(text: str, *, algorithm: Literal["rsa-sha256", "ed25519-s
         return "The tag `p` is missing; it must contain the public key."
     if not tags["p"]:
         return "The tag `p` is empty, which means that the key is revoked. Publish the public key."
-    if _WHITE.sub("", tags["p"]) != public_key:
+    if _WHITESPACE.sub("", tags["p"]) != public_key:
         return "The tag `p` has a different public key. Publish the one shown for this domain."
     return None
 
 
-_WHITE = re.compile(r"[ \t\r\n]+")
+_WHITESPACE = re.compile(r"[ \t\r\n]+")
 _TAG_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _TAG_VALUE = re.compile(r"[!-:<-~ \t\r\n]*")
 
@@ -148,7 +151,7 @@ def _tag_list(text: str) -> dict[str, str] | str:
 
 
 def _list_of(value: str) -> list[str]:
-    return [_WHITE.sub("", item) for item in value.split(":")]
+    return [_WHITESPACE.sub("", item) for item in value.split(":")]
 
 
 def sign(message: bytes, signers: Sequence[Signer], *, now: int) -> bytes:
@@ -163,15 +166,15 @@ def sign(message: bytes, signers: Sequence[Signer], *, now: int) -> bytes:
     return b"".join([*[_signature(signer, names, signed, body_hash, now) for signer in signers], message])
 
 
-_RUN = re.compile(rb"[ \t]+")
-_BLANKS = re.compile(rb"  +")
+_BLANKS_AND_TABS = re.compile(rb"[ \t]+")
+_TWO_BLANKS = re.compile(rb"  +")
 _BLANK_AT_END = re.compile(rb" \r\n")
-"""A pattern, because searching for it takes half the time of `in` if spaces or line ends are frequent."""
+"""Searching for this pattern takes half the time of `in` if spaces or line ends are frequent."""
 
 
 def canonical_body(body: bytes) -> bytes:
     """Relaxed body canonicalization (RFC 6376 §3.4.4)."""
-    body = _BLANKS.sub(b" ", body.replace(b"\t", b" "))
+    body = _TWO_BLANKS.sub(b" ", body.replace(b"\t", b" "))
     if _BLANK_AT_END.search(body):
         body = body.replace(b" \r\n", b"\r\n")
     body = body.removesuffix(b" ")
@@ -192,13 +195,14 @@ def _signed_fields(head: bytes) -> tuple[str, bytes]:
         if colon:
             canonical = value.strip(b" \t")
             if b"  " in canonical or b"\t" in canonical:
-                canonical = _RUN.sub(b" ", canonical)
+                canonical = _BLANKS_AND_TABS.sub(b" ", canonical)
             values.setdefault(name.strip(b" \t").lower(), []).append(canonical)
     names: list[str] = []
     fields: list[bytes] = []
     for name in OVERSIGNED + SIGNED_WHERE_PRESENT:
         key = name.encode()
-        # Fields with the same name are signed from the last to the first; the extra entry signs an empty string.
+        # Fields with the same name are signed from the last to the first. The additional entry of an oversigned name
+        # refers to no field, so it adds nothing to the signed octets.
         for value in reversed(values.get(key, ())):
             names.append(name)
             fields.append(key + b":" + value + b"\r\n")

@@ -11,7 +11,8 @@ from postern.protocols.mail.dns import NoSuchRecord, Resolver
 C = TypeVar("C", bound=StrEnum)
 MOST_QUERIES = 8
 """The maximum number of queries of a tree walk (RFC 9989 §4.10)."""
-LABELS_AFTER_THE_FIRST = MOST_QUERIES - 1
+MOST_PARENT_LABELS = MOST_QUERIES - 1
+"""Labels of the longest parent domain that is queried: one query is for the domain itself, one for each parent."""
 
 
 class Policy(StrEnum):
@@ -86,12 +87,12 @@ def parse(text: str) -> DmarcRecord | None:
         if equals:
             tags.setdefault(name.strip().lower(), value.strip())
     return DmarcRecord(
-        p=_choice(Policy, tags, "p") or Policy.NONE,
-        sp=_choice(Policy, tags, "sp"),
-        np=_choice(Policy, tags, "np"),
-        adkim=_choice(Alignment, tags, "adkim") or Alignment.RELAXED,
-        aspf=_choice(Alignment, tags, "aspf") or Alignment.RELAXED,
-        psd=_choice(PublicSuffix, tags, "psd") or PublicSuffix.UNKNOWN,
+        p=_enum_tag(Policy, tags, "p") or Policy.NONE,
+        sp=_enum_tag(Policy, tags, "sp"),
+        np=_enum_tag(Policy, tags, "np"),
+        adkim=_enum_tag(Alignment, tags, "adkim") or Alignment.RELAXED,
+        aspf=_enum_tag(Alignment, tags, "aspf") or Alignment.RELAXED,
+        psd=_enum_tag(PublicSuffix, tags, "psd") or PublicSuffix.UNKNOWN,
         t=tags.get("t", "").lower() == "y",
         rua=_addresses(tags.get("rua", "")),
         ruf=_addresses(tags.get("ruf", "")),
@@ -102,22 +103,23 @@ def parse(text: str) -> DmarcRecord | None:
 async def walk(resolver: Resolver, domain: str) -> list[TreeWalkRecord]:
     """The records of the domain and its parents, nearest first, with at most eight queries (RFC 9989 §4.10).
 
+    The walk ends at the first record whose `psd` tag is `y` or `n`.
     Raises DnsUnavailable on the first failed query: a failure does not mean that there is no record.
     """
-    steps: list[TreeWalkRecord] = []
+    records: list[TreeWalkRecord] = []
     for name in names_walked(domain):
         record = await lookup(resolver, name)
         if record:
-            steps.append(TreeWalkRecord(name, record))
+            records.append(TreeWalkRecord(name, record))
             if record.psd is not PublicSuffix.UNKNOWN:
                 break
-    return steps
+    return records
 
 
 def names_walked(domain: str) -> list[str]:
     """The domains that a tree walk queries: `domain`, then its parents with at most seven labels, longest first."""
     labels = domain.rstrip(".").lower().split(".")
-    first = max(1, len(labels) - LABELS_AFTER_THE_FIRST)
+    first = max(1, len(labels) - MOST_PARENT_LABELS)
     return [".".join(labels), *(".".join(labels[at:]) for at in range(first, len(labels)))]
 
 
@@ -131,15 +133,18 @@ async def lookup(resolver: Resolver, domain: str) -> DmarcRecord | None:
     return records[0] if len(records) == 1 else None
 
 
-def organizational_domain(domain: str, steps: list[TreeWalkRecord]) -> str:
-    """The organizational domain of `domain` according to a tree walk's records (RFC 9989 §4.10.2)."""
-    start = domain.rstrip(".").lower()
-    for name, record in steps:
+def organizational_domain(domain: str, walked: list[TreeWalkRecord]) -> str:
+    """The organizational domain of `domain`, from the records that `walk` returned for it (RFC 9989 §4.10.2).
+
+    Without records it is `domain` itself.
+    """
+    queried = domain.rstrip(".").lower()
+    for name, record in walked:
         if record.psd is PublicSuffix.NO:
             return name
-        if record.psd is PublicSuffix.YES and name != start:
-            return ".".join(start.split(".")[-name.count(".") - 2 :])
-    return min(steps, key=lambda step: step.domain.count(".")).domain if steps else start
+        if record.psd is PublicSuffix.YES and name != queried:
+            return ".".join(queried.split(".")[-name.count(".") - 2 :])
+    return min(walked, key=lambda entry: entry.domain.count(".")).domain if walked else queried
 
 
 async def discover(resolver: Resolver, domain: str) -> DmarcDiscovery | None:
@@ -148,18 +153,18 @@ async def discover(resolver: Resolver, domain: str) -> DmarcDiscovery | None:
     The domain's own record comes first, then the organizational domain's, then the public suffix's.
     Raises DnsUnavailable.
     """
-    start = domain.rstrip(".").lower()
-    steps = await walk(resolver, start)
-    records = dict(steps)
-    organization = organizational_domain(start, steps)
-    suffix = next((name for name, record in steps if record.psd is PublicSuffix.YES), None)
-    for name in (start, organization, suffix):
+    queried = domain.rstrip(".").lower()
+    walked = await walk(resolver, queried)
+    records = dict(walked)
+    organization = organizational_domain(queried, walked)
+    suffix = next((name for name, record in walked if record.psd is PublicSuffix.YES), None)
+    for name in (queried, organization, suffix):
         if name is not None and name in records:
             return DmarcDiscovery(
                 domain=name,
                 organizational_domain=organization,
                 record=records[name],
-                policy=_effective_policy(records[name], is_own_record=name == start),
+                policy=_effective_policy(records[name], is_own_record=name == queried),
             )
     return None
 
@@ -183,7 +188,8 @@ def _addresses(text: str) -> tuple[str, ...]:
     return tuple(uri[len("mailto:") :] for uri in uris if uri.lower().startswith("mailto:"))
 
 
-def _choice(kind: type[C], tags: Mapping[str, str], name: str) -> C | None:
+def _enum_tag(kind: type[C], tags: Mapping[str, str], name: str) -> C | None:
+    """The value of the tag `name`; None if it is missing or invalid."""
     try:
         return kind(tags[name].lower())
     except (KeyError, ValueError):

@@ -26,6 +26,7 @@ LOOKUP_TIMEOUT = timedelta(seconds=6)
 CONCURRENT_LOOKUPS = 64
 CACHED_RESPONSES = 10_000
 MAX_AUTHORITIES = 4
+"""Maximum name servers of a zone whose addresses are looked up."""
 
 
 class NoSuchRecord(Exception):
@@ -83,7 +84,7 @@ class Resolver:
     """
 
     _fallback: "Resolver | None" = None
-    """The resolver for names outside the zone, if these servers are authoritative for one zone only."""
+    """The resolver for names in other zones, if the servers of this one are authoritative for one zone only."""
 
     def __init__(
         self,
@@ -96,9 +97,14 @@ class Resolver:
         authority_port: int = DNS_PORT,
         private_authorities: bool = False,
     ) -> None:
+        """With `cache`, responses are cached for their TTL.
+
+        `authority_port` and `private_authorities` concern the servers that `authoritative` finds: their port, and
+        whether they may have private addresses.
+        """
         self._resolver = dns.asyncresolver.Resolver(configure=not nameservers)
         if nameservers:
-            self._resolver.nameservers = [_do53(server) for server in nameservers]
+            self._resolver.nameservers = [_dnspython_server(server) for server in nameservers]
         self._resolver.timeout = try_timeout.total_seconds()
         self._resolver.lifetime = lookup_timeout.total_seconds()
         self._resolver.cache = dns.resolver.LRUCache(CACHED_RESPONSES) if cache else None
@@ -156,7 +162,7 @@ class Resolver:
         for start in range(len(labels) - 1):
             try:
                 hosts = await self.ns(".".join(labels[start:]))
-                servers = await self._servers(hosts[:MAX_AUTHORITIES])
+                servers = await self._server_addresses(hosts[:MAX_AUTHORITIES])
             except NoSuchRecord:
                 continue
             except DnsUnavailable:
@@ -164,15 +170,15 @@ class Resolver:
             return _Authority(self, servers) if servers else self
         return self
 
-    async def _servers(self, hosts: list[str]) -> list[Nameserver]:
-        found: list[Nameserver] = []
+    async def _server_addresses(self, hosts: list[str]) -> list[Nameserver]:
+        servers: list[Nameserver] = []
         for host in hosts:
             try:
-                found += [Nameserver(address, self._authority_port) for address in await self.a(host)]
+                servers += [Nameserver(address, self._authority_port) for address in await self.a(host)]
             except (NoSuchRecord, DnsUnavailable):
                 continue
         return [
-            server for server in found if self._private_authorities or ipaddress.ip_address(server.address).is_global
+            server for server in servers if self._private_authorities or ipaddress.ip_address(server.address).is_global
         ]
 
     async def _query(self, name: str, kind: str) -> list[Any]:
@@ -183,7 +189,7 @@ class Resolver:
             raise NoSuchRecord(name, kind, nxdomain=True) from None
         async with self._slots:
             try:
-                answer = await self._resolver.resolve(dns_name, kind, search=False)
+                response = await self._resolver.resolve(dns_name, kind, search=False)
             except dns.resolver.NXDOMAIN as error:
                 canonical_name, nxdomain = error.canonical_name, True
             except dns.resolver.NoAnswer as error:
@@ -195,7 +201,7 @@ class Resolver:
             except (dns.exception.DNSException, OSError) as error:
                 raise DnsUnavailable(name, kind, str(error) or type(error).__name__) from None
             else:
-                return list(answer)
+                return list(response)
         if canonical_name != dns_name and self._fallback:
             # The authoritative servers of one zone cannot resolve an alias into another zone.
             return await self._fallback._query(_host(canonical_name), kind)
@@ -233,7 +239,7 @@ def _host(name: dns.name.Name) -> str:
     return name.to_text(omit_final_dot=True).lower() if name != dns.name.root else ""
 
 
-def _do53(server: Nameserver) -> dns.nameserver.Do53Nameserver:
+def _dnspython_server(server: Nameserver) -> dns.nameserver.Do53Nameserver:
     return dns.nameserver.Do53Nameserver(server.address, server.port)
 
 

@@ -45,7 +45,7 @@ class AttachmentInvalid(BadRequest):
 
     @classmethod
     def at(cls, number: int, field: str, message: str) -> "AttachmentInvalid":
-        """An error in one field of the attachment with this index, from 0."""
+        """An error in one field of the attachment with the index `number`, counted from 0."""
         path = f"/attachments/{number}/{field}"
         return cls(message, errors=[ProblemError(path=path, code=cls.code(), message=message)])
 
@@ -55,7 +55,7 @@ class MessageTooLarge(ContentTooLarge):
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
-    """An attached file; with a `content_id` the html can show it (`cid:…`)."""
+    """An attached file. If it has a `content_id`, the html can show it as `cid:<content_id>`."""
 
     filename: str
     content: bytes
@@ -171,6 +171,7 @@ def check_subject(subject: str) -> None:
 
 
 def _caller_field(name: str, value: str) -> str:
+    """A custom field, validated, encoded and folded. Raises HeaderInvalid."""
     if not FIELD_NAME.fullmatch(name):
         raise HeaderInvalid.at("headers", "a field name must have 1 to 76 printable ASCII characters and no colon.")
     lower = name.lower()
@@ -190,13 +191,14 @@ def _structured_field(name: str, value: str) -> str:
 
 
 def _addresses(field: str, mailboxes: Sequence[Address]) -> str:
-    """An address field with CRLF, or an empty string without addresses (RFC 5322 §3.6.3)."""
+    """An address field with CRLF, or an empty string if `mailboxes` is empty (RFC 5322 §3.6.3)."""
     if not mailboxes:
         return ""
     return fold(field, ", ".join([address.header() for address in mailboxes]))
 
 
 def _subject(subject: str) -> str:
+    """The Subject field with CRLF. Raises HeaderInvalid."""
     field = unstructured_field("Subject", subject)
     if len(field) > LINE_LIMIT + len("Subject: \r\n"):
         raise HeaderInvalid.at("subject", f"longer than {LINE_LIMIT} octets after encoding.")
@@ -225,10 +227,12 @@ def _frame(message: Message, has_text: bool, has_html: bool) -> tuple[bytes, byt
     """
     opening, between, closing = _HTML if has_html else _TEXT, b"", b""
     if has_text and has_html:
-        mark = b"--=_alternative\r\n"
-        opening = b'Content-Type: multipart/alternative; boundary="=_alternative"\r\n\r\n' + mark + _TEXT
-        between, closing = mark + _HTML, b"--=_alternative--\r\n"
-    encoded = [_attachment(index, attachment, inline=has_html) for index, attachment in enumerate(message.attachments)]
+        boundary = b"--=_alternative\r\n"
+        opening = b'Content-Type: multipart/alternative; boundary="=_alternative"\r\n\r\n' + boundary + _TEXT
+        between, closing = boundary + _HTML, b"--=_alternative--\r\n"
+    encoded = [
+        _attachment(index, attachment, allow_inline=has_html) for index, attachment in enumerate(message.attachments)
+    ]
     if len(encoded) > ATTACHMENTS_LIMIT:
         raise AttachmentInvalid(f"A message can have at most {ATTACHMENTS_LIMIT} attachments.")
     related = [part for is_inline, part in encoded if is_inline]
@@ -243,10 +247,11 @@ def _frame(message: Message, has_text: bool, has_html: bool) -> tuple[bytes, byt
 
 
 def _wrap(kind: bytes, parameters: bytes, opening: bytes, closing: bytes, parts: list[bytes]) -> tuple[bytes, bytes]:
-    mark = b"--=_" + kind
+    """The opening and closing of a multipart whose first part is the message so far, followed by `parts`."""
+    boundary = b"--=_" + kind
     start = b'Content-Type: multipart/%s%s;\r\n boundary="=_%s"\r\n\r\n' % (kind, parameters, kind)
-    tail = b"".join([mark + b"\r\n" + part for part in parts])
-    return start + mark + b"\r\n" + opening, closing + tail + mark + b"--\r\n"
+    encoded_parts = b"".join([boundary + b"\r\n" + part for part in parts])
+    return start + boundary + b"\r\n" + opening, closing + encoded_parts + boundary + b"--\r\n"
 
 
 SEVEN_BIT: Final = b"Content-Transfer-Encoding: 7bit\r\n\r\n"
@@ -263,7 +268,7 @@ def _body(text: str, *, is_part: bool, quoted_printable: bool) -> bytes:
 
     The line end before a boundary belongs to the boundary, so a body part decodes to exactly the text. A text that is
     the whole message gets a final line end if it has none, unless it is base64. Each check of the text is a single
-    pass in C.
+    pass of a function written in C.
     """
     if "\x00" in text:
         text = text.replace("\x00", "")
@@ -278,7 +283,8 @@ def _body(text: str, *, is_part: bool, quoted_printable: bool) -> bytes:
         return SEVEN_BIT + content.replace(b"\n", b"\r\n") + line_end
     size = len(content) + content.count(b"\n")
     base64_size = (size + 2) // 3 * 4 * (LINE_OCTETS + 2) // LINE_OCTETS
-    # An escaped octet takes three, so this lower bound avoids encoding texts for which base64 is shorter.
+    # An escaped octet is written as three. This gives a lower bound of the size as quoted-printable, which saves
+    # encoding texts for which base64 is shorter.
     if quoted_printable and size + 2 * len(content.translate(None, _UNCHANGED)) < base64_size:
         quoted = _quoted_printable(content)
         if quoted is not None and len(quoted) < base64_size:
@@ -358,13 +364,16 @@ def check_attachments(attachments: Sequence[Attachment]) -> None:
     if len(attachments) > ATTACHMENTS_LIMIT:
         raise AttachmentInvalid(f"A message can have at most {ATTACHMENTS_LIMIT} attachments.")
     for number, attachment in enumerate(attachments):
-        _attachment_fields(number, attachment, inline=True)
+        _attachment_fields(number, attachment, allow_inline=True)
     if sum(len(attachment.content) for attachment in attachments) * 4 // 3 > MESSAGE_BYTES_LIMIT:
         raise MessageTooLarge
 
 
 def content_type_of(filename: str) -> str:
-    """The content type for a file name's extension, independent of the machine's configuration."""
+    """The content type for a file name's extension, independent of the machine's configuration.
+
+    `application/octet-stream` if the extension is unknown.
+    """
     kind, encoding = _TYPES.guess_type(filename)
     return (
         kind if kind and not encoding else {"gzip": "application/gzip"}.get(encoding or "", "application/octet-stream")
@@ -403,16 +412,17 @@ def _types() -> MimeTypes:
 _TYPES: Final = _types()
 
 
-def _attachment(index: int, attachment: Attachment, *, inline: bool) -> tuple[bool, bytes]:
+def _attachment(index: int, attachment: Attachment, *, allow_inline: bool) -> tuple[bool, bytes]:
     """Whether the part is inline (related to the html), and the encoded part."""
-    is_inline = inline and attachment.content_id is not None
+    is_inline = allow_inline and attachment.content_id is not None
     if len(attachment.content) * 4 // 3 > MESSAGE_BYTES_LIMIT:
         raise MessageTooLarge
-    fields = _attachment_fields(index, attachment, inline=is_inline)
+    fields = _attachment_fields(index, attachment, allow_inline=is_inline)
     return is_inline, fields.encode("ascii") + base64_lines(attachment.content)
 
 
-def _attachment_fields(index: int, attachment: Attachment, *, inline: bool) -> str:
+def _attachment_fields(index: int, attachment: Attachment, *, allow_inline: bool) -> str:
+    """The header fields of an attachment, with the empty line that ends them. Raises AttachmentInvalid."""
     content_type = _content_type(index, attachment.content_type)
     fields = f"Content-Type: {content_type}\r\nContent-Transfer-Encoding: base64\r\n"
     if attachment.content_id is not None:
@@ -422,7 +432,7 @@ def _attachment_fields(index: int, attachment: Attachment, *, inline: bool) -> s
                 index, "contentId", "A content id must be 1 to 200 printable ASCII characters without spaces."
             )
         fields += f"Content-ID: <{content_id}>\r\n"
-    kind = "inline" if inline and attachment.content_id is not None else "attachment"
+    kind = "inline" if allow_inline and attachment.content_id is not None else "attachment"
     return f"{fields}Content-Disposition: {kind}{_filename(index, attachment.filename)}\r\n\r\n"
 
 

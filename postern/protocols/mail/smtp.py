@@ -94,7 +94,7 @@ class ReplyReader:
 
 
 def _reply(lines: list[bytes]) -> SmtpReply:
-    """Every line of a reply repeats the enhanced code, whose class is that of the reply code (RFC 2034 §4)."""
+    """Parse the lines of a reply. Each repeats the enhanced code, whose class is that of the code (RFC 2034 §4)."""
     code = int(lines[0][:3])
     texts = [line[4:].decode("utf-8", "replace") for line in lines]
     match = _ENHANCED.match(texts[-1])
@@ -154,10 +154,11 @@ class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
     group: timedelta = timedelta(minutes=15)
     """For all replies to one pipelined group together."""
     block: timedelta = timedelta(minutes=3)
-    """Without the server receiving a single octet of the message."""
+    """How long the server may take to receive the next octet of the message."""
     dot: timedelta = timedelta(minutes=10)
     """For the reply to the final dot. A shorter timeout causes duplicates (RFC 1047)."""
     goodbye: timedelta = timedelta(seconds=2)
+    """For the reply to QUIT."""
 
 
 class Peer(msgspec.Struct, frozen=True, kw_only=True):
@@ -171,7 +172,7 @@ class Peer(msgspec.Struct, frozen=True, kw_only=True):
     source: str | None = None
     """The local IP address to connect from."""
     ehlo_host: str = "localhost"
-    """The client's host name for EHLO."""
+    """The client's host name in EHLO."""
     tls: Tls = Tls.STARTTLS
     verify: bool = True
     """Whether the certificate must be valid."""
@@ -188,7 +189,7 @@ class Peer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConnectionFailed(Exception):
-    """The connection cannot be used: the reason, the server's reply if there is one, and the dialogue before."""
+    """The connection cannot be used: the reason, and the server's reply if there is one."""
 
     def __init__(self, text: str, reply: SmtpReply | None = None, enhanced: str = "4.4.2") -> None:
         super().__init__(text)
@@ -196,6 +197,7 @@ class ConnectionFailed(Exception):
         self.reply = reply
         self.enhanced = enhanced
         self.opening: tuple[tuple[str, bytes], ...] = ()
+        """The SMTP dialogue before the failure, if it failed before the first message."""
 
 
 class Unreachable(ConnectionFailed):
@@ -257,6 +259,7 @@ async def connect(peer: Peer) -> "SmtpConnection":
 
 
 async def _dial(peer: Peer) -> "SmtpConnection":
+    """Open the TCP connection, with TLS if it is implicit. Raises Unreachable or TlsRequired."""
     loop = asyncio.get_running_loop()
     implicit = peer.tls is Tls.IMPLICIT
     try:
@@ -296,27 +299,35 @@ class SmtpConnection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._reader = ReplyReader()
         self._replies: list[SmtpReply] = []
-        self._wanted = 0
+        """The received replies that no task has taken yet."""
+        self._awaited = 0
+        """The number of replies that the task waits for."""
         self._waiter: asyncio.Future[None] | None = None
         self._busy = True
         self._failure: ConnectionFailed | None = None
-        self._leaving = False
+        self._got_421 = False
+        """Whether the server has announced that it closes the connection."""
         self._needs_reset = False
+        """Whether RSET must be sent before the next message."""
         self._opening: tuple[tuple[str, bytes], ...] = ()
         self._exchange: list[tuple[str, bytes]] = []
-        self._heard = 0
+        self._received_octets = 0
         self._timer: asyncio.TimerHandle | None = None
         self._deadline = 0.0
-        self._pace = 0.0
-        self._latest = 0.0
+        """When the next reply must have arrived."""
+        self._group_deadline = 0.0
+        """When all replies to a pipelined group must have arrived."""
+        self._reply_timeout = 0.0
         self._unsent = False
-        self._backlog = 0
-        self._moved = 0.0
-        self._command = peer.timeouts.command.total_seconds()
-        self._group = peer.timeouts.group.total_seconds()
-        self._dot = peer.timeouts.dot.total_seconds()
-        self._block = peer.timeouts.block.total_seconds()
-        self._pipelining = self._smtputf8 = self._eightbit = self._sized = False
+        """Whether the write buffer has octets that the operating system does not take at the moment."""
+        self._unsent_at_progress = 0
+        """The size of the write buffer when the server last received octets, and the time of that."""
+        self._progress_at = 0.0
+        self._command_timeout = peer.timeouts.command.total_seconds()
+        self._group_timeout = peer.timeouts.group.total_seconds()
+        self._dot_timeout = peer.timeouts.dot.total_seconds()
+        self._block_timeout = peer.timeouts.block.total_seconds()
+        self._pipelining_supported = self._smtputf8_supported = self._eight_bit_supported = self._size_supported = False
         self._size_limit = 0
 
     # Callbacks of the event loop.
@@ -328,9 +339,9 @@ class SmtpConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Collect replies, and wake the waiting task once there are enough."""
-        if self._heard < LONGEST_DIALOGUE:
+        if self._received_octets < LONGEST_DIALOGUE:
             self._exchange.append(("S", data))
-            self._heard += len(data)
+            self._received_octets += len(data)
         try:
             replies = self._reader.feed(data)
         except SmtpSyntaxError as error:
@@ -339,26 +350,26 @@ class SmtpConnection(asyncio.Protocol):
         if not replies:
             return
         self._replies += replies
-        self._leaving = self._leaving or replies[-1].code == 421
+        self._got_421 = self._got_421 or replies[-1].code == 421
         if not self._busy:
             self._fail(
                 ConnectionDropped(f"The server sent a reply without a command: {replies[-1].text[:200]}", replies[-1])
             )
-        elif self._waiter and (self._leaving or len(self._replies) >= self._wanted):
+        elif self._waiter and (self._got_421 or len(self._replies) >= self._awaited):
             self._wake()
         else:
-            self._deadline = min(self._loop.time() + self._pace, self._latest)
+            self._deadline = min(self._loop.time() + self._reply_timeout, self._group_deadline)
 
     def pause_writing(self) -> None:
         """The server does not receive more data at the moment."""
         self._unsent = True
-        self._backlog = self._unsent_octets()
-        self._moved = self._loop.time()
+        self._unsent_at_progress = self._unsent_octets()
+        self._progress_at = self._loop.time()
 
     def resume_writing(self) -> None:
         """All data was passed to the operating system: the timeout for the reply starts."""
         self._unsent = False
-        self._deadline = min(self._loop.time() + self._pace, self._latest)
+        self._deadline = min(self._loop.time() + self._reply_timeout, self._group_deadline)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Fail the waiting task."""
@@ -382,6 +393,7 @@ class SmtpConnection(asyncio.Protocol):
         self._mark_idle()
 
     async def _hello(self) -> None:
+        """Send EHLO, or HELO if the server rejects that, and store the features. Raises GreetingRefused."""
         reply = await self._send_command(f"EHLO {ehlo_name(self.peer.ehlo_host)}")
         lines = reply.text.split("\n")[1:] if reply.is_success else []
         if not reply.is_success:
@@ -391,14 +403,15 @@ class SmtpConnection(asyncio.Protocol):
         # Some old servers write `AUTH=PLAIN LOGIN`.
         pairs = [line.strip().replace("AUTH=", "AUTH ", 1).partition(" ") for line in lines]
         self.features = {name.upper(): values.strip() for name, _, values in pairs}
-        self._pipelining = "PIPELINING" in self.features
-        self._smtputf8 = "SMTPUTF8" in self.features and "8BITMIME" in self.features
-        self._eightbit = "8BITMIME" in self.features
-        self._sized = "SIZE" in self.features
+        self._pipelining_supported = "PIPELINING" in self.features
+        self._smtputf8_supported = "SMTPUTF8" in self.features and "8BITMIME" in self.features
+        self._eight_bit_supported = "8BITMIME" in self.features
+        self._size_supported = "SIZE" in self.features
         size = self.features.get("SIZE", "")
         self._size_limit = int(size) if size.isascii() and size.isdigit() and len(size) <= 20 else 0
 
     async def _encrypt(self) -> None:
+        """Start TLS with STARTTLS if the server offers it. Raises TlsRequired."""
         peer = self.peer
         reply = await self._send_command("STARTTLS") if "STARTTLS" in self.features else None
         if reply is None or reply.code != 220:
@@ -425,6 +438,7 @@ class SmtpConnection(asyncio.Protocol):
         await self._hello()
 
     async def _authenticate(self, user: str, password: str) -> None:
+        """Send AUTH PLAIN or LOGIN. Raises AuthenticationFailed, or TlsRequired if the connection must be encrypted."""
         mechanisms = self.features.get("AUTH", "").upper().split()
         if not self.encrypted and self.peer.tls is not Tls.NONE:
             raise TlsRequired(
@@ -451,7 +465,7 @@ class SmtpConnection(asyncio.Protocol):
     def usable(self) -> bool:
         """Whether another message can be sent."""
         transport = self._transport
-        return not (self._failure or self._leaving or transport is None or transport.is_closing())
+        return not (self._failure or self._got_421 or transport is None or transport.is_closing())
 
     @property
     def dialogue(self) -> tuple[tuple[str, bytes], ...]:
@@ -459,7 +473,10 @@ class SmtpConnection(asyncio.Protocol):
         return tuple(self._exchange)
 
     async def send(self, envelope: Envelope, message: bytes, *, before_dot: BeforeDot | None = None) -> DeliveryOutcome:
-        """Send one message; see `Transport.deliver`. Raises StaleConnection if a new connection may work."""
+        """Send one message; see `Transport.deliver`. Raises StaleConnection if a new connection may work.
+
+        A message that the server is certain to reject is rejected without being sent.
+        """
         refusal = self._refusal(envelope, message)
         if refusal:
             return reject_all(envelope, refusal.code, refusal.enhanced, refusal.text, self.peer.label)
@@ -467,18 +484,18 @@ class SmtpConnection(asyncio.Protocol):
             self.abort()
             raise StaleConnection("The server closed the idle connection.")
         self._exchange.clear()
-        self._heard = 0
+        self._received_octets = 0
         self._busy = True
         self.messages += 1
         started = self._loop.time()
-        routes = [self._encode_recipient(recipient) for recipient in envelope.recipients]
+        encoded = [self._encode_recipient(recipient) for recipient in envelope.recipients]
         try:
-            verdicts, ambiguous = await self._transact(envelope, routes, message, before_dot)
+            replies, ambiguous = await self._transact(envelope, encoded, message, before_dot)
         except BaseException:
             self.abort()
             raise
         self._mark_idle()
-        return self._outcome(envelope, verdicts, ambiguous, started)
+        return self._outcome(envelope, replies, ambiguous, started)
 
     def _refusal(self, envelope: Envelope, message: bytes) -> SmtpReply | None:
         """The rejection of a message that this server is certain to reject; None otherwise."""
@@ -489,52 +506,62 @@ class SmtpConnection(asyncio.Protocol):
             # RFC 1870 §6.
             text = f"The message has {len(message)} octets; the server accepts {self._size_limit}."
             return SmtpReply(552, "5.3.4", text)
-        if not self._eightbit and not message.isascii():
+        if not self._eight_bit_supported and not message.isascii():
             return SmtpReply(554, "5.6.3", "The server accepts only 7-bit messages.")
-        if not self._smtputf8 and (envelope.needs_smtputf8 or not envelope.mail_from.isascii()):
+        if not self._smtputf8_supported and (envelope.needs_smtputf8 or not envelope.mail_from.isascii()):
             return SmtpReply(553, "5.6.7", "The server does not support non-ASCII headers or senders (SMTPUTF8).")
         return None
 
     def _encode_recipient(self, recipient: str) -> bytes | SmtpReply:
+        """The address for RCPT, or the rejection of an address that cannot be sent to this server."""
         try:
-            return encode_address(recipient, smtputf8=self._smtputf8) or NO_SMTPUTF8
+            return encode_address(recipient, smtputf8=self._smtputf8_supported) or NO_SMTPUTF8
         except ValueError:
             return NO_ADDRESS
 
     async def _transact(
         self,
         envelope: Envelope,
-        routes: list[bytes | SmtpReply],
+        encoded_recipients: list[bytes | SmtpReply],
         message: bytes,
         before_dot: BeforeDot | None,
     ) -> tuple[list[SmtpReply], bool]:
-        """One reply per recipient, and whether the outcome is ambiguous."""
-        paths = [route for route in routes if isinstance(route, bytes)]
+        """Send the message; returns one reply per recipient, and whether the outcome is ambiguous."""
+        paths = [encoded for encoded in encoded_recipients if isinstance(encoded, bytes)]
         try:
-            sender = encode_address(envelope.mail_from, smtputf8=self._smtputf8) if envelope.mail_from else b""
+            sender = (
+                encode_address(envelope.mail_from, smtputf8=self._smtputf8_supported) if envelope.mail_from else b""
+            )
         except ValueError:
-            return [NO_ADDRESS] * len(routes), False
+            return [NO_ADDRESS] * len(encoded_recipients), False
         if not paths or sender is None:
-            return [cast("SmtpReply", route) for route in routes], False
-        mail, taken, data = await self._send_envelope(self._mail(envelope, sender, message), paths)
-        accepted = mail.is_success and any(reply.is_success for reply in taken)
+            return [cast("SmtpReply", encoded) for encoded in encoded_recipients], False
+        mail_reply, rcpt_replies, data_reply = await self._send_envelope(
+            self._mail_command(envelope, sender, message), paths
+        )
+        has_transaction = mail_reply.is_success and any(reply.is_success for reply in rcpt_replies)
         ambiguous = False
-        if data.code == 354 and not accepted:
-            await self._reset(any(reply.is_success for reply in taken))
-        elif data.code == 354:
-            data, ambiguous = await self._send_data(message, before_dot)
+        if data_reply.code == 354 and not has_transaction:
+            await self._end_empty_data(any(reply.is_success for reply in rcpt_replies))
+        elif data_reply.code == 354:
+            data_reply, ambiguous = await self._send_data(message, before_dot)
         elif self.usable:
             self._needs_reset = True
-        replies = iter(mail if not mail.is_success else data if reply.is_success else reply for reply in taken)
-        return [route if isinstance(route, SmtpReply) else next(replies) for route in routes], ambiguous
+        replies = iter(
+            mail_reply if not mail_reply.is_success else data_reply if reply.is_success else reply
+            for reply in rcpt_replies
+        )
+        return [
+            encoded if isinstance(encoded, SmtpReply) else next(replies) for encoded in encoded_recipients
+        ], ambiguous
 
-    def _mail(self, envelope: Envelope, sender: bytes, message: bytes) -> bytes:
+    def _mail_command(self, envelope: Envelope, sender: bytes, message: bytes) -> bytes:
         command = b"MAIL FROM:<%s>" % sender
-        if self._sized:
+        if self._size_supported:
             command += b" SIZE=%d" % len(message)
         if not message.isascii():
             command += b" BODY=8BITMIME"
-        if self._smtputf8 and (
+        if self._smtputf8_supported and (
             envelope.needs_smtputf8
             or not envelope.mail_from.isascii()
             or not all(recipient.isascii() for recipient in envelope.recipients)
@@ -549,9 +576,9 @@ class SmtpConnection(asyncio.Protocol):
             commands.insert(0, b"RSET\r\n")
         replies: list[SmtpReply] = []
         try:
-            if self._pipelining:
+            if self._pipelining_supported:
                 self._write(b"".join(commands))
-                replies += await self._receive(len(commands), self._command)
+                replies += await self._receive(len(commands), self._command_timeout)
             else:
                 await self._send_one_by_one(commands, len(commands) - len(paths) - 2, replies)
         except ConnectionDropped as dropped:
@@ -571,26 +598,32 @@ class SmtpConnection(asyncio.Protocol):
             del replies[0]
         return replies[0], replies[1:-1], replies[-1]
 
-    async def _send_one_by_one(self, commands: list[bytes], mail: int, replies: list[SmtpReply]) -> None:
-        """Send one command at a time: no RCPT after a rejected MAIL, and no DATA without an accepted recipient."""
+    async def _send_one_by_one(self, commands: list[bytes], mail_index: int, replies: list[SmtpReply]) -> None:
+        """Send one command at a time: no RCPT after a rejected MAIL, and no DATA without an accepted recipient.
+
+        Appends to `replies`; a command that is not sent gets the reply to the one before it.
+        """
         for at, command in enumerate(commands):
-            mail_rejected = at > mail and not replies[mail].is_success
-            no_recipients = at == len(commands) - 1 and not any(reply.is_success for reply in replies[mail + 1 :])
-            if self._leaving or mail_rejected or no_recipients:
+            mail_rejected = at > mail_index and not replies[mail_index].is_success
+            no_recipients = at == len(commands) - 1 and not any(reply.is_success for reply in replies[mail_index + 1 :])
+            if self._got_421 or mail_rejected or no_recipients:
                 replies.append(replies[-1])
                 continue
             self._write(command)
-            replies += await self._receive(1, self._command)
+            replies += await self._receive(1, self._command_timeout)
 
-    async def _reset(self, has_recipients: bool) -> None:
-        """End a DATA that the server accepted without a valid transaction by a single dot (RFC 2920 §3.1)."""
+    async def _end_empty_data(self, has_recipients: bool) -> None:
+        """Send only a dot, because the server accepted DATA without a sender or recipient (RFC 2920 §3.1).
+
+        `has_recipients` is whether it accepted a recipient; then the connection is closed instead.
+        """
         if has_recipients:
             # The server accepted a recipient but no sender: a dot could deliver an empty message.
             self.abort()
             return
         self._write(b".\r\n")
         try:
-            await self._receive(1, self._dot)
+            await self._receive(1, self._dot_timeout)
         except ConnectionDropped:
             self.abort()
 
@@ -610,13 +643,13 @@ class SmtpConnection(asyncio.Protocol):
                     return self._replies.pop(), False
                 self._write(b".\r\n")
             dot_written = True
-            return (await self._receive(1, self._dot))[0], False
+            return (await self._receive(1, self._dot_timeout))[0], False
         except ConnectionDropped as dropped:
             # If octets are left in the write buffer, the final dot is among them, so it was not transmitted.
             return SmtpReply(0, dropped.enhanced, dropped.text), dot_written and not self._unsent
 
     def _outcome(
-        self, envelope: Envelope, verdicts: list[SmtpReply], ambiguous: bool, started: float
+        self, envelope: Envelope, replies: list[SmtpReply], ambiguous: bool, started: float
     ) -> DeliveryOutcome:
         duration = timedelta(seconds=self._loop.time() - started)
         label = self.peer.label
@@ -624,7 +657,7 @@ class SmtpConnection(asyncio.Protocol):
             results=tuple(
                 [
                     result_of_reply(recipient, reply, label, duration)
-                    for recipient, reply in zip(envelope.recipients, verdicts, strict=True)
+                    for recipient, reply in zip(envelope.recipients, replies, strict=True)
                 ]
             ),
             host=label,
@@ -680,9 +713,10 @@ class SmtpConnection(asyncio.Protocol):
     async def _send_command(self, command: str, *, shown: str | None = None) -> SmtpReply:
         """Send a command and return the reply."""
         self._write(f"{command}\r\n".encode(), shown=f"{shown}\r\n".encode() if shown else None)
-        return (await self._receive(1, self._command))[0]
+        return (await self._receive(1, self._command_timeout))[0]
 
     def _write(self, data: bytes, *, shown: bytes | None = None) -> None:
+        """Send `data`. The dialogue gets `shown` instead if it is given. Raises ConnectionFailed."""
         transport = self._transport
         if self._failure or transport is None or transport.is_closing():
             # A closing transport silently discards data.
@@ -690,30 +724,33 @@ class SmtpConnection(asyncio.Protocol):
         transport.write(data)
         self._exchange.append(("C", shown or data))
 
-    async def _receive(self, wanted: int, pace: float) -> list[SmtpReply]:
-        """The next `wanted` replies, or fewer if one is a 421. If this raises, the replies so far are kept."""
-        if len(self._replies) < wanted and not (self._leaving and self._replies):
-            if self._failure or self._leaving:
+    async def _receive(self, count: int, reply_timeout: float) -> list[SmtpReply]:
+        """The next `count` replies, or fewer if one is a 421; `reply_timeout` is in seconds, for each reply.
+
+        Raises ConnectionFailed; the replies that have arrived stay in `_replies`.
+        """
+        if len(self._replies) < count and not (self._got_421 and self._replies):
+            if self._failure or self._got_421:
                 raise self._failure or ConnectionDropped(f"{self.peer.label} is closing the connection.")
-            self._start_timeout(wanted, pace)
+            self._start_timeout(count, reply_timeout)
             self._waiter = self._loop.create_future()
             try:
                 await self._waiter
             finally:
                 self._waiter = None
-        replies = self._replies[:wanted]
-        del self._replies[:wanted]
+        replies = self._replies[:count]
+        del self._replies[:count]
         return replies
 
-    def _start_timeout(self, wanted: int, pace: float) -> None:
-        """Set the deadline. To save calls, the timer is only set again when it fires before the deadline."""
+    def _start_timeout(self, count: int, reply_timeout: float) -> None:
+        """Set the deadline. To save calls, a running timer is kept: `_on_alarm` sets it again if it fires early."""
         now = self._loop.time()
-        self._wanted = wanted
-        self._pace = pace
-        self._latest = now + max(self._group, pace)
-        self._deadline = now + pace
+        self._awaited = count
+        self._reply_timeout = reply_timeout
+        self._group_deadline = now + max(self._group_timeout, reply_timeout)
+        self._deadline = now + reply_timeout
         if self._timer is None or self._timer.when() > self._deadline:
-            self._set_alarm(min(self._deadline, now + self._block))
+            self._set_alarm(min(self._deadline, now + self._block_timeout))
 
     def _set_alarm(self, moment: float) -> None:
         if self._timer:
@@ -725,11 +762,13 @@ class SmtpConnection(asyncio.Protocol):
         if self._waiter is None or self._waiter.done():
             return
         now = self._loop.time()
-        if self._unsent and (left := self._unsent_octets()) < self._backlog:
+        if self._unsent and (left := self._unsent_octets()) < self._unsent_at_progress:
             # The server is slow but receives data.
-            self._backlog, self._moved = left, now
-        if now < (self._moved + self._block if self._unsent else self._deadline):
-            self._set_alarm(now + self._block if self._unsent else min(self._deadline, now + self._block))
+            self._unsent_at_progress, self._progress_at = left, now
+        if now < (self._progress_at + self._block_timeout if self._unsent else self._deadline):
+            self._set_alarm(
+                now + self._block_timeout if self._unsent else min(self._deadline, now + self._block_timeout)
+            )
         else:
             self._fail(PeerTimeout(f"{self.peer.label} timed out."))
 
@@ -757,7 +796,10 @@ class SmtpConnection(asyncio.Protocol):
 
 
 def result_of_reply(recipient: str, reply: SmtpReply, host: str, duration: timedelta) -> Result:
-    """The result of a recipient from the server's reply."""
+    """The result of a recipient: Accepted for a 2xx reply, Rejected for a 5xx, and Deferred for all others.
+
+    A 552 that means too many recipients counts as a 4xx.
+    """
     kind: type[Result] = Rejected
     if reply.is_success:
         kind = Accepted

@@ -33,12 +33,16 @@ class FailureReason(StrEnum):
     HAS_MOVED = "has_moved"
     HOST_UNKNOWN = "host_unknown"
     NO_MAIL_HERE = "no_mail_here"
+    """The domain or host does not accept mail."""
     MAILBOX_FULL = "mailbox_full"
     GREYLISTED = "greylisted"
     TOO_MANY = "too_many"
+    """Too many messages, recipients or connections for the server's limits."""
     SYSTEM = "system"
+    """A failure of the receiving server itself."""
     NETWORK = "network"
     EXPIRED = "expired"
+    """The server gave up because the delivery took too long (X.4.7)."""
     BLOCKLISTED = "blocklisted"
     BAD_REPUTATION = "bad_reputation"
     SPAM = "spam"
@@ -47,14 +51,16 @@ class FailureReason(StrEnum):
     TOO_LARGE = "too_large"
     AUTHENTICATION = "authentication"
     RELAYING = "relaying"
+    """The server does not relay mail to this recipient."""
     SENDER = "sender"
+    """The sender's address or domain is not accepted."""
     POLICY = "policy"
     PROTOCOL = "protocol"
     UNDETERMINED = "undetermined"
 
 
 class FailureVerdict(msgspec.Struct, frozen=True):
-    """The classification of a failure."""
+    """The classification of a failure: its kind, which decides what happens next, and its reason."""
 
     kind: FailureKind
     reason: FailureReason
@@ -92,8 +98,8 @@ _KINDS: dict[FailureReason, FailureKind] = {
     FailureReason.PROTOCOL: FailureKind.POLICY,
 }
 
-_CERTAIN: dict[str, FailureReason] = {
-    # Enhanced codes with one meaning, whatever the text is.
+_REASONS_BEFORE_TEXT: dict[str, FailureReason] = {
+    # Enhanced codes (without their class) that have one meaning, whatever the text is.
     "1.1": FailureReason.USER_UNKNOWN,
     "1.2": FailureReason.HOST_UNKNOWN,
     "1.3": FailureReason.USER_UNKNOWN,
@@ -131,8 +137,8 @@ _CERTAIN: dict[str, FailureReason] = {
     "7.708": FailureReason.BAD_REPUTATION,
 }
 
-_LIKELY: dict[str, FailureReason] = {
-    # Used if no pattern matches the text.
+_REASONS_AFTER_TEXT: dict[str, FailureReason] = {
+    # Enhanced codes (without their class) that are used if no pattern matches the text.
     "1.10": FailureReason.NO_MAIL_HERE,
     "2.0": FailureReason.UNDETERMINED,
     "2.4": FailureReason.SYSTEM,
@@ -149,7 +155,7 @@ _LIKELY: dict[str, FailureReason] = {
     "4.6": FailureReason.NETWORK,
 }
 
-_SUBJECTS: dict[str, FailureReason] = {
+_REASONS_BY_SUBJECT: dict[str, FailureReason] = {
     # By the subject, which is the middle number of the enhanced code (RFC 3463 §3.1).
     "3": FailureReason.SYSTEM,
     "4": FailureReason.NETWORK,
@@ -159,21 +165,21 @@ _SUBJECTS: dict[str, FailureReason] = {
 }
 
 
-def _any(*parts: str) -> re.Pattern[str]:
+def _any_of(*parts: str) -> re.Pattern[str]:
     return re.compile("|".join(parts), re.IGNORECASE)
 
 
 _SENDER_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
     # Failures caused by the sender. Checked before any code, because they must never suppress the recipient.
     (
-        _any(
+        _any_of(
             r"gr[ae]y-?list|come back in|try again in \d+",
             r"temporarily (rejected|deferred).{0,40}(first|unknown)",
         ),
         FailureReason.GREYLISTED,
     ),
     (
-        _any(
+        _any_of(
             r"spamhaus|spamcop|barracuda(central)?|sorbs|uceprotect|mailspike|surbl|uribl|invaluement|psbl",
             r"\b(dns)?[bw]l\b.*\blist|\brbl\b|dnsbl|block[- ]?list|black[- ]?list|deny[- ]?list",
             r"(client|sender|your) (host|ip|address|network)\b.{0,60}\b(blocked|banned|listed)",
@@ -182,7 +188,7 @@ _SENDER_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
         FailureReason.BLOCKLISTED,
     ),
     (
-        _any(
+        _any_of(
             r"reputation|senderscore|sender score|low trust",
             r"\bTSS?\d\d\b|temporarily deferred due to (unexpected volume|user complaints)",
             r"unusual rate of unsolicited|unsolicited mail originating|suspicious due to",
@@ -190,16 +196,16 @@ _SENDER_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
         FailureReason.BAD_REPUTATION,
     ),
     (
-        _any(
+        _any_of(
             r"\b(spf|dkim|dmarc|arc)\b|unauthenticated|not authenticated|authentication (required|check|fail)",
             r"reverse dns|\bptr\b|\bhelo\b.*(invalid|reject)|authentication results",
         ),
         FailureReason.AUTHENTICATION,
     ),
-    (_any(r"\bvirus|malware|\binfected\b|phish"), FailureReason.VIRUS),
-    (_any(r"\bspam\b|\bspammy\b|\bunsolicited\b|\bjunk mail|bulk (e-?)?mail|\bUBE\b|\bUCE\b"), FailureReason.SPAM),
+    (_any_of(r"\bvirus|malware|\binfected\b|phish"), FailureReason.VIRUS),
+    (_any_of(r"\bspam\b|\bspammy\b|\bunsolicited\b|\bjunk mail|bulk (e-?)?mail|\bUBE\b|\bUCE\b"), FailureReason.SPAM),
     (
-        _any(
+        _any_of(
             r"content (is )?(rejected|denied|blocked|not allowed|prohibited|filter)|message (content )?rejected",
             r"(banned|prohibited|disallowed|forbidden) (attachment|file|content)",
             r"attachment.{0,40}not (allowed|accepted)",
@@ -207,7 +213,7 @@ _SENDER_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
         FailureReason.CONTENT,
     ),
     (
-        _any(
+        _any_of(
             r"relay(ing)? (access )?(is )?(denied|not permitted|not allowed|prohibited)|unable to relay|not relay",
             r"we do not relay",
         ),
@@ -217,7 +223,7 @@ _SENDER_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
 
 _RECIPIENT_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
     (
-        _any(
+        _any_of(
             r"(over|exceed(s|ed)?|out of) ?(the )?(its |his |storage |disk |mailbox )*(quota|storage)",
             r"mailbox.{0,30}\bfull|quota (is )?(exceed|full)|inbox is (out of|full)|not enough (disk|storage)",
             r"insufficient (disk|storage|system storage)",
@@ -225,14 +231,14 @@ _RECIPIENT_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
         FailureReason.MAILBOX_FULL,
     ),
     (
-        _any(
+        _any_of(
             r"too many (connections|recipients|messages|sessions|emails|concurrent|invalid)|rate.?limit|throttl",
             r"receiving mail (too quickly|at a rate)|too fast|slow down|(limit|rate).{0,20}exceeded",
         ),
         FailureReason.TOO_MANY,
     ),
     (
-        _any(
+        _any_of(
             r"(mailbox|account|user|recipient|address).{0,40}(disabled|inactive|suspended|deactivated|locked|closed)",
             r"(disabled|inactive|suspended|deactivated|dormant) (mailbox|account|user|recipient)",
             r"no longer (active|in use|available|valid|accepting)|discontinued|has been terminated",
@@ -240,7 +246,7 @@ _RECIPIENT_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
         FailureReason.MAILBOX_INACTIVE,
     ),
     (
-        _any(
+        _any_of(
             r"(user|recipient|mailbox|account|address|addressee|alias).{0,60}"
             r"(unknown|not (be )?(found|exist|known|valid|listed)|does(n't| not) (exist|have)|invalid)",
             r"(unknown|invalid|no such|non-?existent|bad|undeliverable|not a (valid|known)) "
@@ -253,41 +259,41 @@ _RECIPIENT_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
         FailureReason.USER_UNKNOWN,
     ),
     (
-        _any(
+        _any_of(
             r"(host|domain)( name)?.{0,40}(not found|unknown|does(n't| not) exist|not (be )?resolv)|no such domain",
             r"(unrouteable|unroutable|unrouteable mail) (mail )?(domain|address)|bad destination (host|system)",
             r"\bnxdomain\b",
         ),
         FailureReason.HOST_UNKNOWN,
     ),
-    (_any(r"null ?mx|does not accept (e-?)?mail|nullmx|doesn't accept (e-?)?mail"), FailureReason.NO_MAIL_HERE),
-    (_any(r"has moved|moved to|new address|forwarding (address|order)"), FailureReason.HAS_MOVED),
+    (_any_of(r"null ?mx|does not accept (e-?)?mail|nullmx|doesn't accept (e-?)?mail"), FailureReason.NO_MAIL_HERE),
+    (_any_of(r"has moved|moved to|new address|forwarding (address|order)"), FailureReason.HAS_MOVED),
     (
-        _any(
+        _any_of(
             r"message (size|too (big|large))|(size|length).{0,30}(exceed|limit)|too (large|big) (message|for)",
             r"exceeds.{0,20}(size|maximum)",
         ),
         FailureReason.TOO_LARGE,
     ),
     (
-        _any(r"sender.{0,30}(reject|denied|invalid|unknown|verify)|domain of sender|sender address"),
+        _any_of(r"sender.{0,30}(reject|denied|invalid|unknown|verify)|domain of sender|sender address"),
         FailureReason.SENDER,
     ),
     (
-        _any(r"tim(ed|e) ?out|connection (refused|reset|closed|lost)|network (is )?unreachable|no route to host"),
+        _any_of(r"tim(ed|e) ?out|connection (refused|reset|closed|lost)|network (is )?unreachable|no route to host"),
         FailureReason.NETWORK,
     ),
     (
-        _any(
+        _any_of(
             r"(system|server|service|resources?).{0,30}(unavailable|busy|overload|not available|failure|error)",
             r"try again later|temporar(y|ily)|local error",
         ),
         FailureReason.SYSTEM,
     ),
-    (_any(r"polic(y|ies)|not (allowed|permitted|authorized|accepted)|access denied|refused"), FailureReason.POLICY),
+    (_any_of(r"polic(y|ies)|not (allowed|permitted|authorized|accepted)|access denied|refused"), FailureReason.POLICY),
 ]
 
-_CODES: dict[int, FailureReason] = {
+_REASONS_BY_CODE: dict[int, FailureReason] = {
     # RFC 5321 §4.2.3, RFC 1846 and RFC 7504, for replies without an enhanced code.
     421: FailureReason.SYSTEM,
     450: FailureReason.SYSTEM,
@@ -323,24 +329,26 @@ def classify(code: int, enhanced: str = "", text: str = "") -> FailureVerdict:
 
 
 def _reason(code: int, enhanced: str, text: str) -> FailureReason:
-    detail = enhanced.partition(".")[2]
-    sender_reason = _first(_SENDER_PATTERNS, text)
+    subject_and_detail = enhanced.partition(".")[2]
+    sender_reason = _first_match(_SENDER_PATTERNS, text)
     # "5.1.1 … see our anti-spam page" is still about an unknown mailbox.
-    if sender_reason and _CERTAIN.get(detail) not in _RECIPIENT_FAULTS - {FailureReason.MAILBOX_INACTIVE}:
+    if sender_reason and _REASONS_BEFORE_TEXT.get(subject_and_detail) not in _RECIPIENT_FAULTS - {
+        FailureReason.MAILBOX_INACTIVE
+    }:
         return sender_reason
     if sender_reason is FailureReason.BLOCKLISTED or sender_reason is FailureReason.BAD_REPUTATION:
         return sender_reason
     return (
-        _CERTAIN.get(detail)
-        or _first(_RECIPIENT_PATTERNS, text)
-        or _LIKELY.get(detail)
-        or _SUBJECTS.get(detail.partition(".")[0])
-        or _CODES.get(code)
+        _REASONS_BEFORE_TEXT.get(subject_and_detail)
+        or _first_match(_RECIPIENT_PATTERNS, text)
+        or _REASONS_AFTER_TEXT.get(subject_and_detail)
+        or _REASONS_BY_SUBJECT.get(subject_and_detail.partition(".")[0])
+        or _REASONS_BY_CODE.get(code)
         or (FailureReason.NETWORK if code == 0 else FailureReason.UNDETERMINED)
     )
 
 
-def _first(table: list[tuple[re.Pattern[str], FailureReason]], text: str) -> FailureReason | None:
+def _first_match(table: list[tuple[re.Pattern[str], FailureReason]], text: str) -> FailureReason | None:
     return next((reason for pattern, reason in table if pattern.search(text)), None)
 
 
@@ -350,12 +358,13 @@ def suppresses(verdict: FailureVerdict) -> bool:
 
 
 SOFT_BOUNCES_TO_SUPPRESS = 3
-"""This many soft failures in a row suppress a recipient, if they are spread over SOFT_BOUNCES_OVER."""
+"""This many soft failures in a row suppress a recipient, if the time from the first to the last is long enough."""
 SOFT_BOUNCES_OVER = timedelta(hours=72)
+"""The minimum time from the first to the last of these failures."""
 
 
 def counts_towards_suppression(verdict: FailureVerdict) -> bool:
-    """Whether a failure counts towards SOFT_BOUNCES_TO_SUPPRESS: SOFT, because of the recipient or a full mailbox."""
+    """Whether a failure counts towards SOFT_BOUNCES_TO_SUPPRESS: SOFT, caused by the recipient or its mailbox."""
     return verdict.kind is FailureKind.SOFT and verdict.reason in _RECIPIENT_FAULTS | {FailureReason.MAILBOX_FULL}
 
 

@@ -50,7 +50,7 @@ class SpfResult(Record):
     record: str | None = None
     """The SPF record of the checked domain, if it has exactly one."""
     lookups: int = 0
-    """How many of the ten allowed lookups the evaluation used."""
+    """How many of the ten allowed lookups (MAX_LOOKUPS) the evaluation used."""
 
 
 class SpfRecordBroken(Exception):
@@ -58,7 +58,7 @@ class SpfRecordBroken(Exception):
 
 
 class SpfTerm(NamedTuple):
-    """One mechanism with its qualifier and arguments."""
+    """One mechanism with its qualifier and arguments. `text` is the mechanism as written in the record."""
 
     text: str
     qualifier: SpfVerdict
@@ -74,6 +74,7 @@ class SpfRecord(NamedTuple):
 
     terms: tuple[SpfTerm, ...]
     redirect: str | None
+    """The domain-spec of the `redirect` modifier."""
 
 
 async def check_host(
@@ -92,8 +93,9 @@ async def authorises(
 ) -> SpfResult:
     """Whether the SPF record of `domain` passes every one of `addresses`, or includes `include`.
 
-    The result is PASS in that case; otherwise it is that of the evaluation for `include` if given, or of the first
-    address that does not pass. NONE without addresses and `include`. Nothing is raised for DNS failures.
+    Returns PASS in that case. Otherwise returns the result for `include` if it is given, or the result for the first
+    address that does not pass; NONE if there are neither addresses nor `include`. A DNS failure gives TEMPERROR, an
+    invalid record PERMERROR; nothing is raised.
     """
     result = SpfResult(verdict=SpfVerdict.NONE, reason="No sending host is configured.")
     for address in addresses:
@@ -112,17 +114,20 @@ def is_spf(text: str) -> bool:
 
 
 class _Evaluation:
-    """One evaluation with counters shared by all included records."""
+    """One evaluation with counters shared by all included records.
+
+    With `wanted_include`, a term that refers to this domain gives PASS whatever the address is.
+    """
 
     def __init__(
         self, resolver: Resolver, address: str, sender: str, helo: str, wanted_include: str | None = None
     ) -> None:
         self.resolver = resolver
-        self.address = _unmapped(address)
+        self.address = _parse_address(address)
         local, _, domain = sender.rpartition("@")
         self.local, self.sender_domain, self.helo = local or "postmaster", domain, helo
         self.wanted_include = wanted_include.rstrip(".").lower() if wanted_include else None
-        self.lookups = self.voids = 0
+        self.lookups = self.void_lookups = 0
         self.record: str | None = None
         self.reason = ""
 
@@ -136,6 +141,7 @@ class _Evaluation:
         return SpfResult(verdict=verdict, reason=self.reason, record=self.record, lookups=self.lookups)
 
     async def check(self, domain: str, *, outermost: bool = True) -> SpfVerdict:
+        """Evaluate the record of `domain`; `outermost` is False for included records and redirects."""
         text = await self.fetch(domain)
         if text is None:
             return SpfVerdict.NONE
@@ -149,9 +155,9 @@ class _Evaluation:
         if record.redirect is None:
             self.reason = f"No mechanism in the record of {domain} matches."
             return SpfVerdict.NEUTRAL
-        return await self.redirected(record.redirect, domain)
+        return await self.check_redirect(record.redirect, domain)
 
-    async def redirected(self, target: str, domain: str) -> SpfVerdict:
+    async def check_redirect(self, target: str, domain: str) -> SpfVerdict:
         self.count_lookup()
         name = await self.expand(target, domain)
         if name.lower() == self.wanted_include:
@@ -161,11 +167,11 @@ class _Evaluation:
             raise SpfRecordBroken(f"{domain} redirects to {name}, which has no SPF record.")
         return verdict
 
-    async def pass_if_valid(self, name: str, how: str, domain: str) -> SpfVerdict:
-        """PASS, because the record refers to the wanted include. Raises SpfRecordBroken if that has no SPF record."""
+    async def pass_if_valid(self, name: str, term_name: str, domain: str) -> SpfVerdict:
+        """PASS, because the record refers to `wanted_include`. Raises SpfRecordBroken if `name` has no SPF record."""
         if await self.check(name, outermost=False) is SpfVerdict.NONE:
             raise SpfRecordBroken(f"{name} has no SPF record.")
-        self.reason = f"{how}:{name} in the record of {domain} matched."
+        self.reason = f"{term_name}:{name} in the record of {domain} matched."
         return SpfVerdict.PASS
 
     async def fetch(self, domain: str) -> str | None:
@@ -188,17 +194,17 @@ class _Evaluation:
         name = await self.expand(term.target, domain) if term.target else domain
         match term.name:
             case "include":
-                return await self.included(name, domain)
+                return await self.matches_include(name, domain)
             case "a":
                 return self.in_network(await self.addresses(name), term)
             case "mx":
-                return await self.exchanges(name, term)
+                return await self.matches_mx(name, term)
             case "exists":
-                return bool(await self.records(self.resolver.a(name)))
+                return bool(await self.records_or_void(self.resolver.a(name)))
             case _:
-                return bool(await self.names(name))
+                return bool(await self.confirmed_names(name))
 
-    async def included(self, name: str, domain: str) -> bool:
+    async def matches_include(self, name: str, domain: str) -> bool:
         if name.lower() == self.wanted_include:
             return await self.pass_if_valid(name, "include", domain) is SpfVerdict.PASS
         verdict = await self.check(name, outermost=False)
@@ -206,8 +212,8 @@ class _Evaluation:
             raise SpfRecordBroken(f"{domain} includes {name}, which has no SPF record.")
         return verdict is SpfVerdict.PASS
 
-    async def exchanges(self, name: str, term: SpfTerm) -> bool:
-        exchangers = await self.records(self.resolver.mx(name))
+    async def matches_mx(self, name: str, term: SpfTerm) -> bool:
+        exchangers = await self.records_or_void(self.resolver.mx(name))
         if len(exchangers) > MOST_EXCHANGERS:
             raise SpfRecordBroken(f"{name} has more than {MOST_EXCHANGERS} mail exchangers.")
         for _, host in exchangers:
@@ -215,10 +221,10 @@ class _Evaluation:
                 return True
         return False
 
-    async def names(self, target: str) -> list[str]:
+    async def confirmed_names(self, target: str) -> list[str]:
         """The names at or under `target` from the address's PTR records that resolve back to it (RFC 7208 §5.5)."""
         try:
-            ptr_names = await self.records(self.resolver.ptr(str(self.address)))
+            ptr_names = await self.records_or_void(self.resolver.ptr(str(self.address)))
         except DnsUnavailable:
             return []
         suffix = target.rstrip(".").lower()
@@ -236,15 +242,15 @@ class _Evaluation:
 
     async def addresses(self, name: str) -> list[str]:
         lookup = self.resolver.a if self.address.version == 4 else self.resolver.aaaa
-        return await self.records(lookup(name))
+        return await self.records_or_void(lookup(name))
 
-    async def records(self, lookup: Awaitable[list[T]]) -> list[T]:
-        """The records of a lookup; a lookup without a result is counted (RFC 7208 §4.6.4)."""
+    async def records_or_void(self, lookup: Awaitable[list[T]]) -> list[T]:
+        """The records of a lookup. One without a result is counted as a void lookup and gives [] (RFC 7208 §4.6.4)."""
         try:
             return await lookup
         except NoSuchRecord:
-            self.voids += 1
-            if self.voids > MAX_VOID_LOOKUPS:
+            self.void_lookups += 1
+            if self.void_lookups > MAX_VOID_LOOKUPS:
                 raise SpfRecordBroken(f"More than {MAX_VOID_LOOKUPS} lookups of the record have no result.") from None
             return []
 
@@ -262,15 +268,15 @@ class _Evaluation:
         parts: list[str] = []
         for piece in _pieces(spec):
             macro = MACRO.fullmatch(piece)
-            parts.append(await self.macro(macro, domain) if macro else ESCAPES.get(piece, piece))
+            parts.append(await self.expand_macro(macro, domain) if macro else ESCAPES.get(piece, piece))
         name = "".join(parts).rstrip(".")
         while len(name) > LONGEST_NAME and "." in name:
             name = name.partition(".")[2]
         return name
 
-    async def macro(self, match: "re.Match[str]", domain: str) -> str:
+    async def expand_macro(self, match: "re.Match[str]", domain: str) -> str:
         letter, digits, reverse, delimiters = match.groups()
-        parts = re.split(f"[{re.escape(delimiters or '.')}]", await self.value(letter.lower(), domain))
+        parts = re.split(f"[{re.escape(delimiters or '.')}]", await self.macro_value(letter.lower(), domain))
         if reverse:
             parts.reverse()
         if digits:
@@ -278,7 +284,7 @@ class _Evaluation:
         text = ".".join(parts)
         return quote(text, safe="-._~") if letter.isupper() else text
 
-    async def value(self, letter: str, domain: str) -> str:
+    async def macro_value(self, letter: str, domain: str) -> str:
         match letter:
             case "s":
                 return f"{self.local}@{self.sender_domain}"
@@ -296,7 +302,7 @@ class _Evaluation:
             case "h":
                 return self.helo
             case _:
-                names = await self.names("")
+                names = await self.confirmed_names("")
                 return next((name for name in names if name == domain), (names or ["unknown"])[0])
 
 
@@ -318,10 +324,10 @@ ARGUMENTS = {
     "include": r":(?P<target>.+)",
     "exists": r":(?P<target>.+)",
     "ptr": r"(?::(?P<target>.+))?",
-    "a": r"(?::(?P<target>.+?))?(?:/(?P<four>\d+))?(?://(?P<six>\d+))?",
-    "mx": r"(?::(?P<target>.+?))?(?:/(?P<four>\d+))?(?://(?P<six>\d+))?",
-    "ip4": r":(?P<address>[0-9.]+)(?:/(?P<four>\d+))?",
-    "ip6": r":(?P<address>[0-9a-f:.]+)(?:/(?P<six>\d+))?",
+    "a": r"(?::(?P<target>.+?))?(?:/(?P<prefix4>\d+))?(?://(?P<prefix6>\d+))?",
+    "mx": r"(?::(?P<target>.+?))?(?:/(?P<prefix4>\d+))?(?://(?P<prefix6>\d+))?",
+    "ip4": r":(?P<address>[0-9.]+)(?:/(?P<prefix4>\d+))?",
+    "ip6": r":(?P<address>[0-9a-f:.]+)(?:/(?P<prefix6>\d+))?",
 }
 
 
@@ -358,18 +364,19 @@ def _term(word: str) -> SpfTerm:
     arguments = argument_match.groupdict()
     if arguments.get("target"):
         _check_target(arguments["target"], word)
-    four, six = _prefix(arguments.get("four"), 32, word), _prefix(arguments.get("six"), 128, word)
+    prefix4 = _prefix_length(arguments.get("prefix4"), 32, word)
+    prefix6 = _prefix_length(arguments.get("prefix6"), 128, word)
     network = None
     if name in ("ip4", "ip6"):
-        network = _network(arguments["address"], four if name == "ip4" else six, name, word)
-    return SpfTerm(word, QUALIFIERS[mechanism[1]], name, arguments.get("target"), network, four, six)
+        network = _network(arguments["address"], prefix4 if name == "ip4" else prefix6, name, word)
+    return SpfTerm(word, QUALIFIERS[mechanism[1]], name, arguments.get("target"), network, prefix4, prefix6)
 
 
-def _prefix(digits: str | None, most: int, word: str) -> int:
+def _prefix_length(digits: str | None, maximum: int, word: str) -> int:
     if digits is None:
-        return most
-    if (len(digits) > 1 and digits[0] == "0") or len(digits) > 3 or int(digits) > most:
-        raise SpfRecordBroken(f"The prefix length in {word!r} must be from 0 to {most}.")
+        return maximum
+    if (len(digits) > 1 and digits[0] == "0") or len(digits) > 3 or int(digits) > maximum:
+        raise SpfRecordBroken(f"The prefix length in {word!r} must be from 0 to {maximum}.")
     return int(digits)
 
 
@@ -390,8 +397,9 @@ def _check_target(spec: str, word: str) -> None:
 
 
 def _ends_in_top_label(pieces: list[str]) -> bool:
-    letters = "".join(piece if len(piece) == 1 else " " for piece in pieces)
-    label = re.search(r"\.[^.]+\.?$", letters)
+    # Escapes and macros become spaces, which are not allowed in a label.
+    literal = "".join(piece if len(piece) == 1 else " " for piece in pieces)
+    label = re.search(r"\.[^.]+\.?$", literal)
     return label is not None and TOP_LABEL.fullmatch(label[0]) is not None
 
 
@@ -401,17 +409,17 @@ def _pieces(spec: str) -> Iterator[str]:
     while offset < len(spec):
         piece = PIECE.match(spec, offset)
         macro = MACRO.fullmatch(piece[0]) if piece else None
-        if piece is None or (piece[0].startswith("%{") and (macro is None or _selects_no_labels(macro))):
+        if piece is None or (piece[0].startswith("%{") and (macro is None or _has_invalid_label_count(macro))):
             raise SpfRecordBroken(f"{spec!r} has a syntax error at {spec[offset:]!r}.")
         yield piece[0]
         offset = piece.end()
 
 
-def _selects_no_labels(macro: "re.Match[str]") -> bool:
+def _has_invalid_label_count(macro: "re.Match[str]") -> bool:
     return bool(macro[2]) and (len(macro[2]) > 3 or int(macro[2]) == 0)
 
 
-def _unmapped(address: str) -> Address:
+def _parse_address(address: str) -> Address:
     """Parse an address; an IPv4-mapped IPv6 address becomes the IPv4 address (RFC 7208 §5)."""
     parsed = ipaddress.ip_address(address)
     return (parsed.ipv4_mapped or parsed) if isinstance(parsed, ipaddress.IPv6Address) else parsed

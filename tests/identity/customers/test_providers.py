@@ -80,7 +80,7 @@ class ProviderBrowser:
 
     async def come_back(self, started, **fields):
         """Return from the provider to the callback; `started` is the response of `start`."""
-        request = self.provider.went(started.headers["location"])
+        request = self.provider.authorize(started.headers["location"])
         cookie = started.headers["set-cookie"].split(";")[0]
         query = urlencode({"code": "code", "state": request["state"], **fields})
         path = f"/projects/{self.auth.project.id}/auth/providers/callback?{query}"
@@ -221,7 +221,7 @@ async def test_a_sign_in_is_bound_to_the_browser_that_began_it(provider_browser,
     path = f"/projects/{auth.project.id}/auth/providers/callback"
     for cookie in ("", other_browser.headers["set-cookie"].split(";")[0]):
         fresh = await provider_browser.start()
-        parameters = provider.went(fresh.headers["location"])
+        parameters = provider.authorize(fresh.headers["location"])
         query = urlencode({"code": "code", "state": parameters["state"]})
         refused = await auth.client.request("GET", f"{path}?{query}", headers={"cookie": cookie})
         assert (refused.status_code, refused.json()["code"]) == (400, "flow_invalid")
@@ -381,7 +381,7 @@ async def test_apple_gets_a_signed_client_secret_and_posts_its_response(auth, pr
     await put(auth, "APPLE", provider.issuer, kind="APPLE", clientSecret=pem, teamId="TEAM", keyId="KEY")
     apple = ProviderBrowser(auth, provider, "APPLE")
     started = await apple.start()
-    parameters = provider.went(started.headers["location"])
+    parameters = provider.authorize(started.headers["location"])
     assert parameters["response_mode"] == "form_post"
     path = f"/projects/{auth.project.id}/auth/providers/callback"
     form = urlencode({"code": "code", "state": parameters["state"], "user": "{}"})
@@ -587,7 +587,7 @@ async def test_a_malformed_id_token_is_rejected(provider_browser, provider, toke
 async def test_an_access_token_with_invalid_characters_is_rejected(provider_browser, provider):
     """Defects: S12"""
     started = await provider_browser.start()
-    request = provider.went(started.headers["location"])
+    request = provider.authorize(started.headers["location"])
     assert request
     provider.raw["/token"] = json.dumps({"access_token": "a\r\nX-Evil: 1", "id_token": provider.id_token()}).encode()
     assert query_of(await provider_browser.come_back(started))["error"] == "provider_error"

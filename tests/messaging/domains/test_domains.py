@@ -275,7 +275,7 @@ async def test_a_deleted_domain_has_no_background_work(project, zone, clock, wor
     assert (await project.client.delete(f"/domains/{domain['id']}")).json() == {"deleted": True}
     assert (await project.client.delete(f"/domains/{domain['id']}")).status_code == 404
     assert await sending_domain(world.db, UUID(project.id), "gone.example.org") is None
-    zone.asked.clear()
+    zone.queries.clear()
     clock.move(2 * DAY)
     await work_off()
     assert zone.count("_dmarc.gone.example.org") == 0

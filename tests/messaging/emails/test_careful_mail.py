@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from postern.protocols.mail.smtp import ehlo_name
-from tests.protocols.mail.test_html_tokens import ours
+from tests.protocols.mail.test_html_tokens import own_tokens
 
 MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject": "Hello", "html": "<p>x</p>"}
 
@@ -123,7 +123,7 @@ async def test_the_inbox_embeds_images_and_removes_the_pixel(project, world):
     inbox_html = rewritten_html(row)
     assert inbox_html is not None
     assert "/t/o/" not in inbox_html
-    sources = [token[2]["src"] for token in ours(inbox_html) if token[:2] == ("start", "img")]
+    sources = [token[2]["src"] for token in own_tokens(inbox_html) if token[:2] == ("start", "img")]
     data_url = "data:image/png;base64," + base64.b64encode(b"png").decode()
     assert sources == [data_url, data_url, "cid:other"]
 

@@ -19,7 +19,7 @@ from postern.messaging.emails.system_mail import deliver_system_mail
 from postern.messaging.emails.transports import NoSmartHost
 from postern.platform.accounts.mailer import AccountMailRequest
 from tests.messaging.domains.test_domains import publish
-from tests.peers.ports import nobodys_port
+from tests.peers.ports import reserved_port
 from tests.peers.smtp_sink import Sink
 
 HTML = '<p>Dear {{name}}, <a href="https://acme.example/offer?a=1&amp;b=2">look</a></p>'
@@ -224,12 +224,12 @@ async def test_a_project_can_hold_ambiguous_sends(sender, sink, clock, work_off)
 
 
 async def test_mail_arrives_after_an_outage_of_the_relay(sender, zone, clock, work_off):
-    with nobodys_port() as port_socket:
+    with reserved_port() as port_socket:
         relays = [{"host": "127.0.0.1", "port": port_socket.getsockname()[1], "tls": "none"}]
         await sender.developer.patch("", {"settings": {"relays": relays}})
         sent = (await sender.client.post("/emails", MAIL)).json()
         assert sent["status"] in ("QUEUED", "DELAYED")
-        async with Sink(at=port_socket) as relay:
+        async with Sink(listener=port_socket) as relay:
             for _ in range(4):
                 clock.move(timedelta(minutes=7))
                 await work_off()

@@ -1,5 +1,5 @@
-// Prints what /docs shows, once it shows these words or why it shows nothing: node read.cjs FOLDER WORDS…
-// The folder holds bundle.js, start.js and openapi.json.
+// Prints the text of /docs as soon as it has all these words, or an error message: node read.cjs FOLDER WORDS…
+// FOLDER has bundle.js, start.js and openapi.json.
 const { JSDOM } = require("jsdom");
 const { readFileSync } = require("node:fs");
 
@@ -9,7 +9,7 @@ const { window } = new JSDOM('<!doctype html><body><div id="docs"></div></body>'
   runScripts: "outside-only", url: "http://postern.test/docs", pretendToBeVisual: true,
 });
 window.fetch = async (address) => {
-  if (String(address) !== "/openapi.json") throw new Error(`Nothing else is fetched: ${address}`);
+  if (String(address) !== "/openapi.json") throw new Error(`Only /openapi.json may be fetched: ${address}`);
   return new Response(document, { headers: { "content-type": "application/json" } });
 };
 window.eval(bundle);
@@ -17,8 +17,8 @@ window.eval(start);
 
 setInterval(() => {
   const text = window.document.body.textContent;
-  const refused = window.document.querySelector(".version-pragma__message, .errors");
-  if (!refused && !process.argv.slice(3).every((words) => text.includes(words))) return;
+  const hasError = window.document.querySelector(".version-pragma__message, .errors");
+  if (!hasError && !process.argv.slice(3).every((words) => text.includes(words))) return;
   console.log(text);
   process.exit(0);
 }, 100);

@@ -1,5 +1,5 @@
-// An identity provider made of Auth0's samlp: node idp.cjs '{"issuer": …}' serves /login and /logout.
-// It checks the signature of every request with `spCert`, and prints its port when it is ready.
+// An identity provider based on Auth0's samlp: node idp.cjs '{"issuer": …}' serves /login and /logout.
+// It verifies the signature of every request with `spCert`, and prints its port when it is ready.
 "use strict";
 const http = require("http");
 const samlp = require("samlp");

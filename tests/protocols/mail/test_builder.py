@@ -13,7 +13,7 @@ def block(**fields):
 
 
 def test_every_block_becomes_html_and_template_tags_are_kept():
-    made = render_builder(
+    rendered = render_builder(
         {
             "title": "News & more",
             "preview": "Soon {{ name }}",
@@ -66,21 +66,21 @@ def test_every_block_becomes_html_and_template_tags_are_kept():
         "Soon {{ name }}",
         "#ff0000",
     ):
-        assert piece in made, piece
-    text = compile_content(subject="s", html=made).render({"id": 5, "name": "Ada"}, send_id="S").text
+        assert piece in rendered, piece
+    text = compile_content(subject="s", html=rendered).render({"id": 5, "name": "Ada"}, send_id="S").text
     assert "Hi Ada & <all>" in text
     assert "Go (https://x.test/5?a=1&b=2)" in text
 
 
 def test_mjml_is_rendered_without_includes():
-    made = render_builder(
+    rendered = render_builder(
         {
             "mjml": "<mjml><mj-body><mj-section><mj-column><mj-text>{{ a }} & b</mj-text><mj-button href=\"https://x.test/{{ b|default('x') }}?a&b\">"  # noqa: E501
             "go</mj-button></mj-column></mj-section></mj-body></mjml>"
         }
     )
-    assert re.search(r"\{\{ a \}\} &(amp;)? b", made)
-    assert "https://x.test/{{ b|default('x') }}" in made
+    assert re.search(r"\{\{ a \}\} &(amp;)? b", rendered)
+    assert "https://x.test/{{ b|default('x') }}" in rendered
     for include in (
         '<mj-include path="/etc/passwd"/>',
         '<MJ-INCLUDE path="http://127.0.0.1/"/>',
@@ -123,7 +123,7 @@ def test_mjml_is_rendered_without_includes():
     ],
 )
 def test_an_invalid_document_is_refused_with_the_location(document, path):
-    with pytest.raises(BuilderInvalid) as refused:
+    with pytest.raises(BuilderInvalid) as raised:
         render_builder(document)
-    assert refused.value.errors[0].path == path
-    assert refused.value.status == 400
+    assert raised.value.errors[0].path == path
+    assert raised.value.status == 400

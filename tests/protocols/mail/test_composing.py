@@ -6,17 +6,17 @@ from postern.protocols.mail.templates.composing import ComposeRequest, MessageDr
 from postern.protocols.mail.templates.content import TrackingOptions
 
 NOW = 1_770_000_000
-RSA = Signer.load("acme.example", "one", generate_rsa())
-EDWARDS = Signer.load("acme.example", "two", generate_ed25519())
+RSA_SIGNER = Signer.load("acme.example", "one", generate_rsa())
+ED25519_SIGNER = Signer.load("acme.example", "two", generate_ed25519())
 TRACKING = TrackingOptions(base="https://mail.acme.example", key=b"k" * 32)
 
 
-def composed(orders):
-    return [compose(order, NOW) for order in orders]
+def composed(requests):
+    return [compose(request, NOW) for request in requests]
 
 
 def draft(number=0, **changes) -> MessageDraft:
-    given = {
+    fields = {
         "send_id": f"{number:032}",
         "values": {"name": f"Zoë {number}", "big": 2**53, "half": 0.5, "none": None, "list": [{"a": True}]},
         "sender": "Acme ✉ <hello@acme.example>",
@@ -31,12 +31,14 @@ def draft(number=0, **changes) -> MessageDraft:
         "list_id": "<news.acme.example>",
         "feedback_id": "a:b:c",
     }
-    return MessageDraft(**{**given, **changes})
+    return MessageDraft(**{**fields, **changes})
 
 
-def orders(count, *, words=None, signers=(RSA, EDWARDS), **changes) -> list[ComposeRequest]:
-    words = words or MessageTemplates("Hello {{name}}", '<a href="https://acme.example/{{name}}">{{name}}</a>', None)
-    return [ComposeRequest(words, draft(number, **changes), signers) for number in range(count)]
+def compose_requests(count, *, templates=None, signers=(RSA_SIGNER, ED25519_SIGNER), **changes) -> list[ComposeRequest]:
+    templates = templates or MessageTemplates(
+        "Hello {{name}}", '<a href="https://acme.example/{{name}}">{{name}}</a>', None
+    )
+    return [ComposeRequest(templates, draft(number, **changes), signers) for number in range(count)]
 
 
 def test_an_internal_error_fails_one_message_with_its_location(monkeypatch):
@@ -44,7 +46,7 @@ def test_an_internal_error_fails_one_message_with_its_location(monkeypatch):
         raise ZeroDivisionError
 
     monkeypatch.setattr(composing.mime, "compose", broken)
-    (made,) = composed(orders(1))
-    assert made.reason == "The message could not be composed: ZeroDivisionError."
-    assert made.trace
-    assert "in broken" in made.trace
+    (result,) = composed(compose_requests(1))
+    assert result.reason == "The message could not be composed: ZeroDivisionError."
+    assert result.trace
+    assert "in broken" in result.trace

@@ -20,7 +20,7 @@ from postern.protocols.mail.templates.links import (
 )
 from postern.protocols.mail.templates.template import RenderFailed, TemplateInvalid
 
-KEY, OLD = b"k" * 32, b"o" * 32
+KEY, OLD_KEY = b"k" * 32, b"o" * 32
 TRACKING = TrackingOptions(base="https://go.test", key=KEY)
 
 
@@ -47,9 +47,9 @@ def target(link: str, send_id: str = "S1") -> str:
     """The target of a tracked link, after a check of its signature."""
     parts = urlsplit(link)
     assert f"{parts.scheme}://{parts.netloc}{parts.path}" == f"https://go.test/t/c/{send_id}"
-    asked = parse_qs(parts.query, strict_parsing=True)
-    (url,), (signature,) = asked["u"], asked["s"]
-    assert verify_link([OLD, KEY], "c", send_id, signature, url)
+    query = parse_qs(parts.query, strict_parsing=True)
+    (url,), (signature,) = query["u"], query["s"]
+    assert verify_link([OLD_KEY, KEY], "c", send_id, signature, url)
     return url
 
 
@@ -58,17 +58,17 @@ def render(source: str, tracking: TrackingOptions | None = TRACKING, **values):
 
 
 def test_a_signature_covers_key_purpose_send_and_target():
-    made = sign_link(KEY, "c", "S1", "https://x.test/")
-    assert re.fullmatch(r"[A-Za-z0-9_-]{22}", made)
-    assert verify_link([KEY], "c", "S1", made, "https://x.test/")
-    assert verify_link([b"new", KEY], "c", "S1", made, "https://x.test/")
-    assert not verify_link([], "c", "S1", made, "https://x.test/")
-    assert not verify_link([OLD], "c", "S1", made, "https://x.test/")
-    assert not verify_link([KEY], "u", "S1", made, "https://x.test/")
-    assert not verify_link([KEY], "c", "S2", made, "https://x.test/")
-    assert not verify_link([KEY], "c", "S1", made, "https://x.test/2")
-    for wrong in ("", made[:-1], made + "A", made.swapcase(), "ü" * 22, "\ud800"):
-        assert not verify_link([KEY], "c", "S1", wrong, "https://x.test/")
+    signature = sign_link(KEY, "c", "S1", "https://x.test/")
+    assert re.fullmatch(r"[A-Za-z0-9_-]{22}", signature)
+    assert verify_link([KEY], "c", "S1", signature, "https://x.test/")
+    assert verify_link([b"new", KEY], "c", "S1", signature, "https://x.test/")
+    assert not verify_link([], "c", "S1", signature, "https://x.test/")
+    assert not verify_link([OLD_KEY], "c", "S1", signature, "https://x.test/")
+    assert not verify_link([KEY], "u", "S1", signature, "https://x.test/")
+    assert not verify_link([KEY], "c", "S2", signature, "https://x.test/")
+    assert not verify_link([KEY], "c", "S1", signature, "https://x.test/2")
+    for invalid in ("", signature[:-1], signature + "A", signature.swapcase(), "ü" * 22, "\ud800"):
+        assert not verify_link([KEY], "c", "S1", invalid, "https://x.test/")
 
 
 def test_tracked_links_keep_their_target_and_nothing_else_changes():
@@ -77,13 +77,13 @@ def test_tracked_links_keep_their_target_and_nothing_else_changes():
         '<a href="mailto:a@b.test">4</a><a href="tel:1">5</a><a href="#top">6</a><a name="x">7</a><a href="/local">8</a>'  # noqa: E501
         '<a data-track="false" href="https://quiet.test">9</a><abbr href="https://no.test">10</abbr></p>'
     )
-    found = anchors(render(source).html).hrefs
-    assert [target(link) for link in found[:3]] == [
+    hrefs = anchors(render(source).html).hrefs
+    assert [target(link) for link in hrefs[:3]] == [
         "https://x.test/a?b=1&c=2#d",
         "http://y.test",
         "https://z.test/q",
     ]
-    assert found[3:] == ["mailto:a@b.test", "tel:1", "#top", "", "/local", "https://quiet.test"]
+    assert hrefs[3:] == ["mailto:a@b.test", "tel:1", "#top", "", "/local", "https://quiet.test"]
     untracked = render(source, TrackingOptions(base="https://go.test", key=KEY, opens=False, clicks=False))
     assert anchors(untracked.html).hrefs[:3] == [
         "https://x.test/a?b=1&c=2#d",
@@ -99,7 +99,7 @@ def test_links_with_template_tags_are_rewritten_after_rendering():
         '<a {% if a > b %}class="q"{% endif %} href="https://y.test">4</a>'
         '{% for i in items %}<a href=\'https://x.test/i/{{ i|default("x") }}\'>5</a>{% endfor %}<a href="{{ unsubscribe_url }}">6</a>'  # noqa: E501
     )
-    made = render(
+    rendered = render(
         source,
         url="https://u.test/?a=1&b=2",
         id=7,
@@ -107,17 +107,17 @@ def test_links_with_template_tags_are_rewritten_after_rendering():
         bad="javascript:alert(1)",
         items=["1", "2"],
     )
-    found = anchors(made.html).hrefs
-    assert target(found[0]) == "https://u.test/?a=1&b=2"
-    assert target(found[1]) == 'https://x.test/7?q="><script>'
-    assert found[2] == "javascript:alert(1)"
-    assert [target(link) for link in found[3:6]] == [
+    hrefs = anchors(rendered.html).hrefs
+    assert target(hrefs[0]) == "https://u.test/?a=1&b=2"
+    assert target(hrefs[1]) == 'https://x.test/7?q="><script>'
+    assert hrefs[2] == "javascript:alert(1)"
+    assert [target(link) for link in hrefs[3:6]] == [
         "https://y.test",
         "https://x.test/i/1",
         "https://x.test/i/2",
     ]
-    assert found[6] == made.unsubscribe_url == unsubscribe_url("https://go.test", "S1", KEY)
-    assert "<script>" not in made.html
+    assert hrefs[6] == rendered.unsubscribe_url == unsubscribe_url("https://go.test", "S1", KEY)
+    assert "<script>" not in rendered.html
 
 
 URLS = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp")), max_size=60)
@@ -128,17 +128,17 @@ def test_any_link_target_is_preserved(rest):
     rest = rest.replace("{", "").replace("\ue000", "").strip()
     url = "https://x.test/" + rest
     constant = render(f'<a href="{html.escape(url)}">x</a>').html
-    rendered = render('<a href="{{ url }}">x</a>', url=url).html
-    assert target(anchors(constant).hrefs[0]) == target(anchors(rendered).hrefs[0]) == url
-    clicked = f"https://go.test/t/c/S1?u={quote(url, safe='')}&s={sign_link(KEY, CLICK, 'S1', url)}"
-    assert clicked in html.unescape(constant)
+    from_variable = render('<a href="{{ url }}">x</a>', url=url).html
+    assert target(anchors(constant).hrefs[0]) == target(anchors(from_variable).hrefs[0]) == url
+    click_url = f"https://go.test/t/c/S1?u={quote(url, safe='')}&s={sign_link(KEY, CLICK, 'S1', url)}"
+    assert click_url in html.unescape(constant)
 
 
 def test_links_in_html_from_a_variable_are_tracked():
-    made = render("<body>{{ body|safe }}</body>", body='<a href="https://x.test/{{ y }}">x</a>')
-    assert target(anchors(made.html).hrefs[0]) == "https://x.test/{{ y }}"
-    assert anchors(made.html).pixels == ["https://go.test/t/o/S1"]
-    assert made.text == "x (https://x.test/{{ y }})\n"
+    rendered = render("<body>{{ body|safe }}</body>", body='<a href="https://x.test/{{ y }}">x</a>')
+    assert target(anchors(rendered.html).hrefs[0]) == "https://x.test/{{ y }}"
+    assert anchors(rendered.html).pixels == ["https://go.test/t/o/S1"]
+    assert rendered.text == "x (https://x.test/{{ y }})\n"
 
 
 def test_a_value_cannot_forge_link_markers():
@@ -207,13 +207,13 @@ def test_content_is_rendered_for_every_recipient():
         html='<p>Hi {{ name }}</p><a href="{{ unsubscribeUrl }}">Leave</a>',
         shared_values={"shop": "Postern & Co", "name": "friend"},
     )
-    one = content.render({"name": "<Ada>"}, send_id="S1", tracking=TRACKING)
-    assert one.subject == "Hi <Ada> of Postern & Co"
-    assert "<p>Hi &lt;Ada&gt;</p>" in one.html
-    assert one.text == f"Hi <Ada>\n\nLeave ({one.unsubscribe_url})\n"
-    two = content.render({}, send_id="S2", tracking=TRACKING)
-    assert two.subject.startswith("Hi friend")
-    assert two.unsubscribe_url != one.unsubscribe_url
+    first = content.render({"name": "<Ada>"}, send_id="S1", tracking=TRACKING)
+    assert first.subject == "Hi <Ada> of Postern & Co"
+    assert "<p>Hi &lt;Ada&gt;</p>" in first.html
+    assert first.text == f"Hi <Ada>\n\nLeave ({first.unsubscribe_url})\n"
+    second = content.render({}, send_id="S2", tracking=TRACKING)
+    assert second.subject.startswith("Hi friend")
+    assert second.unsubscribe_url != first.unsubscribe_url
     assert compile_content(subject="s", text="T {{ x }}").render({"x": 1}, send_id="S").text == "T 1"
 
 
@@ -230,7 +230,7 @@ def test_an_error_has_the_line_of_the_template():
 
 
 def test_a_template_condition_in_a_tag_does_not_affect_the_text():
-    made = render(
+    rendered = render(
         '<img alt="{% if a %}A"{% else %}B"{% endif %} src="x"><p>Words</p>{% if a %}<style>{% endif %}</style>'
     )
-    assert "Words" in made.text
+    assert "Words" in rendered.text

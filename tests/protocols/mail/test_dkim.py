@@ -4,7 +4,7 @@ import re
 from base64 import b64decode
 from datetime import UTC, datetime
 
-import dkim as oracle
+import dkim as dkimpy
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, settings
@@ -23,24 +23,24 @@ from postern.protocols.mail.dkim import (
 )
 from postern.protocols.mail.mime import Message, compose
 
-RSA, EDWARDS = generate_rsa(), generate_ed25519()
-SIGNERS = [Signer.load("example.test", "one", RSA), Signer.load("example.test", "two", EDWARDS)]
+RSA, ED25519 = generate_rsa(), generate_ed25519()
+SIGNERS = [Signer.load("example.test", "one", RSA), Signer.load("example.test", "two", ED25519)]
 RECORDS = {
     b"one._domainkey.example.test.": key_record(RSA).encode(),
-    b"two._domainkey.example.test.": key_record(EDWARDS).encode(),
+    b"two._domainkey.example.test.": key_record(ED25519).encode(),
 }
 NOW = 1_770_000_000
 
 
-def verified(raw: bytes, index: int) -> bool:
+def is_verified(raw: bytes, index: int) -> bool:
     try:
-        return oracle.DKIM(raw).verify(idx=index, dnsfunc=lambda name, timeout=5: RECORDS.get(name))
-    except oracle.DKIMException:
+        return dkimpy.DKIM(raw).verify(idx=index, dnsfunc=lambda name, timeout=5: RECORDS.get(name))
+    except dkimpy.DKIMException:
         return False
 
 
-def composed(**changes) -> bytes:
-    given = {
+def composed_message(**changes) -> bytes:
+    fields = {
         "from_": parse_address("Ünï <a@example.test>"),
         "to": [parse_address("b@example.test")],
         "subject": "Grüße  an   alle",
@@ -53,15 +53,15 @@ def composed(**changes) -> bytes:
         "text": "Hello\n",
         "html": "<p>Hello</p>",
     }
-    return compose(Message(**{**given, **changes}))
+    return compose(Message(**{**fields, **changes}))
 
 
 def test_both_signatures_verify_and_come_first():
-    raw = sign(composed(), SIGNERS, now=NOW)
+    raw = sign(composed_message(), SIGNERS, now=NOW)
     assert raw.count(b"DKIM-Signature: ") == 2
     assert raw.startswith(b"DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed;")
-    assert verified(raw, 0)
-    assert verified(raw, 1)
+    assert is_verified(raw, 0)
+    assert is_verified(raw, 1)
     assert max(map(len, raw.partition(b"\r\nFrom:")[0].split(b"\r\n"))) <= 90
 
 
@@ -72,7 +72,7 @@ def test_both_signatures_verify_and_come_first():
 @settings(max_examples=60, deadline=None)
 def test_any_message_with_crlf_line_ends_verifies(body, fields):
     body = body.replace(b"\r", b"").replace(b"\n", b"\r\n").replace(b"\0", b"")
-    # On the wire every line ends with CRLF, the last one too (RFC 5321 §4.1.1.4).
+    # In SMTP every line ends with CRLF, the last one too (RFC 5321 §4.1.1.4).
     body = body and body + b"\r\n"
     head = b"".join(
         b"%s:  some \t text %d\r\n  folded \r\n" % (name, n) for n, name in enumerate(dict.fromkeys(fields))
@@ -80,20 +80,20 @@ def test_any_message_with_crlf_line_ends_verifies(body, fields):
     if b"From" not in fields:
         head += b"From: a@example.test\r\n"
     raw = sign(head + b"\r\n" + body, SIGNERS, now=NOW)
-    assert verified(raw, 0)
-    assert verified(raw, 1)
+    assert is_verified(raw, 0)
+    assert is_verified(raw, 1)
 
 
 def test_a_changed_octet_in_a_signed_part_fails():
-    plain = composed()
+    plain = composed_message()
     raw = sign(plain, SIGNERS, now=NOW)
     start = len(raw) - len(plain)
     for needle in (b"Hello", b"a@example", b"b@example", b"One-Click", b"2026", b"1@example", b"multipart"):
-        place = raw.find(needle, start)
-        assert place > 0, needle
-        flipped = raw[:place] + bytes([raw[place] ^ 1]) + raw[place + 1 :]
-        assert not verified(flipped, 0), needle
-        assert not verified(flipped, 1), needle
+        offset = raw.find(needle, start)
+        assert offset > 0, needle
+        changed = raw[:offset] + bytes([raw[offset] ^ 1]) + raw[offset + 1 :]
+        assert not is_verified(changed, 0), needle
+        assert not is_verified(changed, 1), needle
 
 
 @pytest.mark.parametrize(
@@ -101,13 +101,13 @@ def test_a_changed_octet_in_a_signed_part_fails():
     ["From", "To", "Cc", "Subject", "Date", "Reply-To", "Message-ID", "List-Unsubscribe", "MIME-Version"],
 )
 def test_signed_fields_cannot_be_added_again(name):
-    raw = sign(composed(), SIGNERS, now=NOW)
-    assert not verified(f"{name}: added@example.test\r\n".encode() + raw, 0)
+    raw = sign(composed_message(), SIGNERS, now=NOW)
+    assert not is_verified(f"{name}: added@example.test\r\n".encode() + raw, 0)
 
 
 def test_whitespace_changes_by_relays_do_not_break_signatures():
     raw = sign(b"From: a@example.test\r\nSubject: a  b\r\n\r\nHello  you \r\n\r\n\r\n", SIGNERS, now=NOW)
-    assert verified(
+    assert is_verified(
         raw.replace(b"Subject: a  b", b"subject:\r\n a\tb").replace(b"Hello  you \r\n\r\n\r\n", b"Hello you\r\n"),
         0,
     )
@@ -130,7 +130,7 @@ def test_body_canonicalization(body, canonical):
     assert canonical_body(body) == canonical
 
 
-def by_the_letter(body):
+def canonical_body_by_rfc_6376(body):
     """RFC 6376 §3.4.4, line by line."""
     lines = [re.sub(rb"[ \t]+", b" ", re.sub(rb"[ \t]+\Z", b"", line)) for line in body.split(b"\r\n")]
     while lines and not lines[-1]:
@@ -141,10 +141,10 @@ def by_the_letter(body):
 @given(st.lists(st.sampled_from([b" ", b"\t", b"\r\n", b"a", b"b=", b" c", b"d ", b"\xa0"]), max_size=25).map(b"".join))
 @settings(max_examples=500, deadline=None)
 def test_any_body_is_canonicalized_as_rfc_6376_defines(body):
-    assert canonical_body(body) == by_the_letter(body)
-    if body.strip(b" \t\r\n"):  # dkimpy makes a line of an empty body, and expects that the last line has its end.
-        whole = body + b"\r\n"
-        assert canonical_body(whole) == oracle.canonicalization.Relaxed.canonicalize_body(whole)
+    assert canonical_body(body) == canonical_body_by_rfc_6376(body)
+    if body.strip(b" \t\r\n"):  # dkimpy adds a line to an empty body, and expects a line end at the end.
+        complete = body + b"\r\n"
+        assert canonical_body(complete) == dkimpy.canonicalization.Relaxed.canonicalize_body(complete)
 
 
 def test_the_test_vector_of_rfc_8463():
@@ -170,10 +170,10 @@ def test_the_test_vector_of_rfc_8463():
         b"Hi.\r\n\r\nWe lost the game.  Are you hungry yet?\r\n\r\nJoe.\r\n"
     )
     records = {b"brisbane._domainkey.football.example.com.": key_record(key).encode()}
-    assert oracle.DKIM(message + mail).verify(dnsfunc=lambda name, timeout=5: records.get(name))
-    ours = sign(mail, [Signer("football.example.com", "brisbane", key)], now=1528637909)
-    assert b"bh=2jUSOH9NhtVGCQWNr9BrIAPreKQjO6Sn7XIkfJVOzv8=" in ours
-    assert oracle.DKIM(ours).verify(dnsfunc=lambda name, timeout=5: records.get(name))
+    assert dkimpy.DKIM(message + mail).verify(dnsfunc=lambda name, timeout=5: records.get(name))
+    signed = sign(mail, [Signer("football.example.com", "brisbane", key)], now=1528637909)
+    assert b"bh=2jUSOH9NhtVGCQWNr9BrIAPreKQjO6Sn7XIkfJVOzv8=" in signed
+    assert dkimpy.DKIM(signed).verify(dnsfunc=lambda name, timeout=5: records.get(name))
 
 
 def test_keys_that_cannot_sign_are_refused():

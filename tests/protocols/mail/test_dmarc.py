@@ -57,12 +57,12 @@ def test_records_are_parsed_leniently(text, fields):
     "text",
     ["", "p=reject; v=DMARC1", "v=dmarc1; p=reject", "v=DMARC2; p=none", "v=DMARC1 p=none", "v=spf1 -all"],
 )
-def test_only_the_version_is_strict(text):
+def test_a_record_without_the_exact_version_is_ignored(text):
     assert parse(text) is None
 
 
 @given(st.text(max_size=80).map("v=DMARC1;".__add__))
-def test_anything_after_the_version_is_a_record(text):
+def test_any_text_after_the_version_is_a_record(text):
     assert parse(text) is not None
 
 
@@ -84,12 +84,12 @@ def test_a_tree_walk_queries_at_most_eight_names():
 
 async def test_a_tree_walk_queries_each_name_once(zone, resolver):
     await walk(resolver, "a.b.c.d.e.f.g.h.i.j.mail.example.com")
-    assert len(zone.asked) == 8
+    assert len(zone.queries) == 8
     assert set(zone.counts().values()) == {1}
 
 
 ORGANIZATIONS = [
-    # records by name, domain asked, organizational domain (RFC 9989 §4.10.2 and appendix B)
+    # records by name, queried domain, its organizational domain (RFC 9989 §4.10.2 and appendix B)
     ({}, "mail.example.com", "mail.example.com"),
     ({"example.com": "p=none"}, "mail.example.com", "example.com"),
     ({"mail.example.com": "p=none", "example.com": "p=none"}, "mail.example.com", "example.com"),
@@ -121,7 +121,7 @@ POLICIES = [
     ({"com": "p=reject; psd=y"}, "mail.example.com", ("com", Policy.REJECT)),
     ({"com": "p=reject; psd=y", "example.com": "p=none"}, "mail.example.com", ("example.com", Policy.NONE)),
     ({"example.com": "rua=mailto:a@example.com"}, "example.com", ("example.com", Policy.NONE)),
-    # A record between the two decides nothing: it is neither the domain's nor the organization's.
+    # The record of a domain between the queried and the organizational domain is not used.
     ({"b.example.com": "p=reject", "example.com": "p=none"}, "a.b.example.com", ("example.com", Policy.NONE)),
 ]  # fmt: skip
 
@@ -130,8 +130,8 @@ POLICIES = [
 async def test_the_policy_that_applies(zone, resolver, records, domain, expected):
     for name, tags in records.items():
         zone.add(f"_dmarc.{name}", "TXT", f"v=DMARC1; {tags}")
-    found = await discover(resolver, domain)
-    assert (found.domain, found.policy) == expected
+    discovery = await discover(resolver, domain)
+    assert (discovery.domain, discovery.policy) == expected
 
 
 async def test_no_record_and_several_records_mean_no_policy(zone, resolver):
@@ -151,5 +151,5 @@ async def test_a_failed_lookup_is_not_an_absent_record(zone, resolver, fault):
 
 
 def test_psd_records_determine_the_organizational_domain():
-    steps = [TreeWalkRecord("co.example", DmarcRecord(psd=PublicSuffix.YES))]
-    assert organizational_domain("a.b.c.co.example", steps) == "c.co.example"
+    walked = [TreeWalkRecord("co.example", DmarcRecord(psd=PublicSuffix.YES))]
+    assert organizational_domain("a.b.c.co.example", walked) == "c.co.example"

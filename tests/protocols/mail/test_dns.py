@@ -75,9 +75,9 @@ async def test_nxdomain_and_nodata_are_permanent(resolver):
 @pytest.mark.parametrize("fault", ["servfail", "refuse", "silence"])
 async def test_failures_are_temporary_and_never_an_absent_record(zone, resolver, fault):
     getattr(zone, fault)("example.com", "TXT")
-    asking = hasty(zone) if fault == "silence" else resolver
+    failing = hasty(zone) if fault == "silence" else resolver
     with pytest.raises(DnsUnavailable):
-        await asking.txt("example.com")
+        await failing.txt("example.com")
     assert await resolver.mx("example.com")
     zone.heal()
     assert await resolver.txt("example.com") == ["v=spf1 -all"]
@@ -110,21 +110,21 @@ async def test_the_next_server_is_used_if_the_first_fails(zone):
 
 
 async def test_truncated_responses_are_retried_over_tcp(zone, resolver):
-    long = "x" * 4_000
-    zone.add("long.example.com", "TXT", long)
-    assert await resolver.txt("long.example.com") == [long]
-    assert [each.tcp for each in zone.asked if each.name == "long.example.com"] == [False, True]
+    text = "x" * 4_000
+    zone.add("long.example.com", "TXT", text)
+    assert await resolver.txt("long.example.com") == [text]
+    assert [query.tcp for query in zone.queries if query.name == "long.example.com"] == [False, True]
 
 
 async def test_invalid_names_are_not_queried(zone, resolver):
-    long = ".".join(["abcdefgh"] * 40)
-    for name in ("a..example.com", "x" * 64 + ".example.com", "ünïcode.example.com", long):
+    too_long = ".".join(["abcdefgh"] * 40)
+    for name in ("a..example.com", "x" * 64 + ".example.com", "ünïcode.example.com", too_long):
         with pytest.raises(NoSuchRecord):
             await resolver.txt(name)
     assert zone.count() == 0
 
 
-async def test_a_backslash_in_a_name_is_no_escape():
+async def test_a_backslash_in_a_name_is_not_an_escape():
     assert as_dns_name(r"\065.example").labels[0] == rb"\065"
 
 
@@ -154,16 +154,18 @@ async def test_the_cache_is_used_only_on_request(zone, resolver):
 async def test_authoritative_servers_are_queried_directly(zone):
     old = ZONE.replace("192.0.2.1", "192.0.2.9") + "elsewhere.example.net. A 192.0.2.77"
     async with dns_zone(old) as ordinary:
-        # The ordinary server knows who is authoritative, and an old address.
+        # The ordinary server has the NS record of the zone, and an old address.
         resolver = patient(ordinary, authority_port=zone.port, private_authorities=True)
-        fresh = await resolver.authoritative("deep.mail.example.com")
+        authoritative = await resolver.authoritative("deep.mail.example.com")
         assert await resolver.a("mail.example.com") == ["192.0.2.9"]
-        assert await fresh.a("mail.example.com") == ["192.0.2.1"]
-        assert await fresh.a("away.example.com") == ["192.0.2.77"], "aliases out of the zone are followed"
+        assert await authoritative.a("mail.example.com") == ["192.0.2.1"]
+        assert await authoritative.a("away.example.com") == ["192.0.2.77"], "aliases into other zones are followed"
         with pytest.raises(NoSuchRecord):
-            await fresh.a("nowhere.example.com")
+            await authoritative.a("nowhere.example.com")
         zone.servfail()
-        assert await fresh.a("mail.example.com") == ["192.0.2.9"], "a broken authority falls back"
+        assert await authoritative.a("mail.example.com") == ["192.0.2.9"], (
+            "the ordinary server is queried if the authoritative one fails"
+        )
 
 
 async def test_an_authoritative_server_at_a_private_address_is_not_queried(zone):
@@ -179,6 +181,6 @@ def test_nameservers_are_configurable():
         Nameserver("2620:fe::9", 53),
     ]
     assert parse_nameservers("") == []
-    for wrong in ("localhost", "127.0.0.1:0", "127.0.0.1:x", "1.2.3.4:70000", "[::1]:x"):
+    for invalid in ("localhost", "127.0.0.1:0", "127.0.0.1:x", "1.2.3.4:70000", "[::1]:x"):
         with pytest.raises(ValueError):
-            parse_nameservers(wrong)
+            parse_nameservers(invalid)

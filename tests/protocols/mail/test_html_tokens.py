@@ -23,19 +23,19 @@ from postern.protocols.mail.templates.links import (
 from postern.protocols.mail.templates.template import RenderFailed
 
 
-def ours(source: str) -> list[tuple]:
-    """Start tags with their attributes, end tags, comments, and the characters between them."""
-    found: list[tuple] = []
+def own_tokens(source: str) -> list[tuple]:
+    """The tokens of our tokenizer: start tags with attributes, end tags, comments, and the texts between them."""
+    result: list[tuple] = []
     for token in tokens(source):
         if token.kind is HtmlTokenKind.START:
             values: dict[str, str] = {}
-            for each in attributes(source, token):
-                values.setdefault(each.name, each.value)
-            found.append(("start", token.name, values))
+            for attribute in attributes(source, token):
+                values.setdefault(attribute.name, attribute.value)
+            result.append(("start", token.name, values))
         elif token.kind is HtmlTokenKind.END:
-            found.append(("end", token.name))
+            result.append(("end", token.name))
         elif token.kind is HtmlTokenKind.COMMENT:
-            found.append(("comment",))
+            result.append(("comment",))
         else:
             written = source[token.start : token.end]
             text = (
@@ -43,18 +43,18 @@ def ours(source: str) -> list[tuple]:
                 if token.kind is HtmlTokenKind.TEXT
                 else written.replace("\r\n", "\n").replace("\r", "\n")
             )
-            found.append(("text", text.replace("\0", "").replace("\ufffd", "")))
-    return joined(found)
+            result.append(("text", text.replace("\0", "").replace("\ufffd", "")))
+    return joined(result)
 
 
-def joined(found: list[tuple]) -> list[tuple]:
+def joined(tokens: list[tuple]) -> list[tuple]:
     """The same tokens with adjacent texts joined."""
     result: list[tuple] = []
-    for each in found:
-        if each[0] == "text" and result and result[-1][0] == "text":
-            result[-1] = ("text", result[-1][1] + each[1])
-        elif each != ("text", ""):
-            result.append(each)
+    for token in tokens:
+        if token[0] == "text" and result and result[-1][0] == "text":
+            result[-1] = ("text", result[-1][1] + token[1])
+        elif token != ("text", ""):
+            result.append(token)
     return result
 
 
@@ -65,30 +65,30 @@ class RecordingTokenizer(HTMLTokenizer):
         for token in super().__iter__():
             kind = token["type"]
             if kind == tokenTypes["StartTag"]:
-                self.found.append(("start", token["name"], dict(token["data"])))
+                self.recorded.append(("start", token["name"], dict(token["data"])))
             elif kind == tokenTypes["EndTag"]:
-                self.found.append(("end", token["name"]))
+                self.recorded.append(("end", token["name"]))
             elif kind in (tokenTypes["Comment"], tokenTypes["Doctype"]):
-                self.found.append(("comment",))
+                self.recorded.append(("comment",))
             elif kind in (tokenTypes["Characters"], tokenTypes["SpaceCharacters"]):
-                self.found.append(("text", token["data"].replace("\0", "").replace("\ufffd", "")))
+                self.recorded.append(("text", token["data"].replace("\0", "").replace("\ufffd", "")))
             yield token
 
 
-class Oracle(html5lib.HTMLParser):
-    """The parser tells its tokenizer where raw text and foreign content begin."""
+class RecordingParser(html5lib.HTMLParser):
+    """A parser with a RecordingTokenizer. The parser tells its tokenizer where raw text and foreign content begin."""
 
     def mainLoop(self):
         self.tokenizer.__class__ = RecordingTokenizer
-        self.tokenizer.found = self.found = []
+        self.tokenizer.recorded = self.recorded = []
         super().mainLoop()
 
 
-def theirs(source: str) -> list[tuple]:
+def html5lib_tokens(source: str) -> list[tuple]:
     """The tokens of html5lib."""
-    parser = Oracle()
+    parser = RecordingParser()
     parser.parse(source)
-    return joined(parser.found)
+    return joined(parser.recorded)
 
 
 QUERIES = [
@@ -106,7 +106,7 @@ SHAPES = [
     "<a data-href=x hRef='{}' />", '<a\0 href="{}">', '<a href="{}', "<a href='{}' ", "<a href={}", '<ab href="{}">',
     '<a href="{}"/ class=y>', "<a href>{}</a>", "<a href=>{}</a>", '<a h\0ref="{}">', '<a href="{}" = >',
 ]  # fmt: skip
-AROUND = [
+CONTEXTS = [
     "{}", "<!-- {} -->{}", "<!--{}--!>{}", "<!-->{}-->", "<!--->{}-->", "<!---!>{}-->{}",
     "<!--[if mso]>{}<![endif]-->{}",
     "<![if !mso]>{}<![endif]>", "<script>{}</script>{}", "<script><!--{}<script>{}</script>{}--></script>{}",
@@ -121,33 +121,33 @@ AROUND = [
 ]  # fmt: skip
 
 
-def odd_links(number: int) -> list[str]:
+def unusual_links(number: int) -> list[str]:
     """Links in unusual forms, the same in every run."""
-    chance = random.Random(7)
-    made: list[str] = []
+    generator = random.Random(7)
+    sources: list[str] = []
     for _ in range(number):
-        link = chance.choice(SHAPES).replace("{}", "https://shop.example/?" + chance.choice(QUERIES))
-        other = chance.choice(SHAPES).replace("{}", "https://other.example/?" + chance.choice(QUERIES))
-        outer = chance.choice(AROUND)
-        made.append(outer.replace("{}", link, 1).replace("{}", other) + "x</a>")
-    return made
+        link = generator.choice(SHAPES).replace("{}", "https://shop.example/?" + generator.choice(QUERIES))
+        other = generator.choice(SHAPES).replace("{}", "https://other.example/?" + generator.choice(QUERIES))
+        outer = generator.choice(CONTEXTS)
+        sources.append(outer.replace("{}", link, 1).replace("{}", other) + "x</a>")
+    return sources
 
 
 def test_unusual_links_are_parsed_as_by_html5lib():
     """
     Defects: M3
     """
-    for source in odd_links(1_000):
-        assert ours(source) == theirs(source), source
+    for source in unusual_links(1_000):
+        assert own_tokens(source) == html5lib_tokens(source), source
     for shape in SHAPES:
         for query in QUERIES:
             source = shape.replace("{}", query)
-            assert ours(source) == theirs(source), source
+            assert own_tokens(source) == html5lib_tokens(source), source
 
 
 PIECES = st.sampled_from(
     [
-        *AROUND, *SHAPES, *QUERIES,
+        *CONTEXTS, *SHAPES, *QUERIES,
         "<a ", "href", "=", '"', "'", ">", "/", "<", "&", "<!--", "-->", "--!>", "--", "</", "</a>", "<script",
         "</script",
         "<style>", "</style>", "<title>", "</title>", "<svg>", "</svg>", "]]>", "\r", "\n", " ", "\0", "!", "?", "#",
@@ -163,13 +163,13 @@ def test_any_html_is_parsed_as_by_html5lib(source):
     Defects: M3
     """
     source = source.encode("utf-8", "replace").decode()
-    # Only a parser's tree tells whether HTML within `svg` is still open when a CDATA section comes.
+    # Without a parser's tree the tokenizer cannot know whether HTML inside `svg` is still open at a CDATA section.
     assume("CDATA" not in source or ("foreignObject" not in source and "annotation" not in source))
-    assert ours(source) == theirs(source)
+    assert own_tokens(source) == html5lib_tokens(source)
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"),
+    ("written", "target"),
     [
         ('"https://shop.example/?id=1&currency=EUR"', "https://shop.example/?id=1&currency=EUR"),
         ('"https://shop.example/?id=1&section=2&region=eu&timestamp=3"', "https://shop.example/?id=1&section=2&region=eu&timestamp=3"),
@@ -181,28 +181,28 @@ def test_any_html_is_parsed_as_by_html5lib(source):
         ('"https://x.test/é?q=\'"', "https://x.test/é?q='"),
     ],
 )  # fmt: skip
-def test_a_tracked_link_keeps_the_target_of_the_attribute(written, meant):
+def test_a_tracked_link_keeps_the_target_of_the_attribute(written, target):
     """
     Defects: M3
     """
     content = compile_content(subject="S", html=f"<p><a class=x href={written}>x</a>")
     tracking = TrackingOptions(base="https://go.test", key=b"k" * 32)
-    assert targets(content.render({}, send_id="S1", tracking=tracking).html) == [meant]
-    assert content.render({}, send_id="S1").text == f"x ({meant})\n"
-    rendered = compile_content(subject="S", html="<a href={{ url }}>x</a>")
-    assert targets(rendered.render({"url": meant}, send_id="S1", tracking=tracking).html) == [meant]
-    brought = compile_content(subject="S", html="{{ html|safe }}")
+    assert targets(content.render({}, send_id="S1", tracking=tracking).html) == [target]
+    assert content.render({}, send_id="S1").text == f"x ({target})\n"
+    with_url = compile_content(subject="S", html="<a href={{ url }}>x</a>")
+    assert targets(with_url.render({"url": target}, send_id="S1", tracking=tracking).html) == [target]
+    with_variable = compile_content(subject="S", html="{{ html|safe }}")
     html = f"<a href={written}>x</a>"
-    assert targets(brought.render({"html": html}, send_id="S1", tracking=tracking).html) == [meant]
+    assert targets(with_variable.render({"html": html}, send_id="S1", tracking=tracking).html) == [target]
 
 
 def targets(html: str) -> list[str]:
     """The targets of the tracked links of a message."""
-    hrefs = [token[2]["href"] for token in theirs(html) if token[:2] == ("start", "a")]
+    hrefs = [token[2]["href"] for token in html5lib_tokens(html) if token[:2] == ("start", "a")]
     return [parse_qs(urlsplit(href).query, strict_parsing=True)["u"][0] for href in hrefs]
 
 
-def test_text_that_is_no_link_is_not_changed():
+def test_text_that_only_looks_like_a_link_is_not_changed():
     """
     Defects: M3
     """
@@ -227,8 +227,8 @@ def test_a_template_condition_in_a_tag_chooses_between_tracked_links():
     content = compile_content(subject="S", html=source)
     tracking = TrackingOptions(base="https://go.test", key=b"k" * 32)
     for vip, first in ((True, "https://vip.test/"), (False, "https://all.test/")):
-        made = content.render({"vip": vip}, send_id="S1", tracking=tracking)
-        assert targets(made.html) == [first, "https://y.test/"]
+        rendered = content.render({"vip": vip}, send_id="S1", tracking=tracking)
+        assert targets(rendered.html) == [first, "https://y.test/"]
 
 
 def test_the_body_tag_is_found_as_the_html_standard_defines():
@@ -258,34 +258,37 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(
-    ("entry", "piece"),
+    ("process", "piece"),
     [(text_from_html, piece) for piece in HOSTILE]
     + [(compile_links, piece) for piece in HOSTILE if re.search(r"<a|href|body|\{|&", piece)],
 )
-def test_parsing_takes_linear_time(entry, piece):
+def test_parsing_takes_linear_time(process, piece):
     """Twice the html takes at most two and a half times as long, up to a megabyte.
 
     Defects: S3
     """
     prefix = "{{a}}" if "{" in piece else ""
-    half, whole = (prefix + piece * (size // len(piece)) for size in (500_000, 1_000_000))
-    assert_growth(entry, half, whole)
+    half, full = (prefix + piece * (size // len(piece)) for size in (500_000, 1_000_000))
+    assert_linear(process, half, full)
 
 
-def assert_growth(entry, half: str, whole: str) -> None:
-    """The whole takes at most two and a half times as long as the half; measured again where the machine was busy."""
+def assert_linear(process, half: str, full: str) -> None:
+    """`full`, which is twice as long as `half`, takes at most two and a half times as long to process.
+
+    A measurement that fails is repeated up to three times, because the machine may have been busy.
+    """
     measured: list[tuple[float, float]] = []
     while not measured or (len(measured) < 4 and measured[-1][1] > max(2.5 * measured[-1][0], 0.1)):
-        measured.append((seconds_of(entry, half), seconds_of(entry, whole)))
-    # What takes less than a tenth of a second is lost in the noise.
+        measured.append((seconds_of(process, half), seconds_of(process, full)))
+    # Times below a tenth of a second vary too much.
     assert measured[-1][1] <= max(2.5 * measured[-1][0], 0.1), measured
 
 
-def seconds_of(entry, source: str) -> float:
-    """Processor time to tokenize once."""
+def seconds_of(process, source: str) -> float:
+    """Processor time of one call."""
     start = time.process_time()
     try:
-        entry(source)
+        process(source)
     except TooManyLinks:
         pass
     return time.process_time() - start
@@ -293,7 +296,7 @@ def seconds_of(entry, source: str) -> float:
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_values_are_processed_in_linear_time(piece):
-    """Html from the values of a recipient is processed in one pass too.
+    """The html in a recipient's values is processed in one pass too.
 
     Defects: S3
     """
@@ -306,4 +309,4 @@ def test_hostile_values_are_processed_in_linear_time(piece):
         except (RenderFailed, TooManyLinksRendered):
             pass
 
-    assert_growth(render, *(piece * (size // len(piece)) for size in (100_000, 200_000)))
+    assert_linear(render, *(piece * (size // len(piece)) for size in (100_000, 200_000)))

@@ -12,11 +12,13 @@ NAMES = [
     "a", "name", "A_1", "_", "__class__", "Namé", "a-b", "a.b", "true", "none", "not", "loop", "self", "range",
     "values", "import", "block", "now", "dict", "unsubscribe_url", "undefined", "e", "with",
 ]  # fmt: skip
-HOLES = st.sampled_from(NAMES).flatmap(
+PLACEHOLDERS = st.sampled_from(NAMES).flatmap(
     lambda name: st.sampled_from([f"{{{{{name}}}}}", f"{{{{ {name} }}}}", f"{{{{  {name}}}}}", f"{{{{- {name} -}}}}"])
 )
 PIECES = (
-    HOLES | st.sampled_from(["{", "}}", "{#", "#}", "{% raw %}", "<style>", "\n", " ", "{ {a} }"]) | st.text(max_size=4)
+    PLACEHOLDERS
+    | st.sampled_from(["{", "}}", "{#", "#}", "{% raw %}", "<style>", "\n", " ", "{ {a} }"])
+    | st.text(max_size=4)
 )
 SOURCES = st.lists(PIECES, max_size=8).map("".join)
 VALUES = st.dictionaries(
@@ -29,27 +31,27 @@ VALUES = st.dictionaries(
 @settings(max_examples=1_500, deadline=None)
 @given(source=SOURCES, values=VALUES)
 def test_the_result_equals_that_of_the_engine(source, values):
-    made = fill_placeholders(source, values)
-    if made is None:
+    filled = fill_placeholders(source, values)
+    if filled is None:
         return
     try:
-        assert compile_template(source, OutputFormat.TEXT).render(values) == made
+        assert compile_template(source, OutputFormat.TEXT).render(values) == filled
         compile_template(source, OutputFormat.HTML).render(values)
-    except (TemplateInvalid, RenderFailed) as refused:
-        raise AssertionError(f"filled as {made!r}, but refused") from refused
+    except (TemplateInvalid, RenderFailed) as error:
+        raise AssertionError(f"filled as {filled!r}, but the engine rejects it") from error
 
 
 def test_names_with_a_special_meaning_are_left_to_the_engine():
-    """The words of the engine's language and its functions, whatever their values are."""
+    """Keywords and functions of the engine are not filled in, even if there is a value with that name."""
     for name in sorted(set(re.findall(r"\w+", " ".join(NAMES)))):
         for values in ({}, {name: "x"}):
             source = f"{{{{ {name} }}}}"
-            made = fill_placeholders(source, values)
+            filled = fill_placeholders(source, values)
             try:
                 rendered = compile_template(source, OutputFormat.TEXT).render(values)
             except (TemplateInvalid, RenderFailed):
                 rendered = None
-            assert made in (None, rendered), name
+            assert filled in (None, rendered), name
 
 
 def test_ordinary_mail_is_rendered_without_the_engine():

@@ -13,15 +13,17 @@ from postern.protocols.mail.transports.relay import (
 )
 
 
-def half() -> float:
+def no_jitter() -> float:
+    """The random number for which the jitter is zero."""
     return 0.5
 
 
 def shaper(**limits) -> RateShaper:
-    return RateShaper(RelayServer(host="relay.example", **limits), half)
+    return RateShaper(RelayServer(host="relay.example", **limits), no_jitter)
 
 
-# What happens, and then: open?, does the next caller get in?
+# Signals (f: a connection failed, c: connected, t: an attempt is allowed, digits: seconds pass), and then whether the
+# circuit breaker is open and whether it allows an attempt.
 CIRCUIT = [
     ("", False, True),
     ("f", False, True),
@@ -31,17 +33,17 @@ CIRCUIT = [
     ("ffcff", False, True),
     ("ffcfff", True, False),
     ("fff1", False, True),  # The pause is over: one trial.
-    ("fff1t", True, False),  # … and only one.
+    ("fff1t", True, False),  # Only one attempt is allowed.
     ("fff1tc", False, True),
     ("fff1tf", True, False),
     ("fff1tf1", True, False),  # The second pause is longer.
     ("fff1tf2", False, True),
-    ("fff1t2", False, True),  # A trial that never reports does not block the next.
+    ("fff1t2", False, True),  # A trial without a result does not prevent the next one.
 ]
 
 
-@pytest.mark.parametrize(("signals", "is_open", "admits"), CIRCUIT)
-def test_the_circuit_breaker(signals, is_open, admits):
+@pytest.mark.parametrize(("signals", "is_open", "allows"), CIRCUIT)
+def test_the_circuit_breaker(signals, is_open, allows):
     subject, now = shaper(), 1_000.0
     for signal in signals:
         if signal == "f":
@@ -53,7 +55,7 @@ def test_the_circuit_breaker(signals, is_open, admits):
         else:
             now += int(signal) * 1.0
     assert subject.circuit_open(now) is is_open
-    assert subject.allows_attempt(now) is admits
+    assert subject.allows_attempt(now) is allows
 
 
 def test_pauses_double_up_to_the_maximum():
@@ -62,29 +64,31 @@ def test_pauses_double_up_to_the_maximum():
         subject.failed(now)
         pauses.append(subject.seconds_to_next_trial(now))
         now += subject.seconds_to_next_trial(now)
-    opened = pauses[FAILURES_TO_OPEN - 1 :]
-    assert opened[:5] == pytest.approx([1, 2, 4, 8, 16])
-    assert opened[-1] == pytest.approx(LONGEST_PAUSE)
+    open_pauses = pauses[FAILURES_TO_OPEN - 1 :]
+    assert open_pauses[:5] == pytest.approx([1, 2, 4, 8, 16])
+    assert open_pauses[-1] == pytest.approx(LONGEST_PAUSE)
 
 
-def test_a_421_halves_the_rate_at_once_other_deferrals_only_in_a_row():
+def test_a_421_halves_the_rate_at_once_and_other_deferrals_only_in_a_row():
     subject = shaper(max_connections=8, per_second=100)
     subject.deferred(421, 10.0)
     assert (subject.connections, subject.per_second) == (4, 50)
     subject.deferred(421, 10.5)
-    assert (subject.connections, subject.per_second) == (4, 50), "what was under way counts once"
+    assert (subject.connections, subject.per_second) == (4, 50), (
+        "messages that were already being sent do not count again"
+    )
     for _ in range(DEFERRALS_TO_SLOW - 1):
         subject.deferred(451, 12.0)
     assert subject.connections == 4
     subject.accepted()
     for _ in range(DEFERRALS_TO_SLOW - 1):
         subject.deferred(450, 13.0)
-    assert subject.connections == 4, "an acceptance breaks the row"
+    assert subject.connections == 4, "an accepted message resets the count of deferrals"
     subject.deferred(452, 13.0)
     assert (subject.connections, subject.per_second) == (2, 25)
     for _ in range(50):
         subject.deferred(550, 20.0)
-    assert subject.connections == 2, "a rejection is no sign of pressure"
+    assert subject.connections == 2, "rejections do not slow down"
 
 
 @pytest.mark.parametrize("configured", [None, 1_000.0, 2.0])

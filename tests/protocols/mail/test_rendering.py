@@ -29,11 +29,11 @@ from postern.protocols.mail.templates.rendering import (
     RenderRequest,
     encode_frame,
 )
-from tests.protocols.mail.test_composing import EDWARDS, NOW, RSA, composed, draft, orders
+from tests.protocols.mail.test_composing import ED25519_SIGNER, NOW, RSA_SIGNER, compose_requests, composed, draft
 
 SLOW = "{% for x in xs %}{{ big|replace('a', 'bb')|replace('b', 'aa')|length }}{% endfor %}"
 SLOW_VALUES = {"xs": [1] * 200, "big": "a" * 250_000}
-"""Little fuel, much time."""
+"""A template and values that need few steps of the engine and much processor time."""
 
 
 @asynccontextmanager
@@ -46,43 +46,48 @@ async def one_process():
 
 
 @asynccontextmanager
-async def several(most=2):
-    processes = RenderProcesses(most)
+async def render_processes(count=2):
+    processes = RenderProcesses(count)
     try:
         yield processes
     finally:
         await processes.aclose()
 
 
-async def made(process, wanted):
-    return (await process.request(wanted, now=NOW)).composed
+async def compose_in(process, requests):
+    return (await process.request(requests, now=NOW)).composed
 
 
 async def test_render_processes_give_the_same_messages_as_this_process():
-    first, second = orders(20), orders(3, words=MessageTemplates("Another", None, "{{name}} & co."), signers=(EDWARDS,))
-    expected = [composed(each) for each in (first, second)]
-    assert all(each.reason is None and b"DKIM-Signature" in each.message for group in expected for each in group)
-    async with one_process() as apart:
-        assert await asyncio.gather(made(apart, first), made(apart, second)) == expected
-        assert await made(apart, [*second, *first]) == [*expected[1], *expected[0]]
-        assert await made(apart, orders(1, signers=())) == [
-            ComposeResult(message=compose_unsigned(*orders(1)[0][:2])[0], subject="Hello Zoë 0")
+    first, second = (
+        compose_requests(20),
+        compose_requests(3, templates=MessageTemplates("Another", None, "{{name}} & co."), signers=(ED25519_SIGNER,)),
+    )
+    expected = [composed(requests) for requests in (first, second)]
+    assert all(
+        result.reason is None and b"DKIM-Signature" in result.message for results in expected for result in results
+    )
+    async with one_process() as process:
+        assert await asyncio.gather(compose_in(process, first), compose_in(process, second)) == expected
+        assert await compose_in(process, [*second, *first]) == [*expected[1], *expected[0]]
+        assert await compose_in(process, compose_requests(1, signers=())) == [
+            ComposeResult(message=compose_unsigned(*compose_requests(1)[0][:2])[0], subject="Hello Zoë 0")
         ]
 
 
 async def test_an_error_of_one_message_affects_no_other():
     bad = [
-        ComposeRequest(MessageTemplates("{{ 1 / n }}"), draft(values={"n": 0}), (RSA,)),
-        ComposeRequest(MessageTemplates("{% if %}"), draft(), (RSA,)),
-        ComposeRequest(MessageTemplates("x"), draft(sender="nobody"), (RSA,)),
-        ComposeRequest(MessageTemplates("x"), draft(message_id="a\r\nb"), (RSA,)),
+        ComposeRequest(MessageTemplates("{{ 1 / n }}"), draft(values={"n": 0}), (RSA_SIGNER,)),
+        ComposeRequest(MessageTemplates("{% if %}"), draft(), (RSA_SIGNER,)),
+        ComposeRequest(MessageTemplates("x"), draft(sender="nobody"), (RSA_SIGNER,)),
+        ComposeRequest(MessageTemplates("x"), draft(message_id="a\r\nb"), (RSA_SIGNER,)),
     ]
-    good = orders(2)
-    async with several() as apart:
-        answers = await apart.compose_all([good[0], *bad, good[1]], now=NOW)
-    assert answers == composed([good[0], *bad, good[1]])
-    assert [each.reason is None for each in answers] == [True, False, False, False, False, True]
-    assert all(each.trace is None and not each.message for each in answers[1:-1])
+    good = compose_requests(2)
+    async with render_processes() as processes:
+        results = await processes.compose_all([good[0], *bad, good[1]], now=NOW)
+    assert results == composed([good[0], *bad, good[1]])
+    assert [result.reason is None for result in results] == [True, False, False, False, False, True]
+    assert all(result.trace is None and not result.message for result in results[1:-1])
 
 
 def nested(levels):
@@ -92,53 +97,55 @@ def nested(levels):
     return value
 
 
-@pytest.mark.parametrize("value", [2**70, nested(5_000), "\ud800"], ids=["large", "deep", "half a pair"])
+@pytest.mark.parametrize("value", [2**70, nested(5_000), "\ud800"], ids=["large", "deep", "surrogate"])
 async def test_a_message_that_cannot_be_serialised_fails_with_a_reason(value):
     """Defects: S1"""
-    bad = orders(1, values={"name": value})
-    async with several() as apart:
-        answers = await apart.compose_all([*orders(2), *bad], now=NOW)
-        assert answers[:2] == composed(orders(2))
-        # Which of the two is met first depends on the version of Python.
-        assert re.search("not plain JSON|nested more than", answers[2].reason)
+    bad = compose_requests(1, values={"name": value})
+    async with render_processes() as processes:
+        results = await processes.compose_all([*compose_requests(2), *bad], now=NOW)
+        assert results[:2] == composed(compose_requests(2))
+        # Which of the two limits is exceeded first depends on the version of Python.
+        assert re.search("not plain JSON|nested more than", results[2].reason)
         with pytest.raises(Invalid):
-            await apart.call("p", "check_message", "{{name}}", None, "", {"name": value}, "1")
+            await processes.call("p", "check_message", "{{name}}", None, "", {"name": value}, "1")
 
 
-@pytest.mark.parametrize(("limit", "most"), [("KNOWN_SIGNERS", 3), ("KNOWN_CHARACTERS", 40)])
-async def test_caches_are_cleared_at_their_limits(monkeypatch, limit, most):
-    monkeypatch.setattr(rendering, limit, most)
-    wanted = [
-        orders(2, words=MessageTemplates(f"Number {n} of {{{{name}}}}"), signers=(RSA, EDWARDS)[n % 2 :])
+@pytest.mark.parametrize(("limit", "value"), [("CACHED_SIGNERS", 3), ("CACHED_CHARACTERS", 40)])
+async def test_caches_are_cleared_at_their_limits(monkeypatch, limit, value):
+    monkeypatch.setattr(rendering, limit, value)
+    groups = [
+        compose_requests(
+            2, templates=MessageTemplates(f"Number {n} of {{{{name}}}}"), signers=(RSA_SIGNER, ED25519_SIGNER)[n % 2 :]
+        )
         for n in range(5)
     ]
-    async with one_process() as apart:
-        for group in [*wanted, *wanted]:
-            assert await made(apart, group) == composed(group)
-        assert len(apart._signers) <= 4
+    async with one_process() as process:
+        for group in [*groups, *groups]:
+            assert await compose_in(process, group) == composed(group)
+        assert len(process._signers) <= 4
 
 
 async def test_many_short_templates_take_bounded_memory(monkeypatch):
-    monkeypatch.setattr(rendering, "KNOWN_CHARACTERS", 10_000)
-    async with one_process() as apart:
-        for group in range(10):
-            wanted = [ComposeRequest(MessageTemplates(f"{group}{number}"), draft(number)) for number in range(10)]
-            assert await made(apart, wanted) == composed(wanted)
-        assert len(apart._templates) < 50
+    monkeypatch.setattr(rendering, "CACHED_CHARACTERS", 10_000)
+    async with one_process() as process:
+        for batch in range(10):
+            requests = [ComposeRequest(MessageTemplates(f"{batch}{number}"), draft(number)) for number in range(10)]
+            assert await compose_in(process, requests) == composed(requests)
+        assert len(process._templates) < 50
 
 
 async def test_a_killed_process_is_replaced_and_its_work_repeated():
     """Defects: S1"""
-    group = orders(50)
-    async with several() as apart:
-        await apart.compose_all(group[:1], now=NOW)
-        for each in apart.process_ids:
-            os.kill(each, signal.SIGKILL)
-        assert await apart.compose_all(group, now=NOW) == composed(group)
-        waiting = asyncio.create_task(apart.compose_all(group, now=NOW))
+    group = compose_requests(50)
+    async with render_processes() as processes:
+        await processes.compose_all(group[:1], now=NOW)
+        for process_id in processes.process_ids:
+            os.kill(process_id, signal.SIGKILL)
+        assert await processes.compose_all(group, now=NOW) == composed(group)
+        waiting = asyncio.create_task(processes.compose_all(group, now=NOW))
         await asyncio.sleep(0)
-        for each in apart.process_ids:
-            os.kill(each, signal.SIGKILL)
+        for process_id in processes.process_ids:
+            os.kill(process_id, signal.SIGKILL)
         assert await waiting == composed(group)
 
 
@@ -148,21 +155,21 @@ from postern.protocols.mail.templates import composing, render_process
 
 original = composing.content_of
 
-def content_of(templates, *, reached=composing.no_report):
-    content = original(templates, reached=reached)
+def content_of(templates, *, report_part=composing.no_report):
+    content = original(templates, report_part=report_part)
     if "crash" in templates.subject:
-        reached("html")
+        report_part("html")
         signal.raise_signal(signal.SIGSEGV)
     return content
 
 composing.content_of = content_of
 render_process.main()
 """
-"""Stands for a fault in a native library: no input that causes one is known to get this far."""
+"""A program that simulates a fault in a native library, because no input is known that causes one."""
 
 
 class CrashingChildren:
-    """Render processes that can be made to crash."""
+    """Starts render processes that run the program CRASHING."""
 
     def start(self, *, low):
         popen = subprocess.Popen
@@ -191,14 +198,14 @@ async def crashing():
 
 async def test_a_message_that_crashes_a_process_fails_alone():
     """Defects: S1"""
-    good = orders(5)
+    good = compose_requests(5)
     bad = ComposeRequest(MessageTemplates("crash {{name}}", "<p>x</p>"), draft(9), (), "bad")
-    async with crashing() as apart:
-        answers = await apart.compose_all([*good[:2], bad, *good[2:]], now=NOW)
-        assert [*answers[:2], *answers[3:]] == composed(good)
-        assert "template_crashed" in answers[2].reason
+    async with crashing() as processes:
+        results = await processes.compose_all([*good[:2], bad, *good[2:]], now=NOW)
+        assert [*results[:2], *results[3:]] == composed(good)
+        assert "template_crashed" in results[2].reason
         with pytest.raises(Problem) as crashed:
-            await apart.call("bad", "check_message", "crash", "<p>x</p>", None, {}, "1")
+            await processes.call("bad", "check_message", "crash", "<p>x</p>", None, {}, "1")
         assert crashed.value.code() == "template_crashed"
         assert crashed.value.errors[0].path == "/html"
 
@@ -206,40 +213,40 @@ async def test_a_message_that_crashes_a_process_fails_alone():
 async def test_a_project_that_keeps_crashing_processes_is_isolated():
     """Defects: S1"""
     bad = [ComposeRequest(MessageTemplates(f"crash {n}", "<p>x</p>"), draft(n), (), "bad") for n in range(3)]
-    good = orders(3)
-    async with crashing() as apart:
-        answers = await apart.compose_all([*bad, *good], now=NOW)
-        assert [type(each) for each in answers[:3]] == [ComposeResult, ComposeResult, NeedsOwnProcess]
-        assert answers[3:] == composed(good)
-        assert apart.has_own_process("bad")
-        assert not apart.has_own_process("")
-        shared = sorted(apart.process_ids)
-        assert "template_crashed" in (await apart.compose(bad[2], now=NOW)).reason
+    good = compose_requests(3)
+    async with crashing() as processes:
+        results = await processes.compose_all([*bad, *good], now=NOW)
+        assert [type(result) for result in results[:3]] == [ComposeResult, ComposeResult, NeedsOwnProcess]
+        assert results[3:] == composed(good)
+        assert processes.has_own_process("bad")
+        assert not processes.has_own_process("")
+        shared = sorted(processes.process_ids)
+        assert "template_crashed" in (await processes.compose(bad[2], now=NOW)).reason
         with pytest.raises(Problem):
-            await apart.call("bad", "check_message", "crash", "<p>x</p>", None, {}, "1")
-        assert {*shared} <= {*apart.process_ids}, "the shared processes live on"
+            await processes.call("bad", "check_message", "crash", "<p>x</p>", None, {}, "1")
+        assert {*shared} <= {*processes.process_ids}, "the shared processes still run"
         assert (
-            await apart.compose(ComposeRequest(MessageTemplates("fine"), draft(9), (), "bad"), now=NOW)
+            await processes.compose(ComposeRequest(MessageTemplates("fine"), draft(9), (), "bad"), now=NOW)
         ).reason is None
-        waiting = [asyncio.create_task(apart.compose(each, now=NOW)) for each in bad * 20]
-        answers = await asyncio.gather(*waiting, return_exceptions=True)
-        assert any(isinstance(each, RenderingBusy) for each in answers)
+        waiting = [asyncio.create_task(processes.compose(request, now=NOW)) for request in bad * 20]
+        results = await asyncio.gather(*waiting, return_exceptions=True)
+        assert any(isinstance(result, RenderingBusy) for result in results)
 
 
 async def test_too_much_processor_time_is_refused_with_the_location(monkeypatch):
     """Defects: S1, S3"""
-    words = MessageTemplates("s", SLOW)
-    good = orders(3)
-    async with several() as apart:
-        bad = ComposeRequest(words, draft(values=SLOW_VALUES), (), "bad")
-        answers = await apart.compose_all([good[0], bad, *good[1:]], now=NOW)
-        assert [answers[0], *answers[2:]] == composed(good)
-        assert "template_too_expensive" in answers[1].reason
-        with pytest.raises(Problem) as refused:
-            await apart.call("bad", "check_message", "s", SLOW, None, SLOW_VALUES, "1")
-        assert refused.value.code() == "template_too_expensive"
-        assert refused.value.errors[0].path == "/html"
-        assert apart.has_own_process("bad")
+    templates = MessageTemplates("s", SLOW)
+    good = compose_requests(3)
+    async with render_processes() as processes:
+        bad = ComposeRequest(templates, draft(values=SLOW_VALUES), (), "bad")
+        results = await processes.compose_all([good[0], bad, *good[1:]], now=NOW)
+        assert [results[0], *results[2:]] == composed(good)
+        assert "template_too_expensive" in results[1].reason
+        with pytest.raises(Problem) as raised:
+            await processes.call("bad", "check_message", "s", SLOW, None, SLOW_VALUES, "1")
+        assert raised.value.code() == "template_too_expensive"
+        assert raised.value.errors[0].path == "/html"
+        assert processes.has_own_process("bad")
 
 
 async def test_too_much_memory_is_refused(monkeypatch):
@@ -247,16 +254,16 @@ async def test_too_much_memory_is_refused(monkeypatch):
     monkeypatch.setattr(
         sys.modules[__name__], "CRASHING", CRASHING.replace("signal.raise_signal(signal.SIGSEGV)", "bytearray(2**32)")
     )
-    async with crashing() as apart:
-        with pytest.raises(Problem) as refused:
-            await apart.call("p", "check_message", "crash", "<p>x</p>", None, {}, "1")
-        assert refused.value.code() == "template_too_expensive"
-        assert refused.value.errors[0].path == "/html"
-        answers = await apart.compose_all(
-            [ComposeRequest(MessageTemplates("crash"), draft(), (), "p"), *orders(1)], now=NOW
+    async with crashing() as processes:
+        with pytest.raises(Problem) as raised:
+            await processes.call("p", "check_message", "crash", "<p>x</p>", None, {}, "1")
+        assert raised.value.code() == "template_too_expensive"
+        assert raised.value.errors[0].path == "/html"
+        results = await processes.compose_all(
+            [ComposeRequest(MessageTemplates("crash"), draft(), (), "p"), *compose_requests(1)], now=NOW
         )
-        assert "template_too_expensive" in answers[0].reason
-        assert await apart.compose_all(orders(1), now=NOW) == composed(orders(1))
+        assert "template_too_expensive" in results[0].reason
+        assert await processes.compose_all(compose_requests(1), now=NOW) == composed(compose_requests(1))
 
 
 def test_a_process_has_limits_and_no_secrets(monkeypatch):
@@ -275,36 +282,36 @@ def test_a_process_has_limits_and_no_secrets(monkeypatch):
 
 
 async def test_a_cancelled_call_does_not_affect_the_next():
-    async with one_process() as apart:
-        await made(apart, orders(1))
-        given_up = asyncio.create_task(made(apart, orders(20)))
+    async with one_process() as process:
+        await compose_in(process, compose_requests(1))
+        cancelled_call = asyncio.create_task(compose_in(process, compose_requests(20)))
         await asyncio.sleep(0)
-        next_one = asyncio.create_task(made(apart, orders(3)))
+        next_call = asyncio.create_task(compose_in(process, compose_requests(3)))
         await asyncio.sleep(0)
-        given_up.cancel()
+        cancelled_call.cancel()
         with pytest.raises(asyncio.CancelledError):
-            await given_up
-        assert await next_one == composed(orders(3))
+            await cancelled_call
+        assert await next_call == composed(compose_requests(3))
 
 
 async def test_waiting_calls_fail_when_the_processes_are_closed():
-    apart = RenderProcess()
-    await made(apart, orders(1))
-    waiting = asyncio.create_task(made(apart, orders(500)))
+    processes = RenderProcess()
+    await compose_in(processes, compose_requests(1))
+    waiting = asyncio.create_task(compose_in(processes, compose_requests(500)))
     await asyncio.sleep(0)
-    await apart.aclose()
+    await processes.aclose()
     with pytest.raises(ProcessDied):
         await waiting
     with pytest.raises(ProcessDied):
-        await made(apart, orders(1))
-    assert apart.process_id is None
+        await compose_in(processes, compose_requests(1))
+    assert processes.process_id is None
 
 
 def test_a_process_exits_if_its_parent_dies_during_a_request():
     frame = encode_frame(RenderRequest(1, NOW, False, [], [], [], []))
-    for left in (frame[:2], frame[:-1], frame + frame[:-1]):
+    for received in (frame[:2], frame[:-1], frame + frame[:-1]):
         child = RenderChild()
-        child.socket.sendall(left)
+        child.socket.sendall(received)
         child.socket.shutdown(1)
         assert child.process.wait(120) == 0
         child.end()
@@ -317,7 +324,7 @@ async def test_a_process_exits_if_its_parent_has_exited():
     child.end()
 
 
-GREEDY = """
+EXITS_AFTER_ONE_REQUEST = """
 from postern.protocols.mail.templates import render_process
 
 render_process.RESIDENT_BYTES = 1
@@ -327,44 +334,44 @@ render_process.main()
 
 async def test_a_process_that_has_grown_is_replaced(monkeypatch):
     """Defects: S1"""
-    monkeypatch.setattr(sys.modules[__name__], "CRASHING", GREEDY)
-    async with crashing() as apart:
-        await apart.compose_all(orders(1), now=NOW)
-        before = apart.process_ids
-        assert await apart.compose_all(orders(2), now=NOW) == composed(orders(2))
-        assert apart.process_ids != before
+    monkeypatch.setattr(sys.modules[__name__], "CRASHING", EXITS_AFTER_ONE_REQUEST)
+    async with crashing() as processes:
+        await processes.compose_all(compose_requests(1), now=NOW)
+        before = processes.process_ids
+        assert await processes.compose_all(compose_requests(2), now=NOW) == composed(compose_requests(2))
+        assert processes.process_ids != before
 
 
 async def test_processes_are_started_early_and_idle_ones_are_preferred():
-    async with several(3) as apart:
-        await apart.start()
-        assert len(apart.process_ids) == 3
-        first = asyncio.create_task(apart.compose_all(orders(300), now=NOW))
+    async with render_processes(3) as processes:
+        await processes.start()
+        assert len(processes.process_ids) == 3
+        first = asyncio.create_task(processes.compose_all(compose_requests(300), now=NOW))
         await asyncio.sleep(0)
-        assert await apart.compose_all(orders(2), now=NOW) == composed(orders(2))
+        assert await processes.compose_all(compose_requests(2), now=NOW) == composed(compose_requests(2))
         assert not first.done()
-        assert await first == composed(orders(300))
+        assert await first == composed(compose_requests(300))
 
 
-NOISY = """
+PRINTING = """
 from postern.protocols.mail.templates import composing, render_process
 
 compose = render_process.compose
 
-def noisy(*given, **named):
+def printing_compose(*arguments, **named):
     print("Something to say.", flush=True)
-    return compose(*given, **named)
+    return compose(*arguments, **named)
 
-render_process.compose = noisy
+render_process.compose = printing_compose
 render_process.main()
 """
 
 
 async def test_printed_output_does_not_corrupt_responses(monkeypatch, capfd):
-    monkeypatch.setattr(sys.modules[__name__], "CRASHING", NOISY)
-    async with crashing() as apart:
+    monkeypatch.setattr(sys.modules[__name__], "CRASHING", PRINTING)
+    async with crashing() as processes:
         for _ in range(2):
-            assert await apart.compose_all(orders(2), now=NOW) == composed(orders(2))
+            assert await processes.compose_all(compose_requests(2), now=NOW) == composed(compose_requests(2))
     assert capfd.readouterr().err.count("Something to say.") == 4
 
 
@@ -375,15 +382,15 @@ def test_the_limits_of_one_item_are_far_below_those_of_a_request():
 
 
 async def test_the_memory_of_the_parent_does_not_count():
-    """A program inherits the largest resident size of the process that started it (`ru_maxrss`).
+    """A process inherits the largest resident size of its parent (`ru_maxrss`), so that value is not used.
 
     Defects: S1
     """
-    ballast = bytearray(b"x" * 4096) * (render_process.RESIDENT_BYTES // 4096 + 20_000)
-    async with one_process() as apart:
-        await made(apart, orders(1))
-        del ballast
-        first = apart.process_id
+    large_object = bytearray(b"x" * 4096) * (render_process.RESIDENT_BYTES // 4096 + 20_000)
+    async with one_process() as process:
+        await compose_in(process, compose_requests(1))
+        del large_object
+        first = process.process_id
         for _ in range(5):
-            assert await made(apart, orders(1)) == composed(orders(1))
-        assert apart.process_id == first
+            assert await compose_in(process, compose_requests(1)) == composed(compose_requests(1))
+        assert process.process_id == first

@@ -17,13 +17,13 @@ from postern.protocols.mail.smtp import (
     connect,
 )
 from postern.protocols.mail.transports.transport import LONGEST_DIALOGUE, Accepted, Deferred, Envelope, Rejected
-from tests.peers.ports import nobodys_port
+from tests.peers.ports import reserved_port
 from tests.peers.smtp_sink import Behaviour, Sink, client_context, server_context
 
 MESSAGE = b"Message-ID: <1@a.test>\r\nSubject: Hello\r\n\r\nHello\r\n"
 SHORT = timedelta(seconds=0.15)
-HASTY = Timeouts(greeting=SHORT, command=SHORT)
-"""For peers that say nothing; with those that answer, how busy the machine is must not decide."""
+SHORT_TIMEOUTS = Timeouts(greeting=SHORT, command=SHORT)
+"""For servers that never reply. Servers that reply get the default timeouts, because the machine may be slow."""
 
 
 def envelope(*recipients: str, mail_from: str = "b@a.test", **more) -> Envelope:
@@ -43,8 +43,9 @@ async def deliver(sink: Sink, to: Envelope, message: bytes = MESSAGE, **more):
         await connection.quit()
 
 
-def kinds(outcome) -> list[str]:
-    return [type(one).__name__ for one in outcome.results]
+def result_names(outcome) -> list[str]:
+    """The class names of the results."""
+    return [type(result).__name__ for result in outcome.results]
 
 
 async def test_the_commands_of_a_transaction():
@@ -85,9 +86,9 @@ async def test_each_recipient_has_its_own_outcome(pipelining):
         outcome = await deliver(
             sink, envelope("a@b.test", "tempfail@b.test", "permfail@b.test", "many@b.test", "c@b.test")
         )
-        assert kinds(outcome) == ["Accepted", "Deferred", "Rejected", "Deferred", "Accepted"]
-        assert [one.enhanced for one in outcome.results] == ["2.0.0", "4.2.0", "5.1.1", "", "2.0.0"]
-        assert [one.recipients for one in sink.messages] == [("a@b.test", "c@b.test")]
+        assert result_names(outcome) == ["Accepted", "Deferred", "Rejected", "Deferred", "Accepted"]
+        assert [result.enhanced for result in outcome.results] == ["2.0.0", "4.2.0", "5.1.1", "", "2.0.0"]
+        assert [message.recipients for message in sink.messages] == [("a@b.test", "c@b.test")]
 
 
 @pytest.mark.parametrize("pipelining", [True, False])
@@ -104,41 +105,41 @@ async def test_each_recipient_has_its_own_outcome(pipelining):
         ({"DOT": b"421 4.3.2 Bye"}, ("a@b.test",), ["Deferred 4.3.2"]),
     ],
 )
-async def test_the_meaning_of_each_rejection(pipelining, replies, to, expected):
+async def test_the_results_after_a_rejection_in_each_phase(pipelining, replies, to, expected):
     async with Sink(Behaviour(pipelining=pipelining, replies=replies)) as sink:
         connection = await connect(peer(sink))
         outcome = await connection.send(envelope(*to), MESSAGE)
-        assert [f"{type(one).__name__} {one.enhanced}" for one in outcome.results] == expected
+        assert [f"{type(result).__name__} {result.enhanced}" for result in outcome.results] == expected
         assert not outcome.ambiguous
         assert sink.messages == []
         sink.behaviour.replies = {}
-        leaving = any(reply.startswith(b"421") for reply in replies.values())
-        assert connection.usable is not leaving
-        if not leaving:
-            # The next message on the same connection is none the worse for it.
+        closes = any(reply.startswith(b"421") for reply in replies.values())
+        assert connection.usable is not closes
+        if not closes:
+            # The next message on the same connection is accepted.
             again = await connection.send(envelope(), MESSAGE)
-            assert kinds(again) == ["Accepted"]
+            assert result_names(again) == ["Accepted"]
             assert len(sink.messages) == 1
         await connection.quit()
 
 
 async def test_a_server_that_accepts_data_without_recipients_gets_an_empty_message():
-    async with Sink(Behaviour(open_ear=True)) as sink:
+    async with Sink(Behaviour(accept_data_without_recipients=True)) as sink:
         connection = await connect(peer(sink))
         outcome = await connection.send(envelope("permfail@b.test", "tempfail@b.test"), MESSAGE)
-        assert kinds(outcome) == ["Rejected", "Deferred"]
+        assert result_names(outcome) == ["Rejected", "Deferred"]
         assert sink.messages == []
-        assert kinds(await connection.send(envelope(), MESSAGE)) == ["Accepted"]
-        assert [one.raw for one in sink.messages] == [MESSAGE]
+        assert result_names(await connection.send(envelope(), MESSAGE)) == ["Accepted"]
+        assert [message.raw for message in sink.messages] == [MESSAGE]
         await connection.quit()
 
 
 async def test_a_server_that_accepts_data_without_a_sender_is_disconnected():
-    """MAIL refused, RCPT and DATA taken: a dot there could deliver an empty message."""
-    broken = {"MAIL": b"550 5.7.1 No", "UNASKED": b"250 2.1.5 Ok"}
-    async with Sink(Behaviour(open_ear=True, replies=broken)) as sink:
+    """If a server rejects MAIL but accepts RCPT and DATA, the final dot could deliver an empty message."""
+    replies = {"MAIL": b"550 5.7.1 No", "OUT_OF_ORDER": b"250 2.1.5 Ok"}
+    async with Sink(Behaviour(accept_data_without_recipients=True, replies=replies)) as sink:
         connection = await connect(peer(sink))
-        assert kinds(await connection.send(envelope(), MESSAGE)) == ["Rejected"]
+        assert result_names(await connection.send(envelope(), MESSAGE)) == ["Rejected"]
         assert not connection.usable
         assert sink.messages == []
 
@@ -148,11 +149,13 @@ async def test_dot_stuffing(body):
     async with Sink() as sink:
         head = b"Subject: x\r\n\r\n"
         await deliver(sink, envelope(), head + body)
-        whole = head + body
-        assert [one.raw for one in sink.messages] == [whole if whole.endswith(b"\r\n") else whole + b"\r\n"]
+        message = head + body
+        assert [received.raw for received in sink.messages] == [
+            message if message.endswith(b"\r\n") else message + b"\r\n"
+        ]
 
 
-SMUGGLES = [
+FALSE_ENDS = [
     head + dot + tail
     for head in (b"\n", b"\r", b"\r\n", b"\r\n\0", b"\n\r", b"")
     for dot in (b".", b"..")
@@ -160,46 +163,47 @@ SMUGGLES = [
 ]
 
 
-@pytest.mark.parametrize("sloppy", [True, False])
-async def test_no_body_smuggles_a_second_message(sloppy):
-    """Refused, or one message; whatever the server takes for an end."""
-    async with Sink(Behaviour(sloppy=sloppy)) as sink:
+@pytest.mark.parametrize("accept_bare_line_ends", [True, False])
+async def test_no_body_smuggles_a_second_message(accept_bare_line_ends):
+    """Each message is rejected or received as one message, even by a server that accepts bare CR or LF as line ends."""
+    async with Sink(Behaviour(accept_bare_line_ends=accept_bare_line_ends)) as sink:
         connection = await connect(peer(sink))
         sent = 0
-        for end in SMUGGLES:
+        for end in FALSE_ENDS:
             second = b"MAIL FROM:<evil@a.test>\r\nRCPT TO:<victim@b.test>\r\nDATA\r\nSubject: evil\r\n\r\nevil\r\n"
             outcome = await connection.send(envelope(), b"Subject: x\r\n\r\nbody" + end + second + b".\r\nQUIT\r\n")
             sent += isinstance(outcome.results[0], Accepted)
         await connection.quit()
         assert len(sink.messages) == sent
-        assert {one.sender for one in sink.messages} <= {"b@a.test"}
-        assert not any(one.startswith("MAIL FROM:<evil") for one in sink.commands)
+        assert {message.sender for message in sink.messages} <= {"b@a.test"}
+        assert not any(command.startswith("MAIL FROM:<evil") for command in sink.commands)
 
 
 async def test_messages_that_the_server_does_not_support_are_not_sent():
     async with Sink(Behaviour(size=100, smtputf8=False, eightbit=False)) as sink:
         connection = await connect(peer(sink))
 
-        async def refused(to: Envelope, message: bytes = MESSAGE) -> list[str]:
-            return [f"{type(one).__name__} {one.enhanced}" for one in (await connection.send(to, message)).results]
+        async def results_of(to: Envelope, message: bytes = MESSAGE) -> list[str]:
+            outcome = await connection.send(to, message)
+            return [f"{type(result).__name__} {result.enhanced}" for result in outcome.results]
 
-        assert await refused(envelope(), MESSAGE + b"x" * 100) == ["Rejected 5.3.4"]
-        assert await refused(envelope(), MESSAGE + b"\xc3\xa4\r\n") == ["Rejected 5.6.3"]
-        assert await refused(envelope(needs_smtputf8=True)) == ["Rejected 5.6.7"]
-        assert await refused(envelope(mail_from="grün@a.test")) == ["Rejected 5.6.7"]
-        assert await refused(envelope("grün@b.test", "x@müller.test")) == ["Rejected 5.6.7", "Accepted 2.0.0"]
-        assert await refused(envelope("grün@b.test")) == ["Rejected 5.6.7"]
-        assert [one.recipients for one in sink.messages] == [("x@xn--mller-kva.test",)]
+        assert await results_of(envelope(), MESSAGE + b"x" * 100) == ["Rejected 5.3.4"]
+        assert await results_of(envelope(), MESSAGE + b"\xc3\xa4\r\n") == ["Rejected 5.6.3"]
+        assert await results_of(envelope(needs_smtputf8=True)) == ["Rejected 5.6.7"]
+        assert await results_of(envelope(mail_from="grün@a.test")) == ["Rejected 5.6.7"]
+        assert await results_of(envelope("grün@b.test", "x@müller.test")) == ["Rejected 5.6.7", "Accepted 2.0.0"]
+        assert await results_of(envelope("grün@b.test")) == ["Rejected 5.6.7"]
+        assert [message.recipients for message in sink.messages] == [("x@xn--mller-kva.test",)]
         await connection.quit()
 
 
-async def test_parameters_of_mail():
+async def test_mail_has_the_parameters_that_the_message_needs():
     async with Sink() as sink:
         connection = await connect(peer(sink))
         await connection.send(envelope(mail_from=""), MESSAGE)
         await connection.send(envelope("grün@b.test"), MESSAGE)
         await connection.send(envelope(), MESSAGE + "ä\r\n".encode())
-        assert [(one.sender, one.parameters) for one in sink.messages] == [
+        assert [(message.sender, message.parameters) for message in sink.messages] == [
             ("", f"SIZE={len(MESSAGE)}"),
             ("b@a.test", f"SIZE={len(MESSAGE)} SMTPUTF8"),
             ("b@a.test", f"SIZE={len(MESSAGE) + 4} BODY=8BITMIME"),
@@ -209,7 +213,7 @@ async def test_parameters_of_mail():
 
 async def test_a_server_without_ehlo():
     async with Sink(Behaviour(replies={"EHLO": b"502 5.5.1 Unknown"})) as sink:
-        assert kinds(await deliver(sink, envelope())) == ["Accepted"]
+        assert result_names(await deliver(sink, envelope())) == ["Accepted"]
         assert sink.commands[1:3] == ["HELO localhost", "MAIL FROM:<b@a.test>"]
 
 
@@ -220,7 +224,7 @@ async def test_starttls_with_a_valid_certificate():
     async with Sink(Behaviour(tls=server_context())) as sink:
         to = peer(sink, host="localhost", address="127.0.0.1", tls=Tls.STARTTLS_REQUIRED, context=client_context())
         connection = await connect(to)
-        assert kinds(await connection.send(envelope(), MESSAGE)) == ["Accepted"]
+        assert result_names(await connection.send(envelope(), MESSAGE)) == ["Accepted"]
         assert sink.messages[0].encrypted
         assert sink.commands[:3] == ["EHLO localhost", "STARTTLS", "EHLO localhost"]
         await connection.quit()
@@ -230,14 +234,14 @@ async def test_implicit_tls():
     async with Sink(Behaviour(tls=server_context(), implicit=True)) as sink:
         to = peer(sink, host="localhost", address="127.0.0.1", tls=Tls.IMPLICIT, context=client_context())
         connection = await connect(to)
-        assert kinds(await connection.send(envelope(), MESSAGE)) == ["Accepted"]
+        assert result_names(await connection.send(envelope(), MESSAGE)) == ["Accepted"]
         assert sink.messages[0].encrypted
         await connection.quit()
 
 
 @pytest.mark.parametrize("implicit", [True, False])
 @pytest.mark.parametrize(
-    ("host", "verify", "trusted", "good"),
+    ("host", "verify", "trusted", "is_accepted"),
     [
         ("localhost", True, True, True),
         ("localhost", True, False, False),
@@ -245,19 +249,19 @@ async def test_implicit_tls():
         ("other.test", False, False, True),
     ],
 )
-async def test_certificates(implicit, host, verify, trusted, good):
+async def test_certificates_are_verified_if_required(implicit, host, verify, trusted, is_accepted):
     tls = Tls.IMPLICIT if implicit else Tls.STARTTLS
     async with Sink(Behaviour(tls=server_context(), implicit=implicit)) as sink:
         context = client_context() if trusted else None
         to = peer(sink, host=host, address="127.0.0.1", tls=tls, verify=verify, context=context)
-        if good:
+        if is_accepted:
             connection = await connect(to)
             assert connection.encrypted
             await connection.quit()
         else:
             with pytest.raises(TlsRequired):
                 await connect(to)
-            assert not any(one.startswith("MAIL") for one in sink.commands)
+            assert not any(command.startswith("MAIL") for command in sink.commands)
 
 
 async def test_missing_starttls_is_accepted_only_if_tls_is_optional():
@@ -269,11 +273,11 @@ async def test_missing_starttls_is_accepted_only_if_tls_is_optional():
             await connect(peer(sink, tls=Tls.STARTTLS_REQUIRED))
         with pytest.raises(TlsRequired, match="not encrypted"):
             await connect(peer(sink, tls=Tls.STARTTLS, user="u", password="secret"))
-        assert not any("AUTH" in one for one in sink.commands)
+        assert not any("AUTH" in command for command in sink.commands)
 
 
-async def test_responses_before_tls_are_discarded():
-    """Injected replies would answer commands that are still to come (RFC 3207 §6)."""
+async def test_replies_received_before_tls_are_discarded():
+    """Otherwise injected replies would be taken for replies to later commands (RFC 3207 §6)."""
     injected = b"250-fake\r\n250 AUTH PLAIN\r\n250 2.1.0 fake\r\n"
     async with Sink(Behaviour(tls=server_context(), inject_after_starttls=injected)) as sink:
         to = peer(sink, host="localhost", address="127.0.0.1", tls=Tls.STARTTLS, context=client_context())
@@ -281,7 +285,7 @@ async def test_responses_before_tls_are_discarded():
         assert "AUTH" not in connection.features
         assert "PIPELINING" in connection.features
         outcome = await connection.send(envelope("permfail@b.test"), MESSAGE)
-        assert kinds(outcome) == ["Rejected"]
+        assert result_names(outcome) == ["Rejected"]
         await connection.quit()
 
 
@@ -294,10 +298,10 @@ async def test_authentication_mechanisms(mechanisms):
         assert not any("geheim" in line or "Z2VoZWlt" in line for line in outcome.dialogue)
         assert any("****" in line for line in outcome.dialogue)
         await connection.quit()
-        with pytest.raises(AuthenticationFailed) as wrong:
+        with pytest.raises(AuthenticationFailed) as raised:
             await connect(peer(sink, user="ü", password="falsch"))
-        assert wrong.value.reply.code == 535
-        assert wrong.value.opening
+        assert raised.value.reply.code == 535
+        assert raised.value.opening
 
 
 async def test_unsupported_authentication_mechanisms_fail():
@@ -306,12 +310,12 @@ async def test_unsupported_authentication_mechanisms_fail():
             await connect(peer(sink, user="u", password="p"))
 
 
-# Peers that fail us.
+# Servers that fail.
 
 
 async def test_unreachable_servers():
-    with nobodys_port() as held, pytest.raises(Unreachable):
-        await connect(Peer(host="127.0.0.1", port=held.getsockname()[1]))
+    with reserved_port() as port_socket, pytest.raises(Unreachable):
+        await connect(Peer(host="127.0.0.1", port=port_socket.getsockname()[1]))
     with pytest.raises(Unreachable):
         await connect(Peer(host="a..b", port=25))
 
@@ -337,8 +341,8 @@ async def test_invalid_greetings(behaviour, problem):
     async with Sink(behaviour) as sink:
         with pytest.raises(problem) as raised:
             is_silent = behaviour.stall_at or behaviour.drip_seconds
-            await connect(peer(sink, timeouts=HASTY if is_silent else Timeouts()))
-        assert sum(len(said) for _, said in raised.value.opening) <= LONGEST_DIALOGUE + 300_000
+            await connect(peer(sink, timeouts=SHORT_TIMEOUTS if is_silent else Timeouts()))
+        assert sum(len(data) for _, data in raised.value.opening) <= LONGEST_DIALOGUE + 300_000
 
 
 @pytest.mark.parametrize("pipelining", [True, False])
@@ -366,47 +370,47 @@ async def test_servers_that_fail_during_a_transaction(pipelining, change, ambigu
         for name, value in change.items():
             setattr(sink.behaviour, name, value)
         if change.get("stall_at") == "DOT":
-            connection._dot = SHORT.total_seconds()
+            connection._dot_timeout = SHORT.total_seconds()
         elif change.keys() & {"stall_at", "drip_seconds"}:
-            connection._command = connection._group = SHORT.total_seconds()
+            connection._command_timeout = connection._group_timeout = SHORT.total_seconds()
         outcome = await connection.send(envelope("a@b.test", "b@b.test"), MESSAGE)
-        assert kinds(outcome) == ["Deferred", "Deferred"]
-        assert {one.code for one in outcome.results} == {0}
+        assert result_names(outcome) == ["Deferred", "Deferred"]
+        assert {result.code for result in outcome.results} == {0}
         assert ambiguous is None or outcome.ambiguous is ambiguous
         assert not connection.usable
 
 
 async def test_an_incomplete_transmission_is_not_ambiguous():
     """The server receives nothing of a large message, so the final dot is still in the write buffer."""
-    async with Sink(Behaviour(deaf=True)) as sink:
+    async with Sink(Behaviour(stop_reading_after_354=True)) as sink:
         connection = await connect(peer(sink, timeouts=Timeouts(block=SHORT)))
         outcome = await connection.send(envelope(), MESSAGE + b"line\r\n" * 4_000_000)
-        assert kinds(outcome) == ["Deferred"]
+        assert result_names(outcome) == ["Deferred"]
         assert not outcome.ambiguous
 
 
 async def test_a_large_message_arrives():
     async with Sink() as sink:
-        whole = MESSAGE + (b"x" * 76 + b"\r\n") * 300_000
-        assert kinds(await deliver(sink, envelope(), whole)) == ["Accepted"]
-        assert sink.messages[0].raw == whole
+        message = MESSAGE + (b"x" * 76 + b"\r\n") * 300_000
+        assert result_names(await deliver(sink, envelope(), message)) == ["Accepted"]
+        assert sink.messages[0].raw == message
 
 
-async def test_a_connection_that_dies_during_the_hook_is_not_ambiguous():
+async def test_a_connection_lost_before_the_final_dot_is_not_ambiguous():
     async with Sink() as sink:
         connection = await connect(peer(sink))
-        gone = asyncio.Event()
+        closed = asyncio.Event()
 
         async def before_dot():
-            for session in list(sink.present):
+            for session in list(sink.open_sessions):
                 session.reset()
             while connection.usable:
                 await asyncio.sleep(0)
-            gone.set()
+            closed.set()
 
         outcome = await connection.send(envelope(), MESSAGE, before_dot=before_dot)
-        assert gone.is_set()
-        assert kinds(outcome) == ["Deferred"]
+        assert closed.is_set()
+        assert result_names(outcome) == ["Deferred"]
         assert not outcome.ambiguous
         assert sink.messages == []
 
@@ -432,7 +436,7 @@ async def test_a_cancelled_delivery_leaves_no_partial_message():
 async def test_unsolicited_replies_end_the_connection():
     async with Sink() as sink:
         connection = await connect(peer(sink))
-        (session,) = sink.present
+        (session,) = sink.open_sessions
         session._write(b"250 2.0.0 Ok\r\n")
         while connection.usable:
             await asyncio.sleep(0)
@@ -444,14 +448,14 @@ async def test_the_dialogue_is_limited():
     ) as sink:
         outcome = await deliver(sink, envelope())
         assert isinstance(outcome.results[0], Rejected)
-        assert sum(len(said) for _, said in outcome.exchange) < LONGEST_DIALOGUE + 300_000
+        assert sum(len(data) for _, data in outcome.exchange) < LONGEST_DIALOGUE + 300_000
 
 
 async def test_noop_reports_whether_the_connection_is_usable():
     async with Sink() as sink:
         connection = await connect(peer(sink))
         assert await connection.noop()
-        assert kinds(await connection.send(envelope(), MESSAGE)) == ["Accepted"]
+        assert result_names(await connection.send(envelope(), MESSAGE)) == ["Accepted"]
         await connection.quit()
         assert not await connection.noop()
         assert isinstance((await deliver(sink, envelope("tempfail@b.test"))).results[0], Deferred)

@@ -1,4 +1,4 @@
-"""Parsing of SMTP replies, and the form of addresses and messages on the wire."""
+"""Parsing of SMTP replies, and the form in which addresses and messages are sent."""
 
 import pytest
 from hypothesis import given
@@ -19,23 +19,23 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n
 REPLIES = st.lists(st.tuples(st.integers(200, 599), st.lists(TEXT, min_size=1, max_size=5)), min_size=1, max_size=6)
 
 
-def octets(code: int, lines: list[str]) -> bytes:
-    marks = ["-"] * (len(lines) - 1) + [" "]
-    return b"".join(f"{code}{mark}{line}\r\n".encode() for mark, line in zip(marks, lines, strict=True))
+def encoded_reply(code: int, lines: list[str]) -> bytes:
+    separators = ["-"] * (len(lines) - 1) + [" "]
+    return b"".join(f"{code}{separator}{line}\r\n".encode() for separator, line in zip(separators, lines, strict=True))
 
 
 @given(REPLIES, st.data())
 def test_replies_are_parsed_from_any_chunks(replies, data):
-    whole = b"".join(octets(code, lines) for code, lines in replies)
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=6)))
+    encoded = b"".join(encoded_reply(code, lines) for code, lines in replies)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(encoded)), max_size=6)))
     reader = ReplyReader()
-    read = [
+    parsed = [
         reply
-        for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True)
-        for reply in reader.feed(whole[start:end])
+        for start, end in zip([0, *cuts], [*cuts, len(encoded)], strict=True)
+        for reply in reader.feed(encoded[start:end])
     ]
-    assert [reply.code for reply in read] == [code for code, _ in replies]
-    for reply, (_, lines) in zip(read, replies, strict=True):
+    assert [reply.code for reply in parsed] == [code for code, _ in replies]
+    for reply, (_, lines) in zip(parsed, replies, strict=True):
         if not reply.enhanced:
             assert reply.text == "\n".join(lines)
 
@@ -54,7 +54,7 @@ def test_no_octets_crash_the_reader_or_exceed_its_limits(pieces):
 
 
 @pytest.mark.parametrize(
-    ("said", "reply"),
+    ("data", "reply"),
     [
         (b"250 2.1.5 Ok\r\n", SmtpReply(250, "2.1.5", "Ok")),
         (b"250 Ok\n", SmtpReply(250, "", "Ok")),
@@ -66,12 +66,12 @@ def test_no_octets_crash_the_reader_or_exceed_its_limits(pieces):
         (b"220 \xff\xfe\r\n", SmtpReply(220, "", "��")),
     ],
 )
-def test_enhanced_codes(said, reply):
-    assert ReplyReader().feed(said) == [reply]
+def test_replies_are_split_into_code_enhanced_code_and_text(data, reply):
+    assert ReplyReader().feed(data) == [reply]
 
 
 @pytest.mark.parametrize(
-    "said",
+    "data",
     [
         b"hello\r\n",
         b"199 low\r\n",
@@ -86,9 +86,9 @@ def test_enhanced_codes(said, reply):
         "２５０ wide\r\n".encode(),
     ],
 )
-def test_invalid_replies(said):
+def test_invalid_replies_are_rejected(data):
     with pytest.raises(SmtpSyntaxError):
-        ReplyReader().feed(said)
+        ReplyReader().feed(data)
 
 
 @pytest.mark.parametrize(
@@ -103,20 +103,20 @@ def test_invalid_replies(said):
         ("a@[192.0.2.1]", False, b"a@[192.0.2.1]"),
     ],
 )
-def test_addresses(address, smtputf8, expected):
+def test_addresses_are_encoded_for_smtp(address, smtputf8, expected):
     assert encode_address(address, smtputf8=smtputf8) == expected
 
 
 @given(st.text(max_size=60).map(lambda text: text + "@b.test") | st.text(max_size=60))
 def test_no_address_can_escape_its_brackets(address):
     try:
-        written = encode_address(address, smtputf8=True)
+        encoded = encode_address(address, smtputf8=True)
     except ValueError:
         return
-    assert written is not None
-    assert not set(written) & {0, 10, 13}
+    assert encoded is not None
+    assert not set(encoded) & {0, 10, 13}
     if not address.startswith('"'):
-        assert not set(written) & set(b"<> ")
+        assert not set(encoded) & set(b"<> ")
 
 
 LINES = st.lists(st.binary(max_size=20).map(lambda line: line.translate(None, b"\r\n\0")), max_size=10)
@@ -128,5 +128,5 @@ def test_dot_stuffing_is_reversible_and_escapes_every_dot(lines):
     assert message_problem(message) is None
     sent = dot_stuffed(message)
     assert b"\r\n.\r\n" not in b"\r\n" + sent
-    undone = [line[1:] if line.startswith(b".") else line for line in sent.split(b"\r\n")]
-    assert b"\r\n".join(undone) == (message or b"\r\n")
+    unstuffed = [line[1:] if line.startswith(b".") else line for line in sent.split(b"\r\n")]
+    assert b"\r\n".join(unstuffed) == (message or b"\r\n")

@@ -1,4 +1,4 @@
-# ruff: noqa: E501 - servers talk as long as they like
+# ruff: noqa: E501 - real replies are long
 """Classification of replies of real servers, and retry times."""
 
 from datetime import UTC, datetime, timedelta
@@ -41,7 +41,7 @@ REPLIES = [
     (552, "5.2.2", "The email account that you tried to reach is over quota.", "soft", "mailbox_full"),
     (452, "4.2.2", "The email account that you tried to reach is over quota", "soft", "mailbox_full"),
     (552, "", "Requested mail action aborted: exceeded storage allocation; mailbox full", "soft", "mailbox_full"),
-    # On the way.
+    # The network or the receiving server.
     (450, "4.7.1", "Client host rejected: Greylisted, see http://postgrey.schweikert.ch/help/y.test.html", "soft", "greylisted"),
     (451, "4.7.650", "The mail server [192.0.2.1] has been temporarily rate limited due to IP reputation.", "block", "bad_reputation"),
     (450, "4.2.1", "The user you are trying to contact is receiving mail too quickly.", "soft", "mailbox_inactive"),
@@ -76,11 +76,11 @@ REPLIES = [
 
 
 @pytest.mark.parametrize(("code", "enhanced", "text", "kind", "reason"), REPLIES)
-def test_the_cause_of_a_rejection(code, enhanced, text, kind, reason):
+def test_replies_are_classified_by_cause(code, enhanced, text, kind, reason):
     assert classify(code, enhanced, text) == FailureVerdict(FailureKind(kind), FailureReason(reason))
 
 
-def test_only_errors_of_the_recipient_suppress():
+def test_only_failures_caused_by_the_recipient_suppress():
     suppressing = {row[2] for row in REPLIES if suppresses(classify(*row[:3]))}
     assert suppressing == {row[2] for row in REPLIES if row[3] == "hard"}
     counted = {row[4] for row in REPLIES if counts_towards_suppression(classify(*row[:3]))}
@@ -94,19 +94,20 @@ def test_every_reply_is_classified_and_4xx_never_suppresses(code, enhanced, text
         assert not suppresses(verdict)
 
 
-def half() -> float:
+def no_jitter() -> float:
+    """The random number for which the jitter is zero."""
     return 0.5
 
 
-def test_the_retry_delays_grow_until_the_horizon():
-    moments, now = [], NOW
+def test_the_retry_delays_grow_until_the_retry_period_ends():
+    delays, now = [], NOW
     for attempt in range(1, 30):
-        following = next_retry(attempt, MailLane.MARKETING, accepted_at=NOW, now=now, chance=half)
-        if following is None:
+        retry_at = next_retry(attempt, MailLane.MARKETING, accepted_at=NOW, now=now, chance=no_jitter)
+        if retry_at is None:
             break
-        moments.append(following - now)
-        now = following
-    hours = [round(each / timedelta(hours=1), 2) for each in moments]
+        delays.append(retry_at - now)
+        now = retry_at
+    hours = [round(delay / timedelta(hours=1), 2) for delay in delays]
     assert hours[:9] == [0.08, 0.25, 0.5, 1, 2, 4, 8, 12, 24]
     assert sum(hours) == pytest.approx(0.08 + 0.25 + 0.5 + 1 + 2 + 4 + 8 + 12 + 24 + 0.9 * 20.17, abs=0.1)
 
@@ -118,8 +119,8 @@ def test_the_retry_delays_grow_until_the_horizon():
     st.timedeltas(timedelta(), timedelta(days=4)),
     st.none() | st.timedeltas(timedelta(), timedelta(days=4)),
 )
-def test_retries_are_never_after_the_horizon_or_in_the_past(attempt, lane, chance, spent, expiry):
-    now = NOW + spent
+def test_retries_are_never_after_the_retry_period_or_in_the_past(attempt, lane, chance, elapsed, expiry):
+    now = NOW + elapsed
     expires_at = NOW + expiry if expiry is not None else None
     moment = next_retry(attempt, lane, accepted_at=NOW, now=now, expires_at=expires_at, chance=lambda: chance)
     if moment is not None:

@@ -1,4 +1,4 @@
-"""The SMTP sink of the tests: its ledger is right even if it is killed."""
+"""The SMTP sink of the tests: its ledger has every acknowledged message, even if the sink is killed."""
 
 import asyncio
 import signal
@@ -19,20 +19,20 @@ async def test_a_killed_sink_has_stored_every_acknowledged_message(tmp_path):
         transport = RelayTransport([RelayServer(host="127.0.0.1", port=port, tls=Tls.NONE, max_connections=4)])
         accepted, ambiguous = set(), set()
 
-        async def one(at: int) -> None:
-            name = f"<{at}@a.test>"
+        async def deliver(number: int) -> None:
+            message_id = f"<{number}@a.test>"
             outcome = await transport.deliver(
-                Envelope(mail_from="b@a.test", recipients=("x@b.test", "permfail@b.test"), message_id=name),
-                f"Message-ID: {name}\r\nSubject: x\r\n\r\nHello\r\n".encode(),
+                Envelope(mail_from="b@a.test", recipients=("x@b.test", "permfail@b.test"), message_id=message_id),
+                f"Message-ID: {message_id}\r\nSubject: x\r\n\r\nHello\r\n".encode(),
             )
             if isinstance(outcome.results[0], Accepted):
-                accepted.add(name)
+                accepted.add(message_id)
             if outcome.ambiguous:
-                ambiguous.add(name)
+                ambiguous.add(message_id)
             if len(accepted) == 150 and process.returncode is None:
                 process.send_signal(signal.SIGKILL)
 
-        await asyncio.gather(*(one(at) for at in range(300)))
+        await asyncio.gather(*(deliver(number) for number in range(300)))
         await transport.aclose()
     finally:
         if process.returncode is None:

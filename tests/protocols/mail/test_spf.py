@@ -51,7 +51,7 @@ RECORDS = [
     ("v=spf1 exists:%{i}.allow.example.net -all", "192.0.2.11", "fail"),
     ("v=spf1 exists:%{l1r-}.eater.%{o2r}.example.net -all", "192.0.2.10", "fail"),
     ("v=spf1 unknown=modifier ip4:192.0.2.10", "192.0.2.10", "pass"),
-    # errors wherever they stand
+    # errors anywhere in the record
     ("v=spf1 ip4:192.0.2.10 -all moo", "192.0.2.10", "permerror"),
     ("v=spf1 ip4:192.0.2.10/33", "192.0.2.10", "permerror"),
     ("v=spf1 ip4:192.0.2.10/024", "192.0.2.10", "permerror"),
@@ -82,11 +82,11 @@ def resolver(zone):
 
 
 async def test_every_record_has_its_verdict(zone, resolver):
-    got = []
+    results = []
     for record, address, _ in RECORDS:
         zone.set("example.org", "TXT", record, "unrelated=1")
-        got.append((record, address, (await check_host(resolver, address, "example.org")).verdict.value))
-    assert got == RECORDS
+        results.append((record, address, (await check_host(resolver, address, "example.org")).verdict.value))
+    assert results == RECORDS
 
 
 async def test_strings_are_joined_without_a_space(zone, resolver):
@@ -130,8 +130,8 @@ async def test_eleven_mx_records_are_permerror(zone, resolver):
 async def test_dns_failures_are_temperror_and_never_none(zone, resolver, fault, name, kind):
     zone.set("example.org", "TXT", "v=spf1 a:mail.example.org -all")
     getattr(zone, fault)(name, kind)
-    asking = hasty(zone) if fault == "silence" else resolver
-    assert (await check_host(asking, "192.0.2.10", "example.org")).verdict is SpfVerdict.TEMPERROR
+    failing = hasty(zone) if fault == "silence" else resolver
+    assert (await check_host(failing, "192.0.2.10", "example.org")).verdict is SpfVerdict.TEMPERROR
     zone.heal()
     assert (await check_host(resolver, "192.0.2.10", "example.org")).verdict is SpfVerdict.PASS
 

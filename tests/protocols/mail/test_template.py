@@ -30,7 +30,7 @@ def render(source: str, kind: OutputFormat = OutputFormat.TEXT) -> str:
 
 
 @pytest.mark.parametrize(
-    ("source", "made"),
+    ("source", "expected"),
     [
         ("Hi {{ first }}!", "Hi Ada!"),
         ("[{{ nobody }}{{ nobody.at.all }}{{ gone }}{{ first.x.y }}]", "[]"),
@@ -45,8 +45,8 @@ def render(source: str, kind: OutputFormat = OutputFormat.TEXT) -> str:
         ("{% if first in ('Ada', 'Bea') and (first or last) %}x{% endif %}", "x"),
     ],
 )
-def test_rendering(source, made):
-    assert render(source) == made
+def test_templates_are_rendered(source, expected):
+    assert render(source) == expected
 
 
 def test_html_is_escaped_and_text_is_not():
@@ -57,7 +57,7 @@ def test_html_is_escaped_and_text_is_not():
 
 
 @pytest.mark.parametrize(
-    ("source", "place"),
+    ("source", "location"),
     [
         ("x\n {{ foo bar }}", "Line 2, column 9"),
         ("é {{ 'a' + }}", "Line 1, column 12"),
@@ -83,11 +83,11 @@ def test_html_is_escaped_and_text_is_not():
         ("{{ " + "(" * 500 + "1" + ")" * 500 + " }}", "more than 100 nested operators"),
     ],
 )
-def test_syntax_errors_are_refused(source, place):
-    with pytest.raises(TemplateInvalid) as refused:
+def test_syntax_errors_are_refused(source, location):
+    with pytest.raises(TemplateInvalid) as raised:
         compile_template(source)
-    assert place in str(refused.value)
-    assert refused.value.status == 400
+    assert location in str(raised.value)
+    assert raised.value.status == 400
 
 
 @pytest.mark.parametrize(
@@ -105,12 +105,12 @@ def test_syntax_errors_are_refused(source, place):
         ("{{ 1 / 0 }}", "line 1"),
     ],
 )
-def test_limits_of_rendering(source, reason):
+def test_rendering_beyond_a_limit_fails_with_the_reason(source, reason):
     compiled = compile_template(source, OutputFormat.TEXT)
-    with pytest.raises(RenderFailed) as failed:
+    with pytest.raises(RenderFailed) as raised:
         compiled.render(VALUES)
-    assert reason in str(failed.value)
-    assert failed.value.status == 422
+    assert reason in str(raised.value)
+    assert raised.value.status == 422
 
 
 def test_values_that_are_not_json_fail_with_a_reason():

@@ -16,7 +16,7 @@ from postern.protocols.mail.transports.transport import (
 @pytest.mark.parametrize(
     ("address", "expected"),
     [
-        *[(f"{each}@postern.test", each) for each in FixedOutcome],
+        *[(f"{outcome}@postern.test", outcome) for outcome in FixedOutcome],
         ("Bounced+order-17@Postern.Test", FixedOutcome.BOUNCED),
         ("delivered+@postern.test.", FixedOutcome.DELIVERED),
         ("other@postern.test", None),
@@ -30,14 +30,14 @@ def test_the_outcome_of_test_addresses(address, expected):
     assert fixed_outcome(address) is expected
 
 
-def test_the_replies_of_test_addresses():
-    said = {each: fixed_result(each, "a@b.c") for each in FixedOutcome}
-    assert {each: type(one) for each, one in said.items()} == {
+def test_the_results_of_test_addresses():
+    results = {outcome: fixed_result(outcome, "a@b.c") for outcome in FixedOutcome}
+    assert {outcome: type(result) for outcome, result in results.items()} == {
         FixedOutcome.DELIVERED: Accepted,
         FixedOutcome.BOUNCED: Rejected,
         FixedOutcome.COMPLAINED: Accepted,
         FixedOutcome.DEFERRED: Deferred,
         FixedOutcome.SUPPRESSED: Rejected,
     }
-    bounced = said[FixedOutcome.BOUNCED]
+    bounced = results[FixedOutcome.BOUNCED]
     assert suppresses(classify(bounced.code, bounced.enhanced, bounced.text))

@@ -17,12 +17,12 @@ class Captured:
     """The capture transport, and the messages that it stores."""
 
     async def __aenter__(self):
-        self.kept: list[tuple[Envelope, bytes]] = []
+        self.stored: list[tuple[Envelope, bytes]] = []
 
-        async def keep(envelope, message):
-            self.kept.append((envelope, message))
+        async def store(envelope, message):
+            self.stored.append((envelope, message))
 
-        self.transport = CaptureTransport(keep)
+        self.transport = CaptureTransport(store)
         return self
 
     async def __aexit__(self, *_):
@@ -30,7 +30,7 @@ class Captured:
 
     @property
     def received(self):
-        return [(set(envelope.recipients), message) for envelope, message in self.kept]
+        return [(set(envelope.recipients), message) for envelope, message in self.stored]
 
 
 class Relayed:
@@ -48,45 +48,45 @@ class Relayed:
 
     @property
     def received(self):
-        return [(set(one.recipients), one.raw) for one in self.sink.messages]
+        return [(set(message.recipients), message.raw) for message in self.sink.messages]
 
 
 @pytest.fixture(params=[Captured, Relayed])
-async def way(request):
-    async with request.param() as found:
-        yield found
+async def case(request):
+    async with request.param() as case:
+        yield case
 
 
 def envelope(*recipients: str, **more) -> Envelope:
     return Envelope(mail_from="b@a.test", recipients=recipients or ("x@b.test",), message_id="<1@a.test>", **more)
 
 
-async def test_every_octet_arrives_unchanged(way):
-    outcome = await way.transport.deliver(envelope(), MESSAGE)
+async def test_every_octet_arrives_unchanged(case):
+    outcome = await case.transport.deliver(envelope(), MESSAGE)
     (accepted,) = outcome.results
     assert isinstance(accepted, Accepted)
     assert (accepted.code, accepted.recipient, outcome.ambiguous) == (250, "x@b.test", False)
-    assert way.received == [({"x@b.test"}, MESSAGE)]
+    assert case.received == [({"x@b.test"}, MESSAGE)]
 
 
-async def test_fifty_recipients_in_order(way):
-    everybody = tuple(f"r{at}@b.test" for at in range(50))
-    outcome = await way.transport.deliver(envelope(*everybody), MESSAGE)
-    assert tuple(one.recipient for one in outcome.results) == everybody
-    assert all(isinstance(one, Accepted) for one in outcome.results)
-    assert way.received == [(set(everybody), MESSAGE)]
+async def test_fifty_recipients_have_results_in_order(case):
+    recipients = tuple(f"r{number}@b.test" for number in range(50))
+    outcome = await case.transport.deliver(envelope(*recipients), MESSAGE)
+    assert tuple(result.recipient for result in outcome.results) == recipients
+    assert all(isinstance(result, Accepted) for result in outcome.results)
+    assert case.received == [(set(recipients), MESSAGE)]
 
 
 @pytest.mark.parametrize(
     "body",
     [b"a\n.\n", b"a\n.\r\nb", b"a\r.\rb", b"a\r\n.\nb", b"a\r\n.\rb", b"a\r\n\0.\r\nb", b"a\nb", b"a\rb", b"\r", b"\n"],
 )
-async def test_smuggling_is_refused(way, body):
-    outcome = await way.transport.deliver(envelope(), b"Subject: x\r\n\r\n" + body + b"\r\n")
+async def test_smuggling_is_refused(case, body):
+    outcome = await case.transport.deliver(envelope(), b"Subject: x\r\n\r\n" + body + b"\r\n")
     (rejected,) = outcome.results
     assert isinstance(rejected, Rejected)
     assert rejected.enhanced == "5.6.0"
-    assert way.received == []
+    assert case.received == []
 
 
 @pytest.mark.parametrize(
@@ -103,63 +103,63 @@ async def test_smuggling_is_refused(way, body):
         "a\0@b.c",
     ],
 )
-async def test_an_invalid_address_is_rejected_alone(way, address):
-    outcome = await way.transport.deliver(envelope(address, "good@b.test"), MESSAGE)
+async def test_an_invalid_address_is_rejected_alone(case, address):
+    outcome = await case.transport.deliver(envelope(address, "good@b.test"), MESSAGE)
     bad, good = outcome.results
     assert isinstance(bad, Rejected)
     assert bad.enhanced == "5.1.3"
     assert isinstance(good, Accepted)
-    assert len(way.received) == 1
+    assert len(case.received) == 1
 
 
-async def test_the_hook_is_called_before_the_final_dot(way):
-    seen = []
+async def test_before_dot_is_called_before_the_message_is_received(case):
+    received_before_dot = []
 
     async def before_dot():
         await asyncio.sleep(0.01)
-        seen.append(len(way.received))
+        received_before_dot.append(len(case.received))
 
-    await way.transport.deliver(envelope(), MESSAGE, before_dot=before_dot)
-    assert seen == [0]
-    assert len(way.received) == 1
+    await case.transport.deliver(envelope(), MESSAGE, before_dot=before_dot)
+    assert received_before_dot == [0]
+    assert len(case.received) == 1
 
 
-async def test_a_failing_hook_prevents_the_transmission(way):
+async def test_an_error_in_before_dot_prevents_the_delivery(case):
     async def before_dot():
-        raise LookupError("the database is away")
+        raise LookupError("the database is not available")
 
     with pytest.raises(LookupError):
-        await way.transport.deliver(envelope(), MESSAGE, before_dot=before_dot)
-    assert way.received == []
-    outcome = await way.transport.deliver(envelope(), MESSAGE)
+        await case.transport.deliver(envelope(), MESSAGE, before_dot=before_dot)
+    assert case.received == []
+    outcome = await case.transport.deliver(envelope(), MESSAGE)
     assert isinstance(outcome.results[0], Accepted)
 
 
-async def test_the_hook_is_not_called_without_a_recipient(way):
+async def test_before_dot_is_not_called_without_a_valid_recipient(case):
     async def before_dot():
-        raise AssertionError("nothing can be handed over")
+        raise AssertionError("there is no recipient to deliver to")
 
-    outcome = await way.transport.deliver(envelope("nobody"), MESSAGE, before_dot=before_dot)
+    outcome = await case.transport.deliver(envelope("nobody"), MESSAGE, before_dot=before_dot)
     assert isinstance(outcome.results[0], Rejected)
 
 
-async def test_many_concurrent_messages(way):
-    async def one(at):
-        return await way.transport.deliver(envelope(f"r{at}@b.test", bulk=at % 2 == 0), MESSAGE)
+async def test_concurrent_messages_are_all_delivered(case):
+    async def deliver(number):
+        return await case.transport.deliver(envelope(f"r{number}@b.test", bulk=number % 2 == 0), MESSAGE)
 
-    outcomes = await asyncio.gather(*(one(at) for at in range(200)))
+    outcomes = await asyncio.gather(*(deliver(number) for number in range(200)))
     assert all(isinstance(outcome.results[0], Accepted) for outcome in outcomes)
-    assert len(way.received) == 200
+    assert len(case.received) == 200
 
 
-async def test_the_circuit_is_closed_and_aclose_is_idempotent(way):
-    assert not way.transport.circuit_open
-    await way.transport.aclose()
-    await way.transport.aclose()
+async def test_the_circuit_is_closed_and_aclose_is_idempotent(case):
+    assert not case.transport.circuit_open
+    await case.transport.aclose()
+    await case.transport.aclose()
 
 
-async def test_internationalised_addresses(way):
+async def test_internationalised_addresses_are_accepted(case):
     text = "Subject: Grüße\r\n\r\nÄ\r\n".encode()
-    outcome = await way.transport.deliver(envelope("grün@müller.test", needs_smtputf8=True), text)
+    outcome = await case.transport.deliver(envelope("grün@müller.test", needs_smtputf8=True), text)
     assert isinstance(outcome.results[0], Accepted)
-    assert way.received[0][1] == text
+    assert case.received[0][1] == text

@@ -52,7 +52,7 @@ def render_builder(builder_json: Mapping[str, Any], engine: Engine = "minijinja"
 
 
 _SPLIT = "PosternSplitx"
-"""Inserted between two characters that would start a template tag; word characters pass through MJML unchanged."""
+"""Inserted between two characters that would start a template tag. MJML does not change word characters."""
 _TAG_START = re.compile(r"\{(?=[{%#])")
 
 
@@ -69,6 +69,7 @@ _AMPERSAND = re.compile(r"&(?!#?\w{1,32};)")
 _INCLUDE = re.compile(r"<\s*mj-include\b", re.IGNORECASE)
 _MASKED = re.compile("\ue000(\\d+)\ue001")
 _TOKEN = re.compile(r"PosternHole(\d+)x")
+"""Stands for a template tag while the MJML is rendered."""
 
 
 def render_mjml(source: str) -> str:
@@ -83,10 +84,12 @@ def render_mjml(source: str) -> str:
         raise BuilderInvalid.at("/mjml", "includes are not supported.")
     masked, tags = mask(source)
     _require_shallow(masked)
-    # Word characters pass through every attribute and text of MJML unchanged, private-use characters do not.
-    safe = _MASKED.sub(r"PosternHole\1x", _TOKEN.sub("", masked))
+    # MJML does not change word characters in attributes and texts, but it changes private-use characters.
+    with_tokens = _MASKED.sub(r"PosternHole\1x", _TOKEN.sub("", masked))
     try:
-        rendered = mrml.to_html(_AMPERSAND.sub("&amp;", safe), mrml.ParserOptions(include_loader=mrml.noop_loader()))
+        rendered = mrml.to_html(
+            _AMPERSAND.sub("&amp;", with_tokens), mrml.ParserOptions(include_loader=mrml.noop_loader())
+        )
     except (OSError, ValueError, RuntimeError) as error:
         raise BuilderInvalid.at("/mjml", f"not valid MJML: {error}.") from None
     return unmask(_TOKEN.sub("\ue000\\1\ue001", rendered.content), tags)
@@ -159,11 +162,11 @@ _QUOTE_OR_END = re.compile("[\"'>]")
 # Blocks ----------------------------------------------------------------------------------------------------
 
 
-def _document(builder: Mapping[str, Any], blocks: Sequence[Any]) -> str:
-    node = _BuilderNode("", builder)
+def _document(document: Mapping[str, Any], blocks: Sequence[Any]) -> str:
+    node = _BuilderNode("", document)
     node.allow_only("blocks", "title", "preview", "width", "background", "font", "version")
-    budget = [BLOCKS_LIMIT]
-    sections = "".join(_section(f"/blocks/{number}", block, budget) for number, block in enumerate(blocks))
+    blocks_left = [BLOCKS_LIMIT]  # A list, so that all functions reduce the same number.
+    sections = "".join(_section(f"/blocks/{number}", block, blocks_left) for number, block in enumerate(blocks))
     font = node.attribute("font", "font-family", _FONT) or ' font-family="Arial, sans-serif"'
     head = (
         f"<mj-title>{html.escape(node.text('title'))}</mj-title>"
@@ -175,20 +178,20 @@ def _document(builder: Mapping[str, Any], blocks: Sequence[Any]) -> str:
     return f"<mjml><mj-head>{head}</mj-head><mj-body{width}{background}>{sections}</mj-body></mjml>"
 
 
-def _section(path: str, block: Any, budget: list[int]) -> str:
-    node = _block_node(path, block, budget)
+def _section(path: str, block: Any, blocks_left: list[int]) -> str:
+    node = _block_node(path, block, blocks_left)
     if node.kind() != "columns":
         return f'<mj-section padding="0"><mj-column>{_block(node)}</mj-column></mj-section>'
     node.allow_only("type", "id", "columns", "background")
     columns = node.values.get("columns")
     if not isinstance(columns, list) or not 1 <= len(columns) <= COLUMNS_LIMIT:
         raise BuilderInvalid.at(f"{path}/columns", f"expected a list of 1 to {COLUMNS_LIMIT} columns.")
-    rendered = "".join(_column(f"{path}/columns/{n}", column, budget) for n, column in enumerate(columns))
+    rendered = "".join(_column(f"{path}/columns/{n}", column, blocks_left) for n, column in enumerate(columns))
     background = node.attribute("background", "background-color", _COLOR)
     return f'<mj-section padding="0"{background}>{rendered}</mj-section>'
 
 
-def _column(path: str, column: Any, budget: list[int]) -> str:
+def _column(path: str, column: Any, blocks_left: list[int]) -> str:
     if isinstance(column, list):
         blocks: Any = column
     else:
@@ -197,13 +200,14 @@ def _column(path: str, column: Any, budget: list[int]) -> str:
         blocks, path = column.get("blocks"), f"{path}/blocks"
     if not isinstance(blocks, list):
         raise BuilderInvalid.at(path, "expected a list of blocks.")
-    rendered = "".join(_block(_block_node(f"{path}/{n}", block, budget)) for n, block in enumerate(blocks))
+    rendered = "".join(_block(_block_node(f"{path}/{n}", block, blocks_left)) for n, block in enumerate(blocks))
     return f"<mj-column>{rendered}</mj-column>"
 
 
-def _block_node(path: str, block: Any, budget: list[int]) -> "_BuilderNode":
-    budget[0] -= 1
-    if budget[0] < 0:
+def _block_node(path: str, block: Any, blocks_left: list[int]) -> "_BuilderNode":
+    """The node of a block, which is subtracted from `blocks_left`. Raises BuilderInvalid."""
+    blocks_left[0] -= 1
+    if blocks_left[0] < 0:
         raise BuilderInvalid.at(path, f"more than {BLOCKS_LIMIT} blocks.")
     if not isinstance(block, Mapping):
         raise BuilderInvalid.at(path, "expected an object with a `type`.")
@@ -243,6 +247,7 @@ class _BuilderNode:
                 raise BuilderInvalid.at(f"{self.path}/{name}", f"unknown field; expected {', '.join(names)}.")
 
     def text(self, *names: str, required: bool = False) -> str:
+        """The first of these fields that is present; an empty string if none is."""
         for name in names:
             value = self.values.get(name)
             if isinstance(value, str):
@@ -266,6 +271,7 @@ class _BuilderNode:
         return _attribute(url)
 
     def attribute(self, name: str, attribute_name: str, allowed: re.Pattern[str]) -> str:
+        """The field `name` as an MJML attribute with a leading space; an empty string if it is missing."""
         value = self.text(name)
         if not value:
             return ""

@@ -100,7 +100,7 @@ class ComposeRequest(NamedTuple):
     draft: MessageDraft
     signers: Sequence[Signer] = ()
     tenant: str = ""
-    """The project, so that expensive templates of one project do not delay others."""
+    """The project. Projects with expensive templates are processed separately, so that they do not delay others."""
 
     @property
     def size(self) -> int:
@@ -109,7 +109,7 @@ class ComposeRequest(NamedTuple):
 
     @property
     def is_small(self) -> bool:
-        """Whether it is composed in a batch with others: it has no attachments, and its content is cached."""
+        """Whether it can be composed in a batch with others: it has no attachments, and its content can be cached."""
         return not self.draft.attachments and self.templates.size <= CONTENT_CACHED_CHARACTERS
 
 
@@ -125,22 +125,22 @@ class ComposeResult(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 
 
 def compose_unsigned(
-    templates: MessageTemplates, draft: MessageDraft, *, reached: ReportPart = no_report
+    templates: MessageTemplates, draft: MessageDraft, *, report_part: ReportPart = no_report
 ) -> tuple[bytes, str]:
     """Compose a message without signatures; returns it with its subject. Raises a Problem of a template or a field."""
-    content = content_of(templates, reached=reached)
-    rendered = content.render(draft.values, send_id=draft.send_id, tracking=draft.tracking, reached=reached)
-    reached(None)
-    own: list[tuple[str, str]] = []
+    content = content_of(templates, report_part=report_part)
+    rendered = content.render(draft.values, send_id=draft.send_id, tracking=draft.tracking, report_part=report_part)
+    report_part(None)
+    service_headers: list[tuple[str, str]] = []
     if draft.unsubscribe is not None:
-        own.append(
+        service_headers.append(
             ("List-Unsubscribe", f"<{unsubscribe_url(draft.unsubscribe.base, draft.send_id, draft.unsubscribe.key)}>")
         )
-        own.append(("List-Unsubscribe-Post", "List-Unsubscribe=One-Click"))
+        service_headers.append(("List-Unsubscribe-Post", "List-Unsubscribe=One-Click"))
     if draft.list_id:
-        own.append(("List-Id", draft.list_id))
+        service_headers.append(("List-Id", draft.list_id))
     if draft.feedback_id:
-        own.append(("Feedback-ID", draft.feedback_id))
+        service_headers.append(("Feedback-ID", draft.feedback_id))
     message = mime.Message(
         from_=_sender(draft, templates.engine),
         to=[address_of(text) for text in draft.to],
@@ -150,7 +150,7 @@ def compose_unsigned(
         date=datetime.fromtimestamp(draft.date, UTC),
         message_id=draft.message_id,
         headers=draft.headers,
-        own_headers=own,
+        own_headers=service_headers,
         text=rendered.text if rendered.text is not None or rendered.html is not None else "",
         html=rendered.html,
         attachments=draft.attachments,
@@ -170,10 +170,14 @@ def _sender(draft: MessageDraft, engine: Engine) -> Address:
     return msgspec.structs.replace(sender, name=" ".join(name.split()))
 
 
-def compose(request: ComposeRequest, now: int, *, reached: ReportPart = no_report) -> ComposeResult:
-    """Compose one message. `reached` is called with the part that is processed next."""
+def compose(request: ComposeRequest, now: int, *, report_part: ReportPart = no_report) -> ComposeResult:
+    """Compose one message and sign it at `now` (seconds since 1970).
+
+    `report_part` is called with the part that is processed next. Every error becomes the `reason` of the result;
+    nothing is raised.
+    """
     try:
-        message, subject = compose_unsigned(request.templates, request.draft, reached=reached)
+        message, subject = compose_unsigned(request.templates, request.draft, report_part=report_part)
         return ComposeResult(
             message=sign(message, request.signers, now=now) if request.signers else message, subject=subject
         )
@@ -189,7 +193,7 @@ def compose(request: ComposeRequest, now: int, *, reached: ReportPart = no_repor
 _contents: OrderedDict[MessageTemplates, Content] = OrderedDict()
 
 
-def content_of(templates: MessageTemplates, *, reached: ReportPart = no_report) -> Content:
+def content_of(templates: MessageTemplates, *, report_part: ReportPart = no_report) -> Content:
     """The compiled content; contents that many messages share are cached. Raises TemplateInvalid."""
     content = _contents.get(templates)
     if content is None:
@@ -197,7 +201,7 @@ def content_of(templates: MessageTemplates, *, reached: ReportPart = no_report) 
             subject=templates.subject,
             html=templates.html,
             text=templates.text,
-            reached=reached,
+            report_part=report_part,
             engine=templates.engine,
         )
         if templates.size <= CONTENT_CACHED_CHARACTERS:
@@ -214,7 +218,7 @@ _addresses: dict[str, Address] = {}
 
 
 def address_of(text: str) -> Address:
-    """Parse an address; cached, because senders repeat. Raises AddressInvalid."""
+    """Parse an address; the result is cached, because many messages have the same sender. Raises AddressInvalid."""
     address = _addresses.get(text)
     if address is None:
         if len(_addresses) > ADDRESSES_CACHED:
@@ -243,7 +247,7 @@ PROBLEMS: Final[dict[str, type[Problem]]] = {
 
 
 def check_message(
-    reached: ReportPart,
+    report_part: ReportPart,
     subject: str,
     html: str | None,
     text: str | None,
@@ -252,31 +256,33 @@ def check_message(
     attached: int = 0,
     engine: Engine = "minijinja",
 ) -> str:
-    """Render a message as it would be sent and return its subject. `attached`: octets of its files in base64.
+    """Render a message as it would be sent and return its subject.
+
+    `attached` is the size of its attachments in octets of base64.
 
     Raises Invalid at the part that cannot be sent, or MessageTooLarge.
     """
     part: Part | None = None
 
-    def now_at(at: Part | None) -> None:
+    def remember_part(next_part: Part | None) -> None:
         nonlocal part
-        part = at
-        reached(at)
+        part = next_part
+        report_part(next_part)
 
     try:
-        content = content_of(MessageTemplates(subject, html, text, engine), reached=now_at)
-        rendered = content.render(values, send_id=send_id, reached=now_at)
-        now_at("subject")
+        content = content_of(MessageTemplates(subject, html, text, engine), report_part=remember_part)
+        rendered = content.render(values, send_id=send_id, report_part=remember_part)
+        remember_part("subject")
         mime.check_subject(rendered.subject)
     except TemplateInvalid as error:
         raise Invalid.at(f"/{part}", error.detail, "template_invalid") from None
     except Problem as error:
         raise Invalid.at(f"/{part}", error.detail, error.code()) from None
-    _require_room(rendered, attached)
+    _require_fitting_size(rendered, attached)
     return rendered.subject
 
 
-def _require_room(rendered: RenderedContent, attached: int) -> None:
+def _require_fitting_size(rendered: RenderedContent, attached: int) -> None:
     """Raises MessageTooLarge if content and attachments exceed the limit after encoding."""
     bodies = [part for part in (rendered.html, rendered.text) if part is not None]
     files = attached + attached // 76 * 2
@@ -304,22 +310,25 @@ def _require_room(rendered: RenderedContent, attached: int) -> None:
         )
 
 
-def render_subjects(reached: ReportPart, subjects: list[tuple[str, dict[str, Any]]]) -> list[str | None]:
+def render_subjects(report_part: ReportPart, subjects: list[tuple[str, dict[str, Any]]]) -> list[str | None]:
     """Render subjects with the values of each message; None for one that cannot be rendered."""
-    return [_subject(reached, subject, values) for subject, values in subjects]
+    return [_render_subject(report_part, subject, values) for subject, values in subjects]
 
 
-def _subject(reached: ReportPart, subject: str, values: dict[str, Any]) -> str | None:
+def _render_subject(report_part: ReportPart, subject: str, values: dict[str, Any]) -> str | None:
     try:
-        return content_of(MessageTemplates(subject), reached=reached).render(values, send_id="").subject
+        return content_of(MessageTemplates(subject), report_part=report_part).render(values, send_id="").subject
     except Problem:
         return None
 
 
-def check_parts(reached: ReportPart, parts: list[tuple[str, Part, str]], engine: Engine = "minijinja") -> None:
-    """Check the syntax of templates, given with JSON pointer and kind. Raises Invalid at the first with an error."""
+def check_parts(report_part: ReportPart, parts: list[tuple[str, Part, str]], engine: Engine = "minijinja") -> None:
+    """Check the syntax of templates. Each of `parts` is a JSON pointer for errors, a kind and a template.
+
+    Raises Invalid at the first template with an error.
+    """
     for path, part, source in parts:
-        reached(None)
+        report_part(None)
         try:
             if part == "subject":
                 if engine != "none":
@@ -337,22 +346,22 @@ def check_parts(reached: ReportPart, parts: list[tuple[str, Part, str]], engine:
 
 
 def check_template(
-    reached: ReportPart,
+    report_part: ReportPart,
     subject: str | None,
     builder_json: bytes | None,
     html: str | None,
     text: str | None,
     engine: Engine = "minijinja",
 ) -> tuple[str | None, bool, list[str]]:
-    """Check a template and render its builder document, given as JSON.
+    """Check a template. If it has a builder document (`builder_json`, as JSON), render that too.
 
     Returns the html, whether it was rendered from the document, and the names of the variables that the template uses
     (none with the engine `none`). Raises Invalid with the location.
     """
     is_rendered = builder_json is not None and html is None
-    reached("html")
+    report_part("html")
     if builder_json is not None:
-        rendered = _rendered(msgspec.json.decode(builder_json), engine)
+        rendered = _render_builder_json(msgspec.json.decode(builder_json), engine)
         html = rendered if html is None else html
     parts: list[tuple[str, Part, str | None]] = [
         ("/builderJson" if is_rendered else "/html", "html", html),
@@ -361,7 +370,7 @@ def check_template(
     ]
     for path, part, source in parts:
         if source is not None:
-            reached(part)
+            report_part(part)
             check_parts(lambda _: None, [(path, part, source)], engine)
     if engine == "none":
         return html, is_rendered, []
@@ -370,7 +379,7 @@ def check_template(
 
 
 def preview(
-    reached: ReportPart,
+    report_part: ReportPart,
     subject: str | None,
     html: str | None,
     text: str | None,
@@ -378,30 +387,33 @@ def preview(
     unsubscribe_url: str,
     engine: Engine = "minijinja",
 ) -> tuple[str | None, str | None, str | None]:
-    """Render subject, html and text with values; `unsubscribe_url` is the value of the unsubscribe link.
+    """Render subject, html and text with values; `unsubscribe_url` is the URL of unsubscribe links.
+
+    Returns the rendered subject, html and text, in this order. The subject is None if it was None; the text is derived
+    from the html if it was None.
 
     Raises RenderFailed, TemplateInvalid, TooManyLinks or TooManyLinksRendered.
     """
-    facts: dict[str, Any] = dict.fromkeys(UNSUBSCRIBE_NAMES, unsubscribe_url)
+    shared_values: dict[str, Any] = dict.fromkeys(UNSUBSCRIBE_NAMES, unsubscribe_url)
     content = compile_content(
-        subject=subject or "", html=html, text=text, shared_values=facts, reached=reached, engine=engine
+        subject=subject or "", html=html, text=text, shared_values=shared_values, report_part=report_part, engine=engine
     )
-    rendered = content.render(values, send_id="preview", reached=reached)
+    rendered = content.render(values, send_id="preview", report_part=report_part)
     return None if subject is None else rendered.subject, rendered.html, rendered.text
 
 
-def _rendered(builder_json: dict[str, Any], engine: Engine) -> str:
+def _render_builder_json(builder_json: dict[str, Any], engine: Engine) -> str:
     # Imported here: the MJML renderer takes memory, and most render processes never need it.
     from postern.protocols.mail.templates.builder import BuilderInvalid, render_builder
 
     try:
         return render_builder(builder_json, engine)
     except BuilderInvalid as error:
-        faults = [
+        errors = [
             ProblemError(path=f"/builderJson{fault.path}", code=fault.code, message=fault.message)
             for fault in error.errors
         ]
-        raise Invalid(error.detail, errors=faults) from None
+        raise Invalid(error.detail, errors=errors) from None
     except Problem as error:
         raise Invalid.at("/builderJson", error.detail, error.code()) from None
 

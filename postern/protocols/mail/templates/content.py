@@ -71,7 +71,7 @@ class LiteralText:
         self._source = source
 
     def render(self, values: Mapping[str, Any] | RenderValues) -> str:
-        """The part unchanged."""
+        """The part unchanged; `values` is not used."""
         return self._source
 
 
@@ -101,12 +101,12 @@ class Content:
         html: str | None,
         text: str | None,
         shared_values: Mapping[str, Any],
-        reached: ReportPart,
+        report_part: ReportPart,
         engine: Engine,
     ) -> None:
         self._shared_values = dict(shared_values)
         self._engine: Engine = engine
-        reached("subject")
+        report_part("subject")
         self._subject = self._compile(subject, OutputFormat.TEXT)
         self._tracked: TrackedTemplate | None = None
         self._html: CompiledTemplate | LiteralText | None = None
@@ -115,19 +115,20 @@ class Content:
         self._unsubscribe_placeholder: str | None = None
         """The placeholder of the recipient's unsubscribe link in the text."""
         self._scan_rendered = self._text_from_rendered = False
+        """Whether links are searched in the rendered html, and whether the text is derived from the rendered html."""
         if html is not None:
-            reached("html")
+            report_part("html")
             # The original html is compiled first, so that an error has the author's line and column.
             self._compile(html, OutputFormat.HTML)
             self._tracked = compile_links(html, template=engine != "none")
             self._html = self._compile(self._tracked.source, OutputFormat.HTML)
             if engine == "none":
                 self._literal_html = html
-            # Links in html from a variable are only found after rendering.
+            # A variable may contain html with links, which can only be found after rendering.
             self._scan_rendered = engine != "none" and _SAFE_FILTER.search(html) is not None
         # If the text is derived from the html, errors in the text are reported as errors of the html.
         self._text_part: Part = "html" if text is None else "text"
-        reached(self._text_part)
+        report_part(self._text_part)
         self._text = self._compile_text(text, html)
 
     def _compile(self, source: str, kind: OutputFormat) -> CompiledTemplate | LiteralText:
@@ -148,7 +149,8 @@ class Content:
         try:
             return compile_template(text_from_html(html), OutputFormat.TEXT)
         except TemplateInvalid:
-            # A part of a template condition was inside a tag, which plain text omits.
+            # Plain text omits HTML tags. One of them contained a statement such as `{% if %}`, so the template is no
+            # longer valid.
             self._text_from_rendered = True
             return None
 
@@ -158,7 +160,7 @@ class Content:
         *,
         send_id: str,
         tracking: TrackingOptions | None = None,
-        reached: ReportPart = no_report,
+        report_part: ReportPart = no_report,
     ) -> RenderedContent:
         """Render the content for one recipient, with signed links and the tracking pixel as set in `tracking`.
 
@@ -169,20 +171,20 @@ class Content:
         if tracking is not None:
             unsubscribe_link = unsubscribe_url(tracking.base, send_id, tracking.key)
             merged["unsubscribe_url"] = merged["unsubscribeUrl"] = unsubscribe_link
-        reached("subject")
-        filled = merged if self._engine == "none" else RenderValues(merged)
-        subject = self._subject.render(filled).strip()
-        reached(self._text_part)
+        report_part("subject")
+        prepared = merged if self._engine == "none" else RenderValues(merged)
+        subject = self._subject.render(prepared).strip()
+        report_part(self._text_part)
         link_in_content = unsubscribe_link or self._shared_values.get("unsubscribe_url")
-        text = self._text.render(filled) if self._text is not None else None
+        text = self._text.render(prepared) if self._text is not None else None
         if text is not None and self._unsubscribe_placeholder and link_in_content:
             text = text.replace(self._unsubscribe_placeholder, link_in_content)
-        reached("html")
-        html = self._render_html(filled, send_id, tracking, link_in_content)
+        report_part("html")
+        html = self._render_html(prepared, send_id, tracking, link_in_content)
         if self._html is not None and (
             self._text_from_rendered or (self._unsubscribe_placeholder and not link_in_content)
         ):
-            text = text_from_html(self._render_html(filled, send_id, None, link_in_content) or "", template=False)
+            text = text_from_html(self._render_html(prepared, send_id, None, link_in_content) or "", template=False)
         return RenderedContent(subject=subject, text=text, html=html, unsubscribe_url=unsubscribe_link)
 
     def _render_html(
@@ -202,12 +204,12 @@ class Content:
             return self._tracked.rewrite(rendered, **_UNTRACKED, unsubscribe=unsubscribe_link)
         if not (self._scan_rendered and tracking.clicks):
             return _track(self._tracked, rendered, send_id, tracking, unsubscribe_link)
-        plain = self._tracked.rewrite(rendered, **_UNTRACKED)
+        final_html = self._tracked.rewrite(rendered, **_UNTRACKED)
         try:
-            rendered_links = compile_links(plain, template=False)
+            tracked = compile_links(final_html, template=False)
         except TooManyLinks:
             raise TooManyLinksRendered from None
-        return _track(rendered_links, rendered_links.source, send_id, tracking, unsubscribe_link)
+        return _track(tracked, tracked.source, send_id, tracking, unsubscribe_link)
 
 
 _UNTRACKED: Final[dict[str, Any]] = {"base": "", "send_id": "", "key": b"", "clicks": False, "opens": False}
@@ -236,16 +238,16 @@ def compile_content(
     html: str | None = None,
     text: str | None = None,
     shared_values: Mapping[str, Any] | None = None,
-    reached: ReportPart = no_report,
+    report_part: ReportPart = no_report,
     engine: Engine = "minijinja",
 ) -> Content:
     """Compile the content of a campaign or a single message.
 
     `shared_values` are the same for all recipients. Without `text`, the text part is derived from the html. With the
-    engine `none` no templates are rendered, but links are tracked. `reached` is called before each part is compiled.
+    engine `none` no templates are rendered, but links are tracked. `report_part` is called before a part is compiled.
     Raises TemplateInvalid (with line and column) or TooManyLinks.
     """
-    return Content(subject, html, text, shared_values or {}, reached, engine)
+    return Content(subject, html, text, shared_values or {}, report_part, engine)
 
 
 # Conversion of HTML to plain text, for messages without a text part.
@@ -286,13 +288,14 @@ _BLOCKS: Final = frozenset(
         "ul",
     ]
 )
-_SPACED: Final = frozenset(["blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "ol", "p", "pre", "table", "ul"])
+_SPACED_BLOCKS: Final = frozenset(["blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "ol", "p", "pre", "table", "ul"])
+"""Blocks with an empty line before and after them."""
 _SKIPPED: Final = frozenset(["script", "style", "title", "template", "noscript", "iframe", "noembed", "noframes"])
 """Elements whose content is dropped."""
 
 
 def text_from_html(source: str, *, template: bool = True) -> str:
-    """Readable plain text: paragraphs, lists with dashes, links as `text (https://…)`, images as their alt text.
+    """The plain text of HTML: paragraphs, lists with dashes, links as `text (https://…)`, images as their alt text.
 
     Template tags are preserved, so an HTML template gives a text template. Use `template=False` for final HTML.
     """
@@ -346,7 +349,7 @@ class _TextWriter:
             self._end_link()  # Links cannot be nested (HTML §13.2.6.4.7).
             self._link = self._attribute(token, "href"), len(self._pieces)
         elif tag in _BLOCKS:
-            self._pieces.append("\n\n" if tag in _SPACED else _BLOCK_EDGE)
+            self._pieces.append("\n\n" if tag in _SPACED_BLOCKS else _BLOCK_EDGE)
             if tag == "li":
                 self._pieces.append("- ")
         elif tag in {"td", "th"}:
@@ -361,7 +364,7 @@ class _TextWriter:
         elif tag == "br":  # `</br>` is treated as `<br>` (HTML §13.2.6.4.7).
             self._pieces.append("\n")
         elif tag in _BLOCKS:
-            self._pieces.append("\n\n" if tag in _SPACED else _BLOCK_EDGE)
+            self._pieces.append("\n\n" if tag in _SPACED_BLOCKS else _BLOCK_EDGE)
 
     def _attribute(self, token: HtmlToken, name: str) -> str:
         return next((attribute.value for attribute in attributes(self._source, token) if attribute.name == name), "")
@@ -401,7 +404,7 @@ PLACEHOLDERS_MAX: Final = 100
 CHARACTERS_MAX: Final = 100_000
 """Maximum characters of the template, and of the result."""
 NUMBER_MAX: Final = 10**15
-"""The engine formats integers up to this size like Python does."""
+"""Up to this number, the engine formats integers like Python does."""
 
 _PLACEHOLDER = re.compile(r"\{\{ *([A-Za-z_][A-Za-z0-9_]{0,63}) *\}\}")
 _RESERVED_NAMES: Final = frozenset((
@@ -438,6 +441,7 @@ def fill_placeholders(source: str, values: Mapping[str, Any]) -> str | None:
 
 
 def _as_text(value: object) -> str | None:
+    """The rendered value; None if only the engine can render it."""
     if type(value) is str:
         return value
     return str(value) if type(value) is int and abs(value) <= NUMBER_MAX else None

@@ -50,7 +50,7 @@ class Attribute(NamedTuple):
 
 
 _BLANK: Final = "\t\n\f\r "
-_LETTERS: Final = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ\0", "abcdefghijklmnopqrstuvwxyz\ufffd")
+_LOWER_CASE: Final = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ\0", "abcdefghijklmnopqrstuvwxyz\ufffd")
 """Names are compared case-insensitively for ASCII letters; NUL becomes U+FFFD."""
 _MARKUP = re.compile(r"<(?=[A-Za-z!?/])")
 # Every repetition is possessive, so matching never backtracks.
@@ -79,57 +79,57 @@ def tokens(source: str) -> Iterator[HtmlToken]:
     """The tokens of `source` in order. Tokenization ends at an unclosed tag."""
     foreign = _ForeignContent()
     end = len(source)
-    at = text = 0
+    at = text_start = 0
     while True:
         markup = _MARKUP.search(source, at)
         if markup is None:
             break
         start = markup.start()
-        sign = source[start + 1]
-        if sign == "/" and start + 2 == end:  # `</` at the very end is text.
+        next_character = source[start + 1]
+        if next_character == "/" and start + 2 == end:  # `</` at the very end is text.
             break
-        if text < start:
-            yield HtmlToken(HtmlTokenKind.TEXT, text, start)
-        if sign in "!?" or (sign == "/" and not _is_letter(source[start + 2])):
+        if text_start < start:
+            yield HtmlToken(HtmlTokenKind.TEXT, text_start, start)
+        if next_character in "!?" or (next_character == "/" and not _is_letter(source[start + 2])):
             token = _declaration(source, start, cdata=foreign.active)
             if token is not None:
                 yield token
-            at = text = _declaration_end(source, start, cdata=foreign.active)
+            at = text_start = _declaration_end(source, start, cdata=foreign.active)
             continue
         name_match = _NAME.match(source, start)
         assert name_match
         attributes_match = _ATTRIBUTES.match(source, name_match.end())
         assert attributes_match
-        at = text = attributes_match.end()
+        at = text_start = attributes_match.end()
         if not attributes_match["closed"]:  # The source ends inside the tag, which the standard drops.
             return
-        name = name_match["name"].translate(_LETTERS)
-        if sign == "/":
+        name = name_match["name"].translate(_LOWER_CASE)
+        if next_character == "/":
             foreign.end(name)
             yield HtmlToken(HtmlTokenKind.END, start, at, name)
             continue
         token = HtmlToken(HtmlTokenKind.START, start, at, name)
-        in_html = foreign.start(source, token)
+        is_html = foreign.start(source, token)
         yield token
-        if not in_html:
+        if not is_html:
             continue
         if name in _RAW_END:
             closing = _RAW_END[name].search(source, at)
-            at = text = closing.start() if closing else end
+            at = text_start = closing.start() if closing else end
         elif name == "script":
-            at = text = _script_end(source, at)
+            at = text_start = _script_end(source, at)
         elif name == "plaintext":
-            at = text = end
+            at = text_start = end
         else:
             continue
         if token.end < at:
             yield HtmlToken(HtmlTokenKind.TEXT if name in ESCAPABLE_RAW_TEXT else HtmlTokenKind.RAW_TEXT, token.end, at)
-    if text < end:
-        yield HtmlToken(HtmlTokenKind.TEXT, text, end)
+    if text_start < end:
+        yield HtmlToken(HtmlTokenKind.TEXT, text_start, end)
 
 
 def attributes(source: str, tag: HtmlToken) -> list[Attribute]:
-    """The attributes of a start tag in source order. Of duplicates, the first one counts."""
+    """The attributes of a start tag in source order. Duplicates are included; the first one counts."""
     result: list[Attribute] = []
     for match in _ATTRIBUTE.finditer(source, tag.start + 1 + len(tag.name), tag.end - 1):
         group = match.lastgroup or "name"
@@ -139,13 +139,13 @@ def attributes(source: str, tag: HtmlToken) -> list[Attribute]:
         else:
             start, end = match.span(group)
         value = attribute_value(source[start:end])
-        result.append(Attribute(match["name"].translate(_LETTERS), value, quote, start, end))
+        result.append(Attribute(match["name"].translate(_LOWER_CASE), value, quote, start, end))
     return result
 
 
 def attribute_value(source: str) -> str:
     r"""The value of an attribute: character references decoded, line ends as `\n`, NUL as U+FFFD."""
-    value = decode_attribute(_plain_lines(source))
+    value = decode_attribute(_with_lf(source))
     return value.replace("\0", "\ufffd") if "\0" in value else value
 
 
@@ -156,11 +156,11 @@ def decode_attribute(source: str) -> str:
 
 def text_value(source: str) -> str:
     r"""The text between tags: character references decoded, line ends as `\n`."""
-    source = _plain_lines(source)
+    source = _with_lf(source)
     return _REFERENCE.sub(_reference_in_text, source) if "&" in source else source
 
 
-def _plain_lines(text: str) -> str:
+def _with_lf(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
@@ -183,6 +183,7 @@ def _declaration(source: str, start: int, *, cdata: bool) -> HtmlToken | None:
 
 
 def _declaration_end(source: str, start: int, *, cdata: bool) -> int:
+    """The offset after a comment, a doctype or, if `cdata` is set, a CDATA section that begins at `start`."""
     if source.startswith("<!--", start):
         # `<!-->` and `<!--->` are complete comments.
         for abrupt_end in (">", "->"):
@@ -216,14 +217,16 @@ def _script_end(source: str, at: int) -> int:
 
 # Foreign content -------------------------------------------------------------------------------------------
 
-_BREAKS_OUT: Final = frozenset([
+_ENDS_FOREIGN_CONTENT: Final = frozenset([
     "b", "big", "blockquote", "body", "br", "center", "code", "dd", "div", "dl", "dt", "em", "embed", "h1", "h2",
     "h3", "h4", "h5", "h6", "head", "hr", "i", "img", "li", "listing", "menu", "meta", "nobr", "ol", "p", "pre",
     "ruby", "s", "small", "span", "strong", "strike", "sub", "sup", "table", "tt", "u", "ul", "var",
 ])  # fmt: skip
 """HTML elements that end foreign content (§13.2.6.5)."""
-_TEXT_POINTS: Final = frozenset(["mi", "mo", "mn", "ms", "mtext"])
-_HTML_POINTS: Final = frozenset(["foreignobject", "desc", "title"])
+_TEXT_INTEGRATION_POINTS: Final = frozenset(["mi", "mo", "mn", "ms", "mtext"])
+"""MathML elements that may contain HTML besides `mglyph` and `malignmark` (text integration points)."""
+_HTML_INTEGRATION_POINTS: Final = frozenset(["foreignobject", "desc", "title"])
+"""SVG elements that contain HTML (HTML integration points)."""
 
 
 class _ForeignContent:
@@ -233,25 +236,26 @@ class _ForeignContent:
         self._open: list[tuple[str, str, str]] = []
         """The open foreign elements: name, namespace (svg or math) and content model (`html`, `text` or empty)."""
         self._counts: Counter[str] = Counter()
-        self._html_within = 0
+        self._foreign_around_html = 0
         """The number of open foreign elements when the last HTML element inside them started."""
-        self._html: Counter[str] = Counter()
+        self._open_html: Counter[str] = Counter()
         """Open HTML elements by name: an upper bound of a parser's stack of open elements."""
 
     @property
     def active(self) -> bool:
         """Whether the innermost open element belongs to `svg` or `math`."""
-        return len(self._open) > self._html_within
+        return len(self._open) > self._foreign_around_html
 
     def start(self, source: str, tag: HtmlToken) -> bool:
-        """Process a start tag; returns whether it is an HTML element."""
-        is_html = self._takes_as_html(source, tag)
+        """Process a start tag and count it if it is an HTML element; returns whether it is one."""
+        is_html = self._process_start_tag(source, tag)
         if is_html:
-            self._html[tag.name] += 1
-            self._html_within = len(self._open)
+            self._open_html[tag.name] += 1
+            self._foreign_around_html = len(self._open)
         return is_html
 
-    def _takes_as_html(self, source: str, tag: HtmlToken) -> bool:
+    def _process_start_tag(self, source: str, tag: HtmlToken) -> bool:
+        """Open a foreign element, or close those that the tag ends; returns whether the tag is an HTML element."""
         name = tag.name
         if not self._open and name not in {"svg", "math"}:
             return True
@@ -262,12 +266,12 @@ class _ForeignContent:
             namespace = name
         elif self._open[-1][0] == "annotation-xml" and name == "svg":
             namespace = "svg"
-        elif name in _BREAKS_OUT or (
+        elif name in _ENDS_FOREIGN_CONTENT or (
             name == "font" and any(attribute.name in {"color", "face", "size"} for attribute in attributes(source, tag))
         ):
-            self._break_out()
+            self._close_to_integration_point()
             return True
-        if source[tag.end - 2] != "/" or not _closes_itself(source, tag):
+        if source[tag.end - 2] != "/" or not _is_self_closing(source, tag):
             self._open.append((name, namespace, _content_model(source, tag, namespace)))
             self._counts[name] += 1
         return False
@@ -278,13 +282,13 @@ class _ForeignContent:
             while self._pop() != name:
                 pass
             return
-        if self._html[name]:
-            self._html[name] -= 1
+        if self._open_html[name]:
+            self._open_html[name] -= 1
         elif name not in {"p", "br"}:
             return
-        self._break_out()
+        self._close_to_integration_point()
 
-    def _break_out(self) -> None:
+    def _close_to_integration_point(self) -> None:
         """Close foreign elements up to an integration point with HTML content."""
         while self._open and not self._open[-1][2]:
             self._pop()
@@ -292,23 +296,23 @@ class _ForeignContent:
     def _pop(self) -> str:
         name = self._open.pop()[0]
         self._counts[name] -= 1
-        self._html_within = min(self._html_within, len(self._open))
+        self._foreign_around_html = min(self._foreign_around_html, len(self._open))
         return name
 
 
 def _content_model(source: str, tag: HtmlToken, namespace: str) -> str:
     """The content of a foreign element: `html`, `text` (HTML except for two elements), or empty (foreign content)."""
     if namespace == "svg":
-        return "html" if tag.name in _HTML_POINTS else ""
+        return "html" if tag.name in _HTML_INTEGRATION_POINTS else ""
     if tag.name == "annotation-xml":
         encoding = next(
             (attribute.value.lower() for attribute in attributes(source, tag) if attribute.name == "encoding"), ""
         )
         return "html" if encoding in {"text/html", "application/xhtml+xml"} else ""
-    return "text" if tag.name in _TEXT_POINTS else ""
+    return "text" if tag.name in _TEXT_INTEGRATION_POINTS else ""
 
 
-def _closes_itself(source: str, tag: HtmlToken) -> bool:
+def _is_self_closing(source: str, tag: HtmlToken) -> bool:
     """Whether the `/` before `>` makes the tag self-closing, instead of ending an unquoted value."""
     tag_attributes = attributes(source, tag)
     return not (

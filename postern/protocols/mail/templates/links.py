@@ -40,6 +40,7 @@ SIGNATURE_OCTETS: Final = 16
 """The length of a signature: 128 bits of HMAC-SHA256, which are 22 characters of base64url."""
 CLICK: Final = "c"
 UNSUBSCRIBE: Final = "u"
+"""The purposes of a signature."""
 
 
 class TooManyLinks(BadRequest):
@@ -52,7 +53,7 @@ class TooManyLinksRendered(Unprocessable):
 
 def sign_link(key: bytes, purpose: str, send_id: str, url: str = "") -> str:
     """The signature of a link: 22 characters of base64url over purpose, send and target."""
-    mac = _keyed(key).copy()
+    mac = _keyed_hmac(key).copy()
     mac.update(f"{purpose}|{send_id}|{url}".encode("utf-8", "surrogatepass"))
     return b2a_base64(mac.digest()[:SIGNATURE_OCTETS], newline=False).translate(_URLSAFE, b"=").decode()
 
@@ -62,7 +63,7 @@ _URLSAFE: Final = bytes.maketrans(b"+/", b"-_")
 
 
 @lru_cache(maxsize=64)
-def _keyed(key: bytes) -> HMAC:
+def _keyed_hmac(key: bytes) -> HMAC:
     """HMAC-SHA256 with its key set, to be copied per link: keying takes half of the time of a signature."""
     return HMAC(key, digestmod="sha256")
 
@@ -123,18 +124,20 @@ class TrackedTemplate(msgspec.Struct, frozen=True, kw_only=True):
         `unsubscribe` is the URL for links with `data-postern-unsubscribe`; if None, they stay as written.
         Raises TooManyLinksRendered.
         """
+        # Every second piece is a link or the pixel. Its first letter is the kind: `P` for the pixel, `L` for a link of
+        # `targets` (followed by its index), `U` for an unsubscribe link, and `H` for a link whose URL was rendered.
         pieces = rendered.split(self.marker)
         if len(pieces) // 2 > LINKS_LIMIT + 1:
             raise TooManyLinksRendered
-        own_prefix = f"{base}/t/"
+        tracking_prefix = f"{base}/t/"
         for position in range(1, len(pieces), 2):
             kind, content = pieces[position][:1], pieces[position][1:]
             if kind == "P":
                 pieces[position] = _pixel(open_url(base, send_id)) if opens else ""
             elif kind == "L":
                 url, encoded, written = self.targets[int(content)]
-                tracked = clicks and not url.startswith(own_prefix)
-                pieces[position] = f'"{_click(base, send_id, key, url, encoded)}"' if tracked else written
+                is_tracked = clicks and not url.startswith(tracking_prefix)
+                pieces[position] = f'"{_click(base, send_id, key, url, encoded)}"' if is_tracked else written
             elif kind == "U":
                 pieces[position] = content if unsubscribe is None else f'"{escape(unsubscribe)}"'
             elif clicks:
@@ -152,7 +155,7 @@ _LINE_ENDS = re.compile("[\t\n\r]")
 
 
 def compile_links(source: str, *, template: bool = True) -> TrackedTemplate:
-    """Mark the links of a template, or of final HTML if `template` is False.
+    """Mark the links of a template, or of HTML without template tags if `template` is False.
 
     `http` and `https` links are marked; mail addresses, phone numbers, fragments, links with `data-track="false"` or
     `data-postern-no-track`, and links longer than TARGET_LIMIT stay unchanged. Links with `data-postern-unsubscribe`
@@ -160,73 +163,78 @@ def compile_links(source: str, *, template: bool = True) -> TrackedTemplate:
     The pixel is placed before `</body>`, or at the end. Raises TooManyLinks.
     """
     marker = f"\ue002{secrets.token_hex(8)}\ue003"
-    masked, tags = mask(source) if template else (source.replace("\ue000", ""), [])
+    masked, template_tags = mask(source) if template else (source.replace("\ue000", ""), [])
     targets: list[TrackedLink] = []
     pieces: list[str] = []
     count = copied_to = 0
     has_unsubscribe = False
     pixel = len(masked), -1
-    """The position of the pixel: the offset in the source and the index in `pieces`."""
+    """The position of the pixel: the offset in the masked source, and the index in `pieces` (-1 for the end)."""
     for token in tokens(masked):
         if token.kind is HtmlTokenKind.END and token.name == "body":
             pieces.append(masked[copied_to : token.start])
             copied_to = token.start
             pixel = token.start, len(pieces)
         elif token.kind is HtmlTokenKind.START and token.name.partition("\ue000")[0] == "a":
-            hrefs, unsubscribes = _tracked_hrefs(masked, token, tags)
+            hrefs, is_unsubscribe = _tracked_hrefs(masked, token, template_tags)
             for href in hrefs:
-                mark = f"U{_quoted_source(href, masked)}" if unsubscribes else _mark(href, masked, targets)
-                if not mark:
+                content = (
+                    f"U{_quoted_source(href, masked)}" if is_unsubscribe else _marked_content(href, masked, targets)
+                )
+                if not content:
                     continue
-                has_unsubscribe = has_unsubscribe or unsubscribes
+                has_unsubscribe = has_unsubscribe or is_unsubscribe
                 count += 1
-                quoted = len(href.quote)
-                pieces += (masked[copied_to : href.start - quoted], f"{marker}{mark}{marker}")
-                copied_to = href.end + quoted
+                quote_length = len(href.quote)
+                pieces += (masked[copied_to : href.start - quote_length], f"{marker}{content}{marker}")
+                copied_to = href.end + quote_length
     if count > LINKS_LIMIT:
         raise TooManyLinks
     pieces.append(masked[copied_to:])
     pieces.insert(pixel[1] if pixel[1] >= 0 else len(pieces), f"{marker}P{marker}")
     return TrackedTemplate(
-        source=unmask("".join(pieces), tags), marker=marker, targets=tuple(targets), has_unsubscribe=has_unsubscribe
+        source=unmask("".join(pieces), template_tags),
+        marker=marker,
+        targets=tuple(targets),
+        has_unsubscribe=has_unsubscribe,
     )
 
 
-def _tracked_hrefs(source: str, tag: HtmlToken, tags: Sequence[str]) -> tuple[list[Attribute], bool]:
+def _tracked_hrefs(source: str, link_tag: HtmlToken, template_tags: Sequence[str]) -> tuple[list[Attribute], bool]:
     """The `href` attributes of a link to rewrite; several if a template condition inside the tag chooses between them.
 
     Also returns whether the link is an unsubscribe link.
     """
     hrefs: list[Attribute] = []
-    conditional = unsubscribes = untracked = False
-    for attribute in attributes(source, tag):
+    is_conditional = is_unsubscribe = is_untracked = False
+    for attribute in attributes(source, link_tag):
         name = attribute.name
         if "\ue000" in name:
-            conditional = True
-            name = _without_statements(name, tags)
+            is_conditional = True
+            name = _without_statements(name, template_tags)
         if name == "href":
-            hrefs.append(attribute if attribute.quote else _cut_at_condition_end(source, attribute, tags))
+            hrefs.append(attribute if attribute.quote else _cut_at_condition_end(source, attribute, template_tags))
         elif name == "data-postern-no-track" or (
             name == "data-track" and attribute.value.strip().lower() in {"false", "off", "no"}
         ):
-            untracked = True
+            is_untracked = True
         elif name == "data-postern-unsubscribe":
-            unsubscribes = True
-    if untracked and not unsubscribes:
+            is_unsubscribe = True
+    if is_untracked and not is_unsubscribe:
         return [], False
-    return hrefs if conditional else hrefs[:1], unsubscribes
+    return hrefs if is_conditional else hrefs[:1], is_unsubscribe
 
 
-def _without_statements(name: str, tags: Sequence[str]) -> str:
+def _without_statements(name: str, template_tags: Sequence[str]) -> str:
     """An attribute name without adjacent template statements: `{% if x %}href` is `href`."""
-    return _MASK.sub(lambda token: token[0] if tags[int(token[1])].startswith("{{") else "", name)
+    return _MASK.sub(lambda token: token[0] if template_tags[int(token[1])].startswith("{{") else "", name)
 
 
-def _cut_at_condition_end(source: str, href: Attribute, tags: Sequence[str]) -> Attribute:
+def _cut_at_condition_end(source: str, href: Attribute, template_tags: Sequence[str]) -> Attribute:
     """Cut an unquoted value at the end of an enclosing condition: `href=https://a.test/{% endif %}`."""
     depth = 0
     for token in _MASK.finditer(source, href.start, href.end):
-        statement = _STATEMENT.match(tags[int(token[1])])
+        statement = _STATEMENT.match(template_tags[int(token[1])])
         if statement is None:
             continue
         depth += {"if": 1, "for": 1, "endif": -1, "endfor": -1}.get(statement[1], 0)
@@ -239,8 +247,11 @@ def _cut_at_condition_end(source: str, href: Attribute, tags: Sequence[str]) -> 
 _STATEMENT = re.compile(r"\{%[-+]?\s*(\w+)")
 
 
-def _mark(href: Attribute, source: str, targets: list[TrackedLink]) -> str:
-    """The marked replacement of an attribute value; empty if the link is not tracked."""
+def _marked_content(href: Attribute, source: str, targets: list[TrackedLink]) -> str:
+    """The text to put between two markers instead of the attribute value; empty if the link is not tracked.
+
+    Adds the link to `targets` if its URL is known.
+    """
     url = url_of(href.value)
     if not _MASK.match(url) and not _is_web(url):
         return ""
@@ -259,8 +270,8 @@ def _quoted_source(href: Attribute, source: str) -> str:
     written = source[href.start : href.end]
     if not href.quote:  # Values rendered into the attribute may contain spaces.
         written = written.replace('"', "&quot;")
-    mark = href.quote or '"'
-    return f"{mark}{written}{mark}"
+    quote_mark = href.quote or '"'
+    return f"{quote_mark}{written}{quote_mark}"
 
 
 def url_of(value: str) -> str:
@@ -279,7 +290,7 @@ def _is_short(url: str, encoded: str) -> bool:
 def split_after_body_tag(source: str, *, template: bool = True) -> tuple[str, str]:
     """Split a template after its `<body>` tag; the first part is empty if there is none.
 
-    For final HTML without template tags use `template=False`.
+    For HTML without template tags use `template=False`.
     """
     masked, tags = mask(source) if template else (source, [])
     for token in tokens(masked):

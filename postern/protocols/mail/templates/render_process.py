@@ -1,11 +1,12 @@
-"""A render process: `python -m postern.protocols.mail.templates.render_process MARKER`.
+"""A render process: `python -m postern.protocols.mail.templates.render_process MARKER [low]`.
 
-It serves requests on its standard input until that is closed.
+MARKER is the file descriptor of the marker, a file that both processes map into memory; `low` sets a low priority. The
+process serves requests on its standard input until that is closed.
 
 Templates are not trusted, and the libraries that parse them are native code. So the process has limits: processor time
 and wall clock time of each item, address space, and the size of the native stack. The kernel ends the process if it
-exceeds them, and the marker (a file that the parent maps too) identifies the item. The process gets no secrets of the
-service besides the DKIM keys of its messages.
+exceeds them, and the marker identifies the item. The process gets no secrets of the service besides the DKIM keys of
+its messages.
 """
 
 import gc
@@ -34,7 +35,7 @@ from postern.protocols.mail.templates.composing import (
 from postern.protocols.mail.templates.content import Part
 from postern.protocols.mail.templates.rendering import (
     LENGTH_OCTETS,
-    MARK,
+    MARKER_FORMAT,
     PARTS,
     RenderRequest,
     RenderResponse,
@@ -67,7 +68,7 @@ class RenderWorker:
         self._templates: list[MessageTemplates] = []
         self._signers: list[Signer] = []
         self._slow: list[tuple[int, float]] = []
-        self._place = (0, 0)
+        self._current_item = (0, 0)
 
     def serve(self) -> None:
         """Serve requests until the input ends."""
@@ -78,63 +79,64 @@ class RenderWorker:
             content = source.read(size)
             if len(content) < size:  # The parent died while it sent a request.
                 return
-            reply = self.process(msgspec.msgpack.decode(content, type=RenderRequest))
+            response = self.process(msgspec.msgpack.decode(content, type=RenderRequest))
             try:
-                sink.write(encode_frame(reply))
+                sink.write(encode_frame(response))
                 sink.flush()
             except (BrokenPipeError, ConnectionResetError):  # The parent has exited.
                 return
-            del content, reply
+            del content, response
             if _resident_bytes() > RESIDENT_BYTES:
                 return
 
-    def process(self, frame: RenderRequest) -> RenderResponse:
-        """Process one request."""
-        if frame.clear_caches:
+    def process(self, request: RenderRequest) -> RenderResponse:
+        """Process one request. The kernel ends the process if an item exceeds a limit."""
+        if request.clear_caches:
             self._templates.clear()
             self._signers.clear()
-        self._templates += frame.templates
-        self._signers += [Signer.load(domain, selector, pem) for domain, selector, pem in frame.signers]
+        self._templates += request.templates
+        self._signers += [Signer.load(domain, selector, pem) for domain, selector, pem in request.signers]
         self._slow = []
         composed: list[ComposeResult] = []
         task_results: list[TaskResult] = []
         clock = time.process_time()
-        for index, (number, signer_numbers, draft) in enumerate(frame.drafts):
-            request = ComposeRequest(
+        for index, (number, signer_numbers, draft) in enumerate(request.drafts):
+            message = ComposeRequest(
                 self._templates[number], draft, [self._signers[signer] for signer in signer_numbers]
             )
-            self._begin(frame.number, index, request.size)
-            composed.append(compose(request, frame.now, reached=self._reached))
-            clock = self._end(index, clock)
-        for index, (name, size, arguments) in enumerate(frame.tasks):
-            self._begin(frame.number, index, size)
-            task_results.append(self._do(name, arguments))
-            clock = self._end(index, clock)
+            self._begin_item(request.number, index, message.size)
+            composed.append(compose(message, request.now, report_part=self._report_part))
+            clock = self._end_item(index, clock)
+        for index, (name, size, arguments) in enumerate(request.tasks):
+            self._begin_item(request.number, index, size)
+            task_results.append(self._call_task(name, arguments))
+            clock = self._end_item(index, clock)
         # Not in `finally`: if an item raises, the process ends, and the marker must identify the item.
         self._clear_timers()
         return RenderResponse(composed, task_results, self._slow)
 
-    def _do(self, name: str, arguments: bytes) -> TaskResult:
+    def _call_task(self, name: str, arguments: bytes) -> TaskResult:
+        """Call a function in TASKS; a problem that it raises is part of the result."""
         try:
-            return TaskResult(TASKS[name](self._reached, *_decoded(arguments)))
+            return TaskResult(TASKS[name](self._report_part, *_decode_arguments(arguments)))
         except Problem as problem:
             return TaskResult(None, problem.code(), problem.detail, problem.errors)
         except MemoryError:
-            path = PARTS[self._marker[MARK.size - 1]]
+            path = PARTS[self._marker[MARKER_FORMAT.size - 1]]
             message = TemplateTooExpensive.message()
-            faults = [ProblemError(path=f"/{path}", code=TemplateTooExpensive.code(), message=message)] if path else []
-            return TaskResult(None, TemplateTooExpensive.code(), message, faults)
+            errors = [ProblemError(path=f"/{path}", code=TemplateTooExpensive.code(), message=message)] if path else []
+            return TaskResult(None, TemplateTooExpensive.code(), message, errors)
 
-    def _begin(self, number: int, index: int, size: int) -> None:
+    def _begin_item(self, request_number: int, index: int, size: int) -> None:
         """Start the time limits of an item; the kernel ends the process when they are exceeded."""
-        self._place = (number, index)
-        self._mark(number, index, 0)
+        self._current_item = (request_number, index)
+        self._write_marker(request_number, index, 0)
         seconds = CPU_SECONDS + size / 1_000_000 * CPU_SECONDS_PER_MILLION
         signal.setitimer(signal.ITIMER_PROF, seconds)
         signal.setitimer(signal.ITIMER_REAL, seconds * WALL_FACTOR)
 
-    def _end(self, index: int, began: float) -> float:
-        """Record the item if it was slow; `began` and the result are processor time in seconds."""
+    def _end_item(self, index: int, began: float) -> float:
+        """Record the item if it was slow. `began` and the returned time are processor time in seconds."""
         now = time.process_time()
         if now - began > SLOW_SECONDS:
             self._slow.append((index, now - began))
@@ -144,19 +146,20 @@ class RenderWorker:
         """Stop the time limits after the last item."""
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        self._mark(0, 0, 0)
+        self._write_marker(0, 0, 0)
 
-    def _reached(self, part: Part | None) -> None:
-        self._mark(*self._place, PARTS.index(part))
+    def _report_part(self, part: Part | None) -> None:
+        """Write to the marker which part of the current item is processed next."""
+        self._write_marker(*self._current_item, PARTS.index(part))
 
-    def _mark(self, number: int, index: int, part: int) -> None:
-        MARK.pack_into(self._marker, 0, number, index, part)
+    def _write_marker(self, request_number: int, index: int, part: int) -> None:
+        MARKER_FORMAT.pack_into(self._marker, 0, request_number, index, part)
 
 
 _ARGUMENTS = msgspec.msgpack.Decoder(list)
 
 
-def _decoded(arguments: bytes) -> list[object]:
+def _decode_arguments(arguments: bytes) -> list[object]:
     return _ARGUMENTS.decode(arguments)
 
 
@@ -193,7 +196,7 @@ def _limit_memory() -> None:
 
 def main() -> None:
     """Serve on the standard input, which is a socket, in a thread with a stack of STACK_BYTES."""
-    marker = mmap.mmap(int(sys.argv[1]), MARK.size)
+    marker = mmap.mmap(int(sys.argv[1]), MARKER_FORMAT.size)
     if "low" in sys.argv[2:]:
         os.nice(10)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

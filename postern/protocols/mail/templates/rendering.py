@@ -36,18 +36,18 @@ from postern.protocols.mail.templates.composing import (
     problem_of,
 )
 
-KNOWN_CHARACTERS: Final = 4_000_000
+CACHED_CHARACTERS: Final = 4_000_000
 """Maximum characters of templates that a process caches; with more, the cache is cleared."""
 TEMPLATE_OVERHEAD: Final = 300
-"""Characters that each cached template counts in addition to its own, because short templates take memory too."""
-KNOWN_SIGNERS: Final = 1_000
+"""Added to the number of characters of each cached template, because short templates take memory too."""
+CACHED_SIGNERS: Final = 1_000
 """Maximum number of signers that a process caches; with more, the cache is cleared."""
 PROCESSES: Final = 2
 """Number of shared processes: two compose about as many messages as the event loop of a worker can send."""
 LENGTH_OCTETS: Final = 4
 """Octets of the length in front of each frame."""
-BUFFER: Final = 4 * 1024 * 1024
-"""Maximum octets of a response that are buffered before they are read."""
+BUFFER_OCTETS: Final = 4 * 1024 * 1024
+"""Maximum octets of responses that are buffered until they are read."""
 SILENCE_SECONDS: Final = 120
 """A process is killed if it works on the same item for this long, in case its own time limits fail."""
 TRIES: Final = 3
@@ -63,12 +63,13 @@ PROJECTS_WATCHED: Final = 10_000
 OWN_LANE_WAITING: Final = 16
 """Maximum number of items of one project that wait in its own lane."""
 
-MARK: Final = struct.Struct("<IIB")
-"""The contents of the marker: the number of the frame, the index of the item in it, and the part of that item."""
+MARKER_FORMAT: Final = struct.Struct("<IIB")
+"""The contents of the marker: the number of the request, the index of the item in it, and the part of that item."""
 PARTS: Final = (None, "subject", "html", "text")
+"""The parts of a message; the marker contains the index in this tuple."""
 
-_TOO_EXPENSIVE: Final = {signal.SIGPROF, signal.SIGXCPU, signal.SIGALRM, signal.SIGVTALRM}
-_CRASHED: Final = {signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP}
+_TOO_EXPENSIVE_SIGNALS: Final = {signal.SIGPROF, signal.SIGXCPU, signal.SIGALRM, signal.SIGVTALRM}
+_CRASH_SIGNALS: Final = {signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP}
 Item = TypeVar("Item", "ComposeRequest", "RenderTask")
 
 
@@ -84,11 +85,11 @@ class RenderingBusy(RateLimited):
 
 
 class NeedsOwnProcess(Exception):
-    """The item's project has its own lane, in which the caller must process it (`compose_alone`)."""
+    """The item's project has its own lane; the caller must process the item there (`compose_alone`)."""
 
 
 class ProcessDied(Exception):
-    """A process ended before its response. `index` is the item that it was processing, if it is in this request."""
+    """A process ended before its response. `index` is the item of this request that it was processing, or None."""
 
     def __init__(self, why: str, index: int | None = None, part: str | None = None, status: int | None = None) -> None:
         super().__init__(why)
@@ -98,14 +99,15 @@ class ProcessDied(Exception):
         """The exit status as in `subprocess`: negative for a signal."""
 
     def problem(self) -> Problem | None:
-        """The problem of the item; None if the item need not have caused the end of the process."""
+        """The problem of the item; None if it is not certain that the item caused the end of the process."""
         number = -(self.status or 0)
-        kind = TemplateTooExpensive if number in _TOO_EXPENSIVE else TemplateCrashed if number in _CRASHED else None
-        return None if kind is None else problem_at(kind, self.part)
+        if number in _TOO_EXPENSIVE_SIGNALS:
+            return problem_at(TemplateTooExpensive, self.part)
+        return problem_at(TemplateCrashed, self.part) if number in _CRASH_SIGNALS else None
 
 
 def problem_at(kind: type[Problem], part: str | None) -> Problem:
-    """The problem, with the part of the message in which it occurred if that is known."""
+    """A problem of this class whose `errors` have the part of the message, if it is known."""
     message = kind.message()
     return kind(message, errors=[ProblemError(path=f"/{part}", code=kind.code(), message=message)] if part else [])
 
@@ -125,6 +127,7 @@ class RenderRequest(msgspec.Struct, frozen=True, array_like=True):
 
     number: int
     now: int
+    """The time of the signatures, in seconds since 1970."""
     clear_caches: bool
     """Whether to clear the caches first."""
     templates: list[MessageTemplates]
@@ -163,15 +166,15 @@ class RenderChild:
     """A started process, with the parent's end of the socket and the marker."""
 
     def __init__(self, *, low: bool = False) -> None:
-        ours, theirs = socket.socketpair()
-        with tempfile.TemporaryFile() as file, theirs:
-            file.truncate(MARK.size)
-            self.marker = mmap.mmap(file.fileno(), MARK.size)
-            self.socket = ours
+        parent_end, child_end = socket.socketpair()
+        with tempfile.TemporaryFile() as file, child_end:
+            file.truncate(MARKER_FORMAT.size)
+            self.marker = mmap.mmap(file.fileno(), MARKER_FORMAT.size)
+            self.socket = parent_end
             arguments = [sys.executable, "-m", "postern.protocols.mail.templates.render_process", str(file.fileno())]
             self.process = subprocess.Popen(
                 [*arguments, *(["low"] if low else [])],
-                stdin=theirs.fileno(),
+                stdin=child_end.fileno(),
                 stdout=subprocess.DEVNULL,
                 pass_fds=(file.fileno(),),
                 env={name: value for name, value in os.environ.items() if name in _ENVIRONMENT},
@@ -180,8 +183,8 @@ class RenderChild:
             )
         self.low = low
         """Whether the process has a low priority."""
-        self.frames = 0
-        """The number of the last frame that was sent."""
+        self.requests_sent = 0
+        """The number of the last request that was sent."""
 
     def end(self) -> int:
         """Kill the process unless it has exited, and return its exit status."""
@@ -246,8 +249,8 @@ class RenderProcess:
         self._low = low
         self._child: RenderChild | None = None
         self._writer: asyncio.StreamWriter | None = None
-        self._starting = asyncio.Lock()
-        self._listeners: set[asyncio.Task[None]] = set()
+        self._start_lock = asyncio.Lock()
+        self._readers: set[asyncio.Task[None]] = set()
         """The tasks that read responses of this process, and of earlier ones that are still ending."""
         self._pending: deque[tuple[int, asyncio.Future[RenderResponse]]] = deque()
         self._templates: dict[MessageTemplates, int] = {}
@@ -268,7 +271,7 @@ class RenderProcess:
 
     async def start(self) -> None:
         """Start the process, so that the first request does not wait for it. Raises ProcessDied."""
-        async with self._starting:
+        async with self._start_lock:
             if self._child is None:
                 await self._start()
 
@@ -281,49 +284,50 @@ class RenderProcess:
         child, writer = self._child, self._writer
         if child is None or writer is None:
             raise ProcessDied("The process has just ended.")
-        frame = self._frame(child, requests, tasks, now)
+        frame = self._encode_request(child, requests, tasks, now)
         response: asyncio.Future[RenderResponse] = asyncio.get_running_loop().create_future()
         try:
             writer.write(frame)
         except (OSError, RuntimeError) as error:  # The process has just died.
             raise ProcessDied(str(error)) from None
-        self._pending.append((child.frames, response))
+        self._pending.append((child.requests_sent, response))
         return await response
 
-    def _frame(
+    def _encode_request(
         self, child: RenderChild, requests: Sequence[ComposeRequest], tasks: Sequence[RenderTask], now: int
     ) -> bytes:
-        clear_caches = self._characters > KNOWN_CHARACTERS or len(self._signers) > KNOWN_SIGNERS
-        known = {} if clear_caches else self._templates
-        known_signers = {} if clear_caches else self._signers
-        templates: dict[MessageTemplates, int] = {}
-        signers: dict[int, tuple[int, Signer]] = {}
+        """The encoded request. Templates and signers that the process has not cached yet are sent with it."""
+        clear_caches = self._characters > CACHED_CHARACTERS or len(self._signers) > CACHED_SIGNERS
+        cached_templates = {} if clear_caches else self._templates
+        cached_signers = {} if clear_caches else self._signers
+        new_templates: dict[MessageTemplates, int] = {}
+        new_signers: dict[int, tuple[int, Signer]] = {}
         drafts: list[tuple[int, list[int], MessageDraft]] = []
         for request in requests:
-            number = known.get(request.templates)
-            if number is None:
-                number = templates.setdefault(request.templates, len(known) + len(templates))
-            signed_by: list[int] = []
+            index = cached_templates.get(request.templates)
+            if index is None:
+                index = new_templates.setdefault(request.templates, len(cached_templates) + len(new_templates))
+            signer_indexes: list[int] = []
             for signer in request.signers:
-                entry = known_signers.get(id(signer))
+                entry = cached_signers.get(id(signer))
                 if entry is None:
-                    entry = signers.setdefault(id(signer), (len(known_signers) + len(signers), signer))
-                signed_by.append(entry[0])
-            drafts.append((number, signed_by, request.draft))
-        keys = [(signer.domain, signer.selector, _pem(signer)) for _, signer in signers.values()]
+                    entry = new_signers.setdefault(id(signer), (len(cached_signers) + len(new_signers), signer))
+                signer_indexes.append(entry[0])
+            drafts.append((index, signer_indexes, request.draft))
+        keys = [(signer.domain, signer.selector, _pem(signer)) for _, signer in new_signers.values()]
         try:
             calls = [(task.name, task.size, msgspec.msgpack.encode(task.arguments)) for task in tasks]
             frame = encode_frame(
-                RenderRequest(child.frames + 1, now, clear_caches, list(templates), keys, drafts, calls)
+                RenderRequest(child.requests_sent + 1, now, clear_caches, list(new_templates), keys, drafts, calls)
             )
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise NotEncodable(str(error)) from None
-        child.frames += 1
+        child.requests_sent += 1
         if clear_caches:
             self._templates, self._signers, self._characters = {}, {}, 0
-        self._templates |= templates
-        self._signers |= signers
-        self._characters += sum(template.size + TEMPLATE_OVERHEAD for template in templates)
+        self._templates |= new_templates
+        self._signers |= new_signers
+        self._characters += sum(template.size + TEMPLATE_OVERHEAD for template in new_templates)
         return frame
 
     async def _start(self) -> None:
@@ -331,30 +335,32 @@ class RenderProcess:
             raise ProcessDied("The render processes were closed.")
         try:
             child = await asyncio.to_thread(self._children.start, low=self._low)
-            reader, writer = await asyncio.open_unix_connection(sock=child.socket.dup(), limit=BUFFER)
+            reader, writer = await asyncio.open_unix_connection(sock=child.socket.dup(), limit=BUFFER_OCTETS)
         except OSError as error:
             raise ProcessDied(str(error)) from None
         self._child, self._writer = child, writer
         # The process may have served another parent, so its caches must be cleared first.
-        self._templates, self._signers, self._characters = {}, {}, KNOWN_CHARACTERS + 1
-        self._run_in_background(self._listen(child, reader, writer))
+        self._templates, self._signers, self._characters = {}, {}, CACHED_CHARACTERS + 1
+        self._run_in_background(self._read_responses(child, reader, writer))
 
     def _run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
-        self._listeners.add(task)
-        task.add_done_callback(self._listeners.discard)
+        self._readers.add(task)
+        task.add_done_callback(self._readers.discard)
 
-    async def _listen(self, child: RenderChild, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _read_responses(
+        self, child: RenderChild, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         """Read responses until the process ends, then fail the requests that are still waiting."""
         why = "The render processes were closed."
         watch = asyncio.create_task(self._watch(child))
         try:
             while True:
                 size = int.from_bytes(await reader.readexactly(LENGTH_OCTETS))
-                reply = _REPLY.decode(await reader.readexactly(size))
+                decoded = _RESPONSE_DECODER.decode(await reader.readexactly(size))
                 _, response = self._pending.popleft()
                 if not response.done():  # The waiting task may have been cancelled.
-                    response.set_result(reply)
+                    response.set_result(decoded)
         except (OSError, asyncio.IncompleteReadError, msgspec.DecodeError, IndexError) as error:
             why = str(error)
         finally:
@@ -366,7 +372,7 @@ class RenderProcess:
                 self._children.give_back(child)
             else:
                 self._fail_pending(waiting_requests, child, why, await asyncio.to_thread(_end, child))
-                if child.frames and not self._ended:
+                if child.requests_sent and not self._ended:
                     self._run_in_background(self._restart())
 
     async def _restart(self) -> None:
@@ -379,55 +385,56 @@ class RenderProcess:
         waiting_requests: deque[tuple[int, asyncio.Future[RenderResponse]]],
         child: RenderChild,
         why: str,
-        end: tuple[int, int, int, int],
+        end_state: tuple[int, int, int, int],
     ) -> None:
-        status, frame, index, part = end
+        """Fail the requests that got no response; only the one that was being processed gets the item's index."""
+        status, current_number, index, part = end_state
         for number, response in waiting_requests:
             if not response.done():
-                is_cause = number == frame
+                was_processed = number == current_number
                 response.set_exception(
-                    ProcessDied(why, index, PARTS[part % len(PARTS)], status) if is_cause else ProcessDied(why)
+                    ProcessDied(why, index, PARTS[part % len(PARTS)], status) if was_processed else ProcessDied(why)
                 )
 
     async def _watch(self, child: RenderChild) -> None:
         """Kill a process that works on one item for longer than SILENCE_SECONDS."""
-        before, since = b"", time.monotonic()
+        last_state, changed_at = b"", time.monotonic()
         while True:
             await asyncio.sleep(SILENCE_SECONDS / 8)
-            place = bytes(child.marker[: MARK.size]) + child.frames.to_bytes(8)
-            if place != before or not self._pending:
-                before, since = place, time.monotonic()
-            elif time.monotonic() - since > SILENCE_SECONDS:
+            state = bytes(child.marker[: MARKER_FORMAT.size]) + child.requests_sent.to_bytes(8)
+            if state != last_state or not self._pending:
+                last_state, changed_at = state, time.monotonic()
+            elif time.monotonic() - changed_at > SILENCE_SECONDS:
                 os.kill(child.process.pid, signal.SIGALRM)
                 await asyncio.sleep(1)
                 child.process.kill()
 
     async def aclose(self) -> None:
         """End the process; it is not started again."""
-        async with self._starting:
+        async with self._start_lock:
             self._ended = True
             if self._writer is not None and self._child is not None:
                 if self._pending:
-                    self._child.process.kill()  # Its listener then fails the waiting requests.
+                    self._child.process.kill()  # Its reading task then fails the waiting requests.
                 else:
-                    for listener in self._listeners:
-                        listener.cancel()
+                    for task in self._readers:
+                        task.cancel()
         # Not under the lock, so that a pending start can take it and see that this is closed.
-        if self._listeners:
-            await asyncio.wait(self._listeners)
+        if self._readers:
+            await asyncio.wait(self._readers)
 
 
 class NotEncodable(Exception):
     """An item has values that cannot be encoded."""
 
 
-_REPLY = msgspec.msgpack.Decoder(RenderResponse)
+_RESPONSE_DECODER = msgspec.msgpack.Decoder(RenderResponse)
 
 
 def _end(child: RenderChild) -> tuple[int, int, int, int]:
-    """End a process; returns its exit status, and the frame, item and part that it was processing."""
-    frame, index, part = MARK.unpack_from(child.marker, 0)
-    return child.end(), frame, index, part
+    """End a process; returns its exit status, and the request, item and part that it was processing."""
+    number, index, part = MARKER_FORMAT.unpack_from(child.marker, 0)
+    return child.end(), number, index, part
 
 
 def _pem(signer: Signer) -> bytes:
@@ -437,11 +444,11 @@ def _pem(signer: Signer) -> bytes:
 class RenderProcesses:
     """The render processes of one API or worker process: shared ones, and one for projects with their own lane."""
 
-    def __init__(self, most: int = PROCESSES, children: ProcessSource | None = None) -> None:
-        self._shared = [RenderProcess(children) for _ in range(most)]
+    def __init__(self, process_count: int = PROCESSES, children: ProcessSource | None = None) -> None:
+        self._shared = [RenderProcess(children) for _ in range(process_count)]
         self._own_lane = RenderProcess(children, low=True)
-        self._own_lane_turn = asyncio.Lock()
-        self._turns: dict[str, tuple[asyncio.Lock, int]] = {}
+        self._own_lane_lock = asyncio.Lock()
+        self._project_locks: dict[str, tuple[asyncio.Lock, int]] = {}
         """For each project in its own lane: the lock of its items, and the number of waiting items."""
         self._spent: dict[str, tuple[float, float]] = {}
         """For each project: the decreasing sum of processor time of slow items in seconds, and when it was computed."""
@@ -473,12 +480,13 @@ class RenderProcesses:
             return await self._compose_batch(requests, now)
         batches = [small, *([request] for request in requests if not request.is_small)]
         results = await asyncio.gather(*(self._compose_batch(batch, now) for batch in batches))
-        of_small, of_large = iter(results[0]), (result for batch in results[1:] for result in batch)
-        return [next(of_small if request.is_small else of_large) for request in requests]
+        small_results, large_results = iter(results[0]), (result for batch in results[1:] for result in batch)
+        return [next(small_results if request.is_small else large_results) for request in requests]
 
     async def _compose_batch(
         self, requests: Sequence[ComposeRequest], now: int, tries: int = TRIES
     ) -> list[ComposeResult | NeedsOwnProcess]:
+        """`compose_all` for messages of one request to a process; `tries` are left for deaths of unknown cause."""
         if not requests:
             return []
         if self._spent and any(self.has_own_process(request.tenant) for request in requests):
@@ -488,7 +496,7 @@ class RenderProcesses:
                 NeedsOwnProcess() if self.has_own_process(request.tenant) else next(results) for request in requests
             ]
         try:
-            reply = await self._least_busy().request(requests, now=now)
+            response = await self._least_busy().request(requests, now=now)
         except NotEncodable as error:
             if len(requests) == 1:
                 return [ComposeResult(reason=f"The values are not plain JSON: {error}.")]
@@ -502,12 +510,15 @@ class RenderProcesses:
             self._charge(cause.tenant, CRASH_SECONDS)
             rest = await self._compose_batch([*requests[:at], *requests[at + 1 :]], now, TRIES)
             return [*rest[:at], await self._result_after_death(cause, died, now), *rest[at:]]
-        for at, seconds in reply.slow:
+        for at, seconds in response.slow:
             self._charge(requests[at].tenant, seconds)
-        return list(reply.composed)
+        return list(response.composed)
 
     async def compose(self, request: ComposeRequest, *, now: int) -> ComposeResult:
-        """Compose one message, in a shared process or in its own lane. Raises RenderingBusy, RenderingUnavailable."""
+        """Compose one message, in a shared process or in its project's own lane.
+
+        Raises RenderingBusy or RenderingUnavailable.
+        """
         (result,) = await self.compose_all([request], now=now)
         return await self.compose_alone(request, now=now) if isinstance(result, NeedsOwnProcess) else result
 
@@ -521,12 +532,12 @@ class RenderProcesses:
         )
 
     async def compose_alone(self, request: ComposeRequest, *, now: int, is_second: bool = False) -> ComposeResult:
-        """Compose one message in the lane of expensive projects. Raises RenderingBusy, RenderingUnavailable.
+        """Compose one message in its project's own lane. Raises RenderingBusy or RenderingUnavailable.
 
         `is_second` is set if the message was processed before by a process that died.
         """
         try:
-            reply = await self._request_alone(request.tenant, [request], [], now)
+            response = await self._request_alone(request.tenant, [request], [], now)
         except NotEncodable as error:
             return ComposeResult(reason=f"The values are not plain JSON: {error}.")
         except ProcessDied as died:
@@ -534,7 +545,7 @@ class RenderProcesses:
             if died.problem() is None and not is_second:
                 return await self.compose_alone(request, now=now, is_second=True)
             return ComposeResult(reason=(died.problem() or problem_at(TemplateCrashed, died.part)).detail)
-        return reply.composed[0]
+        return response.composed[0]
 
     async def call(self, tenant: str, name: str, *arguments: Any, size: int = 0) -> Any:
         """Call the function `name` in `composing.TASKS` for a project and return its result.
@@ -545,15 +556,15 @@ class RenderProcesses:
         RenderingUnavailable.
         """
         task = RenderTask(tenant, name, size, list(arguments))
-        reply: RenderResponse | None = None
+        response: RenderResponse | None = None
         try:
             if not self.has_own_process(tenant):
-                reply = await self._call_shared(task)
-            if reply is None:
-                reply = await self._call_alone(task)
+                response = await self._call_shared(task)
+            if response is None:
+                response = await self._call_alone(task)
         except NotEncodable as error:
             raise _not_json(str(error)) from None
-        (result,) = reply.task_results
+        (result,) = response.task_results
         if result.code is not None:
             raise problem_of(result.code, result.detail, result.errors)
         return result.value
@@ -562,7 +573,7 @@ class RenderProcesses:
         """The response; None if the process died for an unknown cause while it processed this task."""
         for tries in range(TRIES, -1, -1):
             try:
-                reply = await self._least_busy().request(tasks=[task])
+                response = await self._least_busy().request(tasks=[task])
             except ProcessDied as died:
                 if died.index is None:
                     self._require_tries_left(tries, died)
@@ -571,9 +582,9 @@ class RenderProcesses:
                 if problem := died.problem():
                     raise problem from None
                 return None
-            for _, seconds in reply.slow:
+            for _, seconds in response.slow:
                 self._charge(task.tenant, seconds)
-            return reply
+            return response
         raise RenderingUnavailable
 
     async def _call_alone(self, task: RenderTask) -> RenderResponse:
@@ -590,41 +601,43 @@ class RenderProcesses:
     async def _request_alone(
         self, tenant: str, requests: list[ComposeRequest], tasks: list[RenderTask], now: int
     ) -> RenderResponse:
-        lock, waiting = self._turns.get(tenant, (asyncio.Lock(), 0))
+        lock, waiting = self._project_locks.get(tenant, (asyncio.Lock(), 0))
         if waiting >= OWN_LANE_WAITING:
             raise RenderingBusy
-        self._turns[tenant] = (lock, waiting + 1)
+        self._project_locks[tenant] = (lock, waiting + 1)
         try:
             # Only one item of each project waits for the lane at a time, so that projects take turns.
-            async with lock, self._own_lane_turn:
+            async with lock, self._own_lane_lock:
                 for tries in range(TRIES, -1, -1):
                     try:
-                        reply = await self._own_lane.request(requests, tasks, now=now)
+                        response = await self._own_lane.request(requests, tasks, now=now)
                     except ProcessDied as died:
                         if died.index is not None:
                             raise
                         self._require_tries_left(tries, died)
                         continue
-                    for _, seconds in reply.slow:
+                    for _, seconds in response.slow:
                         self._charge(tenant, seconds)
-                    return reply
+                    return response
                 raise RenderingUnavailable
         finally:
-            lock, waiting = self._turns[tenant]
+            lock, waiting = self._project_locks[tenant]
             if waiting > 1:
-                self._turns[tenant] = (lock, waiting - 1)
+                self._project_locks[tenant] = (lock, waiting - 1)
             else:
-                del self._turns[tenant]
+                del self._project_locks[tenant]
 
     def _least_busy(self) -> RenderProcess:
-        # Of equally busy processes the first, so that cached templates are used again.
+        # Among equally busy processes this is the first one, so its cached templates are used again.
         return min(self._shared, key=lambda process: process.pending)
 
     def _require_tries_left(self, tries: int, died: ProcessDied) -> None:
+        """Raise RenderingUnavailable if no tries are left."""
         if tries <= 0:
             raise RenderingUnavailable(f"{RenderingUnavailable.message()} ({died})") from None
 
     def _charge(self, tenant: str, seconds: float) -> None:
+        """Add processor time to the sum of a project."""
         if len(self._spent) >= PROJECTS_WATCHED:
             self._spent = {key: spent for key, spent in self._spent.items() if self._spent_seconds(key) > 0}
             if len(self._spent) >= PROJECTS_WATCHED:

@@ -26,7 +26,7 @@ FUEL_OF_LARGE_VALUES: Final = 5_000
 OUTPUT_LIMIT: Final = 10_000_000
 """Characters of the output of one rendering, in addition to those of the template."""
 WORK_LIMIT: Final = 64_000_000
-"""If the compile-time bound of written octets is above this limit, a rendering counts every value that it writes."""
+"""A rendering that could write more octets than this, by the bounds of the template, counts what it writes."""
 GROWTH_LIMIT: Final = 1_000
 """The factor by which assignments may enlarge a value by joining it with others."""
 RANGE_LIMIT: Final = 1_000
@@ -79,14 +79,15 @@ class RenderValues:
         self.values = _without_nulls(values) if b"null" in encoded else values
         self.octets = len(encoded)
         """Size of the values as JSON."""
-        self.scalars = _simple(self.values)
+        self.scalars = _scalars(self.values)
         """Values that are neither lists nor objects."""
 
 
 _NESTED = (Mapping, list, tuple)
 
 
-def _simple(values: Mapping[str, Any]) -> dict[str, Any]:
+def _scalars(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that are neither lists nor objects."""
     return {name: value for name, value in values.items() if type(value) is str or not isinstance(value, _NESTED)}
 
 
@@ -112,19 +113,19 @@ class CompiledTemplate:
         reach Python objects. Raises RenderFailed with the reason, such as out of fuel, too large or a division by zero.
         """
         prepared = values if isinstance(values, RenderValues) else RenderValues(values)
-        named, simple = prepared.values, prepared.scalars
+        all_values, scalars = prepared.values, prepared.scalars
         if self._has_dashes:
-            dashed = {name.replace("-", DASH): value for name, value in named.items() if "-" in name}
-            named, simple = {**named, **dashed}, {**simple, **_simple(dashed)}
+            dashed = {name.replace("-", DASH): value for name, value in all_values.items() if "-" in name}
+            all_values, scalars = {**all_values, **dashed}, {**scalars, **_scalars(dashed)}
         size = (prepared.octets + 64) * self._bound.growth
         if size > WORK_LIMIT:
             raise _too_large()
-        nested = (
-            () if len(simple) == len(named) else tuple(sorted((named.keys() - simple.keys()) & self._variable_names()))
-        )
+        nested: tuple[str, ...] = ()
+        if len(scalars) != len(all_values):
+            nested = tuple(sorted((all_values.keys() - scalars.keys()) & self._variable_names()))
         try:
             with self._lock:
-                text = self._run(named, simple, nested, counting=self._bound.emits * size > WORK_LIMIT)
+                text = self._run(all_values, scalars, nested, counting=self._bound.emits * size > WORK_LIMIT)
         except minijinja.TemplateError as error:
             raise RenderFailed(_reason(error)) from None
         except Problem:
@@ -138,8 +139,9 @@ class CompiledTemplate:
         return text
 
     def _run(
-        self, values: Mapping[str, Any], simple: dict[str, Any], nested: tuple[str, ...], *, counting: bool
+        self, values: Mapping[str, Any], scalars: dict[str, Any], nested: tuple[str, ...], *, counting: bool
     ) -> str:
+        """Run the engine. `nested` are the names of lists and objects; `counting` limits what is written meanwhile."""
         if counting:
             fuel = min(self._bound.fuel, FUEL_OF_LARGE_VALUES)
             environment = _environment(self._source, self.kind, fuel, nested, counting=True)
@@ -151,8 +153,8 @@ class CompiledTemplate:
                 environment = _environment(self._source, self.kind, self._bound.fuel, nested)
                 self._environments[nested] = environment
         if nested:
-            environment.add_template(VALUES, "".join(_assignment(name, values[name]) for name in nested))
-        return environment.render_template(self.kind.value, **simple)
+            environment.add_template(VALUES, "".join(_set_statement(name, values[name]) for name in nested))
+        return environment.render_template(self.kind.value, **scalars)
 
     def _variable_names(self) -> frozenset[str]:
         """The names that the template reads from its values."""
@@ -171,9 +173,9 @@ def compile_template(source: str, kind: OutputFormat = OutputFormat.HTML) -> Com
         raise TemplateInvalid(f"The template is longer than {SOURCE_LIMIT} characters.")
     if _SURROGATE.search(source):
         raise TemplateInvalid("The template contains an unpaired surrogate, which is not a character.")
-    read = _translate(source)
-    _parse(source, read, kind)
-    return CompiledTemplate(read.engine_source, kind, read.bound)
+    translation = _translate(source)
+    _parse(source, translation, kind)
+    return CompiledTemplate(translation.engine_source, kind, translation.bound)
 
 
 def variables(source: str) -> list[str]:
@@ -181,9 +183,9 @@ def variables(source: str) -> list[str]:
 
     Raises TemplateInvalid.
     """
-    read = _translate(source)
-    _parse(source, read, OutputFormat.TEXT)
-    names = _empty_environment(OutputFormat.TEXT).undeclared_variables_in_str(read.engine_source, nested=True)
+    translation = _translate(source)
+    _parse(source, translation, OutputFormat.TEXT)
+    names = _empty_environment(OutputFormat.TEXT).undeclared_variables_in_str(translation.engine_source, nested=True)
     return sorted({name.replace(DASH, "-") for name in names if not name.startswith(RANGE)})
 
 
@@ -319,15 +321,16 @@ def _space_end(source: str, at: int) -> int:
     return match.end() if match else at
 
 
-def _parse(source: str, read: "_Translation", kind: OutputFormat) -> None:
+def _parse(source: str, translation: "_Translation", kind: OutputFormat) -> None:
+    """Let the engine parse a template. Raises TemplateInvalid with the location in `source`."""
     try:
-        _empty_environment(kind).add_template(kind.value, read.engine_source)
+        _empty_environment(kind).add_template(kind.value, translation.engine_source)
     except minijinja.TemplateError as error:
         start = error.range[0] if error.range else 0
-        offset = len(read.engine_source.encode()[:start].decode(errors="replace"))
+        offset = len(translation.engine_source.encode()[:start].decode(errors="replace"))
         message = (error.detail or error.kind).replace(DASH, "-")
-        raise TemplateInvalid.at(source, read.offset(offset), message) from None
-    if not read.is_whole:
+        raise TemplateInvalid.at(source, translation.offset(offset), message) from None
+    if not translation.all_tags_closed:
         raise TemplateInvalid("The template has an expression, statement or comment that is not closed.")
 
 
@@ -383,7 +386,7 @@ REMOVED_FILTERS: Final = (
 """Built-in filters removed from the engine, so that `map("indent", 9)` cannot call them either."""
 
 
-def _assignment(name: str, value: Any) -> str:
+def _set_statement(name: str, value: Any) -> str:
     """A `set` statement with the value as a literal; the template language accepts JSON literals."""
     return f"{{% set {name} = {_ENCODER.encode(value).decode()} %}}"
 
@@ -426,7 +429,7 @@ _ENCODER = msgspec.json.Encoder()
 
 
 def require_depth(value: Any) -> None:
-    """Raise RenderFailed if lists and objects are nested more than `VALUES_DEPTH` deep."""
+    """Check the nesting of lists and objects. Raises RenderFailed if it is deeper than `VALUES_DEPTH`."""
     level, depth = [value], 0
     while level:
         if depth > VALUES_DEPTH:
@@ -583,16 +586,16 @@ class _Translation(msgspec.Struct, frozen=True):
     edits: list[tuple[int, int, int]]
     """Replacements of different length: offset and length in the engine's source, length in the author's source."""
     bound: _Bound
-    is_whole: bool
-    """Whether every tag is closed. A template with an unclosed tag is invalid."""
+    all_tags_closed: bool
+    """A template with a tag that is not closed is invalid."""
 
     def offset(self, at: int) -> int:
         """Translate an offset in the engine's source into the offset in the author's source."""
         shift = 0
-        for start, engine_length, own_length in self.edits:
+        for start, engine_length, source_length in self.edits:
             if at < start + engine_length:
                 return min(at, start) + shift
-            shift += own_length - engine_length
+            shift += source_length - engine_length
         return at + shift
 
 
@@ -600,14 +603,14 @@ def _translate(source: str) -> _Translation:
     """Translate a template for the engine and compute its cost bounds. Raises TemplateInvalid if one is too high."""
     growth: dict[str, int] = {}
     blocks: list[str] = []
-    branches = depth = outputs = longest = end = 0
-    largest, loops = 1, False
+    branches = loop_depth = outputs = longest_literal = end = 0
+    largest_growth, has_loops = 1, False
     pieces: list[str] = []
     edits: list[tuple[int, int, int]] = []
     copied_to = length = 0
     for tag in tags_of(source):
-        if depth:
-            longest = max(longest, tag.start() - end)
+        if loop_depth:
+            longest_literal = max(longest_literal, tag.start() - end)
         end = tag.end()
         opening = tag[0][:2]
         if opening == "{#":
@@ -628,12 +631,12 @@ def _translate(source: str) -> _Translation:
             length, copied_to = length + len(text), stop
         if opening == "{{":
             outputs += 1
-            largest = max(largest, _check_expression(source, tokens, growth))
+            largest_growth = max(largest_growth, _check_expression(source, tokens, growth))
             continue
         if not tokens or tokens[0].text == "raw":
-            longest = max(longest, len(tag[0])) if depth else longest
+            longest_literal = max(longest_literal, len(tag[0])) if loop_depth else longest_literal
             continue
-        largest = max(largest, _check_statement(source, tokens, growth))
+        largest_growth = max(largest_growth, _check_statement(source, tokens, growth))
         keyword = tokens[0].text
         if keyword in {"if", "for"}:
             blocks.append(keyword)
@@ -645,15 +648,15 @@ def _translate(source: str) -> _Translation:
         if branches > BRANCHES_LIMIT:
             raise TemplateInvalid.at(source, tag.start(), f"more than {BRANCHES_LIMIT} branches of one “if”")
         if keyword == "for":
-            depth, loops = depth + 1, True
+            loop_depth, has_loops = loop_depth + 1, True
         elif keyword == "endfor":
-            depth -= 1
+            loop_depth -= 1
     engine_source = "".join(pieces) + source[copied_to:] if pieces else source
     # A loop iteration takes at least four steps and writes its longest literal at most once per three steps.
-    fuel = min(FUEL, max(200, 3 * WORK_LIMIT // (longest + 1))) if loops else FUEL
-    bound = _Bound(emits=fuel // 4 if loops else outputs, growth=largest, fuel=fuel)
-    is_whole = source.find("{{", end) < 0 and source.find("{%", end) < 0
-    return _Translation(engine_source, edits, bound, is_whole)
+    fuel = min(FUEL, max(200, 3 * WORK_LIMIT // (longest_literal + 1))) if has_loops else FUEL
+    bound = _Bound(emits=fuel // 4 if has_loops else outputs, growth=largest_growth, fuel=fuel)
+    all_tags_closed = source.find("{{", end) < 0 and source.find("{%", end) < 0
+    return _Translation(engine_source, edits, bound, all_tags_closed)
 
 
 def _substitutes(source: str, tokens: list[TemplateToken]) -> Iterator[tuple[int, int, str]]:
@@ -700,7 +703,7 @@ def _require_shallow(source: str, tokens: list[TemplateToken]) -> None:
 
     Nested operators, brackets and filters count; those on different sides of a comma do not.
     """
-    depth, chains = 0, [0]
+    depth, chains = 0, [0]  # `chains` counts the operators since the last comma, for each open bracket.
     for token in tokens:
         text = token.text
         if text in _OPENERS:
@@ -727,6 +730,10 @@ _OPERATOR_KEYWORDS = frozenset({"not", "and", "or", "in", "is", "if", "else"})
 
 
 def _check_statement(source: str, tokens: list[TemplateToken], growth: dict[str, int]) -> int:
+    """Validate a statement; returns the same as `_check_expression` for the expression in it.
+
+    `growth` has the factor of each variable that the template assigns; assignments are added.
+    """
     word, rest = tokens[0], tokens[1:]
     if word.text not in _STATEMENTS:
         raise TemplateInvalid.at(source, word.offset, f"“{word.text}” is not available in templates")
@@ -746,7 +753,7 @@ def _check_statement(source: str, tokens: list[TemplateToken], growth: dict[str,
 def _check_expression(source: str, tokens: list[TemplateToken], growth: dict[str, int]) -> int:
     """Validate an expression; returns the maximum size of its value as a multiple of the largest variable."""
     _require_shallow(source, tokens)
-    names, largest, joins = 0, 1, False
+    names, largest, joins_values = 0, 1, False
     for at, token in enumerate(tokens):
         before = tokens[at - 1].text if at else ""
         after = tokens[at + 1].text if at + 1 < len(tokens) else ""
@@ -758,8 +765,8 @@ def _check_expression(source: str, tokens: list[TemplateToken], growth: dict[str
             raise TemplateInvalid.at(source, token.offset, "only named functions can be called")
         elif token.text == "*":
             largest *= _check_product(source, tokens, at)
-        joins = joins or token.text in {"~", "+", "[", "{", "%"}
-    factor = largest * (max(1, names) if joins else 1)
+        joins_values = joins_values or token.text in {"~", "+", "[", "{", "%"}
+    factor = largest * (max(1, names) if joins_values else 1)
     if factor > GROWTH_LIMIT:
         raise TemplateInvalid.at(source, tokens[0].offset, "too many values are joined into one")
     return factor

@@ -1,1 +1,1 @@
-"""Ways a message can leave: each tries once, stores nothing and never retries."""
+"""Transports, which deliver messages to a relay or capture them. Each tries once and never retries."""

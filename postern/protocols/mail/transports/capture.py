@@ -30,7 +30,7 @@ class CaptureTransport:
     """Stores each message through a function instead of sending it."""
 
     def __init__(self, store_message: StoreMessage) -> None:
-        self._keep = store_message
+        self._store_message = store_message
 
     @property
     def circuit_open(self) -> bool:
@@ -45,7 +45,7 @@ class CaptureTransport:
         before_dot: BeforeDot | None = None,
         admit: Admit | None = None,
     ) -> DeliveryOutcome:
-        """See `Transport.deliver`. Raises the exceptions of `keep`; the message is not stored then."""
+        """See `Transport.deliver`. An exception of the function that stores messages is raised here."""
         started = time.perf_counter()
         fault = message_problem(message)
         if fault:
@@ -58,7 +58,7 @@ class CaptureTransport:
                 await admit()
             if before_dot:
                 await before_dot()
-            await self._keep(envelope, message)
+            await self._store_message(envelope, message)
         spent = timedelta(seconds=time.perf_counter() - started)
         results = tuple(_result(recipient, recipient in valid, spent) for recipient in envelope.recipients)
         return DeliveryOutcome(results=results, host=HOST, duration=spent)

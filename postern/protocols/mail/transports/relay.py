@@ -164,7 +164,7 @@ async def _connect(peer: Peer, resolve: Resolve) -> SmtpConnection:
 LONGEST_QUEUE = 1_024
 """Maximum messages that wait in memory for one relay; others stay in the database."""
 LONGEST_WAIT_SECONDS = 5.0
-"""A message that the rate limit would delay for longer goes back to the database."""
+"""A message that the rate limit would delay for longer is deferred instead of waiting."""
 IDLE_BEFORE_NOOP_SECONDS = 15.0
 """A connection that was idle for longer is checked with NOOP before it is used."""
 IDLE_SECONDS = 60.0
@@ -188,7 +188,7 @@ class ConnectionPool:
         chance: Callable[[], float],
         lease: Callable[[float], Awaitable[float | None]] | None = None,
     ) -> None:
-        """`lease` leases a span of the rate that processes share, see `Lease`."""
+        """`dial` opens a connection. `lease` leases a span of the rate that processes share, see `Lease`."""
         self._lease = lease if relay.per_second else None
         self._leased = (0.0, 0.0)
         """The time at which the shared rate allows the next message, and the end of the leased span."""
@@ -198,12 +198,16 @@ class ConnectionPool:
         self._dial = dial
         self._clock = clock
         self._idle: list[SmtpConnection] = []
-        self._busy = 0
-        self._bulk = 0
-        self._used = 0
+        self._slots_taken = 0
+        """Slots in use, including those of bulk mail."""
+        self._bulk_slots_taken = 0
+        self._in_use = 0
+        """Connections in use or being opened."""
         self._waiting: tuple[deque[asyncio.Future[None]], deque[asyncio.Future[None]]] = (deque(), deque())
-        self._paced = 0
+        """The tasks that wait for a slot: those of other mail, and those of bulk mail."""
+        self._waiting_for_rate = 0
         self._reaper: asyncio.TimerHandle | None = None
+        """The timer that closes idle connections."""
         self._closing: set[asyncio.Task[None]] = set()
 
     @property
@@ -232,9 +236,10 @@ class ConnectionPool:
             self._release_slot(envelope.bulk)
 
     def _refusal(self, envelope: Envelope) -> DeliveryOutcome | None:
+        """The deferred outcome if the circuit breaker is open or too many messages are waiting; None otherwise."""
         if self.circuit_open:
             return self._defer_while_open(envelope)
-        if sum(map(len, self._waiting)) + self._paced >= LONGEST_QUEUE:
+        if sum(map(len, self._waiting)) + self._waiting_for_rate >= LONGEST_QUEUE:
             return defer_all(
                 envelope,
                 f"{LONGEST_QUEUE} messages are already waiting for {self.label}.",
@@ -268,11 +273,11 @@ class ConnectionPool:
             )
         self.shaper.acquire(now)
         if delay:
-            self._paced += 1
+            self._waiting_for_rate += 1
             try:
                 await asyncio.sleep(delay)
             finally:
-                self._paced -= 1
+                self._waiting_for_rate -= 1
         return None
 
     async def _shared_delay(self) -> float:
@@ -303,7 +308,7 @@ class ConnectionPool:
         loop = asyncio.get_running_loop()
         started = loop.time()
         connection: SmtpConnection | None = None
-        self._used += 1
+        self._in_use += 1
         try:
             connection = await self._take_idle()
             if connection:
@@ -324,7 +329,7 @@ class ConnectionPool:
                 self.shaper.deferred(failure.reply.code, self._clock())
             return defer_after_failure(envelope, failure, self.label, timedelta(seconds=loop.time() - started))
         finally:
-            self._used -= 1
+            self._in_use -= 1
             if connection:
                 self._put_back(connection)
 
@@ -342,6 +347,7 @@ class ConnectionPool:
     # Connections.
 
     async def _take_idle(self) -> SmtpConnection | None:
+        """Remove a usable connection from the idle ones and return it; None if there is none."""
         loop = asyncio.get_running_loop()
         while self._idle:
             connection = self._idle.pop()
@@ -352,11 +358,12 @@ class ConnectionPool:
         return None
 
     def _put_back(self, connection: SmtpConnection) -> None:
+        """Make the connection idle, or close it if it cannot or must not be used again."""
         if not connection.usable:
             connection.abort()
         elif (
             connection.messages >= self.shaper.relay.max_messages_per_connection
-            or self._used + len(self._idle) >= self.shaper.connections
+            or self._in_use + len(self._idle) >= self.shaper.connections
         ):
             self._discard(connection)
         else:
@@ -365,6 +372,7 @@ class ConnectionPool:
                 self._reaper = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._reap)
 
     def _reap(self) -> None:
+        """Close the connections that have been idle for IDLE_SECONDS."""
         loop = asyncio.get_running_loop()
         self._reaper = None
         old = [connection for connection in self._idle if loop.time() - connection.idle_since >= IDLE_SECONDS]
@@ -393,11 +401,12 @@ class ConnectionPool:
     # Slots: the permission to use a connection.
 
     def _has_room(self, *, bulk: bool) -> bool:
+        """Whether a slot is free; bulk mail cannot use the reserved ones."""
         allowed = self.shaper.connections
-        if self._busy >= allowed:
+        if self._slots_taken >= allowed:
             return False
         reserved = 0 if allowed == 1 else max(1, allowed // RESERVED_SHARE)
-        return not bulk or self._bulk < allowed - reserved
+        return not bulk or self._bulk_slots_taken < allowed - reserved
 
     async def _acquire_slot(self, bulk: bool) -> None:
         """Wait until a connection can be used."""
@@ -415,22 +424,22 @@ class ConnectionPool:
                     queue.remove(slot)
                 raise
         else:
-            self._count(bulk, 1)
+            self._count_slots(bulk, 1)
 
     def _release_slot(self, bulk: bool) -> None:
-        self._count(bulk, -1)
-        for kind in (False, True):
-            queue = self._waiting[kind]
-            while queue and self._has_room(bulk=kind):
+        self._count_slots(bulk, -1)
+        for is_bulk in (False, True):
+            queue = self._waiting[is_bulk]
+            while queue and self._has_room(bulk=is_bulk):
                 slot = queue.popleft()
                 if not slot.done():
-                    self._count(kind, 1)
+                    self._count_slots(is_bulk, 1)
                     slot.set_result(None)
 
-    def _count(self, bulk: bool, change: int) -> None:
-        self._busy += change
+    def _count_slots(self, bulk: bool, change: int) -> None:
+        self._slots_taken += change
         if bulk:
-            self._bulk += change
+            self._bulk_slots_taken += change
 
 
 FAILURES_TO_OPEN = 3
@@ -455,7 +464,7 @@ SLOW_DOWN_CODES = frozenset({421, 450, 451, 452})
 class RateShaper:
     """The current limits of connections and messages per second of a relay, and its circuit breaker.
 
-    It slows down at once and recovers slowly. Its methods take the time as an argument.
+    It slows down at once and recovers slowly. The argument `now` is the time in seconds of any monotonic clock.
     """
 
     def __init__(self, relay: RelayServer, chance: Callable[[], float]) -> None:
@@ -470,8 +479,8 @@ class RateShaper:
         self._deferrals = 0
         self._accepted = 0
         self._slowed_at = -SETTLING_SECONDS
-        self._next_slot = 0.0
-        self._second, self._sent, self._pace = 0, 0, 0.0
+        self._next_send_at = 0.0
+        self._this_second, self._sent_in_this_second, self._sent_in_last_second = 0, 0, 0.0
 
     def circuit_open(self, now: float) -> bool:
         """Whether the circuit breaker is open, so that no attempt is made."""
@@ -492,18 +501,19 @@ class RateShaper:
 
     def delay(self, now: float) -> float:
         """Seconds until the next message can be sent at the current rate; call `acquire` when it is sent."""
-        return max(0.0, self._next_slot - BURST_SECONDS - now) if self.per_second else 0.0
+        return max(0.0, self._next_send_at - BURST_SECONDS - now) if self.per_second else 0.0
 
     def acquire(self, now: float) -> None:
-        """Count a message that is sent now or at its reserved time."""
+        """Reserve the next send time for one message."""
         if self.per_second:
-            self._next_slot = max(self._next_slot, now) + 1 / self.per_second
-        if int(now) != self._second:
-            self._pace, self._second, self._sent = float(self._sent), int(now), 0
-        self._sent += 1
+            self._next_send_at = max(self._next_send_at, now) + 1 / self.per_second
+        if int(now) != self._this_second:
+            self._sent_in_last_second = float(self._sent_in_this_second)
+            self._this_second, self._sent_in_this_second = int(now), 0
+        self._sent_in_this_second += 1
 
     def failed(self, now: float) -> None:
-        """Record a failed connection."""
+        """Record a failed connection; opens the circuit breaker after FAILURES_TO_OPEN in a row."""
         self._failures += 1
         self._retry_at = now + self._pause()
 
@@ -512,7 +522,7 @@ class RateShaper:
         self._failures = 0
 
     def accepted(self) -> None:
-        """Record an accepted message."""
+        """Record an accepted message; raises the reduced limits after ACCEPTED_TO_RECOVER messages."""
         self._deferrals = 0
         self._accepted += 1
         if self._accepted >= ACCEPTED_TO_RECOVER:
@@ -520,7 +530,10 @@ class RateShaper:
             self._recover()
 
     def deferred(self, code: int, now: float) -> None:
-        """Record a deferred message. The code 421 slows down at once, other codes after several in a row."""
+        """Record a message that was deferred with the reply code `code`; only SLOW_DOWN_CODES count.
+
+        The code 421 halves the limits at once, other codes after DEFERRALS_TO_SLOW in a row.
+        """
         if code not in SLOW_DOWN_CODES or now - self._slowed_at < SETTLING_SECONDS:
             return
         self._deferrals += 1
@@ -530,7 +543,7 @@ class RateShaper:
     def _slow_down(self, now: float) -> None:
         self._slowed_at, self._deferrals, self._accepted = now, 0, 0
         self.connections = max(1, self.connections // 2)
-        rate = self.per_second or max(self._pace, float(self._sent))
+        rate = self.per_second or max(self._sent_in_last_second, float(self._sent_in_this_second))
         self.per_second = max(rate / 2, min(SLOWEST_PER_SECOND, self.relay.per_second or SLOWEST_PER_SECOND))
 
     def _recover(self) -> None:
@@ -541,10 +554,13 @@ class RateShaper:
         ceiling = self.relay.per_second
         if ceiling is not None:
             self.per_second = min(self.per_second, ceiling)
-        elif self.connections == self.relay.max_connections and self.per_second > 4 * max(self._pace, self._sent):
+        elif self.connections == self.relay.max_connections and self.per_second > 4 * max(
+            self._sent_in_last_second, self._sent_in_this_second
+        ):
             # The relay's replies, and not the limit, determine the rate again.
             self.per_second = None
 
     def _pause(self) -> float:
-        doubled = SHORTEST_PAUSE * 2.0 ** min(self._failures - FAILURES_TO_OPEN, 16)
-        return min(max(doubled, SHORTEST_PAUSE), LONGEST_PAUSE) * (0.8 + 0.4 * self._chance())
+        """Seconds until the next trial, with jitter."""
+        pause = SHORTEST_PAUSE * 2.0 ** min(self._failures - FAILURES_TO_OPEN, 16)
+        return min(max(pause, SHORTEST_PAUSE), LONGEST_PAUSE) * (0.8 + 0.4 * self._chance())

@@ -1,4 +1,7 @@
-"""The interface of transports: an envelope and a message in, one result per recipient out. And test addresses."""
+"""The interface of transports, which get an envelope and a message and return one result per recipient.
+
+Also the test addresses, whose outcome is the same on every transport.
+"""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -15,8 +18,8 @@ NO_TIME = timedelta()
 BeforeDot: TypeAlias = Callable[[], Awaitable[None]]
 """Awaited right before the final dot, after which the server may accept the message."""
 Admit: TypeAlias = Callable[[], Awaitable[None]]
-"""Awaited when a connection is free for a message, before its first command. If it raises, the message is not sent, and
-the connection is used for the next one."""
+"""Awaited when a connection is free for a message, before the first command of the message. If it raises, the message
+is not sent, and the connection is used for the next one."""
 
 
 class Envelope(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -28,11 +31,11 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     message_id: str
     """The Message-ID, the same over all attempts."""
     needs_smtputf8: bool = False
-    """Whether headers contain UTF-8 (RFC 6531). Non-ASCII addresses are detected without it."""
+    """Whether headers contain UTF-8 (RFC 6531). Non-ASCII addresses in the envelope are detected without this flag."""
     bulk: bool = False
     """Whether it is marketing mail, which cannot use the reserved connections."""
     tenant: str | None = None
-    """The project of the message, for transports that keep projects apart."""
+    """The project of the message, for transports that treat each project separately."""
 
 
 class RecipientResult(msgspec.Struct, frozen=True, kw_only=True, tag_field="result", gc=False):
@@ -89,33 +92,33 @@ class DeliveryOutcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def dialogue(self) -> list[str]:
         """The SMTP dialogue line by line, `C: …` of the client and `S: …` of the server, without the message itself."""
         if self.opening and self.exchange and self.opening[-1][0] == self.exchange[0][0]:
-            return dialogue_lines(self.opening + self.exchange)  # A line may continue in the next part.
+            return dialogue_lines(self.opening + self.exchange)  # A line may begin in `opening` and end in `exchange`.
         return [*_cached_dialogue_lines(self.opening), *dialogue_lines(self.exchange)]
 
 
-def dialogue_lines(said: tuple[tuple[str, bytes], ...]) -> list[str]:
+def dialogue_lines(chunks: tuple[tuple[str, bytes], ...]) -> list[str]:
     """The lines of a dialogue, each with its side: `C: …` or `S: …`."""
     lines: list[str] = []
-    for speaker, data in joined_chunks(said):
+    for side, data in joined_chunks(chunks):
         text = data.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
-        lines += [f"{speaker}: {line.rstrip()}" for line in text.split("\n")]
+        lines += [f"{side}: {line.rstrip()}" for line in text.split("\n")]
     return lines
 
 
 @lru_cache(maxsize=64)
-def _cached_dialogue_lines(said: tuple[tuple[str, bytes], ...]) -> tuple[str, ...]:
+def _cached_dialogue_lines(chunks: tuple[tuple[str, bytes], ...]) -> tuple[str, ...]:
     """`dialogue_lines` of the start of a connection, cached because many messages share it."""
-    return tuple(dialogue_lines(said))
+    return tuple(dialogue_lines(chunks))
 
 
-def joined_chunks(said: tuple[tuple[str, bytes], ...]) -> list[tuple[str, bytes]]:
+def joined_chunks(chunks: tuple[tuple[str, bytes], ...]) -> list[tuple[str, bytes]]:
     """The dialogue with consecutive chunks of the same side joined, so that lines are complete."""
     joined: list[tuple[str, bytes]] = []
-    for speaker, data in said:
-        if joined and joined[-1][0] == speaker:
-            joined[-1] = (speaker, joined[-1][1] + data)
+    for side, data in chunks:
+        if joined and joined[-1][0] == side:
+            joined[-1] = (side, joined[-1][1] + data)
         else:
-            joined.append((speaker, data))
+            joined.append((side, data))
     return joined
 
 
@@ -149,7 +152,7 @@ class Transport(Protocol):
 
 
 def reject_all(envelope: Envelope, code: int, enhanced: str, text: str, host: str) -> DeliveryOutcome:
-    """Reject all recipients for the same reason, without contacting a server."""
+    """The outcome that rejects all recipients for the same reason, without contacting a server."""
     return DeliveryOutcome(
         results=tuple(
             Rejected(recipient=recipient, code=code, enhanced=enhanced, text=text, host=host, duration=NO_TIME)
@@ -172,7 +175,7 @@ def defer_all(
     code: int = 0,
     enhanced: str = "",
 ) -> DeliveryOutcome:
-    """Defer all recipients for the same reason."""
+    """The outcome that defers all recipients for the same reason."""
     return DeliveryOutcome(
         results=tuple(
             Deferred(recipient=recipient, code=code, enhanced=enhanced, text=text, host=host, duration=duration)
@@ -220,7 +223,7 @@ class FixedOutcome(StrEnum):
 
 
 def fixed_outcome(address: str) -> FixedOutcome | None:
-    """The fixed outcome of a test address, None for all other addresses."""
+    """The fixed outcome of a test address; None for all other addresses, also in TEST_DOMAIN."""
     local, _, domain = address.lower().rpartition("@")
     if domain.removesuffix(".") != TEST_DOMAIN:
         return None
