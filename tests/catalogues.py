@@ -1,4 +1,4 @@
-"""Writes the catalogues of problems and of events in docs/guide, or checks that they are up to date."""
+"""Writes the lists of problems and of events in docs/guide, or checks that they are up to date."""
 
 import sys
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from postern.kernel.http.problems import Problem
 from postern.platform.events.model import CAMPAIGN_SEND_EVENTS, EVENT_NAMES
-from tests.contract import mend_catalogue
+from tests.contract import update_catalogue
 
 GUIDE = Path(__file__).parent.parent / "docs" / "guide"
 NOTE = "<!-- Written by script/schema from the code; do not edit. -->\n"
@@ -41,24 +41,24 @@ In these events, `subject` is the subject that the contact received, or null if 
 """
 
 
-def _problems(kind: type[Problem]) -> Iterator[type[Problem]]:
-    for each in kind.__subclasses__():
-        yield each
-        yield from _problems(each)
+def _subclasses(base: type[Problem]) -> Iterator[type[Problem]]:
+    for kind in base.__subclasses__():
+        yield kind
+        yield from _subclasses(kind)
 
 
 def problem_catalogue() -> str:
-    """Every problem that the code can raise, by status."""
+    """The text of errors.md: every problem that the code can raise, sorted by status."""
     import_module("postern.app")
-    found = {each for each in _problems(Problem) if each.__module__.startswith("postern.")}
-    rows = sorted({(each.status, each.code(), each.message()) for each in found})
+    kinds = {kind for kind in _subclasses(Problem) if kind.__module__.startswith("postern.")}
+    rows = sorted({(kind.status, kind.code(), kind.message()) for kind in kinds})
     lines = ["| status | code | meaning |", "|---|---|---|"]
     lines += [f"| {status} | `{code}` | {message.replace('|', chr(92) + '|')} |" for status, code, message in rows]
     return NOTE + PROBLEMS + "\n" + "\n".join(lines) + "\n"
 
 
 def event_catalogue() -> str:
-    """Every event that Postern records by itself, by what it is about."""
+    """The text of events.md: every event that Postern records itself, grouped by the first part of its name."""
     areas: dict[str, list[str]] = {}
     for name in EVENT_NAMES:
         areas.setdefault(name.partition(".")[0], []).append(name)
@@ -69,7 +69,7 @@ def event_catalogue() -> str:
 
 
 def catalogues() -> dict[Path, str]:
-    """What the files have to say."""
+    """The text of each file."""
     return {GUIDE / "errors.md": problem_catalogue(), GUIDE / "events.md": event_catalogue()}
 
 
@@ -79,11 +79,11 @@ def main() -> None:
         if file.exists() and file.read_text() == text:
             continue
         if "--check" in sys.argv:
-            sys.exit(f"{file.name} is not what the code says: run script/schema.")
+            sys.exit(f"{file.name} does not match the code: run script/schema.")
         file.write_text(text)
         print(f"{file.name} written.")
     if "--check" not in sys.argv:
-        mend_catalogue()
+        update_catalogue()
 
 
 if __name__ == "__main__":

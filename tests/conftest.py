@@ -1,6 +1,6 @@
-"""One PostgreSQL per run, one migrated database per process, and a world that a test may move.
+"""Fixtures: one PostgreSQL server per run, one migrated database per process, and a World with a clock that tests set.
 
-Every test makes its own project and cleans nothing up: tenancy is the isolation.
+Every test creates its own project and deletes nothing, because projects are isolated from each other.
 """
 
 import os
@@ -27,28 +27,29 @@ from postern.platform.accounts.model import DeveloperSignUp
 from postern.platform.accounts.operations import open_account
 from postern.protocols.mail.templates.rendering import RenderChild, RenderProcesses
 from postern.world import World, open_world
-from tests.contract import check_response, disagreements, read_exercised, write_catalogue, write_exercised
+from tests.contract import catalogue_errors, check_response, read_exercised, write_catalogue, write_exercised
 from tests.peers.dns_zone import PATIENT, DnsZone, dns_zone
 from tests.workers import in_another_process
 
-# How long an example takes says how busy the machine is, and nothing about what is tested. The same commit is judged
-# the same way every time; POSTERN_FUZZ goes looking for what nobody has thought of.
+# Without a deadline, because the time of an example depends on the load of the machine. The examples of a commit are
+# the same in every run, unless POSTERN_FUZZ is set, which makes them random.
 hypothesis.settings.register_profile(
-    "patient",
+    "without-deadline",
     hypothesis.settings.default,
     deadline=None,
     **({} if os.environ.get("POSTERN_FUZZ") else {"derandomize": True, "database": None}),
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
-hypothesis.settings.load_profile("patient")
+hypothesis.settings.load_profile("without-deadline")
 
 SERVER = pytest.StashKey[Any]()
 PASSED: set[str] = set()
+"""The ids of the tests that passed in this process."""
 PASSWORD = "correct horse battery staple"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--write-contract", action="store_true", help="name the test that shows each operation")
+    parser.addoption("--write-contract", action="store_true", help="write which test covers each operation")
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -60,9 +61,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):
         return
     folder = tempfile.mkdtemp(prefix="postern-run-")
-    running = run_embedded()
-    server = running.__enter__()
-    config.stash[SERVER] = (running, server, folder)
+    server_context = run_embedded()
+    server = server_context.__enter__()
+    config.stash[SERVER] = (server_context, server, folder)
     os.environ["POSTERN_TEST_SERVER"] = server.url("{database}")
     os.environ["POSTERN_TEST_RUN"] = folder
 
@@ -70,23 +71,23 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     worker = getattr(session.config, "workerinput", {}).get("workerid", "main")
     write_exercised(os.environ["POSTERN_TEST_RUN"], worker)
-    whole = not session.config.args or [str(Path(each).name) for each in session.config.args] == ["tests"]
+    is_complete_run = not session.config.args or [Path(path).name for path in session.config.args] == ["tests"]
     if worker != "main":
         return
     exercised = read_exercised(os.environ["POSTERN_TEST_RUN"])
     if session.config.option.write_contract:
         write_catalogue(exercised, PASSED)
-    elif exitstatus == 0 and whole and not session.config.option.keyword:
-        wrong = disagreements(exercised, PASSED)
-        if wrong:
-            print("\nscript/contract writes anew which test shows which operation:\n  " + "\n  ".join(wrong))
+    elif exitstatus == 0 and is_complete_run and not session.config.option.keyword:
+        errors = catalogue_errors(exercised, PASSED)
+        if errors:
+            print("\nRun script/contract to update the list of tests by operation:\n  " + "\n  ".join(errors))
             session.exitstatus = 1
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     if SERVER in config.stash:
-        running, _, folder = config.stash[SERVER]
-        running.__exit__(None, None, None)
+        server_context, _, folder = config.stash[SERVER]
+        server_context.__exit__(None, None, None)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -107,7 +108,7 @@ def database_url(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def clock() -> FixedClock:
-    """A clock that stands at the real time until a test moves it."""
+    """A clock that stands still at the time of the test's start until the test moves it."""
     clock = FixedClock()
     clock.start = clock()
     return clock
@@ -115,7 +116,7 @@ def clock() -> FixedClock:
 
 @pytest.fixture
 async def zone() -> AsyncIterator[DnsZone]:
-    """The DNS as the application sees it: empty until a test fills it."""
+    """The DNS zone that the application queries. It is empty until a test adds records."""
     async with dns_zone() as zone:
         yield zone
 
@@ -136,13 +137,13 @@ async def world(settings: Settings, database_url: str, clock: FixedClock) -> Asy
     async with open_world(settings, database_url, HOOKS, clock=clock) as world:
         world.rendering = RenderProcesses(children=_IDLE)
         resolver = world.resolver._resolver
-        resolver.timeout, resolver.lifetime = (each.total_seconds() for each in PATIENT.values())
+        resolver.timeout, resolver.lifetime = (timeout.total_seconds() for timeout in PATIENT.values())
         world.outbound._total = world.outbound._connect = PATIENT["lookup_timeout"].total_seconds()
         yield world
 
 
 class IdleChildren:
-    """Render processes that go from test to test: starting one takes longer than most tests."""
+    """Keeps render processes for the next tests, because starting one takes longer than most tests."""
 
     def __init__(self) -> None:
         self.idle: dict[bool, list[RenderChild]] = {False: [], True: []}
@@ -164,7 +165,10 @@ _IDLE = IdleChildren()
 
 @dataclass
 class Client:
-    """Speaks HTTP to the application and holds every answer to the contract."""
+    """An HTTP client of the application that checks every response against the contract.
+
+    Paths are relative to `base`, unless they begin with /projects, /apps, /auth, /account or /t, or are URLs.
+    """
 
     app: Any
     token: str | None = None
@@ -183,9 +187,9 @@ class Client:
         path = (
             path if path.startswith(("/projects/", "/apps/", "/auth/", "/t/", "/account", "http")) else self.base + path
         )
-        answer = await in_another_process(self.http.request(method, path, headers=headers, **kwargs))
-        check_response(method, answer.request.url.path, answer.status_code, answer.headers, answer.content)
-        return answer
+        response = await in_another_process(self.http.request(method, path, headers=headers, **kwargs))
+        check_response(method, response.request.url.path, response.status_code, response.headers, response.content)
+        return response
 
     async def get(self, path: str, **kwargs: Any) -> httpx.Response:
         return await self.request("GET", path, **kwargs)
@@ -205,7 +209,7 @@ class Client:
 
 @dataclass
 class Tenant:
-    """A project of a fresh account. `client` speaks with a live secret key, `developer` as the owner.
+    """A project of a fresh account. `client` uses a live secret key, `developer` the access token of the owner.
 
     Paths that do not begin with /projects, /apps, /auth, /account or /t are relative to the project.
     """
@@ -218,15 +222,15 @@ class Tenant:
     secret_key: str
 
     async def key(self, *permissions: str, **fields: Any) -> Client:
-        """A client with a key of its own: of these permissions, or TEST, or PUBLISHABLE …"""
+        """Create an API key with these permissions and fields (`type="PUBLISHABLE"`); returns a client that uses it."""
         body = {"name": "narrow", **({"permissions": list(permissions)} if permissions else {}), **fields}
-        made = await self.developer.post("/api-keys", body)
-        assert made.status_code == 201, made.text
-        return Client(self.client.app, made.json()["key"], self.client.base)
+        created = await self.developer.post("/api-keys", body)
+        assert created.status_code == 201, created.text
+        return Client(self.client.app, created.json()["key"], self.client.base)
 
 
 _BUILT: dict[str, Any] = {}
-"""The application of this process: built once, moved from test to test."""
+"""The application of this process. It is built once, and gets the World of each test."""
 
 
 @pytest.fixture
@@ -246,20 +250,20 @@ def stranger(app: Any) -> Client:
 
 @pytest.fixture
 def new_project(app: Any, world: World) -> Callable[[], Awaitable[Tenant]]:
-    """Makes a project of an account of its own, as the operator's console does: its address counts as proven."""
+    """A function that creates an account with a project. The e-mail address of the account is verified."""
 
     async def make() -> Tenant:
         email = f"dev-{uuid4().hex[:12]}@example.com"
         call = Call(
             world, world.db, NOBODY, world.clock(), "", Origin("127.0.0.1", f"python-httpx/{httpx.__version__}")
         )
-        up = await open_account(call, DeveloperSignUp(email=email, password=PASSWORD, name="Ada"), proven=True)
-        project = up.projects[0]
+        signed_up = await open_account(call, DeveloperSignUp(email=email, password=PASSWORD, name="Ada"), proven=True)
+        project = signed_up.projects[0]
         base = f"/projects/{project.id}"
-        developer = Client(app, up.access_token, base)
-        made = await developer.post("/api-keys", {"name": "server", "type": "SECRET"})
-        assert made.status_code == 201, made.text
-        key = made.json()["key"]
+        developer = Client(app, signed_up.access_token, base)
+        created = await developer.post("/api-keys", {"name": "server", "type": "SECRET"})
+        assert created.status_code == 201, created.text
+        key = created.json()["key"]
         return Tenant(str(project.id), str(project.account_id), email, Client(app, key, base), developer, key)
 
     return make
@@ -272,7 +276,7 @@ async def project(new_project: Callable[[], Awaitable[Tenant]]) -> Tenant:
 
 @pytest.fixture
 def work_off(world: World) -> Callable[[], Awaitable[int]]:
-    """Does everything that is due now, as a worker would."""
+    """A function that does all work that is due now, as a worker would."""
 
     async def run() -> int:
         return await drain(world, WORK)

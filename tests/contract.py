@@ -1,4 +1,4 @@
-"""The contract as data, and the check that every response of every test is held to."""
+"""The contract (contract.json), the check of all responses in tests against it, and the test of each operation."""
 
 import json
 import os
@@ -19,44 +19,55 @@ def contract() -> dict[str, Any]:
 
 
 @cache
-def _routes() -> list[tuple[str, re.Pattern[str], dict[str, Any]]]:
-    found = []
-    for operation in sorted(contract()["operations"], key=lambda each: each["path"].count("{")):
+def _contract_routes() -> list[tuple[str, re.Pattern[str], dict[str, Any]]]:
+    """Method, path pattern and operation of the contract; paths with fewer parameters first."""
+    routes = []
+    for operation in sorted(contract()["operations"], key=lambda operation: operation["path"].count("{")):
         pattern = re.compile("^" + re.sub(r"{\w+}", "[^/]+", operation["path"]) + "$")
-        found.append((operation["method"], pattern, operation))
-    return found
+        routes.append((operation["method"], pattern, operation))
+    return routes
 
 
 def operation_of(method: str, path: str) -> dict[str, Any] | None:
-    own = next((name for verb, pattern, name in _own_routes() if verb == method and pattern.match(path)), None)
-    if own is not None and own not in {name_of(each) for each in contract()["operations"]}:
-        return None  # `/emails/logs/export` is not the send of that name.
-    return next((each for verb, pattern, each in _routes() if verb == method and pattern.match(path)), None)
+    """The operation of the contract that a request calls; None if it calls none."""
+    name = _operation_name(method, path)
+    if name is not None and name not in {name_of(operation) for operation in contract()["operations"]}:
+        return None  # `/emails/logs/export` also matches `/emails/logs/{id}`.
+    return next(
+        (operation for verb, pattern, operation in _contract_routes() if verb == method and pattern.match(path)), None
+    )
+
+
+def _operation_name(method: str, path: str) -> str | None:
+    """The name of the operation in the code that a request calls."""
+    return next((name for verb, pattern, name in _code_routes() if verb == method and pattern.match(path)), None)
 
 
 EXERCISED: dict[str, set[str]] = {}
-"""The tests that had an operation do its work, by the operation's name."""
+"""The tests that called an operation, by the name of the operation."""
 
 
 def name_of(operation: dict[str, Any]) -> str:
+    """The name of an operation: method and path."""
     return f"{operation['method']} {operation['path']}"
 
 
 @cache
-def _own_routes() -> list[tuple[str, re.Pattern[str], str]]:
+def _code_routes() -> list[tuple[str, re.Pattern[str], str]]:
+    """Method, path pattern and name of each operation in the code; paths with fewer parameters first."""
     from postern.app import OPERATIONS
 
-    found = []
-    for each in sorted(OPERATIONS, key=lambda each: each.path.count("{")):
-        pattern = re.compile("^" + re.sub(r"{\w+}", "[^/]+", each.path) + "$")
-        found.append((each.method, pattern, f"{each.method} {each.wire_path}"))
-    return found
+    routes = []
+    for operation in sorted(OPERATIONS, key=lambda operation: operation.path.count("{")):
+        pattern = re.compile("^" + re.sub(r"{\w+}", "[^/]+", operation.path) + "$")
+        routes.append((operation.method, pattern, f"{operation.method} {operation.wire_path}"))
+    return routes
 
 
 def note_exercised(method: str, path: str) -> None:
-    """Remember that the test that runs had this operation do its work; what fixtures do counts for no test."""
+    """Record that the running test called this operation. Calls of fixtures do not count for a test."""
     test, _, phase = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")
-    name = next((name for verb, pattern, name in _own_routes() if verb == method and pattern.match(path)), None)
+    name = _operation_name(method, path)
     if name is not None:
         tests = EXERCISED.setdefault(name, set())
         if phase == "(call)":
@@ -64,7 +75,7 @@ def note_exercised(method: str, path: str) -> None:
 
 
 def check_response(method: str, path: str, status: int, headers: Any, body: bytes) -> None:
-    """Raises AssertionError where an answer is not what the contract says."""
+    """Check a response against the contract, and record the call. Raises AssertionError."""
     assert headers.get("x-request-id"), f"{method} {path}: no X-Request-Id"
     if status >= 400:
         if path.startswith("/t/") or "text/html" in headers.get("content-type", ""):
@@ -106,8 +117,8 @@ def _check_returns(where: str, returns: dict[str, Any], status: int, headers: An
         for item in value:
             check_record(where, record, item)
     elif kind in ("page", "cursor", "data"):
-        rest = {"page": {"total": int, "page": int, "pages": int}, "cursor": {}, "data": {}}[kind]
-        for name, type_ in rest.items():
+        other_fields = {"page": {"total": int, "page": int, "pages": int}, "cursor": {}, "data": {}}[kind]
+        for name, type_ in other_fields.items():
             assert type(value[name]) is type_, f"{where}: {name}"
         if kind == "cursor":
             assert value["nextCursor"] is None or isinstance(value["nextCursor"], str)
@@ -122,13 +133,14 @@ def _check_returns(where: str, returns: dict[str, Any], status: int, headers: An
 
 
 def check_record(where: str, record: str, value: Any) -> None:
+    """Check a JSON object against a record of the contract. `where` begins the message of the AssertionError."""
     fields = contract()["records"][record]
     assert isinstance(value, dict), f"{where}: expected a {record}, found {value!r}"
     for name, type_ in fields.items():
         assert name in value, f"{where}: {record}.{name} is missing"
         if value[name] is None:
-            may_lack = record in ("ContactRef", "EmailBatchItem")
-            assert may_lack or name not in NEVER_NULL, f"{where}: {record}.{name} is null"
+            may_be_null = record in ("ContactRef", "EmailBatchItem")
+            assert may_be_null or name not in NEVER_NULL, f"{where}: {record}.{name} is null"
         else:
             _check_value(f"{where}: {record}.{name}", type_, value[name])
 
@@ -148,9 +160,9 @@ def _check_value(where: str, type_: str, value: Any) -> None:
         assert type_ == "boolean" or not isinstance(value, bool), f"{where}: {value!r}"
     elif type_ == "timestamp":
         assert isinstance(value, str), where
-        assert TIMESTAMP.match(value), f"{where}: {value!r} is no timestamp"
+        assert TIMESTAMP.match(value), f"{where}: {value!r} is not a timestamp"
     elif type_ == "date":
-        assert re.match(r"^\d{4}-\d\d-\d\d$", value), f"{where}: {value!r} is no date"
+        assert re.match(r"^\d{4}-\d\d-\d\d$", value), f"{where}: {value!r} is not a date"
     elif type_ in ("true", "false"):
         assert value is (type_ == "true"), f"{where}: {value!r}"
     elif type_.endswith("[]"):
@@ -164,63 +176,64 @@ def _check_value(where: str, type_: str, value: Any) -> None:
 
 
 def write_exercised(folder: str, worker: str) -> None:
-    """Leave what this process exercised for the process that judges the whole run."""
+    """Write the calls of this process to a file, for the process that checks the complete run."""
     plain = {name: sorted(tests) for name, tests in EXERCISED.items()}
     Path(folder, f"exercised-{worker}-{os.getpid()}").write_text(json.dumps(plain))
 
 
 def read_exercised(folder: str) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
+    """The tests that called each operation, from the files of all processes."""
+    exercised: dict[str, set[str]] = {}
     for file in Path(folder).glob("exercised-*"):
         for name, tests in json.loads(file.read_text()).items():
-            found.setdefault(name, set()).update(tests)
-    return found
+            exercised.setdefault(name, set()).update(tests)
+    return exercised
 
 
-# The catalogue: which test shows an operation --------------------------------------------------------------
+# The catalogue: the test of each operation --------------------------------------------------------------
 
 CATALOGUE = Path(__file__).parent.parent / "postern" / "cli" / "contract.tsv"
 
 
 def read_catalogue() -> dict[str, str]:
-    """The test that shows each operation, as `postern contract` prints it."""
+    """The test of each operation, as `postern contract` prints it."""
     lines = CATALOGUE.read_text().splitlines() if CATALOGUE.exists() else []
     return dict(line.split("\t") for line in lines)
 
 
 def write_catalogue(exercised: Mapping[str, set[str]], passed: Iterable[str]) -> None:
-    """Name a test for every operation that was exercised: the one before, while it still does, or the likeliest."""
+    """Write the test of each operation: the same as before if it still calls the operation, or else the best match."""
     from postern.app import OPERATIONS
 
-    good = {test.partition("[")[0] for test in passed if not test.startswith(AT_LARGE)}
-    before, lines = read_catalogue(), []
-    for each in OPERATIONS:
-        name = f"{each.method} {each.wire_path}"
-        tests = exercised.get(name, set()) & good
-        chosen = before.get(name)
-        is_still_good = chosen in tests or (chosen not in good and _exists(chosen))
-        if tests and not is_still_good:
-            chosen = max(sorted(tests), key=lambda test: _likeness(test, each, exercised))
+    candidates = {test.partition("[")[0] for test in passed if not test.startswith(GENERAL_TESTS)}
+    previous, lines = read_catalogue(), []
+    for operation in OPERATIONS:
+        name = f"{operation.method} {operation.wire_path}"
+        tests = exercised.get(name, set()) & candidates
+        chosen = previous.get(name)
+        is_still_valid = chosen in tests or (chosen not in candidates and _exists(chosen))
+        if tests and not is_still_valid:
+            chosen = max(sorted(tests), key=lambda test: _match_quality(test, operation, exercised))
         if chosen:
             lines.append(f"{name}\t{chosen}\n")
     CATALOGUE.write_text("".join(lines))
 
 
-def mend_catalogue() -> None:
-    """Bring the catalogue into the order of the operations, and follow tests that were renamed.
+def update_catalogue() -> None:
+    """Sort the catalogue like the operations, and replace the names of tests that were renamed.
 
-    The name in the same file that is most alike is taken; a whole run judges the guess.
+    The new name is the most similar one in the same file; the next complete run checks this guess.
     """
     from postern.app import OPERATIONS
 
-    before, lines = read_catalogue(), []
-    for name in (f"{each.method} {each.wire_path}" for each in OPERATIONS):
-        test = before.get(name)
+    previous, lines = read_catalogue(), []
+    for name in (f"{operation.method} {operation.wire_path}" for operation in OPERATIONS):
+        test = previous.get(name)
         file, _, function = (test or "").partition("::")
-        place = CATALOGUE.parents[2] / file
-        if test and not _exists(test) and place.exists():
-            known = re.findall(r"^(?:async )?def (test_\w+)", place.read_text(), re.MULTILINE)
-            test = f"{file}::{next(iter(get_close_matches(function, known, 1, 0.0)), function)}"
+        path = CATALOGUE.parents[2] / file
+        if test and not _exists(test) and path.exists():
+            names = re.findall(r"^(?:async )?def (test_\w+)", path.read_text(), re.MULTILINE)
+            test = f"{file}::{next(iter(get_close_matches(function, names, 1, 0.0)), function)}"
         if test:
             lines.append(f"{name}\t{test}\n")
     CATALOGUE.write_text("".join(lines))
@@ -228,33 +241,35 @@ def mend_catalogue() -> None:
 
 def _exists(test: str | None) -> bool:
     file, _, name = (test or "").partition("::")
-    place = CATALOGUE.parents[2] / file
-    return bool(name) and place.exists() and f"def {name}(" in place.read_text()
+    path = CATALOGUE.parents[2] / file
+    return bool(name) and path.exists() and f"def {name}(" in path.read_text()
 
 
-AT_LARGE = ("tests/test_contract.py", "tests/test_schemathesis.py", "tests/test_guides.py")
-"""Tests that try every operation show none in particular."""
+GENERAL_TESTS = ("tests/test_contract.py", "tests/test_schemathesis.py", "tests/test_guides.py")
+"""Files whose tests call all operations, so they are not the test of a particular one."""
 
 
-def _likeness(test: str, operation: Any, exercised: Mapping[str, set[str]]) -> tuple[int, int, int]:
-    """How well a test seems to show an operation: at home in its feature, alike in words, about little else."""
+def _match_quality(test: str, operation: Any, exercised: Mapping[str, set[str]]) -> tuple[int, int, int]:
+    """How well a test fits an operation: same feature, similar words, and calls of few other operations."""
     folder, words = [*test.split("/"), "", ""][2], set(re.findall(r"[a-z]+", test.rpartition("::")[2]))
     feature = operation.function.__module__.split(".")[2]
-    own = {stem(word) for word in operation.name.split("_")}
+    name_stems = {stem(word) for word in operation.name.split("_")}
     others = sum(test in tests for tests in exercised.values())
-    about_refusals = len(words & {"unknown", "refused", "another", "foreign", "nobody", "limits", "limit"})
-    return folder == feature, len(own & {stem(word) for word in words}) - about_refusals, -others
+    refusal_words = len(words & {"unknown", "refused", "another", "foreign", "nobody", "limits", "limit"})
+    return folder == feature, len(name_stems & {stem(word) for word in words}) - refusal_words, -others
 
 
 def stem(word: str) -> str:
+    """The word without the endings -s, -ing, -ed and -e."""
     return word.rstrip("s").removesuffix("ing").removesuffix("ed").rstrip("e")
 
 
-def disagreements(exercised: Mapping[str, set[str]], passed: Iterable[str]) -> list[str]:
-    """Where the catalogue names a test that ran and did not exercise the operation, or an operation nobody did."""
+def catalogue_errors(exercised: Mapping[str, set[str]], passed: Iterable[str]) -> list[str]:
+    """The operations that no test called, and those whose test in the catalogue ran but did not call them."""
     ran = {test.partition("[")[0] for test in passed}
-    wrong = [f"{name_of(each)}: never exercised" for each in contract()["operations"] if name_of(each) not in exercised]
+    names = [name_of(operation) for operation in contract()["operations"]]
+    errors = [f"{name}: never called" for name in names if name not in exercised]
     for name, test in read_catalogue().items():
         if test in ran and test not in exercised.get(name, set()):
-            wrong.append(f"{name}: not by {test}, as the catalogue says")
-    return wrong
+            errors.append(f"{name}: not called by {test}, which is its test in the catalogue")
+    return errors

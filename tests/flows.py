@@ -1,6 +1,7 @@
-"""Which files of postern/ one request runs through. `script/measure-code` runs this file; the test suite does not.
+"""Records in which files of postern/ functions are called for one request. `script/measure-code` runs this file.
 
-Each flow is run a few times before it is recorded, so that what happens once per process does not count.
+The test suite does not run it. Each flow is run a few times before it is recorded, so that calls that happen once per
+process are not counted.
 """
 
 import asyncio
@@ -19,7 +20,8 @@ from tests.messaging.domains.test_domains import publish
 from tests.peers.smtp_sink import Sink
 
 ROOT = Path(__file__).parent.parent / "postern"
-RENDERED = "render_process_files"
+RENDER_PROCESS_FILES = "render_process_files"
+"""The file to which the render processes write the names of their files."""
 MAIL = {
     "from": "Acme <hello@example.com>",
     "subject": "Hello {{name}}",
@@ -30,7 +32,7 @@ WARM_UP = 3
 
 
 class Recorder:
-    """Collects the files in which a function is called while it is on, in all threads that start under it."""
+    """Collects the files in which functions are called while `on` is True, in this thread and those started later."""
 
     def __init__(self) -> None:
         self.on = False
@@ -43,8 +45,8 @@ class Recorder:
         if self.on and event == "call" and code.co_filename.startswith(str(ROOT)) and code.co_name != "<module>":
             self.files.add(code.co_filename)
 
-    def report(self, flow: str, others: set[str] = frozenset()) -> None:  # pyright: ignore[reportArgumentType]
-        files = sorted(str(Path(file).relative_to(ROOT)) for file in self.files | others)
+    def report(self, flow: str, other_files: set[str] = frozenset()) -> None:  # pyright: ignore[reportArgumentType]
+        files = sorted(str(Path(file).relative_to(ROOT)) for file in self.files | other_files)
         print(f"\nFLOW {flow} {len(files)} {' '.join(files)}")
 
 
@@ -62,8 +64,8 @@ def recorder():
 
 
 async def test_a_send_from_http_to_the_final_dot(project, zone, recorder, tmp_path):
-    rendered = Path(RENDERED)
-    rendered.unlink(missing_ok=True)
+    render_files = Path(RENDER_PROCESS_FILES)
+    render_files.unlink(missing_ok=True)
     async with Sink() as sink:
         domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
         publish(zone, domain)
@@ -79,13 +81,13 @@ async def test_a_send_from_http_to_the_final_dot(project, zone, recorder, tmp_pa
                 await asyncio.sleep(0.01)
             await asyncio.sleep(0.2)  # Until the outcome is recorded.
         recorder.on = False
-    recorder.report("send", set(rendered.read_text().split()) if rendered.exists() else set())
+    recorder.report("send", set(render_files.read_text().split()) if render_files.exists() else set())
 
 
 async def test_a_sign_in_of_a_customer(project, stranger, recorder):
     address = "ada@example.com"
-    made = await project.client.post("/customers", {"email": address, "password": PASSWORD})
-    assert made.status_code == 201, made.text
+    created = await project.client.post("/customers", {"email": address, "password": PASSWORD})
+    assert created.status_code == 201, created.text
     for number in range(WARM_UP + 1):
         recorder.on = number == WARM_UP
         signed_in = await stranger.post(

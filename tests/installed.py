@@ -1,7 +1,7 @@
-"""`python -m tests.installed POSTERN`: whether an installed package is whole. `script/release` runs it on the wheel.
+"""`python -m tests.installed POSTERN`: checks that an installed package is complete. `script/release` checks the wheel.
 
-It starts a server with nothing but the given command, sends a message, and opens a guide, the API reference, a page and
-their files: whatever a wheel could lack.
+POSTERN is the path of the installed command. The check starts a server, sends a message, and opens a guide, the API
+reference, the inbox and a style sheet, because a wheel could lack such files.
 """
 
 import json
@@ -33,23 +33,25 @@ def main(postern: str) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         url = f"http://127.0.0.1:{port}"
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("POSTERN_", "DATABASE_"))}
-        environment = {**kept, "POSTERN_DATA": f"{folder}/data", "POSTERN_PORT": str(port)}
+        inherited = {
+            name: value for name, value in os.environ.items() if not name.startswith(("POSTERN_", "DATABASE_"))
+        }
+        environment = {**inherited, "POSTERN_DATA": f"{folder}/data", "POSTERN_PORT": str(port)}
         with (Path(folder) / "log").open("w+") as log:
             server = subprocess.Popen([postern, "serve"], cwd=folder, env=environment, stdout=log, stderr=log)
             try:
                 wait_until_ready(url, server)
-                ran = subprocess.run(
+                bootstrap = subprocess.run(
                     [postern, "bootstrap", "--json"], cwd=folder, env=environment, stdout=subprocess.PIPE, check=True
                 )
-                made = json.loads(ran.stdout)
+                project = json.loads(bootstrap.stdout)
                 mail = {"to": ["a@example.org"], "from": "a@acme.example", "subject": "Hello", "html": "<p>Hello</p>"}
-                headers = {"Authorization": f"Bearer {made['secretKey']}"}
-                sent = httpx.post(f"{url}/projects/{made['projectId']}/emails", json=mail, headers=headers)
+                headers = {"Authorization": f"Bearer {project['secretKey']}"}
+                sent = httpx.post(f"{url}/projects/{project['projectId']}/emails", json=mail, headers=headers)
                 assert sent.status_code == 201, sent.text
                 for page in PAGES:
-                    answer = httpx.get(f"{url}{page}", headers={"Accept": "text/html"}, follow_redirects=True)
-                    assert answer.status_code == 200, (page, answer.status_code)
+                    response = httpx.get(f"{url}{page}", headers={"Accept": "text/html"}, follow_redirects=True)
+                    assert response.status_code == 200, (page, response.status_code)
             except BaseException:
                 log.seek(0)
                 sys.stderr.write(log.read())
@@ -61,7 +63,7 @@ def main(postern: str) -> None:
 
 
 def wait_until_ready(url: str, server: subprocess.Popen[bytes]) -> None:
-    """Raises AssertionError if the server ends or is not ready in time."""
+    """Wait for `/readyz`. Raises AssertionError if the server ends or is not ready within START_SECONDS."""
     end = time.monotonic() + START_SECONDS
     while time.monotonic() < end:
         assert server.poll() is None, "the server ended"

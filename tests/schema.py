@@ -1,4 +1,4 @@
-"""Writes schema.sql, the dump of what the migrations add up to, and records the checksums of new migrations."""
+"""Writes schema.sql, the dump of the schema that the migrations create, and records checksums of new migrations."""
 
 import sys
 from pathlib import Path
@@ -13,11 +13,11 @@ NOTE = "-- Written by script/schema from migrations/; do not edit.\n\n"
 
 
 def dump(server: EmbeddedPostgres, database: str) -> str:
-    """Migrate an empty `database` and return its definition without what differs from release to release."""
+    """Migrate an empty `database` and return its schema, without the parts that depend on the PostgreSQL release."""
     migrate(server.url(database))
-    said = (line for line in server.dump_schema(database).splitlines() if not line.startswith(("--", "\\")))
-    # Settings of the session that restores the dump say nothing about the schema.
-    lines = [line for line in said if not line.startswith(("SET ", "SELECT pg_catalog.set_config"))]
+    dumped = (line for line in server.dump_schema(database).splitlines() if not line.startswith(("--", "\\")))
+    # Settings of the session that restores the dump are not part of the schema.
+    lines = [line for line in dumped if not line.startswith(("SET ", "SELECT pg_catalog.set_config"))]
     paragraphs = (part.strip("\n") for part in "\n".join(lines).split("\n\n"))
     return NOTE + "\n\n".join(part for part in paragraphs if part) + "\n"
 
@@ -37,7 +37,7 @@ def add_checksums() -> None:
 
 
 def main() -> None:
-    """Write the dump; with `--check` only compare it."""
+    """Write the dump; with `--check` only compare it, and exit with an error if it differs."""
     if "--check" not in sys.argv:
         add_checksums()
     with run_embedded() as server:
@@ -45,7 +45,7 @@ def main() -> None:
     if SCHEMA.exists() and SCHEMA.read_text() == text:
         return
     if "--check" in sys.argv:
-        sys.exit("schema.sql is not what the migrations add up to: run script/schema.")
+        sys.exit("schema.sql does not match the migrations: run script/schema.")
     SCHEMA.write_text(text)
     print("schema.sql written.")
 

@@ -25,19 +25,19 @@ NAMES = {
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_files_in_the_architecture_docs_exist(page: Path) -> None:
-    named = re.findall(r"`([a-z_/]+(?:\.py|/))`", page.read_text())
-    missing = [each for each in named if not any(f"/{file}".endswith(f"/{each.rstrip(chr(47))}") for file in FILES)]
-    assert named
+    mentioned = re.findall(r"`([a-z_/]+(?:\.py|/))`", page.read_text())
+    missing = [path for path in mentioned if not any(f"/{file}".endswith(f"/{path.rstrip(chr(47))}") for file in FILES)]
+    assert mentioned
     assert missing == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_functions_in_the_architecture_docs_exist(page: Path) -> None:
-    named = re.findall(r"`(_?[a-z]+_[a-z_]+)`", page.read_text())
-    assert [each for each in named if each not in NAMES] == []
+    mentioned = re.findall(r"`(_?[a-z]+_[a-z_]+)`", page.read_text())
+    assert [name for name in mentioned if name not in NAMES] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_in_the_architecture_docs_resolve(page: Path) -> None:
     links = re.findall(r"\]\(([^)#:]+)\)", page.read_text())
-    assert [each for each in links if not (page.parent / each).exists()] == []
+    assert [link for link in links if not (page.parent / link).exists()] == []

@@ -37,13 +37,13 @@ def names_in(file: str) -> set[str]:
 
 
 def test_every_requirement_is_listed_once():
-    wanted = [f"{section}.{number}" for section, count in SECTIONS.items() for number in range(1, count + 1)]
-    assert [identifier for identifier, _, _ in ROWS] == wanted
+    expected = [f"{section}.{number}" for section, count in SECTIONS.items() for number in range(1, count + 1)]
+    assert [identifier for identifier, _, _ in ROWS] == expected
 
 
-@pytest.mark.parametrize(("identifier", "held_by"), [(row[0], row[2]) for row in ROWS])
-def test_referenced_tests_and_files_exist(identifier, held_by):
-    for file, name in re.findall(r"(tests/[\w/]+\.py)::(\w+)", held_by):
+@pytest.mark.parametrize(("identifier", "evidence"), [(row[0], row[2]) for row in ROWS])
+def test_referenced_tests_and_files_exist(identifier, evidence):
+    for file, name in re.findall(r"(tests/[\w/]+\.py)::(\w+)", evidence):
         assert name in names_in(file), f"{identifier} names {file}::{name}"
-    for file in re.findall(r"`((?:postern|docs)/[\w/.]+)`", held_by):
+    for file in re.findall(r"`((?:postern|docs)/[\w/.]+)`", evidence):
         assert (ROOT / file).exists(), f"{identifier} names {file}"

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from postern.app import OPERATIONS
-from tests.contract import contract, disagreements, name_of, read_catalogue
+from tests.contract import catalogue_errors, contract, name_of, read_catalogue
 
 
 def test_the_lists_in_the_guides_match_the_code() -> None:
@@ -24,8 +24,8 @@ def test_the_lists_in_the_guides_match_the_code() -> None:
     assert checked.returncode == 0, checked.stderr
 
 
-def named_tests() -> set[str]:
-    """Every test function there is, as `file::name`."""
+def all_tests() -> set[str]:
+    """All test functions, as `file::name`."""
     root = Path(__file__).parent
     return {
         f"tests/{file.relative_to(root)}::{name}"
@@ -35,12 +35,12 @@ def named_tests() -> set[str]:
 
 
 def test_every_operation_refers_to_an_existing_test():
-    """conftest checks after a complete run whether the tests called these operations."""
+    """After a complete run, conftest.py checks that the tests called these operations."""
     catalogue = read_catalogue()
-    assert list(catalogue) == [f"{each.method} {each.wire_path}" for each in OPERATIONS], (
-        "run the tests of what is new with --write-contract, or script/contract"
+    assert list(catalogue) == [f"{operation.method} {operation.wire_path}" for operation in OPERATIONS], (
+        "run script/contract, or the tests of new operations with --write-contract"
     )
-    assert not set(catalogue.values()) - named_tests()
+    assert not set(catalogue.values()) - all_tests()
 
 
 def test_the_contract_lists_permission_and_test():
@@ -52,19 +52,21 @@ def test_the_contract_lists_permission_and_test():
     assert rows[-1][:2] == [str(len(OPERATIONS)), "operations,"]
     shown = {f"{row[0]} {row[1]}": row for row in rows[1:-2]}
     assert len(shown) == len(OPERATIONS)
-    assert {name_of(each) for each in contract()["operations"]} <= set(shown)
+    assert {name_of(operation) for operation in contract()["operations"]} <= set(shown)
     assert shown["POST /projects/{projectId}/campaigns/{id}/send"][2] == "campaigns:send"
     assert shown["GET /t/c/{sendId}"][2] == "anyone"
     assert all(row[-1].startswith("tests/") for row in shown.values())
 
 
 def test_a_test_that_does_not_call_its_operation_is_reported():
-    exercised = {name_of(each): set() for each in contract()["operations"]}
+    exercised = {name_of(operation): set() for operation in contract()["operations"]}
     exercised.update({name: {test} for name, test in read_catalogue().items()})
     passed = [f"{test}[some case]" for test in read_catalogue().values()]
-    assert disagreements(exercised, passed) == []
+    assert catalogue_errors(exercised, passed) == []
     name, test = next(iter(read_catalogue().items()))
-    assert disagreements({**exercised, name: set()}, passed) == [f"{name}: not by {test}, as the catalogue says"]
-    assert disagreements({**exercised, name: set()}, []) == [], "a test that did not run says nothing"
+    assert catalogue_errors({**exercised, name: set()}, passed) == [
+        f"{name}: not called by {test}, which is its test in the catalogue"
+    ]
+    assert catalogue_errors({**exercised, name: set()}, []) == [], "a test that did not run is not an error"
     del exercised["GET /t/o/{sendId}"]
-    assert disagreements(exercised, []) == ["GET /t/o/{sendId}: never exercised"]
+    assert catalogue_errors(exercised, []) == ["GET /t/o/{sendId}: never called"]

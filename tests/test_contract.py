@@ -10,20 +10,27 @@ from postern.app import OPERATIONS
 from postern.platform.projects.permissions import PERMISSIONS
 from tests.contract import contract, name_of
 
-GUARDED = [each for each in OPERATIONS if each.accepts and "nobody" not in each.accepts]
-IN_A_PROJECT = [each for each in GUARDED if "{project_id}" in each.path or "{app_id}" in each.path]
+WITH_CREDENTIAL = [operation for operation in OPERATIONS if operation.accepts and "nobody" not in operation.accepts]
+"""The operations that require a credential."""
+IN_A_PROJECT = [
+    operation for operation in WITH_CREDENTIAL if "{project_id}" in operation.path or "{app_id}" in operation.path
+]
 
 
-_KNOWN: dict[str, tuple[float, object]] = {}
-"""Tenants that all tests of this module share, and since when: none of them gets in, so none changes anything."""
+_SHARED: dict[str, tuple[float, object]] = {}
+"""Tenants and clients that the tests of this module share, operation with the time of its creation.
+
+The requests of these tests are rejected, so they change nothing.
+"""
 SHARED_SECONDS = 600
-"""Their tokens live longer, but a busy machine may take its time between two tests of this module."""
+"""How long they are shared: less than the lifetime of their tokens."""
 
 
 async def shared(name, make):
-    if name not in _KNOWN or time.monotonic() - _KNOWN[name][0] > SHARED_SECONDS:
-        _KNOWN[name] = (time.monotonic(), await make())
-    return _KNOWN[name][1]
+    """The shared object of this name; `make` creates it if there is none or it is too old."""
+    if name not in _SHARED or time.monotonic() - _SHARED[name][0] > SHARED_SECONDS:
+        _SHARED[name] = (time.monotonic(), await make())
+    return _SHARED[name][1]
 
 
 @pytest.fixture
@@ -36,49 +43,49 @@ async def other_project(new_project, app):
     return await shared("other", new_project)
 
 
-def title(each) -> str:
-    return f"{each.method} {each.wire_path}"
+def operation_name(operation) -> str:
+    return f"{operation.method} {operation.wire_path}"
 
 
-def path_for(each, project_id: str, identifier: str | None = None) -> str:
-    path = each.path.replace("{project_id}", project_id).replace("{app_id}", project_id)
+def path_for(operation, project_id: str, identifier: str | None = None) -> str:
+    path = operation.path.replace("{project_id}", project_id).replace("{app_id}", project_id)
     return re.sub(r"{\w+}", lambda _: identifier or str(uuid4()), path)
 
 
 def test_every_operation_of_the_contract_has_a_route():
-    routes = {title(each) for each in OPERATIONS}
-    wanted = {name_of(each) for each in contract()["operations"]}
-    assert wanted <= routes
+    routes = {operation_name(operation) for operation in OPERATIONS}
+    expected = {name_of(operation) for operation in contract()["operations"]}
+    assert expected <= routes
 
 
 def test_every_permission_that_an_operation_needs_exists():
-    assert {each.needs for each in OPERATIONS if each.needs} <= set(PERMISSIONS)
+    assert {operation.needs for operation in OPERATIONS if operation.needs} <= set(PERMISSIONS)
 
 
-@pytest.mark.parametrize("each", GUARDED, ids=title)
-async def test_operations_without_a_credential_are_401(each, project, stranger):
-    answer = await stranger.request(each.method, path_for(each, project.id), json={})
-    assert answer.status_code == 401
+@pytest.mark.parametrize("operation", WITH_CREDENTIAL, ids=operation_name)
+async def test_operations_without_a_credential_are_401(operation, project, stranger):
+    response = await stranger.request(operation.method, path_for(operation, project.id), json={})
+    assert response.status_code == 401
 
 
-@pytest.mark.parametrize("each", IN_A_PROJECT, ids=title)
-async def test_another_projects_key_gets_the_response_of_an_unknown_project(each, project, other_project):
-    theirs = other_project
-    client = theirs.client if "secret_key" in each.accepts else theirs.developer
-    same = str(uuid4())
-    foreign = await client.request(each.method, path_for(each, project.id, same), json={})
-    unknown = await client.request(each.method, path_for(each, str(uuid4()), same), json={})
+@pytest.mark.parametrize("operation", IN_A_PROJECT, ids=operation_name)
+async def test_another_projects_key_gets_the_response_of_an_unknown_project(operation, project, other_project):
+    client = other_project.client if "secret_key" in operation.accepts else other_project.developer
+    record_id = str(uuid4())
+    foreign = await client.request(operation.method, path_for(operation, project.id, record_id), json={})
+    unknown = await client.request(operation.method, path_for(operation, str(uuid4()), record_id), json={})
     assert foreign.status_code == unknown.status_code == 404
     assert without_id(foreign) == without_id(unknown)
 
 
-@pytest.mark.parametrize("each", [each for each in IN_A_PROJECT if each.needs], ids=title)
-async def test_a_key_without_the_permission_gets_403(each, project):
-    other = "webhooks:read" if each.needs != "webhooks:read" else "emails:read"
-    client = await shared(other, lambda: project.key(other))
-    answer = await client.request(each.method, path_for(each, project.id), json={})
-    assert answer.status_code == 403
+@pytest.mark.parametrize("operation", [operation for operation in IN_A_PROJECT if operation.needs], ids=operation_name)
+async def test_a_key_without_the_permission_gets_403(operation, project):
+    permission = "webhooks:read" if operation.needs != "webhooks:read" else "emails:read"
+    client = await shared(permission, lambda: project.key(permission))
+    response = await client.request(operation.method, path_for(operation, project.id), json={})
+    assert response.status_code == 403
 
 
-def without_id(answer) -> bytes:
-    return answer.content.replace(answer.headers["x-request-id"].encode(), b"")
+def without_id(response) -> bytes:
+    """The body without the request id."""
+    return response.content.replace(response.headers["x-request-id"].encode(), b"")

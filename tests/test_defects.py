@@ -17,4 +17,4 @@ def test_every_test_refers_to_existing_defects():
 
 
 def test_the_index_is_up_to_date():
-    assert defects.INDEX.read_text() == defects.text(), "`python -m tests.defects` writes it anew"
+    assert defects.INDEX.read_text() == defects.text(), "run `python -m tests.defects`"

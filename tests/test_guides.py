@@ -1,8 +1,8 @@
 """The code blocks of the guides run in order, unchanged, on one new server.
 
-The environment has the variables that the first start printed (`POSTERN_URL`, `POSTERN_PROJECT`, `POSTERN_KEY`, …), one
-shell for all pages, and one Python interpreter for each page, started from that shell. `Person` does what a reader does
-between two blocks: type the digits from a mail, publish a DNS record, use a browser. All blocks must also work twice.
+All pages share one shell environment, which begins with the variables that the first start printed (`POSTERN_URL`,
+`POSTERN_PROJECT`, `POSTERN_KEY`, …). The Python blocks of a page share one namespace. `Person` does what a reader does
+between two blocks: type the code from a mail, publish a DNS record, use a browser. All blocks are run twice.
 """
 
 import asyncio
@@ -37,58 +37,60 @@ WAIT_SECONDS = 120
 READ = re.compile(r"^read -r .*?(\w+)$", re.MULTILINE)
 SHELL, PYTHON = ("sh", "bash"), ("python",)
 ROUNDS = 2
-"""How often everything is followed on the same server."""
+"""How often all blocks are run on the same server."""
 
 NOT_RUN_HERE = {
     ("quickstart.md", "sh", "script/server"): "starts a server: tests/test_boot.py does it",
-    ("quickstart.md", "sh", "bootstrap"): "asks the server's data folder: tests/test_boot.py does it",
-    ("webhooks.md", "python", "HTTPServer"): "an endpoint that serves for ever: tests/platform/webhooks/test_guide.py",
-    ("webhooks.md", "sh", "postern listen"): "listens for ever: tests/platform/webhooks/test_listen.py runs it",
+    ("quickstart.md", "sh", "bootstrap"): "needs the server's data folder: tests/test_boot.py does it",
+    ("webhooks.md", "python", "HTTPServer"): "a server that does not end: tests/platform/webhooks/test_guide.py",
+    ("webhooks.md", "sh", "postern listen"): "does not end: tests/platform/webhooks/test_listen.py runs it",
     ("sso.md", "sh", "idpMetadataUrl"): "needs an identity provider: tests/identity/sso/test_over_http.py",
-    ("sso.md", "sh", "/test"): "needs the connection that the block before makes",
+    ("sso.md", "sh", "/test"): "needs the connection of the previous block",
     ("sso.md", "python", "/auth/sso"): "needs a browser and a provider: tests/identity/sso/test_over_http.py",
     ("sso.md", "python", "/auth/token"): "needs a browser and a provider: tests/identity/sso/test_over_http.py",
 }
-"""Blocks (page, language, what is in them) that are not run here, and why."""
+"""Blocks (page, language, part of their text) that are not run here, and the reason."""
 
 WITHOUT_BLOCKS = {
-    "errors.md": "a catalogue, written from the code",
-    "events.md": "a catalogue, written from the code",
+    "errors.md": "a list generated from the code",
+    "events.md": "a list generated from the code",
     "growing.md": "starts processes on several machines: bench/chaos_cluster.py does so",
 }
 ONE_LANGUAGE = {
-    "quickstart.md": "a shell is all it asks for",
+    "quickstart.md": "needs only a shell",
     "operations.md": "commands of an operator",
     "security.md": "one request",
 }
 
 
-def strictly(send: Callable[..., httpx.Response]) -> Callable[..., httpx.Response]:
-    """What fails must be seen to fail, also where an example does not look."""
+def raising(send: Callable[..., httpx.Response]) -> Callable[..., httpx.Response]:
+    """`send` with an assertion that the response is not an error, because examples do not check every status."""
 
-    def sent(*args: Any, **kwargs: Any) -> httpx.Response:
-        answer = send(*args, **kwargs)
-        assert answer.status_code < 400, f"{answer.request.method} {answer.url}: {answer.read().decode()}"
-        return answer
+    def checked_send(*args: Any, **kwargs: Any) -> httpx.Response:
+        response = send(*args, **kwargs)
+        assert response.status_code < 400, f"{response.request.method} {response.url}: {response.read().decode()}"
+        return response
 
-    return sent
+    return checked_send
 
 
 @dataclass
 class Reader:
-    """Somebody who works through the guides: one shell, and a Python interpreter for each page."""
+    """Runs the blocks of the guides with one shell environment, and one Python namespace for each page."""
 
     person: "Person"
     folder: Path
     environment: dict[str, str]
     python: dict[str, Any] = field(default_factory=dict)
     printed: str = ""
-    """What all blocks of a page printed."""
+    """The output of all shell blocks of the page."""
 
     def open_page(self) -> None:
+        """Begin a page."""
         self.python, self.printed = {}, ""
 
     def run(self, page: str, language: str, text: str) -> None:
+        """Run one block. Raises AssertionError if it fails."""
         self.person.before(text, self)
         if language in SHELL:
             self._run_shell(page, text)
@@ -96,56 +98,56 @@ class Reader:
             self._run_python(page, text)
 
     def _run_shell(self, page: str, text: str) -> None:
-        after = self.folder / "environment"
-        typed = "".join(f"{self.person.type(name, self)}\n" for name in READ.findall(text))
-        script = f"set -euo pipefail\n{text}\nenv -0 >{after}\n"
-        ran = subprocess.run(
+        environment_file = self.folder / "environment"
+        typed_lines = "".join(f"{self.person.type(name, self)}\n" for name in READ.findall(text))
+        script = f"set -euo pipefail\n{text}\nenv -0 >{environment_file}\n"
+        result = subprocess.run(
             ["bash", "-c", script],
             env=self.environment,
             cwd=self.folder,
-            input=typed,
+            input=typed_lines,
             capture_output=True,
             text=True,
             check=False,
             timeout=WAIT_SECONDS,
         )
-        assert ran.returncode == 0, f"{page}\n{text}\n{ran.stdout}\n{ran.stderr}"
-        self.printed += ran.stdout
-        self.environment = dict(each.split("=", 1) for each in after.read_text().split("\0") if "=" in each)
+        assert result.returncode == 0, f"{page}\n{text}\n{result.stdout}\n{result.stderr}"
+        self.printed += result.stdout
+        self.environment = dict(line.split("=", 1) for line in environment_file.read_text().split("\0") if "=" in line)
 
     def _run_python(self, page: str, text: str) -> None:
-        # One program for the whole page, as somebody has who types it into an interpreter.
+        # All blocks of a page share a namespace, as if they were typed into one interpreter.
         with pytest.MonkeyPatch.context() as patch, chdir(self.folder):
             for name in os.environ:
                 if name.startswith("POSTERN_"):
                     patch.delenv(name)
             for name, value in self.environment.items():
                 patch.setenv(name, value)
-            patch.setattr(httpx.Client, "send", strictly(httpx.Client.send))
+            patch.setattr(httpx.Client, "send", raising(httpx.Client.send))
             patch.setattr(builtins, "input", lambda prompt: self.person.type(prompt.partition(",")[0], self))
             exec(compile(text, page, "exec"), self.python)
 
 
 class Person:
-    """What the reader does without the guide's code: reads mail, types codes, publishes records, uses a browser."""
+    """Does the manual steps of a reader: reads mail, types codes, publishes DNS records, uses a browser."""
 
     def __init__(self, server: WholeServer, environment: dict[str, str]) -> None:
         self.server, self.environment = server, environment
-        self.token = "none yet"
+        self.token = "not signed in"
         self.codes: set[str] = set()
-        """The codes that were mailed and used."""
+        """The mailed codes that were used, or are older than the page."""
 
     def type(self, name: str, reader: Reader) -> str:
-        """What is typed where a block asks for `name`."""
-        typed: dict[str, Callable[[], str]] = {
+        """The input for a prompt of a block for `name`."""
+        inputs: dict[str, Callable[[], str]] = {
             "CODE": self.mailed_code,
             "TOTP": lambda: self.totp(reader.printed),
             "code": lambda: self.browse(reader.python["BASE"], reader.python["query"]),
         }
-        return typed[name]()
+        return inputs[name]()
 
     def before(self, text: str, reader: Reader) -> None:
-        """What the page says has to be done before this block."""
+        """Do the manual step that the page requires before this block."""
         if "/domains/$DOMAIN/verify" in text:
             organization = reader.environment["ORGANIZATION"]
             for domain in self._get(f"/b2b/organizations/{organization}/domains"):
@@ -153,66 +155,68 @@ class Person:
                 self.server.zone.add(domain["recordName"], "TXT", domain["record"])
 
     def _get(self, path: str) -> Any:
-        """An answer to the developer, signed in anew when the access token has expired."""
+        """The JSON response to a GET request of the developer; signs in again if the access token has expired."""
         with httpx.Client(base_url=self.server.url, timeout=WAIT_SECONDS) as http:
             for _ in range(2):
                 headers = {"Authorization": f"Bearer {self.token}"}
-                answer = http.get(f"/projects/{self.environment['POSTERN_PROJECT']}{path}", headers=headers)
-                if answer.status_code != 401:
+                response = http.get(f"/projects/{self.environment['POSTERN_PROJECT']}{path}", headers=headers)
+                if response.status_code != 401:
                     break
                 login = {"email": self.environment["POSTERN_EMAIL"], "password": self.environment["POSTERN_PASSWORD"]}
                 signed_in = http.post("/auth/sign-in", json=login)
                 assert signed_in.is_success, signed_in.text
                 self.token = signed_in.json()["accessToken"]
-            assert answer.is_success, answer.text
-            return answer.json()
+            assert response.is_success, response.text
+            return response.json()
 
     def mailed_code(self) -> str:
-        """The code of the mail that comes next: one that was not there when the page was opened, nor typed before."""
+        """Wait for a mail with a new code, and return the code. Raises AssertionError after WAIT_SECONDS."""
         ends = time.monotonic() + WAIT_SECONDS
         while time.monotonic() < ends:
-            if fresh := self.mailed_codes() - self.codes:
-                self.codes |= fresh
-                (code,) = fresh
+            if new_codes := self.mailed_codes() - self.codes:
+                self.codes |= new_codes
+                (code,) = new_codes
                 return code
             time.sleep(0.2)
         raise AssertionError(f"No code was mailed: {self._get('/inbox')}")
 
     def mailed_codes(self) -> set[str]:
         """The codes in the newest mails of the inbox."""
-        messages = [self._get(f"/inbox/{each['id']}") for each in self._get("/inbox")["data"][:5]]
-        return {code for each in messages for code in re.findall(r"\b\d{6}\b", each["text"] or "")}
+        messages = [self._get(f"/inbox/{message['id']}") for message in self._get("/inbox")["data"][:5]]
+        return {code for message in messages for code in re.findall(r"\b\d{6}\b", message["text"] or "")}
 
     def totp(self, printed: str) -> str:
-        """What the app shows that was given the last printed secret."""
+        """The current TOTP code for the last secret that a block printed."""
         secret = re.findall(r'"secret":\s*"(\w+)"', printed)[-1]
         return code_at(base64.b32decode(secret + "=" * (-len(secret) % 8)), int(time.time()) // 30)
 
     def browse(self, base: str, query: str) -> str:
-        """Sign up on the hosted pages as a browser without scripts does; the code at the end."""
+        """Sign up on the hosted pages as a browser without scripts does; returns the authorization code."""
         address = f"visitor-{uuid4().hex[:8]}@example.com"
         with httpx.Client(timeout=WAIT_SECONDS) as browser:
             page = browser.get(f"{base}/auth/pages/sign-up?{query}")
-            fields = {"email": address, "password": "a password that nobody guesses", "name": "Grace"}
+            fields = {"email": address, "password": "a long password of a visitor", "name": "Grace"}
             code_page = browser.post(action_of(page), data={**hidden_of(page), **fields})
             assert code_page.status_code == 200, code_page.text
-            back = browser.post(action_of(code_page), data={**hidden_of(code_page), "code": self.mailed_code()})
-        assert back.status_code == 303, back.text
-        return re.findall(r"[?&]code=([^&]+)", back.headers["location"])[0]
+            redirect = browser.post(action_of(code_page), data={**hidden_of(code_page), "code": self.mailed_code()})
+        assert redirect.status_code == 303, redirect.text
+        return re.findall(r"[?&]code=([^&]+)", redirect.headers["location"])[0]
 
 
 def action_of(page: httpx.Response) -> str:
-    """Where the first form of a page, the one that leads on, is sent to."""
+    """The URL to which the first form of a page is submitted."""
     return str(page.url.join(unescape(re.findall(r'<form[^>]* action="([^"]+)"', page.text)[0])))
 
 
 def hidden_of(page: httpx.Response) -> dict[str, str]:
+    """The hidden form fields of a page."""
     fields = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page.text)
     assert fields, page.text
     return {name: unescape(value) for name, value in fields}
 
 
 def blocks_of(page: str) -> list[tuple[str, str]]:
+    """Language and text of the shell and Python blocks of a page."""
     return [
         (language, text)
         for language, text in BLOCK.findall((GUIDE / page).read_text())
@@ -220,12 +224,13 @@ def blocks_of(page: str) -> list[tuple[str, str]]:
     ]
 
 
-def why_not(page: str, language: str, text: str) -> str | None:
+def reason_not_to_run(page: str, language: str, text: str) -> str | None:
+    """Why a block is not run here (NOT_RUN_HERE); None if it is run."""
     return next(
         (
             reason
-            for (where, which, part), reason in NOT_RUN_HERE.items()
-            if where == page and which == language and (part == "*" or part in text)
+            for (block_page, block_language, part), reason in NOT_RUN_HERE.items()
+            if block_page == page and block_language == language and (part == "*" or part in text)
         ),
         None,
     )
@@ -244,7 +249,7 @@ def pages_in_order() -> list[str]:
 
 
 def first_environment(server: WholeServer, folder: Path) -> dict[str, str]:
-    """A shell into which the exports were pasted that a first start prints."""
+    """The environment of a shell after the `export` commands that the first start prints."""
     settings = Settings(data=server.folder, base_url=server.url)
     printed = asyncio.run(create_first_project(settings, server.database_url, server.url)).welcome()
     exports = dict(re.findall(r"^    export (\w+)=(\S+)$", printed, re.MULTILINE))
@@ -265,13 +270,15 @@ def test_the_guides_run_in_order_and_twice(server, tmp_path):
         for page in pages_in_order():
             reader.open_page()
             person.codes |= person.mailed_codes()
-            # Commands on the server's own machine find its database there; elsewhere nobody has these.
-            here = {"DATABASE_URL": server.database_url, "POSTERN_DATA": str(server.folder)}
-            reader.environment |= here if page == "operations.md" else {}
+            # Only commands of operations.md run on the machine of the server, where these variables are set.
+            server_variables = {"DATABASE_URL": server.database_url, "POSTERN_DATA": str(server.folder)}
+            reader.environment |= server_variables if page == "operations.md" else {}
             for language, text in blocks_of(page):
-                if why_not(page, language, text) is None:
+                if reason_not_to_run(page, language, text) is None:
                     reader.run(page, language, text)
-            reader.environment = {name: value for name, value in reader.environment.items() if name not in here}
+            reader.environment = {
+                name: value for name, value in reader.environment.items() if name not in server_variables
+            }
 
 
 def test_the_quickstart_links_to_every_guide():
@@ -279,7 +286,7 @@ def test_the_quickstart_links_to_every_guide():
 
 
 VARIABLES = {"PATH", "PWD", "HOME"}
-"""What every shell has."""
+"""Variables that every shell has."""
 
 
 def test_the_guides_use_consistent_variable_names():
@@ -287,16 +294,16 @@ def test_the_guides_use_consistent_variable_names():
 
     Defects: N5
     """
-    given = {f"POSTERN_{name}" for name in ("URL", "PROJECT", "KEY", "EMAIL", "PASSWORD", "TOKEN")} | VARIABLES
+    initial = {f"POSTERN_{name}" for name in ("URL", "PROJECT", "KEY", "EMAIL", "PASSWORD", "TOKEN")} | VARIABLES
     for page in PAGES:
-        known = set(given)
+        known = set(initial)
         for language, text in blocks_of(page):
             if language in SHELL:
                 known |= set(re.findall(r"\b(\w+)=\S", text)) | set(READ.findall(text))
                 used = set(re.findall(r"\$\{?([A-Za-z_]\w*)", text))
             else:
                 used = set(re.findall(r"environ\[[\"'](\w+)[\"']\]", text))
-            if why_not(page, language, text) is None:
+            if reason_not_to_run(page, language, text) is None:
                 assert used <= known, f"{page}: {used - known}"
 
 
@@ -312,8 +319,12 @@ def test_every_guide_has_curl_and_python_examples_or_an_exception():
 
 def test_blocks_that_are_not_run_exist():
     for (page, language, part), reason in NOT_RUN_HERE.items():
-        found = [text for which, text in blocks_of(page) if which == language and (part == "*" or part in text)]
-        assert found, f"{page} has no such block any more: {part}"
+        texts = [
+            text
+            for block_language, text in blocks_of(page)
+            if block_language == language and (part == "*" or part in text)
+        ]
+        assert texts, f"{page} has no such block any more: {part}"
         for file in re.findall(r"tests/[\w/]+\.py", reason):
             assert (GUIDE.parents[1] / file).exists(), file
 
@@ -335,7 +346,7 @@ def test_links_between_guides_resolve():
 def test_metrics_in_the_guides_refer_to_existing_work():
     from postern.app import WORK
 
-    names = {each.name for each in WORK}
+    names = {work.name for work in WORK}
     for page in PAGES:
-        named = set(re.findall(r'work="([^"]+)"', (GUIDE / page).read_text()))
-        assert named <= names
+        mentioned = set(re.findall(r'work="([^"]+)"', (GUIDE / page).read_text()))
+        assert mentioned <= names

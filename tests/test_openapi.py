@@ -23,91 +23,91 @@ from postern.kernel.values import to_json
 from postern.reference import REFERENCE
 
 SPECTRAL = Path(__file__).parent / "peers" / "spectral"
-INSTALL = "npm install --no-package-lock --prefix tests/peers/spectral"
-READER = Path(__file__).parent / "peers" / "docs_page"
-INSTALL_READER = "npm install --no-package-lock --prefix tests/peers/docs_page"
-SHOWN = [each for each in OPERATIONS if not each.hidden]
+INSTALL_SPECTRAL = "npm install --no-package-lock --prefix tests/peers/spectral"
+JSDOM = Path(__file__).parent / "peers" / "docs_page"
+INSTALL_JSDOM = "npm install --no-package-lock --prefix tests/peers/docs_page"
+DOCUMENTED = [operation for operation in OPERATIONS if not operation.hidden]
 DOCUMENT: dict[str, Any] = json.loads(to_json(document(OPERATIONS, EXAMPLES, REFERENCE)))
 
 
 @pytest.mark.needs_node
 @pytest.mark.skipif(
     not (shutil.which("node") and (SPECTRAL / "node_modules" / ".bin" / "spectral").exists()),
-    reason=f"Spectral is not installed: {INSTALL}",
+    reason=f"Spectral is not installed: {INSTALL_SPECTRAL}",
 )
 def test_spectral_reports_no_problems(tmp_path: Path) -> None:
     file = tmp_path / "openapi.json"
     file.write_bytes(to_json(DOCUMENT))
-    linted = subprocess.run(
+    result = subprocess.run(
         [SPECTRAL / "node_modules/.bin/spectral", "lint", "-r", SPECTRAL / ".spectral.json", "--format", "json", file],
         capture_output=True,
         text=True,
         check=False,
         timeout=120,
     )
-    assert linted.returncode == 0, linted.stdout + linted.stderr
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 @pytest.mark.needs_node
 @pytest.mark.skipif(
-    not (shutil.which("node") and (READER / "node_modules" / "jsdom").exists()),
-    reason=f"jsdom is not installed: {INSTALL_READER}",
+    not (shutil.which("node") and (JSDOM / "node_modules" / "jsdom").exists()),
+    reason=f"jsdom is not installed: {INSTALL_JSDOM}",
 )
 async def test_the_reference_shows_an_operation_with_examples(stranger: Any, tmp_path: Path) -> None:
     path = "/projects/{projectId}/access/check"
-    one = {**DOCUMENT, "paths": {path: DOCUMENT["paths"][path]}}
-    (tmp_path / "openapi.json").write_bytes(to_json(one))
+    one_operation = {**DOCUMENT, "paths": {path: DOCUMENT["paths"][path]}}
+    (tmp_path / "openapi.json").write_bytes(to_json(one_operation))
     (tmp_path / "bundle.js").write_bytes((await stranger.http.get("/docs/assets/swagger-ui-bundle.js")).content)
     start = (await stranger.http.get("/assets/docs.js")).text
     (tmp_path / "start.js").write_text(start.replace('docExpansion: "none"', 'docExpansion: "full"'))
-    words = ['"reason": "PROJECT_ROLE"', "There is no such customer."]
-    command = ["node", READER / "read.cjs", tmp_path, *words]
-    shown = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=False, timeout=300)
-    for each in words:
-        assert each in shown.stdout, shown.stdout[:1_000] + shown.stderr
+    texts = ['"reason": "PROJECT_ROLE"', "There is no such customer."]
+    command = ["node", JSDOM / "read.cjs", tmp_path, *texts]
+    result = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=False, timeout=300)
+    for text in texts:
+        assert text in result.stdout, result.stdout[:1_000] + result.stderr
 
 
-@pytest.mark.parametrize("each", SHOWN, ids=lambda each: f"{each.method} {each.wire_path}")
-def test_an_operation_is_documented_completely(each: Any) -> None:
-    entry = DOCUMENT["paths"][each.wire_path][each.method.lower()]
+@pytest.mark.parametrize("operation", DOCUMENTED, ids=lambda operation: f"{operation.method} {operation.wire_path}")
+def test_an_operation_is_documented_completely(operation: Any) -> None:
+    entry = DOCUMENT["paths"][operation.wire_path][operation.method.lower()]
     assert entry["summary"]
     assert entry["description"]
-    assert entry["tags"] == [each.area]
-    assert entry.get("x-permission") == each.needs
-    if each.needs:
-        assert f"`{each.needs}`" in entry["description"]
-    if each.body is not None:
-        assert entry["requestBody"]["content"][each.takes]["examples"]
-    for problem in each.problems:
+    assert entry["tags"] == [operation.area]
+    assert entry.get("x-permission") == operation.needs
+    if operation.needs:
+        assert f"`{operation.needs}`" in entry["description"]
+    if operation.body is not None:
+        assert entry["requestBody"]["content"][operation.takes]["examples"]
+    for problem in operation.problems:
         content = entry["responses"][str(problem.status)]["content"]["application/problem+json"]
-        place = content["examples"][problem.code()]["$ref"].removeprefix("#/components/examples/")
-        assert DOCUMENT["components"]["examples"][place]["value"]["detail"] == problem.message()
-    named = {parameter["name"] for parameter in entry["parameters"] if parameter["in"] == "path"}
-    assert named == set(re.findall(r"{(\w+)}", each.wire_path))
+        example = content["examples"][problem.code()]["$ref"].removeprefix("#/components/examples/")
+        assert DOCUMENT["components"]["examples"][example]["value"]["detail"] == problem.message()
+    names = {parameter["name"] for parameter in entry["parameters"] if parameter["in"] == "path"}
+    assert names == set(re.findall(r"{(\w+)}", operation.wire_path))
 
 
-ANSWERS = [
+JSON_RESPONSES = [
     pytest.param(media, id=f"{method.upper()} {path} {status}")
     for path, methods in DOCUMENT["paths"].items()
     for method, entry in methods.items()
-    for status, answer in entry["responses"].items()
-    for media_type, media in answer.get("content", {}).items()
+    for status, response in entry["responses"].items()
+    for media_type, media in response.get("content", {}).items()
     if status.startswith("2") and media_type == "application/json"
 ]
 
 
-@pytest.mark.parametrize("media", ANSWERS)
+@pytest.mark.parametrize("media", JSON_RESPONSES)
 def test_response_examples_fit_their_schemas(media: dict[str, Any]) -> None:
-    examples = [each["value"] for each in media["examples"].values()]
+    examples = [example["value"] for example in media["examples"].values()]
     assert examples
-    schema = {**media["schema"], "components": {"schemas": whole(DOCUMENT["components"]["schemas"])}}
+    schema = {**media["schema"], "components": {"schemas": strict(DOCUMENT["components"]["schemas"])}}
     validator = Draft202012Validator(schema, validate_formats=True)
     for example in examples:
         assert [error.message for error in validator.iter_errors(example)] == []
 
 
-def whole(schemas: dict[str, Any]) -> dict[str, Any]:
-    """The schemas of records with every field demanded, as answers carry them, and no other allowed."""
+def strict(schemas: dict[str, Any]) -> dict[str, Any]:
+    """The schemas with every property required, as responses have them, and no other properties allowed."""
     return {
         name: {**schema, "required": [*schema["properties"]], "additionalProperties": False}
         if "properties" in schema
@@ -117,14 +117,14 @@ def whole(schemas: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_every_field_has_a_meaningful_sample() -> None:
-    """A field without an entry in postern/examples.py would be shown as 0, false or its own name."""
-    assert sorted(EXAMPLES.unnamed) == [], "Say in postern/examples.py what these hold, as `Record.field` or `field`."
+    """A field without an entry in postern/examples.py would have the example 0, false or its name."""
+    assert sorted(EXAMPLES.unnamed) == [], "Add a sample to postern/examples.py, as `Record.field` or `field`."
 
 
 def test_every_sample_belongs_to_a_field() -> None:
     fields = {
         name
-        for kind in object_types(SHOWN)
+        for kind in object_types(DOCUMENTED)
         for base in (get_origin(kind) or kind).__mro__
         if issubclass(base, msgspec.Struct) and base is not msgspec.Struct
         for field in base.__struct_encode_fields__
@@ -134,19 +134,20 @@ def test_every_sample_belongs_to_a_field() -> None:
 
 
 def patterns_in(part: Any) -> set[str]:
+    """All regular expressions in a part of the document."""
     if isinstance(part, list):
         return set().union(*map(patterns_in, part))
     if not isinstance(part, dict):
         return set()
-    own = {part["pattern"]} if isinstance(part.get("pattern"), str) else set()
-    return own.union(*map(patterns_in, part.values()))
+    patterns = {part["pattern"]} if isinstance(part.get("pattern"), str) else set()
+    return patterns.union(*map(patterns_in, part.values()))
 
 
 def test_no_pattern_accepts_a_trailing_line_break() -> None:
     """Python's `$` matches before a final line feed as well; `(?!\\n)` before it does not."""
     patterns = patterns_in(DOCUMENT)
     assert len(patterns) > 10
-    assert [each for each in patterns if each.endswith("$") and not each.endswith(r"(?!\n)$")] == []
+    assert [pattern for pattern in patterns if pattern.endswith("$") and not pattern.endswith(r"(?!\n)$")] == []
 
 
 async def test_the_reference_loads_nothing_from_other_hosts(stranger: Any) -> None:
@@ -155,7 +156,7 @@ async def test_the_reference_loads_nothing_from_other_hosts(stranger: Any) -> No
     policy = page.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "script-src 'self';" in policy
-    assert not re.search(r"<script(?![^>]*src=)|\bon\w+=|https?://", page.text), "Nothing inline, nothing from afar."
+    assert not re.search(r"<script(?![^>]*src=)|\bon\w+=|https?://", page.text), "no inline script and no other host"
     addresses = re.findall(r'(?:src|href)="([^"]+)"', page.text)
     assert len(addresses) == 3
     for address in addresses:
@@ -164,7 +165,7 @@ async def test_the_reference_loads_nothing_from_other_hosts(stranger: Any) -> No
     assert (await stranger.http.get("/openapi.json")).json() == DOCUMENT
 
 
-# Clients made from the document ----------------------------------------------------------------------------------
+# Clients generated from the document ----------------------------------------------------------------------------------
 
 GENERATORS = Path(__file__).parent / "peers" / "openapi_ts"
 INSTALL_GENERATORS = "npm install --no-package-lock --prefix tests/peers/openapi_ts"
@@ -175,30 +176,35 @@ INSTALL_PYTHON_GENERATOR = (
 )
 SCHEMAS: dict[str, Any] = DOCUMENT["components"]["schemas"]
 ENTRIES = [entry for methods in DOCUMENT["paths"].values() for entry in methods.values()]
-PROPERTIES = [(name, field, told) for name, one in SCHEMAS.items() for field, told in one.get("properties", {}).items()]
+PROPERTIES = [
+    (name, field, schema) for name, record in SCHEMAS.items() for field, schema in record.get("properties", {}).items()
+]
+"""Schema name, property name and schema of each property."""
 
 
-def refers(part: Any) -> bool:
+def has_reference(part: Any) -> bool:
     return "$ref" in json.dumps(part)
 
 
 def test_every_property_has_a_description_and_an_example() -> None:
     """Defects: N10"""
     assert len(PROPERTIES) > 1_400
-    bare = [f"{name}.{field}" for name, field, told in PROPERTIES if not told.get("description")]
-    assert bare == [], "Say in a string below the field, or in postern/reference.py, what these hold."
-    without = [f"{name}.{field}" for name, field, told in PROPERTIES if not (refers(told) or told.get("examples"))]
-    assert without == [], "Give these an example in postern/reference.py."
+    undescribed = [f"{name}.{field}" for name, field, schema in PROPERTIES if not schema.get("description")]
+    assert undescribed == [], "Describe them in a string below the field, or in postern/reference.py."
+    without_example = [
+        f"{name}.{field}" for name, field, schema in PROPERTIES if not (has_reference(schema) or schema.get("examples"))
+    ]
+    assert without_example == [], "Add examples in postern/reference.py."
 
 
 def test_examples_of_properties_fit() -> None:
     """Defects: N10"""
-    for name, field, told in PROPERTIES:
-        if refers(told):
+    for name, field, schema in PROPERTIES:
+        if has_reference(schema):
             continue
-        for example in told["examples"]:
-            found = [each.message for each in Draft202012Validator(told).iter_errors(example)]
-            assert found == [], f"{name}.{field}: {example!r}"
+        for example in schema["examples"]:
+            errors = [error.message for error in Draft202012Validator(schema).iter_errors(example)]
+            assert errors == [], f"{name}.{field}: {example!r}"
 
 
 def test_references_in_the_document_resolve() -> None:
@@ -210,19 +216,19 @@ def test_references_in_the_document_resolve() -> None:
 
 def test_schema_and_operation_names_are_valid_identifiers() -> None:
     """Defects: N10"""
-    for name, one in SCHEMAS.items():
+    for name, schema in SCHEMAS.items():
         assert re.fullmatch(r"[A-Z][A-Za-z0-9]+", name), name
-        assert one["title"] == name
+        assert schema["title"] == name
     ids = [entry["operationId"] for entry in ENTRIES]
-    assert len({each.lower() for each in ids}) == len(ids)
-    assert [each for each in ids if not re.fullmatch(r"[a-z][A-Za-z0-9]+", each)] == []
+    assert len({identifier.lower() for identifier in ids}) == len(ids)
+    assert [identifier for identifier in ids if not re.fullmatch(r"[a-z][A-Za-z0-9]+", identifier)] == []
     assert not {"Goodbye", "Tried", "Asked", "Linked", "Change"} & set(SCHEMAS)
-    assert [each for each in ids if re.search(r"Of(Accounts|Organizations|Customers)$", each)] == []
+    assert [identifier for identifier in ids if re.search(r"Of(Accounts|Organizations|Customers)$", identifier)] == []
 
 
-def test_no_default_makes_a_field_required() -> None:
+def test_no_property_has_a_default() -> None:
     """Defects: N10"""
-    assert [f"{name}.{field}" for name, field, told in PROPERTIES if "default" in told] == []
+    assert [f"{name}.{field}" for name, field, schema in PROPERTIES if "default" in schema] == []
 
 
 def test_fields_of_responses_are_required() -> None:
@@ -235,7 +241,7 @@ def test_every_body_and_response_has_a_schema() -> None:
     """Defects: N10"""
     for entry in ENTRIES:
         contents = [entry.get("requestBody", {}).get("content", {})]
-        contents += [answer.get("content", {}) for answer in entry["responses"].values()]
+        contents += [response.get("content", {}) for response in entry["responses"].values()]
         for content in contents:
             for media_type, media in content.items():
                 assert media.get("schema"), (entry["operationId"], media_type)
@@ -247,24 +253,24 @@ async def test_response_headers_are_documented(project: Any, new_project: Any) -
     """Defects: N10"""
     known = {name.lower() for name in DOCUMENT["components"]["headers"]}
     standard = {"content-type", "content-length", "cache-control", "x-content-type-options", "x-request-id"}
-    made = await project.client.post("/contacts", {"email": "ada@example.com"})
+    created = await project.client.post("/contacts", {"email": "ada@example.com"})
     mail = {"to": ["a@example.com"], "from": "a@acme.example", "subject": "x", "html": "<p>x</p>"}
     for _ in range(2):
         sent = await project.client.post("/emails", mail, headers={"idempotency-key": "one"})
     await project.client.post("/emails", mail)
-    answers = {
-        ("/projects/{projectId}/contacts", "post"): made,
-        ("/projects/{projectId}/contacts/{id}", "get"): await project.client.get(f"/contacts/{made.json()['id']}"),
+    responses = {
+        ("/projects/{projectId}/contacts", "post"): created,
+        ("/projects/{projectId}/contacts/{id}", "get"): await project.client.get(f"/contacts/{created.json()['id']}"),
         ("/projects/{projectId}/emails", "post"): sent,
         ("/projects/{projectId}/emails/logs", "get"): await project.client.get("/emails/logs?limit=1"),
         ("/projects/{projectId}/contacts/export", "get"): await project.client.get("/contacts/export"),
     }
-    for (path, method), answer in answers.items():
-        told = DOCUMENT["paths"][path][method]["responses"][str(answer.status_code)]["headers"]
-        assert "X-Request-Id" in told
-        named = {name.lower() for name in told}
-        assert set(answer.headers) - standard <= named <= known, path
-    assert "etag" in answers[("/projects/{projectId}/contacts/{id}", "get")].headers
+    for (path, method), response in responses.items():
+        headers = DOCUMENT["paths"][path][method]["responses"][str(response.status_code)]["headers"]
+        assert "X-Request-Id" in headers
+        documented = {name.lower() for name in headers}
+        assert set(response.headers) - standard <= documented <= known, path
+    assert "etag" in responses[("/projects/{projectId}/contacts/{id}", "get")].headers
     limited = next(iter(DOCUMENT["paths"]["/auth/sign-in"].values()))["responses"]["429"]
     assert "Retry-After" in limited["headers"]
 
@@ -276,27 +282,34 @@ def test_every_pattern_is_valid_in_javascript(tmp_path: Path) -> None:
     (tmp_path / "patterns.json").write_text(json.dumps(sorted(patterns_in(DOCUMENT))))
     script = f"""
       const patterns = JSON.parse(require("node:fs").readFileSync("{tmp_path}/patterns.json", "utf8"));
-      for (const each of patterns) new RegExp(each, "u");
+      for (const pattern of patterns) new RegExp(pattern, "u");
       console.log(patterns.length);
     """
-    done = subprocess.run(["node", "-e", script], capture_output=True, text=True, check=False, timeout=60)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run(["node", "-e", script], capture_output=True, text=True, check=False, timeout=60)
+    assert result.returncode == 0, result.stderr
 
 
 def run_in(folder: Path, *command: str | Path, **env: str) -> str:
-    """What a program prints; fails where it does. It finds no network: its proxies lead nowhere."""
-    nowhere = "http://127.0.0.1:9"
-    done = subprocess.run(
-        [str(each) for each in command],
+    """Run a program without a network (its proxies do not exist) and return its output. Raises AssertionError."""
+    no_proxy_server = "http://127.0.0.1:9"
+    result = subprocess.run(
+        [str(word) for word in command],
         cwd=folder,
-        env={**os.environ, "HTTPS_PROXY": nowhere, "HTTP_PROXY": nowhere, "ALL_PROXY": nowhere, "CI": "1", **env},
+        env={
+            **os.environ,
+            "HTTPS_PROXY": no_proxy_server,
+            "HTTP_PROXY": no_proxy_server,
+            "ALL_PROXY": no_proxy_server,
+            "CI": "1",
+            **env,
+        },
         capture_output=True,
         text=True,
         check=False,
         timeout=600,
     )
-    assert done.returncode == 0, done.stdout[-4_000:] + done.stderr[-4_000:]
-    return done.stdout + done.stderr
+    assert result.returncode == 0, result.stdout[-4_000:] + result.stderr[-4_000:]
+    return result.stdout + result.stderr
 
 
 needs_generators = pytest.mark.skipif(
@@ -332,18 +345,18 @@ export async function quickstart(): Promise<string> {
   const log = await postern.GET("/projects/{projectId}/emails/logs", {
     params: { path, query: { q: "ada", status: ["DELIVERED"] } },
   });
-  const found: string | undefined = log.data?.data[0]?.subject;
+  const subject: string | undefined = log.data?.data[0]?.subject;
   const contact = await postern.POST("/projects/{projectId}/contacts", {
     params: { path },
     body: { email: "ada@example.com" },
   });
-  // @ts-expect-error an e-mail has somebody it is to
+  // @ts-expect-error an e-mail must have recipients
   await postern.POST("/projects/{projectId}/emails", { params: { path }, body: { from: "a@b.example" } });
-  return `${sent.data.id} ${sent.data.status} ${found} ${contact.data?.id}`;
+  return `${sent.data.id} ${sent.data.status} ${subject} ${contact.data?.id}`;
 }
 
 type Names = keyof operations;
-export const every: Record<Names, true> = NAMES;
+export const all: Record<Names, true> = NAMES;
 """
 CALLS_BY_SDK = """
 import { createContact, listEmailLogs, sendEmail } from "./client";
@@ -357,13 +370,13 @@ export async function quickstart(): Promise<string> {
   });
   if (sent.error) return sent.error.code;
   const log = await listEmailLogs({ path, query: { q: "ada", status: ["DELIVERED"] } });
-  const found: string | undefined = log.data?.data[0]?.subject;
+  const subject: string | undefined = log.data?.data[0]?.subject;
   const contact = await createContact({ path, body: { email: "ada@example.com" } });
-  return `${sent.data?.id} ${sent.data?.status} ${found} ${contact.data?.id}`;
+  return `${sent.data?.id} ${sent.data?.status} ${subject} ${contact.data?.id}`;
 }
 
 import * as sdk from "./client/sdk.gen";
-export const every: unknown[] = [NAMES];
+export const all: unknown[] = [NAMES];
 """
 
 
@@ -424,7 +437,7 @@ def test_openapi_python_client_generates_a_client_with_every_operation(tmp_path:
     """Defects: N10"""
     (tmp_path / "openapi.json").write_bytes(to_json(DOCUMENT))
     (tmp_path / "config.yaml").write_text("post_hooks: []\npackage_name_override: client\n")
-    said = run_in(
+    output = run_in(
         tmp_path,
         sys.executable,
         "-m",
@@ -440,17 +453,17 @@ def test_openapi_python_client_generates_a_client_with_every_operation(tmp_path:
         "config.yaml",
         PYTHONPATH=str(PYTHON_GENERATOR),
     )
-    assert "will not be generated" not in said, said
-    assert "Unable to process schema" not in said, said
-    assert "Could not find reference" not in said, said
-    made = {file.stem.replace("_", "") for file in (tmp_path / "client" / "api").glob("*/*.py")}
-    assert {name.lower() for name in operation_ids()} - made == set()
+    assert "will not be generated" not in output, output
+    assert "Unable to process schema" not in output, output
+    assert "Could not find reference" not in output, output
+    generated = {file.stem.replace("_", "") for file in (tmp_path / "client" / "api").glob("*/*.py")}
+    assert {name.lower() for name in operation_ids()} - generated == set()
     (tmp_path / "calls.py").write_text(PYTHON_CALLS)
     (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "standard", "include": ["calls.py"]}')
     run_in(tmp_path, sys.executable, "-m", "basedpyright", "-p", ".")
-    tried = "import calls, importlib, pkgutil, client.api as api\n"
-    tried += "[importlib.import_module(m.name) for m in pkgutil.walk_packages(api.__path__, 'client.api.')]"
-    run_in(tmp_path, sys.executable, "-c", tried)
+    script = "import calls, importlib, pkgutil, client.api as api\n"
+    script += "[importlib.import_module(m.name) for m in pkgutil.walk_packages(api.__path__, 'client.api.')]"
+    run_in(tmp_path, sys.executable, "-c", script)
 
 
 # The page --------------------------------------------------------------------------------------------------------

@@ -26,13 +26,15 @@ METRICS = "http://postern.test/metrics"
 
 @pytest.fixture
 def local(app) -> Client:
+    """A client on loopback."""
     return Client(app)
 
 
 def variables() -> dict[str, msgspec.structs.FieldInfo]:
+    """The settings by the name of their environment variable."""
     return {
-        "DATABASE_URL" if each.name == "database_url" else f"POSTERN_{each.name.upper()}": each
-        for each in msgspec.structs.fields(Settings)
+        "DATABASE_URL" if setting.name == "database_url" else f"POSTERN_{setting.name.upper()}": setting
+        for setting in msgspec.structs.fields(Settings)
     }
 
 
@@ -45,31 +47,32 @@ def test_the_guide_names_the_defaults(name):
     default = variables()[name].default
     if isinstance(default, timedelta):
         default = f"{default.total_seconds():.0f}"
-    said = re.findall(r"`([^`]+)`", ROWS[name].split("|")[2])
+    documented = re.findall(r"`([^`]+)`", ROWS[name].split("|")[2])
     if isinstance(default, int | str) and name != "POSTERN_DATA":
-        assert str(default).lower() in said
+        assert str(default).lower() in documented
     names = re.findall(r"`([A-Z0-9_]+)`", ROWS[name].split("|")[1])
-    if len(said) == len(names) > 1:
-        assert said[names.index(name)] == str(default)
+    if len(documented) == len(names) > 1:
+        assert documented[names.index(name)] == str(default)
 
 
 async def values(client: Client, **labels: str) -> dict[str, float]:
-    answer = await client.get(METRICS)
-    assert answer.status_code == 200
+    """The values of all metrics, by name and labels."""
+    response = await client.get(METRICS)
+    assert response.status_code == 200
     return {
         name: float(value)
-        for name, value in (line.rsplit(" ", 1) for line in answer.text.splitlines() if not line.startswith("#"))
+        for name, value in (line.rsplit(" ", 1) for line in response.text.splitlines() if not line.startswith("#"))
     }
 
 
 async def test_every_metric_of_the_guide_exists(local):
     await local.get("http://postern.test/projects")
-    found = {re.split(r"[{]", name)[0] for name in await values(local)}
+    names = {re.split(r"[{]", name)[0] for name in await values(local)}
     rows = "\n".join(row.split("|")[1] for row in GUIDE.splitlines() if row.startswith("| `"))
-    told = set(re.findall(r"`((?:postern|process)_[a-z_]+)", rows))
-    assert len(told) == 7
-    for name in told:
-        assert name in found or f"{name}_bucket" in found
+    documented = set(re.findall(r"`((?:postern|process)_[a-z_]+)", rows))
+    assert len(documented) == 7
+    for name in documented:
+        assert name in names or f"{name}_bucket" in names
 
 
 async def test_waiting_work_and_workers_are_measured(local, project, world, clock):
@@ -78,13 +81,13 @@ async def test_waiting_work_and_workers_are_measured(local, project, world, cloc
         await connection.execute("insert into workers values (%s, %s, %s)", (uuid4(), clock(), clock()))
     before = await values(local)
     assert (before["postern_database_up"], before["postern_workers"]) == (1, 1)
-    assert {f'postern_due_seconds{{work="{each.name}"}}' for each in postern.app.WORK} <= set(before)
-    made = await project.client.post(
+    assert {f'postern_due_seconds{{work="{work.name}"}}' for work in postern.app.WORK} <= set(before)
+    created = await project.client.post(
         "/emails",
         {"to": ["a@example.com"], "from": "a@acme.example", "subject": "Hi", "text": "Hello"},
         headers={"prefer": "wait=0"},
     )
-    assert made.status_code == 201
+    assert created.status_code == 201
     clock.move(timedelta(hours=2))
     later = await values(local)
     assert later["postern_workers"] == 0
@@ -93,17 +96,17 @@ async def test_waiting_work_and_workers_are_measured(local, project, world, cloc
 
 
 async def test_metrics_require_loopback_or_the_token(app, world):
-    away = Client(app, ip="203.0.113.7")
-    assert (await away.get(METRICS)).status_code == 403
+    remote = Client(app, ip="203.0.113.7")
+    assert (await remote.get(METRICS)).status_code == 403
     world.settings = msgspec.structs.replace(world.settings, admin_token="a token for scraping")
-    assert (await away.get(METRICS, headers={"authorization": "Bearer another"})).status_code == 403
-    scraped = await away.get(METRICS, headers={"authorization": "Bearer a token for scraping"})
+    assert (await remote.get(METRICS, headers={"authorization": "Bearer another"})).status_code == 403
+    scraped = await remote.get(METRICS, headers={"authorization": "Bearer a token for scraping"})
     assert scraped.status_code == 200
-    # Scrapers refuse a media type that says its charset twice.
+    # Prometheus rejects a media type with two charset parameters.
     assert scraped.headers.get_list("content-type") == [CONTENT_TYPE_LATEST]
 
 
-PASSED_ON = {
+PROXY_HEADERS = {
     "x-forwarded-for": "203.0.113.5",
     "x-forwarded-host": "mail.example.com",
     "x-forwarded-proto": "https",
@@ -126,7 +129,7 @@ async def test_metrics_behind_a_proxy_require_the_token(local, world, path):
     page = f"http://postern.test{path}"
     token = {"authorization": "Bearer a token for scraping"}
     world.settings = msgspec.structs.replace(world.settings, admin_token="a token for scraping")
-    for name, value in PASSED_ON.items():
+    for name, value in PROXY_HEADERS.items():
         assert (await local.get(page, headers={name: value})).status_code == 403, name
         assert (await local.get(page, headers={name: value, **token})).status_code == 200, name
     for base_url, status in (
@@ -137,9 +140,9 @@ async def test_metrics_behind_a_proxy_require_the_token(local, world, path):
         ("http://127.0.0.1:8025", 200),
     ):
         world.settings = msgspec.structs.replace(world.settings, base_url=base_url)
-        answer = await local.get(page)
-        assert answer.status_code == status, base_url
-        assert ("POSTERN_ADMIN_TOKEN" in answer.text) == (status == 403)
+        response = await local.get(page)
+        assert response.status_code == status, base_url
+        assert ("POSTERN_ADMIN_TOKEN" in response.text) == (status == 403)
         assert (await local.get(page, headers=token)).status_code == 200, base_url
 
 
@@ -148,5 +151,5 @@ async def test_metrics_report_an_unavailable_database(settings, clock):
     from postern.world import open_world
 
     async with open_world(settings, "postgresql://127.0.0.1:1/none", HOOKS, clock=clock) as world:
-        answer = await values(Client(make_app(world)))
-    assert answer["postern_database_up"] == 0
+        response = await values(Client(make_app(world)))
+    assert response["postern_database_up"] == 0

@@ -12,48 +12,53 @@ from postern.kernel.http.pagination import Feed, LinkedList, Page
 from postern.kernel.http.validation import invalid_value
 from tests.conftest import Client, Tenant
 
-STRICT = [each for each in OPERATIONS if not each.any_query]
-NOBODY_HOME = "00000000-0000-7000-8000-000000000000"
+STRICT = [operation for operation in OPERATIONS if not operation.any_query]
+"""The operations that reject unknown query parameters."""
+UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 
 
 def path_of(operation: Any, project: Tenant) -> str:
     path = re.sub(r"{(project_id|app_id)}", project.id, operation.path)
-    return "http://postern.test" + re.sub(r"{\w+}", NOBODY_HOME, path)
+    return "http://postern.test" + re.sub(r"{\w+}", UNKNOWN_ID, path)
 
 
 async def test_every_operation_rejects_unknown_query_parameters(project: Tenant, stranger: Client) -> None:
     """Defects: N9"""
-    for each in STRICT:
-        client = project.developer if "developer" in each.accepts else project.client if each.accepts else stranger
-        if each.accepts == {"customer"}:
-            continue  # Their binding is the same; a token of a customer is another test's.
-        answer = await client.request(each.method, path_of(each, project), params={"limitt": "1"})
-        if answer.status_code in (401, 403):
-            assert not each.accepts & {"secret_key", "developer"}, each.wire_path
+    for operation in STRICT:
+        client = (
+            project.developer if "developer" in operation.accepts else project.client if operation.accepts else stranger
+        )
+        if operation.accepts == {"customer"}:
+            continue  # Parameters are bound in the same way, and these tests have no customer.
+        response = await client.request(operation.method, path_of(operation, project), params={"limitt": "1"})
+        if response.status_code in (401, 403):
+            assert not operation.accepts & {"secret_key", "developer"}, operation.wire_path
             continue
-        assert answer.status_code == 400, (each.method, each.wire_path, answer.text)
-        errors = answer.json()["errors"]
-        assert [error["path"] for error in errors] == ["query/limitt"], each.wire_path
+        assert response.status_code == 400, (operation.method, operation.wire_path, response.text)
+        errors = response.json()["errors"]
+        assert [error["path"] for error in errors] == ["query/limitt"], operation.wire_path
         assert errors[0]["code"] == "unknown_parameter"
-        taken = [parameter.wire for parameter in each.parameters if parameter.place == "query"]
-        assert all(f"`{name}`" in errors[0]["message"] for name in taken), each.wire_path
+        names = [parameter.wire for parameter in operation.parameters if parameter.place == "query"]
+        assert all(f"`{name}`" in errors[0]["message"] for name in names), operation.wire_path
 
 
 def test_browser_pages_and_callbacks_ignore_unknown_parameters() -> None:
     """Defects: N9"""
-    for each in OPERATIONS:
-        is_for_people = not each.accepts and (each.hidden or each.media_types != ("application/json",))
-        reads_query_itself = "query_params" in inspect.getsource(inspect.unwrap(each.function))
-        if is_for_people or reads_query_itself:
-            assert each.any_query, f"{each.method} {each.path}: declare any_query=True"
-        if each.any_query:
-            assert not each.accepts, f"{each.method} {each.path}: who has a credential reads our answers"
+    for operation in OPERATIONS:
+        is_for_browsers = not operation.accepts and (operation.hidden or operation.media_types != ("application/json",))
+        reads_query_itself = "query_params" in inspect.getsource(inspect.unwrap(operation.function))
+        if is_for_browsers or reads_query_itself:
+            assert operation.any_query, f"{operation.method} {operation.path}: declare any_query=True"
+        if operation.any_query:
+            assert not operation.accepts, (
+                f"{operation.method} {operation.path}: clients with a credential read error responses"
+            )
 
 
 async def test_links_with_added_tracking_parameters_work(stranger: Client, project: Tenant) -> None:
     """Defects: N9"""
     added = {"utm_source": "newsletter", "fbclid": "x", "utm_medium": "email"}
-    opened = await stranger.get(f"/t/o/{NOBODY_HOME}", params=added)
+    opened = await stranger.get(f"/t/o/{UNKNOWN_ID}", params=added)
     assert opened.status_code == 200
     shown = await stranger.http.get(f"/projects/{project.id}/auth/pages/forgot", params=added)
     assert shown.status_code == 200
@@ -63,9 +68,9 @@ async def test_links_with_added_tracking_parameters_work(stranger: Client, proje
 
 async def test_a_repeated_parameter_is_rejected(project: Tenant) -> None:
     """Defects: N9"""
-    answer = await project.client.get("/contacts?limit=1&limit=2")
-    assert answer.status_code == 400
-    assert answer.json()["errors"][0]["code"] == "repeated_parameter"
+    response = await project.client.get("/contacts?limit=1&limit=2")
+    assert response.status_code == 400
+    assert response.json()["errors"][0]["code"] == "repeated_parameter"
 
 
 @pytest.mark.parametrize(
@@ -81,11 +86,11 @@ async def test_an_unknown_enumeration_value_is_rejected_with_the_valid_ones(
     project: Tenant, path: str, values: list[str]
 ) -> None:
     """Defects: N9, C13"""
-    answer = await project.client.get(path)
-    assert answer.status_code == 400
-    fault = answer.json()["errors"][0]
-    assert fault["path"].startswith("query/")
-    assert all(value in fault["message"] for value in values), fault
+    response = await project.client.get(path)
+    assert response.status_code == 400
+    error = response.json()["errors"][0]
+    assert error["path"].startswith("query/")
+    assert all(value in error["message"] for value in values), error
 
 
 async def test_enumerations_in_queries_ignore_case(project: Tenant) -> None:
@@ -120,12 +125,12 @@ async def test_errors_in_a_body_are_sentences(
     project: Tenant, path: str, body: Any, pointer: str, words: list[str]
 ) -> None:
     """Defects: N9"""
-    answer = await project.developer.post(path, body)
-    assert answer.status_code == 400, answer.text
-    fault = answer.json()["errors"][0]
-    assert fault["path"] == pointer
-    assert all(word in fault["message"] for word in words), fault
-    assert not re.search(r"regex|\(\?!|\^\[|`str`|`int`|enum", answer.text)
+    response = await project.developer.post(path, body)
+    assert response.status_code == 400, response.text
+    error = response.json()["errors"][0]
+    assert error["path"] == pointer
+    assert all(word in error["message"] for word in words), error
+    assert not re.search(r"regex|\(\?!|\^\[|`str`|`int`|enum", response.text)
 
 
 @pytest.mark.parametrize(
@@ -163,31 +168,32 @@ async def test_operations_without_a_body_reject_fields(project: Tenant) -> None:
     assert (await project.client.post(f"/templates/{made['id']}/duplicate", {})).status_code == 201
 
 
-def texts_with_patterns(kind: Any, seen: set[Any]) -> Any:
-    """Every text with a pattern inside a type, with what describes it."""
+def metas_with_patterns(kind: Any, seen: set[Any]) -> Any:
+    """Every `msgspec.Meta` with a pattern inside a type. `seen` has the classes that were visited."""
     if get_origin(kind) is not None and hasattr(kind, "__metadata__"):
         for meta in kind.__metadata__:
             if isinstance(meta, msgspec.Meta) and meta.pattern:
                 yield meta
     for inner in get_args(kind):
-        yield from texts_with_patterns(inner, seen)
-    whole = get_origin(kind) or kind
-    if isinstance(whole, type) and issubclass(whole, msgspec.Struct) and whole not in seen:
-        seen.add(whole)
-        for hint in inspect.get_annotations(whole).values():
-            yield from texts_with_patterns(hint, seen)
-        for base in whole.__mro__[1:]:
+        yield from metas_with_patterns(inner, seen)
+    origin = get_origin(kind) or kind
+    if isinstance(origin, type) and issubclass(origin, msgspec.Struct) and origin not in seen:
+        seen.add(origin)
+        for hint in inspect.get_annotations(origin).values():
+            yield from metas_with_patterns(hint, seen)
+        for base in origin.__mro__[1:]:
             for hint in inspect.get_annotations(base).values():
-                yield from texts_with_patterns(hint, seen)
+                yield from metas_with_patterns(hint, seen)
 
 
 def test_every_pattern_has_a_description() -> None:
     """Defects: N9"""
     seen: set[Any] = set()
-    kinds = [each.body for each in OPERATIONS] + [one.type for each in OPERATIONS for one in each.parameters]
-    found = [meta for kind in kinds for meta in texts_with_patterns(kind, seen)]
-    assert len(found) > 20
-    assert [meta.pattern for meta in found if not meta.description] == []
+    kinds = [operation.body for operation in OPERATIONS]
+    kinds += [parameter.type for operation in OPERATIONS for parameter in operation.parameters]
+    metas = [meta for kind in kinds for meta in metas_with_patterns(kind, seen)]
+    assert len(metas) > 20
+    assert [meta.pattern for meta in metas if not meta.description] == []
 
 
 def test_an_error_in_a_mapping_has_its_path() -> None:
@@ -206,12 +212,12 @@ PAGING = {Page: {"page", "limit"}, Feed: {"limit", "cursor"}, LinkedList: {"limi
 
 def test_lists_of_one_kind_are_paged_alike() -> None:
     """Defects: N9"""
-    for each in OPERATIONS:
-        form = get_origin(each.returns)
-        if form in PAGING:
-            taken = {parameter.wire for parameter in each.parameters if parameter.place == "query"}
-            assert taken >= PAGING[form], f"{each.method} {each.wire_path}"
-            assert ("page" in taken) == (form is Page), f"{each.method} {each.wire_path}"
+    for operation in OPERATIONS:
+        kind = get_origin(operation.returns)
+        if kind in PAGING:
+            names = {parameter.wire for parameter in operation.parameters if parameter.place == "query"}
+            assert names >= PAGING[kind], f"{operation.method} {operation.wire_path}"
+            assert ("page" in names) == (kind is Page), f"{operation.method} {operation.wire_path}"
 
 
 async def test_every_page_has_a_cursor_for_the_next_one(project: Tenant, work_off: Any) -> None:
@@ -232,20 +238,20 @@ async def test_every_page_has_a_cursor_for_the_next_one(project: Tenant, work_of
     paths += [f"/customers/{customer}/audit-log", "/inbox", "http://postern.test/account/audit-log"]
     paths += [f"/apps/{project.id}/end-users", "/customers?q=example", "/customers?status=active"]
     for path in paths:
-        more = "&" if "?" in path else "?"
-        whole = (await project.developer.get(f"{path}{more}limit=100")).json()
-        assert whole["nextCursor"] is None, path
-        assert whole["total"] == len(whole["data"]) > 3, path
+        separator = "&" if "?" in path else "?"
+        complete = (await project.developer.get(f"{path}{separator}limit=100")).json()
+        assert complete["nextCursor"] is None, path
+        assert complete["total"] == len(complete["data"]) > 3, path
         read, cursor = [], None
         while True:
             query = f"&cursor={cursor}" if cursor else ""
-            answer = (await project.developer.get(f"{path}{more}limit=2{query}")).json()
-            assert answer["total"] == whole["total"], path
-            read += [each["id"] for each in answer["data"]]
-            if (cursor := answer["nextCursor"]) is None:
+            response = (await project.developer.get(f"{path}{separator}limit=2{query}")).json()
+            assert response["total"] == complete["total"], path
+            read += [record["id"] for record in response["data"]]
+            if (cursor := response["nextCursor"]) is None:
                 break
-        assert read == [each["id"] for each in whole["data"]], path
-        assert answer["page"] == answer["pages"]
+        assert read == [record["id"] for record in complete["data"]], path
+        assert response["page"] == response["pages"]
 
 
 async def test_timestamps_with_any_offset_are_accepted(project):
@@ -254,6 +260,6 @@ async def test_timestamps_with_any_offset_are_accepted(project):
     Defects: N9
     """
     for path in ("/emails/logs", "/emails/logs/export"):
-        answer = await project.client.get(f"{path}?from=2020-05-23T21:21:53%2B22:11&to=2030-01-01T00:00:00-23:59")
-        assert answer.status_code == 200, answer.text
-        assert answer.content
+        response = await project.client.get(f"{path}?from=2020-05-23T21:21:53%2B22:11&to=2030-01-01T00:00:00-23:59")
+        assert response.status_code == 200, response.text
+        assert response.content

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A repository with what a release touches, on main."""
+    """A repository on branch main with the files that a release changes."""
     for name in ("script/release", "pyproject.toml", "uv.lock", "CHANGELOG.md"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
@@ -42,8 +42,8 @@ def release(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("version", ["", "1", "v1.0.0", "1.0.0.0", "1.0.0; touch x"])
 def test_versions_are_validated(tree, version):
-    ran = release(tree, version)
-    assert (ran.returncode, "Name the version" in ran.stderr) == (1, True)
+    result = release(tree, version)
+    assert (result.returncode, "Name the version" in result.stderr) == (1, True)
 
 
 def test_uncommitted_changes_are_rejected(tree):
@@ -69,9 +69,9 @@ def test_a_changelog_without_new_entries_is_rejected(tree):
 
 
 def test_a_failed_check_leaves_the_tree_unchanged(tree):
-    ran = release(tree, "0.2.0")
-    assert ran.returncode == 1
-    assert "The tests fail." in ran.stderr
-    assert "the tree is as it was" in ran.stderr
+    result = release(tree, "0.2.0")
+    assert result.returncode == 1
+    assert "The tests fail." in result.stderr
+    assert "the tree is as it was" in result.stderr
     assert git(tree, "status", "--porcelain") == ""
     assert git(tree, "tag") == ""

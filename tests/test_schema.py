@@ -6,5 +6,5 @@ from tests.schema import SCHEMA, dump
 
 def test_schema_sql_matches_the_migrations() -> None:
     with run_embedded() as server:
-        written = dump(server, "postern")
-    assert SCHEMA.read_text() == written, "Run script/schema."
+        dumped = dump(server, "postern")
+    assert SCHEMA.read_text() == dumped, "Run script/schema."

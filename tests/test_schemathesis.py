@@ -40,9 +40,9 @@ from postern.reference import REFERENCE
 from tests.peers.whole_server import WholeServer, whole_server
 
 WAIT_SECONDS = 120
-"""However busy the machine is."""
-DEEP = int(os.environ.get("POSTERN_FUZZ", "0"))
-EXAMPLES = DEEP or 5
+"""Long, because the machine may be slow."""
+FUZZ_EXAMPLES = int(os.environ.get("POSTERN_FUZZ", "0"))
+EXAMPLES = FUZZ_EXAMPLES or 5
 
 CHECKS = [
     not_a_server_error,
@@ -52,105 +52,109 @@ CHECKS = [
     response_schema_conformance,
     negative_data_rejection,
 ]
-"""All checks of Schemathesis but these, which the service means to answer otherwise:
-`positive_data_acceptance`, because rules that a schema cannot say (an address exists, a time lies ahead) refuse
-well-formed input; `missing_required_header`, because no header is required; `unsupported_method`,
-`ignored_auth`, `use_after_free` and `ensure_resource_availability`, which tests/test_contract.py and the features'
-own tests show for every operation, with records that are there."""
+"""All checks of Schemathesis except these: `positive_data_acceptance`, because rules that a schema cannot express (a
+time must be in the future) reject valid input; `missing_required_header`, because no header is required;
+`unsupported_method`, `ignored_auth`, `use_after_free` and `ensure_resource_availability`, because test_contract.py and
+the tests of the features check this for every operation."""
 
 DOCUMENT = document(OPERATIONS, examples.EXAMPLES, REFERENCE)
-BY_PLACE: dict[tuple[str, str], Operation[Any, Any]] = {
-    (each.method, each.wire_path): each for each in OPERATIONS if not each.hidden
+OPERATION_BY_ROUTE: dict[tuple[str, str], Operation[Any, Any]] = {
+    (operation.method, operation.wire_path): operation for operation in OPERATIONS if not operation.hidden
 }
 
 
 @dataclass
 class Actor:
-    """An account with a project and one of everything in it, and its four kinds of credentials."""
+    """An account with a project, one record of each kind, and four kinds of credentials."""
 
     server: WholeServer
     project: str = ""
     tokens: dict[str, str] = field(default_factory=dict)
-    known: dict[str, str] = field(default_factory=dict, repr=False)
-    """The identifier of a record there is, by the path that leads to it."""
-    refused: dict[str, str] = field(default_factory=dict, repr=False)
-    """The examples that were refused, and why."""
+    record_ids: dict[str, str] = field(default_factory=dict, repr=False)
+    """Identifiers of existing records, by path such as `/projects/{projectId}/contacts/{id}`."""
+    rejected_examples: dict[str, str] = field(default_factory=dict, repr=False)
+    """The paths whose example body was rejected, and the response."""
 
     def __post_init__(self) -> None:
         self.http = httpx.Client(base_url=self.server.url, timeout=WAIT_SECONDS)
-        made = asyncio.run(self.server.account())
-        self.project = made.project_id
-        self.tokens["developer"] = made.developer_token
+        account = asyncio.run(self.server.account())
+        self.project = account.project_id
+        self.tokens["developer"] = account.developer_token
         base = f"/projects/{self.project}"
         for kind in ("SECRET", "PUBLISHABLE"):
-            made = self._call("POST", f"{base}/api-keys", {"name": kind, "type": kind})
-            self.tokens[f"{kind.lower()}_key"] = made.json()["key"]
+            created = self._call("POST", f"{base}/api-keys", {"name": kind, "type": kind})
+            self.tokens[f"{kind.lower()}_key"] = created.json()["key"]
         self._call("PATCH", base, {"settings": {"signIn": {"verifyEmail": "LATER"}}})
-        customer = {"email": f"{uuid4().hex}@example.com", "password": "a password nobody has"}
-        made = self.http.post(f"{base}/auth/sign-up", json=customer)
-        assert made.status_code == 201, made.text
-        self.tokens["customer"] = made.json()["accessToken"]
-        self._make_one_of_everything()
+        customer = {"email": f"{uuid4().hex}@example.com", "password": "a long password of a customer"}
+        signed_up = self.http.post(f"{base}/auth/sign-up", json=customer)
+        assert signed_up.status_code == 201, signed_up.text
+        self.tokens["customer"] = signed_up.json()["accessToken"]
+        self._create_records()
 
     def is_alive(self) -> bool:
-        """Whether the credentials still work: some operations end them."""
+        """Whether the credentials are still valid: some operations revoke them."""
         for kind in ("developer", "secret_key"):
             headers = {"Authorization": f"Bearer {self.tokens[kind]}"}
-            answer = self.http.get(f"/projects/{self.project}", headers=headers)
-            if answer.status_code != 200 or answer.json()["settings"]["rateLimit"] is not None:
+            response = self.http.get(f"/projects/{self.project}", headers=headers)
+            if response.status_code != 200 or response.json()["settings"]["rateLimit"] is not None:
                 return False
         headers = {"Authorization": f"Bearer {self.tokens['customer']}"}
         return self.http.get(f"/projects/{self.project}/auth/me", headers=headers).status_code == 200
 
-    def token_for(self, each: Operation[Any, Any], chance: int) -> str | None:
-        """One of the credentials that an operation accepts."""
-        kinds = sorted(each.accepts - {"nobody"}) + ([""] if "nobody" in each.accepts else [])
-        return self.tokens.get(kinds[chance % len(kinds)]) if kinds else None
+    def token_for(self, operation: Operation[Any, Any], number: int) -> str | None:
+        """One of the credentials that an operation accepts, chosen by `number`; None for no credential."""
+        kinds = sorted(operation.accepts - {"nobody"}) + ([""] if "nobody" in operation.accepts else [])
+        return self.tokens.get(kinds[number % len(kinds)]) if kinds else None
 
-    def path(self, wire_path: str) -> dict[str, str]:
-        """Path parameters that lead to a record, as far as one is known."""
-        found: dict[str, str] = {}
+    def path_parameters(self, wire_path: str) -> dict[str, str]:
+        """Path parameters of an existing record, as far as there is one."""
+        parameters: dict[str, str] = {}
         for number, part in enumerate(parts := wire_path.split("/")):
             if part.startswith("{"):
                 name = part.strip("{}")
-                own = self.project if name in ("projectId", "appId") else None
-                value = own or self.known.get("/".join(parts[: number + 1]))
+                project = self.project if name in ("projectId", "appId") else None
+                value = project or self.record_ids.get("/".join(parts[: number + 1]))
                 if value:
-                    found[name] = value
-        return found
+                    parameters[name] = value
+        return parameters
 
-    def _make_one_of_everything(self) -> None:
-        shown = sorted(BY_PLACE.values(), key=lambda each: each.wire_path.count("/"))
-        for each in shown:
-            if each.method == "POST" and each.example is not None and "developer" in each.accepts:
-                answer = self._call("POST", self.fill(each.wire_path), each.example)
-                assert answer.status_code < 500, f"{each.wire_path}: {answer.text}"
-                if answer.status_code >= 400:
-                    self.refused[each.wire_path] = answer.text
+    def _create_records(self) -> None:
+        """Create a record with the example of each POST operation, and read all lists, to learn identifiers."""
+        operations = sorted(OPERATION_BY_ROUTE.values(), key=lambda operation: operation.wire_path.count("/"))
+        for operation in operations:
+            if operation.method == "POST" and operation.example is not None and "developer" in operation.accepts:
+                response = self._call("POST", self.fill(operation.wire_path), operation.example)
+                assert response.status_code < 500, f"{operation.wire_path}: {response.text}"
+                if response.status_code >= 400:
+                    self.rejected_examples[operation.wire_path] = response.text
                 else:
-                    self._learn(each.wire_path, answer.json())
-        for each in shown:
-            if each.method == "GET" and "developer" in each.accepts:
-                answer = self._call("GET", self.fill(each.wire_path))
-                if answer.status_code == 200 and answer.headers["content-type"] == "application/json":
-                    self._learn(each.wire_path, answer.json())
+                    self._remember_ids(operation.wire_path, response.json())
+        for operation in operations:
+            if operation.method == "GET" and "developer" in operation.accepts:
+                response = self._call("GET", self.fill(operation.wire_path))
+                if response.status_code == 200 and response.headers["content-type"] == "application/json":
+                    self._remember_ids(operation.wire_path, response.json())
 
-    def _learn(self, collection: str, answer: Any) -> None:
-        items = answer.get("data", [answer]) if isinstance(answer, dict) else answer
+    def _remember_ids(self, collection: str, value: Any) -> None:
+        """Store the identifiers of the first record in the response of `collection`."""
+        items = value.get("data", [value]) if isinstance(value, dict) else value
         if not items or not isinstance(items, list) or not isinstance(items[0], dict):
             return
-        deeper = {
-            path[: path.index("}", len(collection)) + 1] for _, path in BY_PLACE if path.startswith(f"{collection}/{{")
+        record_paths = {
+            path[: path.index("}", len(collection)) + 1]
+            for _, path in OPERATION_BY_ROUTE
+            if path.startswith(f"{collection}/{{")
         }
-        for place in deeper:
-            name = place.rpartition("{")[2].rstrip("}")
+        for record_path in record_paths:
+            name = record_path.rpartition("{")[2].rstrip("}")
             for candidate in (name, "id", "key", "address", "email"):
                 if isinstance(items[0].get(candidate), str):
-                    self.known.setdefault(place, items[0][candidate])
+                    self.record_ids.setdefault(record_path, items[0][candidate])
                     break
 
     def fill(self, wire_path: str) -> str:
-        for name, value in self.path(wire_path).items():
+        """The path with the identifiers of existing records."""
+        for name, value in self.path_parameters(wire_path).items():
             wire_path = wire_path.replace("{" + name + "}", quote(value, safe=""))
         return wire_path
 
@@ -181,20 +185,20 @@ def actor(actors: list[Actor], server: WholeServer) -> Actor:
 
 config = schemathesis.Config.from_dict(
     {
-        **({} if DEEP else {"seed": 1}),
+        **({} if FUZZ_EXAMPLES else {"seed": 1}),
         "generation": {
             "max-examples": EXAMPLES,
-            "deterministic": not DEEP,
-            # Unknown query parameters are ignored: what proxies and mail programs append is none of ours.
+            "deterministic": not FUZZ_EXAMPLES,
+            # Links accept unknown query parameters, because proxies and mail programs append some.
             "allow-extra-parameters": False,
             # The credential comes from the actor.
             "with-security-parameters": False,
         },
-        # That other methods are refused is shown below, once for each address.
+        # `test_other_methods_are_rejected` checks this once for each path.
         "phases": {"coverage": {"unexpected-methods": []}},
-        # Their steps nest in each other, which makes 16,000 combinations of boundary values of each.
+        # Nested steps have 16,000 combinations of boundary values.
         "operations": [
-            {"include-path": path, "phases": {"coverage": {"enabled": bool(DEEP)}}}
+            {"include-path": path, "phases": {"coverage": {"enabled": bool(FUZZ_EXAMPLES)}}}
             for path in ("/projects/{projectId}/automations", "/projects/{projectId}/automations/{id}")
         ],
     }
@@ -202,32 +206,32 @@ config = schemathesis.Config.from_dict(
 schema = schemathesis.openapi.from_dict(DOCUMENT, config=config)
 
 
-# The server draws chance in its thread while Hypothesis draws here, and Hypothesis takes that for ours.
+# The server uses `random` in its thread, which Hypothesis attributes to the test.
 @pytest.mark.filterwarnings("ignore:Do not use the `random` module")
 @schema.parametrize()
 @settings(
     max_examples=EXAMPLES,
     deadline=None,
-    derandomize=not DEEP,
+    derandomize=not FUZZ_EXAMPLES,
     database=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
 def test_the_server_conforms_to_the_openapi_document(case: Case, actor: Actor) -> None:
-    each = BY_PLACE[case.method, case.path]
-    chance = zlib.crc32(repr((case.path_parameters, case.query, case.body)).encode("utf-8", "surrogatepass"))
-    if chance % 4:
-        case.path_parameters = {**(case.path_parameters or {}), **actor.path(each.wire_path)}
-    token = actor.token_for(each, chance)
+    operation = OPERATION_BY_ROUTE[case.method, case.path]
+    number = zlib.crc32(repr((case.path_parameters, case.query, case.body)).encode("utf-8", "surrogatepass"))
+    if number % 4:
+        case.path_parameters = {**(case.path_parameters or {}), **actor.path_parameters(operation.wire_path)}
+    token = actor.token_for(operation, number)
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     case.call_and_validate(base_url=actor.server.url, headers=headers, checks=CHECKS, timeout=WAIT_SECONDS)
 
 
-@pytest.mark.parametrize("path", sorted({path for _, path in BY_PLACE}))
+@pytest.mark.parametrize("path", sorted({path for _, path in OPERATION_BY_ROUTE}))
 def test_other_methods_are_rejected(path: str, actor: Actor) -> None:
-    there = {method for method, place in BY_PLACE if place == path} | {"HEAD", "OPTIONS"}
-    for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE"} - there:
-        answer = actor.http.request(method, actor.fill(path))
-        assert answer.status_code == 405, f"{method}: {answer.text}"
-        assert method not in answer.headers["allow"].split(", ")
-        assert answer.json()["code"] == "method_not_allowed"
+    allowed = {method for method, operation_path in OPERATION_BY_ROUTE if operation_path == path} | {"HEAD", "OPTIONS"}
+    for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE"} - allowed:
+        response = actor.http.request(method, actor.fill(path))
+        assert response.status_code == 405, f"{method}: {response.text}"
+        assert method not in response.headers["allow"].split(", ")
+        assert response.json()["code"] == "method_not_allowed"

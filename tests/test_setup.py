@@ -19,7 +19,10 @@ case "$*" in
 esac
 exec {python} "$@"
 """
-"""A Python without ensurepip, as Debian's without python3-venv, whose pip reaches no registry."""
+"""A program that behaves like a Python without ensurepip (as on Debian without python3-venv), offline.
+
+`{pip}` is the exit status of `pip --version`.
+"""
 
 
 def set_up(folder: Path, *, pip: int, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -30,16 +33,16 @@ def set_up(folder: Path, *, pip: int, **environment: str) -> subprocess.Complete
     python = folder / "python"
     python.write_text(OFFLINE.format(pip=pip, python=sys.executable))
     python.chmod(0o755)
-    # Without uv, which would need no pip.
+    # The path has no uv, with which pip would not be needed.
     path = folder / "bin"
     path.mkdir()
     for program in ("cat", "cksum", "dirname", "flock", "mkdir", "rm", "bash"):
-        if found := shutil.which(program):
-            (path / program).symlink_to(found)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "UV_"))}
+        if installed := shutil.which(program):
+            (path / program).symlink_to(installed)
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "UV_"))}
     return subprocess.run(
         [shutil.which("bash") or "bash", folder / "script/setup", "run"],
-        env={**kept, "PATH": str(path), "POSTERN_PYTHON": str(python), "HOME": str(folder), **environment},
+        env={**inherited, "PATH": str(path), "POSTERN_PYTHON": str(python), "HOME": str(folder), **environment},
         capture_output=True,
         text=True,
         check=False,
@@ -51,12 +54,12 @@ def test_a_failed_download_is_reported(tmp_path: Path) -> None:
 
     Defects: N11
     """
-    ran = set_up(tmp_path, pip=0)
-    assert ran.returncode == 1
-    assert "connection refused" in ran.stderr
-    assert "could not be downloaded" in ran.stderr
-    assert "HTTPS_PROXY" in ran.stderr.strip().splitlines()[-1]
-    assert "ensurepip" not in ran.stderr
+    result = set_up(tmp_path, pip=0)
+    assert result.returncode == 1
+    assert "connection refused" in result.stderr
+    assert "could not be downloaded" in result.stderr
+    assert "HTTPS_PROXY" in result.stderr.strip().splitlines()[-1]
+    assert "ensurepip" not in result.stderr
 
 
 @pytest.mark.parametrize(("pip", "mirror"), [(1, ""), (0, "http://127.0.0.1:1/simple")])
@@ -65,6 +68,6 @@ def test_a_missing_system_package_is_reported(tmp_path: Path, pip: int, mirror: 
 
     Defects: N11
     """
-    ran = set_up(tmp_path, pip=pip, **({"PIP_INDEX_URL": mirror} if mirror else {}))
-    assert ran.returncode == 1
-    assert "apt-get install python3-" in ran.stderr.strip().splitlines()[-1]
+    result = set_up(tmp_path, pip=pip, **({"PIP_INDEX_URL": mirror} if mirror else {}))
+    assert result.returncode == 1
+    assert "apt-get install python3-" in result.stderr.strip().splitlines()[-1]

@@ -1,4 +1,4 @@
-"""Work that runs beside a test, as in another process."""
+"""Work that runs concurrently with a test, as in another process."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Sequence
@@ -12,7 +12,7 @@ from postern.world import World
 
 
 def in_another_process(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-    """Begin something beside the test: what the test holds (a connection, say) counts for nothing there."""
+    """Start a task that does not share the database connection that the test may hold."""
     context = copy_context()
     context.run(_held.set, None)
     return asyncio.create_task(work, context=context)
@@ -20,7 +20,7 @@ def in_another_process(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
 
 @asynccontextmanager
 async def at_work(world: World, works: Sequence[Work[Any]]) -> AsyncIterator[None]:
-    """A worker that does these for as long as the block lasts."""
+    """Run a worker with these kinds of work until the block ends."""
     worker = Worker(world, works)
     running = asyncio.create_task(worker.run())
     try:
