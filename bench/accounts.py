@@ -1,8 +1,8 @@
-"""A million contacts: exported with their account in flat memory, and deleted by workers that are killed on the way.
+"""An account with a million contacts: memory and time of its export, and deletion with a killed worker.
 
 Run: python -m bench.accounts [CONTACTS]
 
-A durable PostgreSQL, the API, the worker and this program share the machine; everything goes over HTTP.
+PostgreSQL (durable), the API, the worker and this program share the machine. All requests are sent over HTTP.
 """
 
 import asyncio
@@ -33,15 +33,17 @@ COPY = """
 """
 
 
-async def exported(client: httpx.AsyncClient) -> tuple[float, int]:
+async def export_account(client: httpx.AsyncClient) -> tuple[float, int]:
+    """Export the account; returns seconds and octets."""
     began, octets = time.perf_counter(), 0
-    async with client.stream("GET", str(client.base_url.join("/account/export"))) as answer:
-        async for piece in answer.raise_for_status().aiter_raw():
+    async with client.stream("GET", str(client.base_url.join("/account/export"))) as response:
+        async for piece in response.raise_for_status().aiter_raw():
             octets += len(piece)
     return time.perf_counter() - began, octets
 
 
 def bare_copy(url: str) -> float:
+    """Seconds of a COPY of all contacts as JSON."""
     with psycopg.connect(url) as connection:
         began = time.perf_counter()
         with connection.cursor().copy(COPY) as copy:
@@ -51,16 +53,17 @@ def bare_copy(url: str) -> float:
 
 
 def bare_delete(url: str, project_id: UUID) -> float:
-    """All of it in one statement, rolled back."""
+    """Seconds of one DELETE of all contacts, which is rolled back."""
     with psycopg.connect(url) as connection:
         began = time.perf_counter()
         connection.execute("delete from contacts where project_id = %s", (project_id,))
-        took = time.perf_counter() - began
+        seconds = time.perf_counter() - began
         connection.rollback()
-    return took
+    return seconds
 
 
-def left(url: str) -> int:
+def contacts_left(url: str) -> int:
+    """The number of contacts that are not deleted yet."""
     with psycopg.connect(url) as connection:
         row = connection.execute("select count(*) from contacts").fetchone()
         assert row
@@ -75,33 +78,33 @@ async def measure(url: str, folder: str, count: int) -> None:
             small = count // 100
             with psycopg.connect(url, autocommit=True) as connection:
                 connection.execute(FILL, {"project_id": project_id, "first": 1, "last": small})
-                _, octets = await exported(client)
+                _, octets = await export_account(client)
                 before = memory(pids["api"])
                 print(f"export of {small:,} contacts, {octets / 1e6:.0f} MB: the API's peak is {before:.0f} MB")
                 connection.execute(FILL, {"project_id": project_id, "first": small + 1, "last": count})
                 connection.execute("vacuum analyze contacts")
-            took, octets = await exported(client)
+            seconds, octets = await export_account(client)
             after = memory(pids["api"])
             print(f"export of {count:,} contacts, {octets / 1e6:.0f} MB: the API's peak is {after:.0f} MB")
-            show("export of the account", took, count, "COPY of the same as JSON", bare_copy(url))
-            limit = bare_delete(url, project_id)
-            await delete_with_kills(client, url, folder, count, pids["worker"], limit)
+            show("export of the account", seconds, count, "COPY of the contacts as JSON", bare_copy(url))
+            delete_seconds = bare_delete(url, project_id)
+            await delete_with_kills(client, url, folder, count, pids["worker"], delete_seconds)
 
 
 async def delete_with_kills(
-    client: httpx.AsyncClient, url: str, folder: str, count: int, worker: int, limit: float
+    client: httpx.AsyncClient, url: str, folder: str, count: int, worker: int, delete_seconds: float
 ) -> None:
-    """The project is deleted; its worker is killed half-way, and another one takes over when the lease has ended."""
+    """Delete the project; kill the worker when half of the contacts are deleted, and let another worker continue."""
     (await client.delete(str(client.base_url).rstrip("/"))).raise_for_status()
     assert (await client.get("")).status_code == 404
     began = time.perf_counter()
-    while (rows := left(url)) > count / 2:
+    while (rows := contacts_left(url)) > count / 2:
         await asyncio.sleep(0.2)
     os.kill(worker, signal.SIGKILL)
-    half = time.perf_counter() - began
-    show("half of it deleted, then kill -9", half, count - rows, "one DELETE of all", limit)
+    half_seconds = time.perf_counter() - began
+    show("half of it deleted, then kill -9", half_seconds, count - rows, "one DELETE of all", delete_seconds)
     with psycopg.connect(url, autocommit=True) as connection:
-        # Nobody waits for the lease here: the clock that ends it is the database's.
+        # End the lease of the killed worker now, instead of waiting for its end.
         connection.execute("update deletions set due_at = now()")
     environment = os.environ | {
         "DATABASE_URL": url,
@@ -109,23 +112,23 @@ async def delete_with_kills(
         "POSTERN_SECRET": "a secret for the length of one benchmark",
         "POSTERN_LOG_LEVEL": "warning",
     }
-    second = subprocess.Popen([sys.executable, "-m", "postern", "worker"], env=environment)
+    second_worker = subprocess.Popen([sys.executable, "-m", "postern", "worker"], env=environment)
     try:
-        began, rest = time.perf_counter(), left(url)
-        while left(url):
+        began, remaining = time.perf_counter(), contacts_left(url)
+        while contacts_left(url):
             await asyncio.sleep(0.2)
-        show("the rest by another worker", time.perf_counter() - began, max(rest, 1))
+        show("the rest by another worker", time.perf_counter() - began, max(remaining, 1))
     finally:
-        second.terminate()
-        second.wait()
+        second_worker.terminate()
+        second_worker.wait()
 
 
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     with (
         tempfile.TemporaryDirectory() as folder,
-        tempfile.TemporaryDirectory() as place,
-        run_embedded(Path(place)) as server,
+        tempfile.TemporaryDirectory() as data_folder,
+        run_embedded(Path(data_folder)) as server,
     ):
         migrate(server.url())
         uvloop.run(measure(server.url(), folder, count))

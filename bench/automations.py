@@ -1,4 +1,4 @@
-"""How fast runs move, and what a million waiting ones cost, beside bare inserts in the same run.
+"""The rate at which runs advance, and the cost of a million waiting runs, compared with plain inserts.
 
 Run: python -m bench.automations
 """
@@ -29,11 +29,12 @@ CONTACTS = 20_000
 WAITING = 1_000_000
 
 
-def show(what: str, rate: float, unit: str = "/s") -> None:
-    print(f"{what:<60} {rate:>12,.1f} {unit}", flush=True)
+def show(label: str, rate: float, unit: str = "/s") -> None:
+    print(f"{label:<60} {rate:>12,.1f} {unit}", flush=True)
 
 
 async def new_call(world: World) -> Call:
+    """A call for a new project."""
     account, project = new_id(), new_id()
     async with world.db.connection() as connection:
         await connection.execute("insert into accounts values (%s, 'bench', now(), now())", (account,))
@@ -44,14 +45,15 @@ async def new_call(world: World) -> Call:
     return Call(world, world.db, caller, world.clock(), "bench", Origin("127.0.0.1", ""), project_id=project)
 
 
-async def make(operation: Operation, call: Call, body: dict):
+async def run_operation(operation: Operation, call: Call, body: dict):
+    """Call an operation with a JSON body and return its result."""
     import msgspec
 
     return await operation(call, msgspec.convert(body, operation.body))
 
 
 async def bare_inserts(world: World) -> None:
-    """What the database does at best with rows of this size, a thousand a transaction."""
+    """Measure plain inserts of history rows, a thousand per transaction, as the limit of the database."""
     began = time.perf_counter()
     async with world.db.connection() as connection:
         await connection.execute("create table bare (like automation_run_steps including indexes)")
@@ -60,12 +62,12 @@ async def bare_inserts(world: World) -> None:
                 "insert into bare select gen_random_uuid(), gen_random_uuid(), n, 'DELAY', 'DONE', '{}', now(), now()"
                 " from generate_series(1, 1000) n"
             )
-    show("limit: bare history rows inserted", 20_000 / (time.perf_counter() - began))
+    show("limit: plain inserts of history rows", 20_000 / (time.perf_counter() - began))
 
 
-async def moving(world: World, clock: FixedClock) -> None:
+async def measure_advancing(world: World, clock: FixedClock) -> None:
     call = await new_call(world)
-    audience = await make(audiences.create_audience, call, {"name": "All"})
+    audience = await run_operation(audiences.create_audience, call, {"name": "All"})
     steps = [
         {"type": "UPDATE_CONTACT", "attributes": {"seen": True}},
         {"type": "DELAY", "days": 1},
@@ -82,24 +84,24 @@ async def moving(world: World, clock: FixedClock) -> None:
         "steps": steps,
         "active": True,
     }
-    await make(automations.create_automation, call, body)
+    await run_operation(automations.create_automation, call, body)
     began = time.perf_counter()
-    for at in range(0, CONTACTS, 10_000):
-        emails = [f"{number}@example.com" for number in range(at, at + 10_000)]
+    for start in range(0, CONTACTS, 10_000):
+        emails = [f"{number}@example.com" for number in range(start, start + 10_000)]
         await audiences.add_emails_to_audience(call, audience.id, audiences.BulkMembers(emails=emails))
-    show("contacts joined, each starting a run", CONTACTS / (time.perf_counter() - began))
-    done = 0
+    show("contacts added, each starts a run", CONTACTS / (time.perf_counter() - began))
+    advanced = 0
     began = time.perf_counter()
     for _ in range(3):
         await drain(world, WORK)
-        done += CONTACTS
+        advanced += CONTACTS
         clock.move(timedelta(days=1))
-    spent = time.perf_counter() - began
-    show("runs moved on (claimed, stepped, settled)", done / spent)
-    show("steps done", CONTACTS * 5 / spent)
+    seconds = time.perf_counter() - began
+    show("runs advanced", advanced / seconds)
+    show("steps executed", CONTACTS * 5 / seconds)
 
 
-async def waiting(world: World) -> None:
+async def measure_waiting(world: World) -> None:
     call = await new_call(world)
     body = {
         "name": "W",
@@ -107,41 +109,41 @@ async def waiting(world: World) -> None:
         "steps": [{"type": "DELAY", "days": 9}],
         "active": True,
     }
-    made = await make(automations.create_automation, call, body)
-    await timed_look(world, "a look for due runs, none waiting")
+    automation = await run_operation(automations.create_automation, call, body)
+    await measure_due_query(world, "query for due runs, none waiting")
     async with world.db.connection() as connection:
         await connection.execute(
             "insert into automation_runs (project_id, id, automation_id, version, contact_id, once, trigger_event_id,"
             " status, due_at, started_at) select %s, gen_random_uuid(), %s, 1, gen_random_uuid(), true,"
             " gen_random_uuid(), 'WAITING', now() + interval '9 days' + n * interval '1 ms', now()"
             " from generate_series(1, %s) n",
-            (call.project_id, made.id, WAITING),
+            (call.project_id, automation.id, WAITING),
         )
         await connection.execute("vacuum analyze automation_runs")
-    await timed_look(world, f"a look for due runs, {WAITING:,} waiting")
+    await measure_due_query(world, f"query for due runs, {WAITING:,} waiting")
 
 
-async def timed_look(world: World, what: str) -> None:
+async def measure_due_query(world: World, label: str) -> None:
     await find_due(world.db, WORK[0], world.clock())
     began = time.perf_counter()
     for _ in range(200):
         await find_due(world.db, WORK[0], world.clock())
-    show(what, (time.perf_counter() - began) * 5, "ms")
+    show(label, (time.perf_counter() - began) * 5, "ms")
 
 
 async def measure(folder: str, url: str) -> None:
     clock = FixedClock()
     async with open_world(Settings(data=Path(folder), secret=SECRET), url, HOOKS, clock=clock) as world:
         await bare_inserts(world)
-        await moving(world, clock)
-        await waiting(world)
+        await measure_advancing(world, clock)
+        await measure_waiting(world)
 
 
 def main() -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
-        tempfile.TemporaryDirectory() as place,
-        run_embedded(Path(place)) as server,
+        tempfile.TemporaryDirectory() as data_folder,
+        run_embedded(Path(data_folder)) as server,
     ):
         migrate(server.url())
         uvloop.run(measure(folder, server.url()))

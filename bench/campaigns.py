@@ -1,16 +1,16 @@
-"""Campaigns, measured: the wire rate, a million contacts, and what ten million sends cost whoever reads them.
+"""Measurements of campaigns: SMTP rate, a million contacts, and reads with ten million sends in the database.
 
 Run: python -m bench.campaigns [PART …] [--contacts 1000000] [--sends 10000000] [--workers 1]
 
 wire       20,000 signed, tracked, personalised messages with one worker, then with two (`--wire` for another number)
-slow       what still leaves after `cancel` is answered, through a relay that answers after 100 ms
-million    how soon the first message of a campaign leaves, how soon a paused and a cancelled one is still
-resets     password resets of one project while the campaign of another drains
-whole      a whole campaign, to its end: rate, the worker's memory throughout, counters against a recount
+slow       messages that still arrive after the response to `cancel`, with a relay that replies after 100 ms
+million    time until the first message of a campaign is sent, and until a paused or cancelled one stops
+resets     password resets of one project while the campaign of another project is sent
+whole      a complete campaign: rate, memory of the worker, and counters compared with a recount
 reads      lists, pages, statistics and the CSV export with `--sends` sends of ten campaigns in the database
-audiences  import, recompute, one contact's change, export (bench.audiences)
+audiences  import, recompute, change of one contact, export (bench.audiences)
 
-PostgreSQL (durable), the API, the workers and the sink share the machine: a ratio counts, a second does not.
+PostgreSQL (durable), the API, the workers and the sink share the machine, so only the ratios are meaningful.
 """
 
 import argparse
@@ -45,23 +45,23 @@ from postern.kernel.database.migrations import migrate
 WIRE = 20_000
 READS_SECONDS = 4.0
 RESETS, WARM_UP, RESET_EVERY = 40, 2, 0.5
-"""Resets of one measurement, those before it, and the seconds between two: the door lets thirty through in ten."""
+"""Measured resets, resets before them, and seconds between two: the rate limit is 30 requests in 10 seconds."""
 SLOW_CONTACTS, SLOW_SECONDS, SLOW_CONNECTIONS = 2_500, 0.1, 10
 PARTS = ("wire", "slow", "million", "resets", "whole", "reads", "audiences")
 Row = tuple[str, str]
 
 
-def arrived(ledger: Path) -> int:
-    """Messages of campaigns that came in; the letters that developers get take the same way out and do not count."""
+def received(ledger: Path) -> int:
+    """Messages of campaigns that the sink received. System mail to developers is not counted."""
     return ledger.read_bytes().count(b"@acme.example>")
 
 
 def wire(server: Server, url: str, to: str, workers: int, count: int) -> list[Row]:
-    """Signed, tracked, personalised messages a second, from the first ones to the last."""
+    """Measure signed, tracked, personalised messages per second, from the first ones to the last."""
     project, key, token = server.project()
     verified_domain(url, server, project, token)
     campaign = campaign_to(url, server, project, key, count)
-    running = [server.start("worker") for _ in range(workers)]
+    started = [server.start("worker") for _ in range(workers)]
     time.sleep(3)
     server.call("POST", f"{campaign}/send", None, key)
     ends = time.monotonic() + 300
@@ -69,104 +69,104 @@ def wire(server: Server, url: str, to: str, workers: int, count: int) -> list[Ro
         while (first := handed_over(connection, project)) == 0 and time.monotonic() < ends:
             time.sleep(0.01)
         began = time.perf_counter()
-        while (reached := handed_over(connection, project)) < count and time.monotonic() < ends:
+        while (sent := handed_over(connection, project)) < count and time.monotonic() < ends:
             time.sleep(0.05)
-        rate = (reached - first) / (time.perf_counter() - began)
+        rate = (sent - first) / (time.perf_counter() - began)
         recount = connection.execute(
             "select count(sent_at) from sends where campaign_id = %s", [id_of(campaign)]
         ).fetchone()
     assert recount == (count,), f"{recount} of {count} messages"
-    stop(server, running)
+    stop(server, started)
     return [(f"campaign: {count:,} signed, tracked messages to {to}, {workers} worker(s)", f"{rate:,.0f} messages/s")]
 
 
 def slow(server: Server, url: str, ledger: Path) -> list[Row]:
-    """Messages that come in after the answer to `cancel`: at most what was on the wire, one on each connection."""
-    campaign, key = sending(server, url, SLOW_CONTACTS)
+    """Count messages that arrive after the response to `cancel`: at most one on each connection."""
+    campaign, key = new_campaign(server, url, SLOW_CONTACTS)
     worker = server.start("worker")
     time.sleep(3)
     first_message(server, ledger, campaign, key)
     time.sleep(2)
-    before = arrived(ledger)
+    before = received(ledger)
     server.call("POST", f"{campaign}/cancel", None, key)
-    answered = arrived(ledger)
+    at_response = received(ledger)
     time.sleep(5)
     stop(server, [worker])
     milliseconds = f"{SLOW_SECONDS * 1000:.0f} ms"
-    what = f"`cancel` at a relay that answers after {milliseconds}, {SLOW_CONNECTIONS} connections"
-    return [(what, f"{arrived(ledger) - answered} of {SLOW_CONTACTS - before:,} came in after the answer")]
+    label = f"`cancel` with a relay that replies after {milliseconds}, {SLOW_CONNECTIONS} connections"
+    return [(label, f"{received(ledger) - at_response} of {SLOW_CONTACTS - before:,} arrived after the response")]
 
 
-def sending(server: Server, url: str, contacts: int) -> tuple[str, str]:
-    """A campaign that is ready in a project of its own: its path, and the project's key."""
+def new_campaign(server: Server, url: str, contacts: int) -> tuple[str, str]:
+    """Create a campaign in a new project; returns its path and the project's key."""
     project, key, token = server.project()
     verified_domain(url, server, project, token)
     return campaign_to(url, server, project, key, contacts), key
 
 
 def first_message(server: Server, ledger: Path, campaign: str, key: str) -> tuple[float, float]:
-    """Send a campaign: seconds until `send` is answered, and until the first message has left."""
-    before = arrived(ledger)
+    """Send a campaign; returns seconds until the response to `send`, and until the first message was received."""
+    before = received(ledger)
     began = time.perf_counter()
     server.call("POST", f"{campaign}/send", None, key)
-    answered = time.perf_counter() - began
-    while arrived(ledger) == before:
-        assert time.perf_counter() - began < 60, "no message left within a minute"
+    response_seconds = time.perf_counter() - began
+    while received(ledger) == before:
+        assert time.perf_counter() - began < 60, "no message was received within a minute"
         time.sleep(0.005)
-    return answered, time.perf_counter() - began
+    return response_seconds, time.perf_counter() - began
 
 
 def million(server: Server, url: str, ledger: Path, contacts: int) -> list[Row]:
-    """How soon a large campaign's first message leaves, and how soon it stands still when it is told to."""
-    campaign, key = sending(server, url, contacts)
+    """Measure the first message of a large campaign, and messages after `pause`, `resume` and `cancel`."""
+    campaign, key = new_campaign(server, url, contacts)
     worker = server.start("worker")
     time.sleep(3)
-    answered, first = first_message(server, ledger, campaign, key)
+    response_seconds, first_seconds = first_message(server, ledger, campaign, key)
     rows = [
-        (f"`send` of a campaign to {contacts:,}, answered after", f"{answered:.2f} s"),
-        ("first message on the wire after", f"{first:.2f} s"),
+        (f"response to `send` of a campaign to {contacts:,}", f"{response_seconds:.2f} s"),
+        ("first message received", f"{first_seconds:.2f} s"),
     ]
     for verb in ("pause", "resume", "cancel"):
         time.sleep(4)
         began = time.perf_counter()
         server.call("POST", f"{campaign}/{verb}", None, key)
         seconds = time.perf_counter() - began
-        at_once = arrived(ledger)
+        at_response = received(ledger)
         time.sleep(2)
-        later = "" if verb == "resume" else f"; {arrived(ledger) - at_once:,} messages came in after the answer"
-        rows.append((f"`{verb}`, answered after", f"{seconds:.3f} s{later}"))
+        later = "" if verb == "resume" else f"; {received(ledger) - at_response:,} messages arrived after the response"
+        rows.append((f"response to `{verb}`", f"{seconds:.3f} s{later}"))
     stop(server, [worker])
     return rows
 
 
 def resets(server: Server, url: str, ledger: Path, contacts: int, workers: int) -> list[Row]:
-    """Password resets of a bank while a shop's campaign drains: from the request to the sink's ledger."""
-    campaign, key = sending(server, url, contacts)
-    door, addresses = bank(server, url)
-    running = [server.start("worker") for _ in range(workers)]
+    """Measure password resets of one project while a campaign of another is sent: from request to receipt."""
+    campaign, key = new_campaign(server, url, contacts)
+    path, addresses = project_with_customers(server, url)
+    started = [server.start("worker") for _ in range(workers)]
     time.sleep(3)
-    idle = [reset(server, door, ledger, address) for address in addresses[:-RESETS]][WARM_UP:]
+    idle = [reset(server, path, ledger, address) for address in addresses[:-RESETS]][WARM_UP:]
     first_message(server, ledger, campaign, key)
     time.sleep(3)
-    before, began = arrived(ledger), time.perf_counter()
-    busy = [reset(server, door, ledger, address) for address in addresses[-RESETS:]]
-    rate = (arrived(ledger) - before) / (time.perf_counter() - began)
+    before, began = received(ledger), time.perf_counter()
+    busy = [reset(server, path, ledger, address) for address in addresses[-RESETS:]]
+    rate = (received(ledger) - before) / (time.perf_counter() - began)
     state = server.call("GET", campaign, None, key)
-    assert state["progress"]["waiting"] > 0, "the campaign was over before the resets were: give it more contacts"
+    assert state["progress"]["waiting"] > 0, "the campaign ended before the resets: increase --contacts"
     server.call("POST", f"{campaign}/cancel", None, key)
-    stop(server, running)
-    what = "password reset, from the request to the sink"
+    stop(server, started)
+    label = "password reset, from the request to the sink"
     return [
-        (f"{what}, nothing else going on", f"p50 {percentile(idle, 0.5):.0f} ms, p95 {percentile(idle, 0.95):.0f} ms"),
+        (f"{label}, without other load", f"p50 {percentile(idle, 0.5):.0f} ms, p95 {percentile(idle, 0.95):.0f} ms"),
         (
-            f"{what}, a campaign draining at {rate:,.0f}/s",
+            f"{label}, while a campaign is sent at {rate:,.0f}/s",
             f"p50 {percentile(busy, 0.5):.0f} ms, p95 {percentile(busy, 0.95):.0f} ms",
         ),
     ]
 
 
-def bank(server: Server, url: str) -> tuple[str, list[str]]:
-    """Another project with customers: the address of its password resets, and theirs."""
+def project_with_customers(server: Server, url: str) -> tuple[str, list[str]]:
+    """Create a project with customers; returns the path of password resets and the customers' addresses."""
     project, key, token = server.project()
     verified_domain(url, server, project, token, "bank.example")
     mail_from = {"settings": {"signIn": {"mailFrom": "security@bank.example"}}}
@@ -178,16 +178,16 @@ def bank(server: Server, url: str) -> tuple[str, list[str]]:
     return f"/projects/{project}/auth/password/forgot", addresses
 
 
-def reset(server: Server, door: str, ledger: Path, address: str) -> float:
-    """Seconds from asking for a password reset until the sink has the letter; then the door's rate is respected."""
-    place = ledger.stat().st_size
+def reset(server: Server, path: str, ledger: Path, address: str) -> float:
+    """Request a password reset; returns seconds until the sink has the mail. Waits to stay below the rate limit."""
+    position = ledger.stat().st_size
     began = time.perf_counter()
-    server.call("POST", door, {"email": address})
+    server.call("POST", path, {"email": address})
     with ledger.open("rb") as lines:
-        lines.seek(place)
-        seen = b""
-        while address.encode() not in (seen := seen[-200:] + lines.read()):
-            assert time.perf_counter() - began < 60, "no letter within a minute"
+        lines.seek(position)
+        tail = b""
+        while address.encode() not in (tail := tail[-200:] + lines.read()):
+            assert time.perf_counter() - began < 60, "no mail within a minute"
             time.sleep(0.005)
     seconds = time.perf_counter() - began
     time.sleep(max(0.0, RESET_EVERY - seconds))
@@ -195,20 +195,21 @@ def reset(server: Server, door: str, ledger: Path, address: str) -> float:
 
 
 def whole(server: Server, url: str, ledger: Path, contacts: int, workers: int) -> list[Row]:
-    """A whole campaign with the worker's memory and the counters."""
-    campaign, key = sending(server, url, contacts)
-    running = [server.start("worker") for _ in range(workers)]
+    """Measure a complete campaign: rate, memory of the worker, and counters."""
+    campaign, key = new_campaign(server, url, contacts)
+    started = [server.start("worker") for _ in range(workers)]
     time.sleep(3)
-    before, idle = arrived(ledger), memory(running[0].pid)
-    composing = 0.0
-    _, first = first_message(server, ledger, campaign, key)
+    before, first_memory = received(ledger), memory(started[0].pid)
+    composing_memory = 0.0
+    _, first_seconds = first_message(server, ledger, campaign, key)
     began = time.perf_counter()
     while (state := server.call("GET", campaign, None, key))["status"] == "SENDING":
         time.sleep(1)
-        composing = max([composing, *[memory(child) for each in running for child in children(each.pid)]])
+        child_memory = [memory(child) for worker in started for child in children(worker.pid)]
+        composing_memory = max([composing_memory, *child_memory])
     rate = contacts / (time.perf_counter() - began)
-    most = max(memory(each.pid) for each in running)
-    copies = arrived(ledger) - before
+    peak_memory = max(memory(worker.pid) for worker in started)
+    copies = received(ledger) - before
     with psycopg.connect(url) as connection:
         recount = connection.execute(
             "select count(*), count(sent_at), count(distinct contact_id) from sends where campaign_id = %s",
@@ -217,13 +218,13 @@ def whole(server: Server, url: str, ledger: Path, contacts: int, workers: int) -
     stats = state["stats"]
     assert (state["status"], recount) == ("SENT", (contacts, contacts, contacts)), (state, recount)
     assert (stats["total"], stats["sent"]) == (contacts, contacts), stats
-    stop(server, running)
+    stop(server, started)
     return [
-        (f"campaign to {contacts:,}, {workers} worker(s), first message after", f"{first:.2f} s"),
-        ("to its end, counters equal to a recount", f"{rate:,.0f} messages/s, {copies:,} copies"),
+        (f"campaign to {contacts:,}, {workers} worker(s), first message after", f"{first_seconds:.2f} s"),
+        ("complete campaign, counters equal to a recount", f"{rate:,.0f} messages/s, {copies:,} copies"),
         (
-            "a worker's memory, at first and at most; that of its composing process",
-            f"{idle:.0f} MB, {most:.0f} MB; {composing:.0f} MB",
+            "memory of a worker, at first and peak; peak of its render processes",
+            f"{first_memory:.0f} MB, {peak_memory:.0f} MB; {composing_memory:.0f} MB",
         ),
     ]
 
@@ -234,11 +235,11 @@ def children(pid: int) -> list[int]:
 
 
 def reads(server: Server, url: str, sends: int) -> list[Row]:
-    """Lists, pages, statistics and the export, with so many sends of ten campaigns in the database."""
+    """Measure lists, pages, statistics and the export, with this number of sends of ten campaigns in the database."""
     project, key, token = server.project()
     verified_domain(url, server, project, token)
     campaigns = [campaign_to(url, server, project, key, 0) for _ in range(10)]
-    fill(url, project, [id_of(each) for each in campaigns], sends)
+    fill(url, project, [id_of(campaign) for campaign in campaigns], sends)
     rows: list[Row] = []
     base = f"/projects/{project}"
     for path in (
@@ -256,28 +257,28 @@ def reads(server: Server, url: str, sends: int) -> list[Row]:
         uvloop.run(load(server.port, request, connections=1, seconds=0.5))
         _, times, statuses = uvloop.run(load(server.port, request, connections=2, seconds=READS_SECONDS))
         assert set(statuses) == {b"200"}, (path, statuses)
-        shown = path.replace(base, "").replace(id_of(campaigns[0]), "…")
+        short_path = path.replace(base, "").replace(id_of(campaigns[0]), "…")
         p50, p95 = percentile(times, 0.5), percentile(times, 0.95)
-        rows.append((f"GET {shown}, {sends:,} sends", f"p50 {p50:.1f} ms, p95 {p95:.1f} ms"))
+        rows.append((f"GET {short_path}, {sends:,} sends", f"p50 {p50:.1f} ms, p95 {p95:.1f} ms"))
     return [*rows, export(server, key, campaigns[0])]
 
 
 def export(server: Server, key: str, campaign: str) -> Row:
-    """The CSV export of one campaign, and what it adds to the memory of the API."""
+    """Measure the CSV export of one campaign, and by how much it increases the memory of the API."""
     api = server.running[0]
     before = memory(api.pid)
     request = urllib.request.Request(f"{server.base}{campaign}/sends/export")
     request.add_header("authorization", f"Bearer {key}")
     began, lines = time.perf_counter(), 0
-    with urllib.request.urlopen(request, timeout=600) as answer:
-        while chunk := answer.read(65_536):
+    with urllib.request.urlopen(request, timeout=600) as response:
+        while chunk := response.read(65_536):
             lines += chunk.count(b"\n")
     seconds = time.perf_counter() - began
     return (f"CSV export of {lines - 1:,} rows", f"{seconds:.1f} s, {memory(api.pid) - before:+.0f} MB in the API")
 
 
 def fill(url: str, project: str, campaigns: list[str], sends: int) -> None:
-    """So many sends, as if they had gone out over the last 30 days; the counters follow by themselves."""
+    """Insert sends with times over the last 30 days. Triggers update the counters."""
     chunk = 200_000
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("set synchronous_commit = off")
@@ -305,15 +306,15 @@ def fill(url: str, project: str, campaigns: list[str], sends: int) -> None:
 
 def stop(server: Server, workers: list[subprocess.Popen[bytes]]) -> None:
     """End the workers of one measurement, so that they take no part in the next."""
-    for each in workers:
-        each.terminate()
-        each.wait(60)
-        server.running.remove(each)
+    for worker in workers:
+        worker.terminate()
+        worker.wait(60)
+        server.running.remove(worker)
 
 
 @contextmanager
 def running(**environment: str) -> Iterator[tuple[Server, str]]:
-    """A database of its own with an API; workers are started by who measures them."""
+    """Start a database and an API; yields the server, which starts workers on request, and the database URL."""
     with tempfile.TemporaryDirectory(prefix="postern-bench-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -329,24 +330,24 @@ def running(**environment: str) -> Iterator[tuple[Server, str]]:
 
 
 def main() -> None:
-    reader = argparse.ArgumentParser()
-    reader.add_argument("parts", nargs="*", default=[], metavar="PART")
-    reader.add_argument("--contacts", type=int, default=1_000_000)
-    reader.add_argument("--sends", type=int, default=10_000_000)
-    reader.add_argument("--workers", type=int, default=1)
-    reader.add_argument("--wire", type=int, default=WIRE)
-    given = reader.parse_args()
-    if unknown := set(given.parts) - set(PARTS):
-        reader.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
-    parts = given.parts or PARTS
+    parser = argparse.ArgumentParser()
+    parser.add_argument("parts", nargs="*", default=[], metavar="PART")
+    parser.add_argument("--contacts", type=int, default=1_000_000)
+    parser.add_argument("--sends", type=int, default=10_000_000)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--wire", type=int, default=WIRE)
+    options = parser.parse_args()
+    if unknown := set(options.parts) - set(PARTS):
+        parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    parts = options.parts or PARTS
     print(f"{'RSA-2048 signatures, one core':<80} {rsa_signs():,.0f}/s", flush=True)
     for part in parts:
-        for what, figure in measured(part, given.contacts, given.sends, given.workers, given.wire):
-            print(f"{what:<80} {figure}", flush=True)
+        for label, figure in measured(part, options.contacts, options.sends, options.workers, options.wire):
+            print(f"{label:<80} {figure}", flush=True)
 
 
 def measured(part: str, contacts: int, sends: int, workers: int, count: int) -> list[Row]:
-    """One part, on a database of its own."""
+    """Measure one part with a new database."""
     if part == "audiences":
         audiences.run(contacts)
         return []
@@ -359,14 +360,14 @@ def measured(part: str, contacts: int, sends: int, workers: int, count: int) -> 
     with tempfile.TemporaryDirectory(prefix="postern-ledger-") as name:
         ledger = Path(name) / "ledger"
         ledger.touch()
-        answers_after = SLOW_SECONDS if part == "slow" else 0.0
-        with sink(ledger, answers_after) as port, running(**relay_environment(port)) as (server, url):
+        reply_delay = SLOW_SECONDS if part == "slow" else 0.0
+        with sink(ledger, reply_delay) as port, running(**relay_environment(port)) as (server, url):
             if part == "slow":
                 return slow(server, url, ledger)
             if part == "million":
                 return million(server, url, ledger, contacts)
-            measure = resets if part == "resets" else whole
-            return measure(server, url, ledger, contacts, workers)
+            measure_part = resets if part == "resets" else whole
+            return measure_part(server, url, ledger, contacts, workers)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
-"""Kill everything at random moments, and count: nothing acknowledged is missing, nobody is mailed twice unaccounted.
+"""Kill all processes at random times: no acknowledged message is lost, and every duplicate is recorded.
 
 Run: python -m bench.chaos [--messages 20000] [--posts 2000] [--kills 20] [--seed 7]
 
-A client retries POSTs with idempotency keys while the API is killed; queued messages drain to a sink that writes every
-recipient down before it answers, while workers and the database are killed (`kill -9`). Then, when it is quiet:
+Clients retry POSTs with idempotency keys while the API is killed. Queued messages are sent to a sink that records every
+recipient on disk before it replies, while workers and the database are killed (`kill -9`). After the last message:
 
-I1  every acknowledged send is final, and SENT means at least one copy;
+I1  every acknowledged send is SENT, and was received at least once;
 I2  copies ≤ 1 + recorded ambiguous attempts, for every message;
 I3  one send per idempotency key;
-I4  nothing was delivered that is not in the log.
+I4  every received message is in the log.
 """
 
 import argparse
@@ -33,13 +33,14 @@ from postern.kernel.database.embedded import EmbeddedPostgres, running_servers
 from postern.kernel.database.migrations import migrate
 
 BATCH = 500
-ASKED_SECONDS = 240
-"""How long a client goes on asking: parts are killed again and again, and a busy machine starts them slowly."""
+RETRY_SECONDS = 240
+"""How long a client retries a request: processes are killed repeatedly, and may start slowly."""
 QUIET_SECONDS = 240
+"""How long to wait for the last message after the last kill."""
 
 
 class Chaos:
-    """The parts, and the hand that kills them."""
+    """Starts the processes, sends requests, kills processes at random, and checks the result."""
 
     def __init__(self, folder: Path, messages: int, posts: int, kills: int, seed: int) -> None:
         self.messages, self.posts, self.kills = messages, posts, kills
@@ -47,10 +48,11 @@ class Chaos:
         self.folder = folder
         self.postgres = EmbeddedPostgres(folder / "data")
         self.acknowledged: dict[str, set[str]] = {}
-        """Send ids that a 2xx named, by idempotency key."""
+        """The send ids in successful responses, by idempotency key."""
         self.killed: Counter[str] = Counter()
 
     def run(self) -> dict[str, int]:
+        """Run the test and return its counts. Raises AssertionError with the violated invariant."""
         url = self.postgres.start()
         migrate(url)
         ledger = self.folder / "ledger"
@@ -62,22 +64,22 @@ class Chaos:
                 self.parts = {"api": self.server.start("api"), "worker": self.server.start("worker")}
                 self.project, self.key, token = self.server.project()
                 verified_domain(url, self.server, self.project, token)
-                asyncio.run(self._storm())
-                self._settle(url)
-                return self._judge(url, ledger)
+                asyncio.run(self._send_and_kill())
+                self._wait_until_idle(url)
+                return self._check(url, ledger)
             finally:
                 self.server.stop()
                 self.postgres.stop()
 
-    async def _storm(self) -> None:
-        """Clients post and retry while parts die; ends when everything is acknowledged and all kills are done."""
+    async def _send_and_kill(self) -> None:
+        """Send all requests while processes are killed; returns when all are acknowledged and all kills are done."""
         bodies = [self._batch(start) for start in range(0, self.messages, BATCH)]
         work: list[tuple[str, str, dict]] = [(f"batch-{n}", "emails/batch", body) for n, body in enumerate(bodies)]
         work += [(f"single-{n}", "emails", self._mail(f"single{n}")) for n in range(self.posts)]
         self.chance.shuffle(work)
         todo: asyncio.Queue[tuple[str, str, dict]] = asyncio.Queue()
-        for each in work:
-            todo.put_nowait(each)
+        for request in work:
+            todo.put_nowait(request)
         killer = asyncio.create_task(self._kill())
         async with httpx.AsyncClient(timeout=20) as client:
             await asyncio.gather(*(self._client(client, todo) for _ in range(16)))
@@ -86,10 +88,10 @@ class Chaos:
     async def _client(self, client: httpx.AsyncClient, todo: asyncio.Queue) -> None:
         while not todo.empty():
             key, path, body = todo.get_nowait()
-            ends = time.monotonic() + ASKED_SECONDS
+            ends = time.monotonic() + RETRY_SECONDS
             while time.monotonic() < ends:
                 try:
-                    answer = await client.post(
+                    response = await client.post(
                         f"{self.server.base}/projects/{self.project}/{path}",
                         json=body,
                         headers={"authorization": f"Bearer {self.key}", "idempotency-key": key},
@@ -97,15 +99,15 @@ class Chaos:
                 except httpx.HTTPError:
                     await asyncio.sleep(0.1)
                     continue
-                if answer.status_code == 201:
-                    found = answer.json()
-                    ids = {item["id"] for item in found["data"]} if "data" in found else {found["id"]}
-                    known = self.acknowledged.setdefault(key, ids)
-                    assert known == ids, f"{key} was answered with two different sends"
+                if response.status_code == 201:
+                    result = response.json()
+                    ids = {item["id"] for item in result["data"]} if "data" in result else {result["id"]}
+                    first_ids = self.acknowledged.setdefault(key, ids)
+                    assert first_ids == ids, f"I3: two different sends for {key}"
                     if self.chance.random() < 0.9:
-                        break  # One in ten is asked again, as clients do that lost the answer.
+                        break  # One in ten is repeated, as by clients that did not get the response.
                 else:
-                    assert answer.status_code in (409, 429, 503), answer.text
+                    assert response.status_code in (409, 429, 503), response.text
                     await asyncio.sleep(0.2)
             else:
                 raise AssertionError(f"{key} was never acknowledged")
@@ -125,18 +127,18 @@ class Chaos:
 
     def _restart_database(self) -> None:
         assert self.postgres.pid
-        for each in sorted(running_servers(self.postgres.cluster), reverse=True):
-            with suppress(ProcessLookupError):  # It ended by itself meanwhile.
-                os.kill(each, signal.SIGKILL)
+        for pid in sorted(running_servers(self.postgres.cluster), reverse=True):
+            with suppress(ProcessLookupError):  # The process has just ended.
+                os.kill(pid, signal.SIGKILL)
         self.postgres.stop()
         self.postgres = EmbeddedPostgres(self.folder / "data")
         self.postgres.start()
 
-    def _settle(self, url: str) -> None:
+    def _wait_until_idle(self, url: str) -> None:
         ends = time.monotonic() + QUIET_SECONDS
         while time.monotonic() < ends:
             for name, part in self.parts.items():
-                assert part.poll() is None, f"the {name} ended by itself with {part.returncode}"
+                assert part.poll() is None, f"the {name} ended with {part.returncode} without being killed"
             with psycopg.connect(url) as connection:
                 row = connection.execute("select count(*) from sends where due_at is not null").fetchone()
             if row and row[0] == 0:
@@ -144,27 +146,29 @@ class Chaos:
             time.sleep(0.5)
         raise AssertionError(f"{row} sends are still waiting after {QUIET_SECONDS} seconds")
 
-    def _judge(self, url: str, ledger: Path) -> dict[str, int]:
+    def _check(self, url: str, ledger: Path) -> dict[str, int]:
         lines = [line.split("\t") for line in ledger.read_text().splitlines()]
-        # The server's own letters to the developer leave through the same relay; they are nobody's sends.
+        # System mail to the developer is sent through the same relay, but is not in the log.
         copies = Counter(message_id for recipient, message_id, *_ in lines if recipient.endswith("@example.org"))
         with psycopg.connect(url) as connection:
             rows = connection.execute(
                 "select id::text, message_id, status, ambiguous_attempts from sends where project_id = %s",
                 [self.project],
             ).fetchall()
-        known = {row[0]: row for row in rows}
-        promised = {each for ids in self.acknowledged.values() for each in ids}
-        assert len(self.acknowledged) == self.posts + -(-self.messages // BATCH), "every request was acknowledged"
-        missing = promised - set(known)
+        logged = {row[0] for row in rows}
+        promised = {send_id for ids in self.acknowledged.values() for send_id in ids}
+        assert len(self.acknowledged) == self.posts + -(-self.messages // BATCH), "not every request was acknowledged"
+        missing = promised - logged
         assert not missing, f"I1: {len(missing)} acknowledged sends are not in the log"
-        assert set(known) == promised, f"I3: {len(set(known) - promised)} sends that no answer named"
+        assert logged == promised, f"I3: {len(logged - promised)} sends that are in no response"
         lost = [row for row in rows if row[2] != "SENT" or copies[row[1]] < 1]
-        assert not lost, f"I1: {len(lost)} sends did not arrive, such as {lost[:3]}"
+        assert not lost, f"I1: {len(lost)} sends were not received, such as {lost[:3]}"
         unaccounted = [row for row in rows if copies[row[1]] > 1 + row[3]]
-        assert not unaccounted, f"I2: {len(unaccounted)} messages with more copies than can be, {unaccounted[:3]}"
-        strangers = set(copies) - {row[1] for row in rows}
-        assert not strangers, f"I4: {len(strangers)} delivered messages are not in the log"
+        assert not unaccounted, (
+            f"I2: {len(unaccounted)} messages with more copies than allowed, such as {unaccounted[:3]}"
+        )
+        unknown = set(copies) - {row[1] for row in rows}
+        assert not unknown, f"I4: {len(unknown)} delivered messages are not in the log"
         return {
             "sends": len(rows),
             "copies": sum(copies.values()),
@@ -191,32 +195,32 @@ class Chaos:
 
 @contextmanager
 def open_folder() -> Iterator[Path]:
-    """A folder for a storm, which the account of the embedded database can enter; gone afterwards."""
+    """A temporary folder that the account of the embedded database can access."""
     with tempfile.TemporaryDirectory(prefix="postern-chaos-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         folder.chmod(0o755)
         yield folder
 
 
-def run_as_asked(run: Callable[..., dict[str, int]], **defaults: int) -> None:
-    """Run a storm with the numbers of the command line, and print its ledger."""
-    reader = argparse.ArgumentParser()
+def run_from_command_line(run: Callable[..., dict[str, int]], **defaults: int) -> None:
+    """Run a chaos test with the options of the command line, and print its counts."""
+    parser = argparse.ArgumentParser()
     for name, default in defaults.items():
-        reader.add_argument(f"--{name}", type=int, default=default)
-    given = vars(reader.parse_args())
+        parser.add_argument(f"--{name}", type=int, default=default)
+    options = vars(parser.parse_args())
     began = time.monotonic()
-    found = run(**given)
-    print(json.dumps({"seed": given["seed"], "seconds": round(time.monotonic() - began), **found}))
+    counts = run(**options)
+    print(json.dumps({"seed": options["seed"], "seconds": round(time.monotonic() - began), **counts}))
 
 
 def run(messages: int, posts: int, kills: int, seed: int) -> dict[str, int]:
-    """One storm; returns its ledger. Raises AssertionError naming the broken promise."""
+    """Run the test once; returns its counts. Raises AssertionError with the violated invariant."""
     with open_folder() as folder:
         return Chaos(folder, messages, posts, kills, seed).run()
 
 
 def main() -> None:
-    run_as_asked(run, messages=20_000, posts=2_000, kills=20, seed=7)
+    run_from_command_line(run, messages=20_000, posts=2_000, kills=20, seed=7)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""A campaign while its worker is killed and its database restarted: everybody once, and the counters right.
+"""A campaign whose worker is killed and whose database is restarted: one send per contact, correct counters.
 
 Run: python -m bench.chaos_campaign [--contacts 100000] [--kills 20] [--restarts 2] [--seed 7]
 
-The sink writes every recipient down before it answers. Parts are killed (`kill -9`) when it has seen so many
-messages, at points drawn from the seed, so that the kills always fall into the campaign. Then:
+The sink records every recipient on disk before it replies. Processes are killed (`kill -9`) when the sink has received
+certain numbers of messages, which depend on the seed, so all kills are during the campaign. At the end:
 
-I1  the campaign is SENT, by itself, and every contact got at least one copy;
+I1  the campaign is SENT, and every contact got at least one copy;
 I2  copies ≤ 1 + recorded ambiguous attempts, for every message;
 I3  one send per contact;
 I4  the counters equal a recount.
@@ -19,16 +19,16 @@ from pathlib import Path
 
 import psycopg
 
-from bench.chaos import Chaos, open_folder, run_as_asked
+from bench.chaos import Chaos, open_folder, run_from_command_line
 from bench.emails import HTML, Server, relay_environment, sink, verified_domain
 from postern.kernel.database.migrations import migrate
 
 QUIET_SECONDS = 600
-"""The longest that a campaign may take after its last kill: leases that dead workers held run out in it."""
+"""How long a campaign may take after the last kill; this includes the leases of killed workers."""
 
 
 class CampaignChaos(Chaos):
-    """One campaign, and the hand that kills what sends it."""
+    """Sends one campaign, kills processes meanwhile, and checks the result."""
 
     def __init__(self, folder: Path, contacts: int, kills: int, restarts: int, seed: int) -> None:
         super().__init__(folder, contacts, 0, kills, seed)
@@ -47,14 +47,14 @@ class CampaignChaos(Chaos):
                 verified_domain(url, self.server, self.project, token)
                 campaign = campaign_to(url, self.server, self.project, self.key, self.messages)
                 self.server.call("POST", f"{campaign}/send", None, self.key)
-                self._kill_on_the_way(ledger)
+                self._kill_during_campaign(ledger)
                 self._wait_until_sent(url, campaign)
-                return self._judge_campaign(url, ledger, campaign)
+                return self._check_campaign(url, ledger, campaign)
             finally:
                 self.server.stop()
                 self.postgres.stop()
 
-    def _kill_on_the_way(self, ledger: Path) -> None:
+    def _kill_during_campaign(self, ledger: Path) -> None:
         victims = ["worker"] * self.kills + ["database"] * self.restarts
         self.chance.shuffle(victims)
         points = sorted(self.chance.uniform(0, 0.9) * self.messages for _ in victims)
@@ -68,8 +68,8 @@ class CampaignChaos(Chaos):
 
     def _wait_for(self, ledger: Path, count: float) -> None:
         ends = time.monotonic() + QUIET_SECONDS
-        while (arrived := ledger.read_bytes().count(b"\n")) < count:
-            assert time.monotonic() < ends, f"only {arrived} messages arrived"
+        while (received := ledger.read_bytes().count(b"\n")) < count:
+            assert time.monotonic() < ends, f"only {received} messages were received"
             time.sleep(0.05)
 
     def _kill_worker(self) -> None:
@@ -91,7 +91,7 @@ class CampaignChaos(Chaos):
             time.sleep(0.3)
         assert status == "SENT", f"I1: the campaign is {status}"
 
-    def _judge_campaign(self, url: str, ledger: Path, campaign: str) -> dict[str, int]:
+    def _check_campaign(self, url: str, ledger: Path, campaign: str) -> dict[str, int]:
         copies = Counter(line.split("\t")[1] for line in ledger.read_text().splitlines())
         with psycopg.connect(url) as connection:
             rows = connection.execute(
@@ -106,14 +106,16 @@ class CampaignChaos(Chaos):
         lost = [row for row in rows if row[2] != "SENT" or copies[row[0]] < 1]
         assert not lost, f"I1: {len(lost)} contacts got nothing, such as {lost[:3]}"
         unaccounted = [row for row in rows if copies[row[0]] > 1 + row[3]]
-        assert not unaccounted, f"I2: {len(unaccounted)} messages with more copies than can be, {unaccounted[:3]}"
-        kept = {measure: count for measure, count in counted if count}
+        assert not unaccounted, (
+            f"I2: {len(unaccounted)} messages with more copies than allowed, such as {unaccounted[:3]}"
+        )
+        stored = {measure: count for measure, count in counted if count}
         recounted = {"SENT": len(rows), "sent": sum(row[4] is not None for row in rows)}
-        assert kept == recounted, f"I4: the counters say {kept}, a recount {recounted}"
+        assert stored == recounted, f"I4: the counters are {stored}, a recount gives {recounted}"
         return {
             "contacts": self.messages,
-            "copies": (arrived := sum(copies[row[0]] for row in rows)),
-            "duplicates": arrived - len(rows),
+            "copies": (copy_count := sum(copies[row[0]] for row in rows)),
+            "duplicates": copy_count - len(rows),
             "ambiguous": sum(row[3] for row in rows),
             "killed_worker": self.killed["worker"],
             "restarted_database": self.killed["database"],
@@ -121,23 +123,23 @@ class CampaignChaos(Chaos):
 
 
 def campaign_to(url: str, server: Server, project: str, key: str, contacts: int) -> str:
-    """A campaign to so many contacts of a fresh audience, ready to be sent; its path."""
+    """Create a campaign to an audience with this number of new contacts; returns its path."""
     base = f"/projects/{project}"
     audience = server.call("POST", f"{base}/audiences", {"name": "All"}, key)["id"]
-    words = {"name": "News", "html": HTML, "subject": "Hello {{name}}"}
-    template = server.call("POST", f"{base}/templates", words, key)["id"]
+    content = {"name": "News", "html": HTML, "subject": "Hello {{name}}"}
+    template = server.call("POST", f"{base}/templates", content, key)["id"]
     domain = server.call("GET", f"{base}/domains", None, key)[0]["id"]
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(
             """
-            with made as (
+            with inserted as (
                 insert into contacts (project_id, id, email, email_key, attributes, created_at, updated_at)
                 select %(project)s::uuid, gen_random_uuid(), 'user' || n || '@example.org', 'user' || n ||
                        '@example.org', jsonb_build_object('name', 'User ' || n), now(), now()
                 from generate_series(1, %(contacts)s) as n returning id
             )
             insert into audience_members (project_id, audience_id, contact_id, joined_at)
-            select %(project)s, %(audience)s, id, now() from made
+            select %(project)s, %(audience)s, id, now() from inserted
             """,
             {"project": project, "audience": audience, "contacts": contacts},
         )
@@ -160,13 +162,13 @@ def id_of(campaign: str) -> str:
 
 
 def run(contacts: int, kills: int, restarts: int, seed: int) -> dict[str, int]:
-    """One storm; returns its ledger. Raises AssertionError naming the broken promise."""
+    """Run the test once; returns its counts. Raises AssertionError with the violated invariant."""
     with open_folder() as folder:
         return CampaignChaos(folder, contacts, kills, restarts, seed).run()
 
 
 def main() -> None:
-    run_as_asked(run, contacts=100_000, kills=20, restarts=2, seed=7)
+    run_from_command_line(run, contacts=100_000, kills=20, restarts=2, seed=7)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Customers, measured: password sign-ins beside the argon2 limit, refreshes, reads, search and export at a million.
+"""Measurements of customers: sign-ins compared with the argon2 limit, refreshes, and reads with a million customers.
 
 Run: python -m bench.customers [sign-in] [tokens] [million]
 
-PostgreSQL (durable), the API and the load share the machine: a ratio counts, a second does not.
+PostgreSQL (durable), the API and the load share the machine, so only the ratios are meaningful.
 """
 
 import asyncio
@@ -26,9 +26,9 @@ from postern.kernel.database.migrations import migrate
 
 SECONDS = 8.0
 CONNECTIONS = 32
-PEOPLE = 64
+CUSTOMERS = 64
 MILLION = 1_000_000
-PASSWORD = "a password nobody has"
+PASSWORD = "a long password of all customers"
 HASHER = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
 
 SEED = """
@@ -49,7 +49,7 @@ def get(path: str, token: str) -> bytes:
 
 
 class Connection:
-    """One keep-alive connection, from an address of loopback of its own."""
+    """A keep-alive connection to the API, with a separate loopback address for each number."""
 
     def __init__(self, port: int, number: int) -> None:
         self.port, self.ip = port, f"127.1.{number // 250}.{1 + number % 250}"
@@ -62,50 +62,52 @@ class Connection:
         self.writer.close()
 
     async def send(self, request: bytes) -> tuple[int, bytes]:
+        """Send a request; returns status and body of the response."""
         self.writer.write(request)
         head = (await self.reader.readuntil(b"\r\n\r\n")).lower()
         if b"content-length:" not in head:
             return int(head[9:12]), b""
-        at = head.index(b"content-length:") + 15
-        return int(head[9:12]), await self.reader.readexactly(int(head[at : head.index(b"\r", at)]))
+        start = head.index(b"content-length:") + 15
+        return int(head[9:12]), await self.reader.readexactly(int(head[start : head.index(b"\r", start)]))
 
 
 def argon2_limit(seconds: float = 4.0) -> float:
-    """Verifications a second that all cores can do."""
-    kept, ends = HASHER.hash(PASSWORD), time.perf_counter() + seconds
+    """Password verifications per second on all cores."""
+    password_hash, ends = HASHER.hash(PASSWORD), time.perf_counter() + seconds
 
     def verify() -> int:
         count = 0
         while time.perf_counter() < ends:
-            HASHER.verify(kept, PASSWORD)
+            HASHER.verify(password_hash, PASSWORD)
             count += 1
         return count
 
     with ThreadPoolExecutor(os.cpu_count()) as threads:
-        return sum(each.result() for each in [threads.submit(verify) for _ in range(os.cpu_count() or 1)]) / seconds
+        return sum(future.result() for future in [threads.submit(verify) for _ in range(os.cpu_count() or 1)]) / seconds
 
 
-async def repeat(port: int, connections: int, seconds: float, act) -> tuple[float, list[float]]:
-    """`await act(connection, number)` over and over on each connection: how many a second, and their times."""
+async def repeat(port: int, connections: int, seconds: float, action) -> tuple[float, list[float]]:
+    """Repeat `await action(connection, number)` on each connection; returns calls per second, and durations."""
     times: list[float] = []
     ends = time.perf_counter() + seconds
 
-    async def one(number: int) -> None:
+    async def repeat_on_connection(number: int) -> None:
         async with Connection(port, number) as connection:
             while time.perf_counter() < ends:
                 began = time.perf_counter()
-                await act(connection, number)
+                await action(connection, number)
                 times.append(time.perf_counter() - began)
 
     began = time.perf_counter()
-    await asyncio.gather(*(one(number) for number in range(connections)))
+    await asyncio.gather(*(repeat_on_connection(number) for number in range(connections)))
     return len(times) / (time.perf_counter() - began), times
 
 
-def people_of(server: Server, count: int) -> tuple[str, str, list[str]]:
+def import_customers(server: Server, count: int) -> tuple[str, str, list[str]]:
+    """Import customers into a new project; returns its id, a key and the addresses."""
     project, key, _ = server.project()
-    kept, addresses = HASHER.hash(PASSWORD), [f"ada{number}@example.com" for number in range(count)]
-    rows = [{"email": address, "emailVerified": True, "passwordHash": kept} for address in addresses]
+    password_hash, addresses = HASHER.hash(PASSWORD), [f"ada{number}@example.com" for number in range(count)]
+    rows = [{"email": address, "emailVerified": True, "passwordHash": password_hash} for address in addresses]
     done = server.call("POST", f"/projects/{project}/customers/import", {"customers": rows}, key)
     assert done["created"] == count, done
     return project, key, addresses
@@ -118,37 +120,37 @@ def sign_in_request(project: str, address: str) -> bytes:
 
 
 def sign_in(server: Server) -> list[tuple[str, str]]:
-    project, _, addresses = people_of(server, PEOPLE)
+    project, _, addresses = import_customers(server, CUSTOMERS)
 
-    async def act(connection: Connection, number: int) -> None:
+    async def action(connection: Connection, number: int) -> None:
         status, body = await connection.send(sign_in_request(project, addresses[number]))
         assert status == 200, body
 
     before = argon2_limit()
-    rate, times = uvloop.run(repeat(server.port, CONNECTIONS, SECONDS, act))
+    rate, times = uvloop.run(repeat(server.port, CONNECTIONS, SECONDS, action))
     limit = (before + argon2_limit()) / 2
-    told = f"{rate:,.1f}/s, p50 {percentile(times, 0.5):.0f} ms, {rate / limit:.2f} of the limit"
-    return [("argon2id verifications, all cores", f"{limit:,.1f}/s"), ("password sign-ins", told)]
+    figures = f"{rate:,.1f}/s, p50 {percentile(times, 0.5):.0f} ms, {rate / limit:.2f} of the limit"
+    return [("argon2id verifications, all cores", f"{limit:,.1f}/s"), ("password sign-ins", figures)]
 
 
 def tokens(server: Server) -> list[tuple[str, str]]:
-    project, key, addresses = people_of(server, PEOPLE)
+    project, key, addresses = import_customers(server, CUSTOMERS)
     base = f"/projects/{project}/auth"
     sessions: list[dict] = []
 
-    async def begin() -> None:
-        for number in range(PEOPLE):
+    async def create_sessions() -> None:
+        for number in range(CUSTOMERS):
             async with Connection(server.port, number) as connection:
                 for _ in range(5):
                     status, body = await connection.send(sign_in_request(project, addresses[number]))
                     assert status == 200, body
                     sessions.append(json.loads(body))
 
-    uvloop.run(begin())
-    turn = iter(range(10**9))
+    uvloop.run(create_sessions())
+    counter = iter(range(10**9))
 
     async def refresh(connection: Connection, number: int) -> None:
-        session = sessions[next(turn) % len(sessions)]
+        session = sessions[next(counter) % len(sessions)]
         status, body = await connection.send(
             post(f"{base}/token/refresh", "x", {"refreshToken": session["refreshToken"]}).replace(
                 b"Authorization: Bearer x\r\n", b""
@@ -162,13 +164,13 @@ def tokens(server: Server) -> list[tuple[str, str]]:
         assert status == 200, body
 
     rows = []
-    for name, act, seconds in (("token refreshes", refresh, 6.0), ("authenticated reads", read, SECONDS)):
-        rate, times = uvloop.run(repeat(server.port, CONNECTIONS, seconds, act))
+    for name, action, seconds in (("token refreshes", refresh, 6.0), ("authenticated reads", read, SECONDS)):
+        rate, times = uvloop.run(repeat(server.port, CONNECTIONS, seconds, action))
         p50, p99 = percentile(times, 0.5), percentile(times, 0.99)
         rows.append((name, f"{rate:,.0f}/s, p50 {p50:.1f} ms, p99 {p99:.1f} ms"))
 
     async def revoke() -> int:
-        late = 0
+        still_accepted = 0
         async with Connection(server.port, 1) as connection:
             for session in sessions[:100]:
                 customer = session["customer"]["id"]
@@ -176,15 +178,15 @@ def tokens(server: Server) -> list[tuple[str, str]]:
                 status, _ = await connection.send(post(path, key, {}))
                 assert status == 204
                 status, _ = await connection.send(get(f"{base}/me", session["accessToken"]))
-                late += status != 401
-        return late
+                still_accepted += status != 401
+        return still_accepted
 
-    rows.append(("requests let in after a revocation, of 100", str(uvloop.run(revoke()))))
+    rows.append(("requests accepted after a revocation, of 100", str(uvloop.run(revoke()))))
     return rows
 
 
 def bare_selects(connection: psycopg.Connection, project: str, addresses: list[str]) -> list[float]:
-    """What one look at an index costs here and now, in seconds."""
+    """Seconds of plain SELECTs by an index."""
     times = []
     for address in addresses * 5:
         began = time.perf_counter()
@@ -220,34 +222,34 @@ def million(server: Server, url: str) -> list[tuple[str, str]]:
             }
             connection.execute(SEED, parts)
         connection.execute("vacuum analyze customers")
-        made = time.perf_counter() - began
-        some = connection.execute(
+        insert_seconds = time.perf_counter() - began
+        sample = connection.execute(
             "select email, name, external_id from customers tablesample system (1) limit 40"
         ).fetchall()
-        bare = bare_selects(connection, project, [email for email, _, _ in some])
+        bare = bare_selects(connection, project, [email for email, _, _ in sample])
     return [
-        ("made a million customers", f"{made:,.0f} s"),
-        ("bare SELECT by address", f"p50 {percentile(bare, 0.5):.2f} ms, p95 {percentile(bare, 0.95):.2f} ms"),
-        *searches(server, f"/projects/{project}/customers", key, some),
+        ("a million customers inserted", f"{insert_seconds:,.0f} s"),
+        ("plain SELECT by address", f"p50 {percentile(bare, 0.5):.2f} ms, p95 {percentile(bare, 0.95):.2f} ms"),
+        *searches(server, f"/projects/{project}/customers", key, sample),
         *export(server, f"/projects/{project}/customers", key),
     ]
 
 
-def searches(server: Server, base: str, key: str, some: list[tuple[str, str, str]]) -> list[tuple[str, str]]:
+def searches(server: Server, base: str, key: str, sample: list[tuple[str, str, str]]) -> list[tuple[str, str]]:
     rows = []
-    wanted = {
-        "a whole address": [f"?q={quote(email)}" for email, _, _ in some],
-        "part of an address": [f"?q={quote(email.partition('@')[0][:12])}" for email, _, _ in some],
-        "a whole name": [f"?q={quote(name)}" for _, name, _ in some],
-        "a domain": [f"?q={quote(email.partition('@')[2])}" for email, _, _ in some],
-        "an external id": [f"?q={external}" for _, _, external in some],
+    paths_by_name = {
+        "a complete address": [f"?q={quote(email)}" for email, _, _ in sample],
+        "part of an address": [f"?q={quote(email.partition('@')[0][:12])}" for email, _, _ in sample],
+        "a complete name": [f"?q={quote(name)}" for _, name, _ in sample],
+        "a domain": [f"?q={quote(email.partition('@')[2])}" for email, _, _ in sample],
+        "an external id": [f"?q={external}" for _, _, external in sample],
         "no search, with a filter": [f"?status={status}" for status in ("verified", "unverified", "mfa", "active")]
         * 10,
         "a provider": ["?provider=GOOGLE", "?provider=PASSWORD&status=verified"] * 20,
-        "the last page that pages reach": ["?page=400"] * 20 + ["?page=400&status=verified"] * 20,
+        "the last page without a cursor": ["?page=400"] * 20 + ["?page=400&status=verified"] * 20,
         "the statistics": ["/stats"] * 40,
     }
-    everything: list[float] = []
+    all_times: list[float] = []
 
     async def measure(paths: list[str]) -> list[float]:
         times = []
@@ -259,13 +261,13 @@ def searches(server: Server, base: str, key: str, some: list[tuple[str, str, str
                 assert status == 200, body
         return times
 
-    for name, paths in wanted.items():
+    for name, paths in paths_by_name.items():
         uvloop.run(measure(paths[:5]))
         times = uvloop.run(measure(paths))
-        everything += times
+        all_times += times
         rows.append((name, f"p50 {percentile(times, 0.5):.1f} ms, p95 {percentile(times, 0.95):.1f} ms"))
-    rows.append(("all of them", f"p95 {percentile(everything, 0.95):.1f} ms"))
-    times = uvloop.run(measure([f"?q={quote(name.split()[0])}" for _, name, _ in some]))
+    rows.append(("all of these", f"p95 {percentile(all_times, 0.95):.1f} ms"))
+    times = uvloop.run(measure([f"?q={quote(name.split()[0])}" for _, name, _ in sample]))
     rows.append(("a first name that 25,000 have", f"p95 {percentile(times, 0.95):.1f} ms"))
     return rows
 
@@ -274,32 +276,34 @@ def export(server: Server, base: str, key: str) -> list[tuple[str, str]]:
     before, began = _memory(server), time.perf_counter()
     request = urllib.request.Request(f"{server.base}{base}/export", headers={"Authorization": f"Bearer {key}"})
     lines, highest = 0, before
-    with urllib.request.urlopen(request, timeout=600) as answer:
-        while piece := answer.read(1 << 20):
+    with urllib.request.urlopen(request, timeout=600) as response:
+        while piece := response.read(1 << 20):
             lines += piece.count(b"\n")
             highest = max(highest, _memory(server))
     assert lines == MILLION + 1, lines
-    took = time.perf_counter() - began
-    return [("export of a million", f"{took:.0f} s, {(highest - before) / 1024:.0f} MiB more than before")]
+    seconds = time.perf_counter() - began
+    return [("export of a million", f"{seconds:.0f} s, {(highest - before) / 1024:.0f} MiB more than before")]
 
 
 def _memory(server: Server) -> int:
     """Resident KiB of the API processes."""
-    found = 0
+    resident = 0
     for process in server.running:
         for status in Path(f"/proc/{process.pid}").glob("status"):
-            found += int(next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmRSS")))
-    return found
+            resident += int(
+                next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmRSS"))
+            )
+    return resident
 
 
 def _reachable(folder: str) -> Path:
-    """Where PostgreSQL keeps its files durably; its account, which is not ours, has to get there."""
+    """A data folder for PostgreSQL, which may run with another account, so it must be able to access it."""
     Path(folder).chmod(0o755)
     return Path(folder) / "database"
 
 
 def main() -> None:
-    wanted = set(sys.argv[1:]) or {"sign-in", "tokens", "million"}
+    parts = set(sys.argv[1:]) or {"sign-in", "tokens", "million"}
     with tempfile.TemporaryDirectory(prefix="postern-bench-") as folder, run_embedded(_reachable(folder)) as database:
         url = database.url("postgres")
         migrate(url)
@@ -311,9 +315,9 @@ def main() -> None:
                 ("tokens", lambda: tokens(server)),
                 ("million", lambda: million(server, url)),
             ):
-                if name in wanted:
-                    for what, told in measure():
-                        print(f"{what:<48} {told}", flush=True)
+                if name in parts:
+                    for label, figures in measure():
+                        print(f"{label:<48} {figures}", flush=True)
         finally:
             server.stop()
 

@@ -1,10 +1,10 @@
-"""How fast a sign-on response is read, and what a hostile one costs at most.
+"""Time to read a SAML response, and time and memory for hostile ones.
 
     python -m bench.saml [--responses 300]
 
-`bare` is what nobody can do without: one parse, one digest, one RSA verification. Ratios are to `bare`.
-Each bomb is read in a fresh process that has everything imported; its memory is what that process
-grew by. The limits are 50 ms and 64 MB.
+Times are compared with `minimum`: one parse, one canonicalization, one digest and one RSA verification. Each hostile
+document ("bomb") is read in a new process with all modules imported, whose growth is its memory. The limits are 50 ms
+and 64 MB.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from tests.protocols.saml.test_bombs import BOMBS
 
 LIMIT_MS = 50
 LIMIT_MB = 64
-WAYS = {
+VARIANTS = {
     "signed assertion": {},
     "signed response": {"sign_assertion": False, "sign_response": True},
     "both signed": {"sign_response": True},
@@ -37,16 +37,16 @@ WAYS = {
 
 def timed(count: int, work: Callable[[], object]) -> tuple[float, float]:
     """Median and 95th percentile in milliseconds."""
-    spent: list[float] = []
+    durations: list[float] = []
     for _ in range(count):
         start = time.perf_counter()
         work()
-        spent.append((time.perf_counter() - start) * 1000)
-    return statistics.median(spent), statistics.quantiles(spent, n=20)[-1]
+        durations.append((time.perf_counter() - start) * 1000)
+    return statistics.median(durations), statistics.quantiles(durations, n=20)[-1]
 
 
-def bare(raw: bytes) -> Callable[[], object]:
-    """One parse, one canonical form, one digest and one verification: the floor under every reader."""
+def minimum(raw: bytes) -> Callable[[], object]:
+    """A function that does the least that every reader must do: parse, canonicalize, hash and verify once."""
     private = keys().private
     public = private.public_key()
     signature = private.sign(raw, padding.PKCS1v15(), hashes.SHA256())
@@ -60,9 +60,10 @@ def bare(raw: bytes) -> Callable[[], object]:
 
 
 def reading(raw: bytes | str, *, certificates: int = 1) -> Callable[[], object]:
+    """A function that reads a response with this number of pinned certificates; the last one is the right one."""
     idp = IdentityProvider()
-    pinned = [keys(f"other {n}").pem for n in range(certificates - 1)]
-    connection = agreed_with(idp, idp_certificates=(*pinned, idp.certificate))
+    other_certificates = [keys(f"other {n}").pem for n in range(certificates - 1)]
+    connection = agreed_with(idp, idp_certificates=(*other_certificates, idp.certificate))
 
     def work() -> None:
         read_response(raw, connection=connection, expected_request_ids={REQUEST}, now=NOW)
@@ -70,23 +71,23 @@ def reading(raw: bytes | str, *, certificates: int = 1) -> Callable[[], object]:
     return work
 
 
-def cost(name: str, answer: "multiprocessing.Queue[tuple[float, float]]") -> None:
-    """The time of one reading and the most memory by which this process grew meanwhile."""
+def measure_bomb(name: str, results: "multiprocessing.Queue[tuple[float, float]]") -> None:
+    """Read a bomb; puts milliseconds and the peak growth of this process in MB into `results`."""
     work = reading(BOMBS[name][0], certificates=10)
     reading(honest(IdentityProvider(now=NOW)))()
-    Path("/proc/self/clear_refs").write_text("5")  # Forget the highest use so far (proc(5)).
+    Path("/proc/self/clear_refs").write_text("5")  # Reset the peak (proc(5)).
     before, start = memory("VmRSS"), time.perf_counter()
     try:
         work()
     except SamlRejected:
-        spent = (time.perf_counter() - start) * 1000
-        answer.put((spent, memory("VmHWM") - before))
+        milliseconds = (time.perf_counter() - start) * 1000
+        results.put((milliseconds, memory("VmHWM") - before))
 
 
-def memory(what: str) -> float:
-    """One figure of this process's memory, in MB."""
+def memory(field: str) -> float:
+    """A memory field of this process in MB, such as `VmRSS`."""
     lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(f"{what}:"))
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(f"{field}:"))
 
 
 def main() -> None:
@@ -94,23 +95,23 @@ def main() -> None:
     parser.add_argument("--responses", type=int, default=300)
     count = parser.parse_args().responses
     print(f"{'':36}{'median ms':>10}{'p95 ms':>10}{'ratio':>8}")
-    for name, way in WAYS.items():
-        raw = honest(IdentityProvider(now=NOW, **way))
-        floor, floor_p95 = timed(count, bare(raw))
+    for name, options in VARIANTS.items():
+        raw = honest(IdentityProvider(now=NOW, **options))
+        minimum_median, minimum_p95 = timed(count, minimum(raw))
         median, p95 = timed(count, reading(raw))
-        print(f"{name + ', bare':36}{floor:10.2f}{floor_p95:10.2f}{1:8.1f}")
-        print(f"{name:36}{median:10.2f}{p95:10.2f}{median / floor:8.1f}")
+        print(f"{name + ', minimum':36}{minimum_median:10.2f}{minimum_p95:10.2f}{1:8.1f}")
+        print(f"{name:36}{median:10.2f}{p95:10.2f}{median / minimum_median:8.1f}")
     print(f"\n{'bomb, ten certificates pinned':36}{'ms':>10}{'MB':>10}")
-    fresh = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("spawn")
     worst_ms = worst_mb = 0.0
     for name in BOMBS:
-        answer = fresh.Queue()
-        process = fresh.Process(target=cost, args=(name, answer))
+        results = context.Queue()
+        process = context.Process(target=measure_bomb, args=(name, results))
         process.start()
-        spent, grown = answer.get(timeout=60)
+        milliseconds, megabytes = results.get(timeout=60)
         process.join()
-        worst_ms, worst_mb = max(worst_ms, spent), max(worst_mb, grown)
-        print(f"{name:36}{spent:10.2f}{grown:10.1f}")
+        worst_ms, worst_mb = max(worst_ms, milliseconds), max(worst_mb, megabytes)
+        print(f"{name:36}{milliseconds:10.2f}{megabytes:10.1f}")
     print(f"{'worst':36}{worst_ms:10.2f}{worst_mb:10.1f}   limits: {LIMIT_MS} ms, {LIMIT_MB} MB")
 
 

@@ -1,9 +1,9 @@
-"""How fast mail leaves over SMTP, against the limit of the wire in the same run.
+"""The rate at which mail is sent over SMTP, compared with raw writes in the same run.
 
     python -m bench.smtp [--messages 40000] [--smtp-sink /usr/sbin/smtp-sink]
 
-The sink runs in another process. `raw` writes whole prepared conversations and only counts the octets that
-come back: nothing that speaks SMTP in lock-step can be faster. Ratios are to `raw`.
+The sink runs in another process. `raw` writes prepared commands and only counts the lines of the replies, so no SMTP
+client can be faster. The ratios are those to `raw`.
 """
 
 import argparse
@@ -31,7 +31,7 @@ ENVELOPE = Envelope(
 
 
 def message() -> bytes:
-    """9 kB of a usual shape."""
+    """A message of about 9 kB."""
     head = (
         b"Message-ID: <0@example.com>\r\nFrom: a@example.com\r\nTo: somebody@example.net\r\nSubject: Hello\r\n"
         b"MIME-Version: 1.0\r\nContent-Type: text/plain\r\n\r\n"
@@ -42,34 +42,34 @@ def message() -> bytes:
 
 
 async def client(port: int, count: int, connections: int, *, hook: bool = False) -> None:
-    """`count` messages over so many connections of `mail/smtp.py`."""
+    """Send `count` messages with SmtpConnection; `hook` adds a `before_dot` that does nothing."""
     text = message()
-    left = count
+    remaining = count
 
     async def before_dot() -> None:
         return None
 
-    async def one() -> None:
-        nonlocal left
+    async def send_all() -> None:
+        nonlocal remaining
         connection = await connect(Peer(host="127.0.0.1", port=port, tls=Tls.NONE))
-        while left > 0:
-            left -= 1
+        while remaining > 0:
+            remaining -= 1
             outcome = await connection.send(ENVELOPE, text, before_dot=before_dot if hook else None)
             assert outcome.results[0].code == 250, outcome
         await connection.quit()
 
-    await asyncio.gather(*(one() for _ in range(connections)))
+    await asyncio.gather(*(send_all() for _ in range(connections)))
 
 
 async def hooked(port: int, count: int, connections: int) -> None:
-    """The same, with a `before_dot` that has nothing to do."""
+    """`client` with a `before_dot` that does nothing."""
     await client(port, count, connections, hook=True)
 
 
 async def relay(port: int, count: int, connections: int) -> None:
-    """The same through the relay transport with its pool and shaper."""
+    """Send `count` messages with RelayTransport, which adds the connection pool and the rate shaper."""
     text = message()
-    left = count
+    remaining = count
     transport = RelayTransport(
         [
             RelayServer(
@@ -82,25 +82,25 @@ async def relay(port: int, count: int, connections: int) -> None:
         ]
     )
 
-    async def one() -> None:
-        nonlocal left
-        while left > 0:
-            left -= 1
+    async def send_all() -> None:
+        nonlocal remaining
+        while remaining > 0:
+            remaining -= 1
             outcome = await transport.deliver(ENVELOPE, text)
             assert outcome.results[0].code == 250, outcome
 
-    await asyncio.gather(*(one() for _ in range(connections)))
+    await asyncio.gather(*(send_all() for _ in range(connections)))
     await transport.aclose()
 
 
 class Raw(asyncio.Protocol):
-    """Whole conversations in two writes, replies counted and not read."""
+    """Sends each message with two prepared writes, and only counts the lines of the replies."""
 
     def __init__(self, rounds: int) -> None:
         self.rounds = rounds
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.lines = 0
-        self.wanted = 1
+        self.expected_lines = 1
         self.group = (
             b"MAIL FROM:<bounce+0123456789abcdef@mail.example.com>\r\nRCPT TO:<somebody@example.net>\r\nDATA\r\n"
         )
@@ -112,11 +112,11 @@ class Raw(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self.lines += data.count(b"\n")
-        if self.lines < self.wanted:
+        if self.lines < self.expected_lines:
             return
         self.lines = 0
         if self.phase == 0:
-            self.phase, self.wanted = 1, 1
+            self.phase, self.expected_lines = 1, 1
             self.transport.write(b"HELO raw\r\n")
         elif self.phase == 1:
             if self.rounds == 0:
@@ -125,29 +125,29 @@ class Raw(asyncio.Protocol):
                     self.done.set_result(None)
                 return
             self.rounds -= 1
-            self.phase, self.wanted = 2, 3
+            self.phase, self.expected_lines = 2, 3
             self.transport.write(self.group)
         else:
-            self.phase, self.wanted = 1, 1
+            self.phase, self.expected_lines = 1, 1
             self.transport.write(self.text)
 
 
 async def raw(port: int, count: int, connections: int) -> None:
-    """The limit of the wire."""
+    """Send `count` messages with prepared writes."""
     loop = asyncio.get_running_loop()
 
-    async def one() -> None:
+    async def send_all() -> None:
         _, protocol = await loop.create_connection(lambda: Raw(count // connections), "127.0.0.1", port)
         await protocol.done
 
-    await asyncio.gather(*(one() for _ in range(connections)))
+    await asyncio.gather(*(send_all() for _ in range(connections)))
 
 
 Run = Callable[[int, int, int], Awaitable[None]]
 
 
 def measure(run: Run, port: int, count: int, connections: int) -> tuple[float, float]:
-    """Messages per second, and per second of this process's own processor time."""
+    """Messages per second, and messages per second of processor time of this process."""
     used, began = _processor(), time.perf_counter()
     uvloop.run(run(port, count, connections))  # type: ignore[arg-type]
     return count / (time.perf_counter() - began), count / (_processor() - used)
@@ -159,7 +159,7 @@ def _processor() -> float:
 
 
 def table(title: str, port: int, count: int) -> None:
-    """All runs against one server."""
+    """Print the results of all runs with one server."""
     print(f"\n{title}, {SIZE} octets per message")
     print(f"{'':10}{'connections':>12}{'messages/s':>12}{'per core':>12}{'of raw':>8}")
     for connections in (1, 8):
@@ -175,26 +175,26 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--messages", type=int, default=40_000)
     parser.add_argument("--smtp-sink", default=shutil.which("smtp-sink", path="/usr/sbin:/usr/bin"))
-    asked = parser.parse_args()
-    own = subprocess.Popen([sys.executable, "-m", "tests.peers.smtp_sink"], stdout=subprocess.PIPE, text=True)
+    options = parser.parse_args()
+    our_sink = subprocess.Popen([sys.executable, "-m", "tests.peers.smtp_sink"], stdout=subprocess.PIPE, text=True)
     try:
-        assert own.stdout
-        table("our sink", int(own.stdout.readline()), asked.messages)
+        assert our_sink.stdout
+        table("our sink", int(our_sink.stdout.readline()), options.messages)
     finally:
-        own.kill()
-        own.wait()
-    if not asked.smtp_sink:
+        our_sink.kill()
+        our_sink.wait()
+    if not options.smtp_sink:
         print("\nsmtp-sink is not installed (apt-get install postfix)")
         return
     port = 20_025
     account = ["-u", "nobody"] if os.geteuid() == 0 else []
-    theirs = subprocess.Popen([asked.smtp_sink, *account, f"127.0.0.1:{port}", "512"])
+    postfix_sink = subprocess.Popen([options.smtp_sink, *account, f"127.0.0.1:{port}", "512"])
     try:
         time.sleep(0.5)
-        table("Postfix's smtp-sink", port, asked.messages)
+        table("Postfix's smtp-sink", port, options.messages)
     finally:
-        theirs.kill()
-        theirs.wait()
+        postfix_sink.kill()
+        postfix_sink.wait()
 
 
 if __name__ == "__main__":

@@ -1,15 +1,15 @@
-"""Two checkouts beside each other: what one commit costs that another did not.
+"""Compares the speed of two checkouts.
 
-Run: python -m bench.versus OTHER [accept] [wire] [--rounds 14] (`script/bench` leaves it out: it needs OTHER)
+Run: python -m bench.versus OTHER [accept] [wire] [--rounds 14] (not run by `script/bench`)
 
-OTHER is a checkout of another commit, made ready: `git worktree add ../other COMMIT && ../other/script/setup`.
+OTHER is a checkout of another commit with dependencies: `git worktree add ../other COMMIT && ../other/script/setup`.
 
-accept  `POST /emails`, answered at once and with the hand-over waited for, over 1, 8 and 32 connections; both servers
-        run, and each round asks one and then the other, in random order, for 0.7 s
+accept  `POST /emails` without and with waiting for the delivery, over 1, 8 and 32 connections; both servers run, and
+        in each round each server gets requests for 0.7 s, in random order
 wire    a campaign of 20,000 messages with one worker, in turns
 
-A shared machine may be twice as slow from one minute to the next. So what counts is the ratio within each round, this
-checkout to the other: its median, and the quartiles as a measure of the noise.
+The speed of a shared machine changes from minute to minute. So the result is the ratio within each round, this checkout
+to the other: the median, and the quartiles as a measure of the noise.
 """
 
 import argparse
@@ -26,13 +26,13 @@ from typing import Any, Final
 
 HERE: Final = Path(__file__).resolve().parent.parent
 SECONDS: Final = 0.7
-PLAIN: Final = {"subject": "Code {{n}}", "text": "12"}
+PLACEHOLDERS: Final = {"subject": "Code {{n}}", "text": "12"}
 LOGIC: Final = {"subject": "Code {{n | upper}}", "text": "{% if n %}12{% endif %}"}
 PARTS: Final = ("accept", "wire")
 
 
 def serve() -> None:
-    """In either checkout: a server with a relay that takes everything, until the input ends."""
+    """Run by each checkout: run a server with a sink as its relay until a line is read from standard input."""
     with _server() as (server, url, _):
         project, key, token = server.project()
         _verified_domain(url, server, project, token)
@@ -41,7 +41,7 @@ def serve() -> None:
 
 
 def drain(count: int) -> None:
-    """In either checkout: send a campaign and print the messages a second."""
+    """Run by each checkout: send a campaign and print the messages per second."""
     from bench import campaigns
 
     with _server() as (server, url, to):
@@ -70,7 +70,7 @@ def _verified_domain(url: str, server: Any, project: str, token: str) -> None:
 
 
 def child(checkout: Path, *arguments: str) -> subprocess.Popen[str]:
-    """This program with the code of a checkout."""
+    """Start this program with the code of a checkout."""
     python = checkout / ".venv/bin/python"
     return subprocess.Popen(
         [str(python), str(HERE / "bench/versus.py"), *arguments],
@@ -82,34 +82,34 @@ def child(checkout: Path, *arguments: str) -> subprocess.Popen[str]:
 
 
 def accept(other: Path, rounds: int) -> None:
-    """p50 of `POST /emails`, one after the other, on servers that both run."""
+    """Compare the p50 of `POST /emails`."""
     import uvloop
 
     from bench.emails import HTML, load, percentile, post
 
     html = {"subject": "Code", "html": HTML}
     cases = [
-        ("answered at once, 1 connection, names only", PLAIN, "Prefer: wait=0", 1),
-        ("answered at once, 1 connection, with an `if`", LOGIC, "Prefer: wait=0", 1),
-        ("answered at once, 8 connections, html", html, "Prefer: wait=0", 8),
-        ("handed over, 1 connection, names only", PLAIN, "X: y", 1),
-        ("handed over, 1 connection, html", html, "X: y", 1),
-        ("handed over, 32 connections, names only", PLAIN, "X: y", 32),
+        ("response at once, 1 connection, names only", PLACEHOLDERS, "Prefer: wait=0", 1),
+        ("response at once, 1 connection, with an `if`", LOGIC, "Prefer: wait=0", 1),
+        ("response at once, 8 connections, html", html, "Prefer: wait=0", 8),
+        ("response after delivery, 1 connection, names only", PLACEHOLDERS, "X: y", 1),
+        ("response after delivery, 1 connection, html", html, "X: y", 1),
+        ("response after delivery, 32 connections, names only", PLACEHOLDERS, "X: y", 32),
     ]
     started = {checkout: child(checkout, "serve") for checkout in (HERE, other)}
     try:
-        places = {checkout: json.loads(_line(process)) for checkout, process in started.items()}
-        for name, words, header, connections in cases:
+        servers = {checkout: json.loads(_line(process)) for checkout, process in started.items()}
+        for name, content, header, connections in cases:
             p50: dict[Path, list[float]] = {HERE: [], other: []}
             for number in range(rounds + 1):
                 for checkout in random.sample([HERE, other], 2):
-                    place = places[checkout]
-                    body = {"to": ["ada@example.com"], "from": "a@acme.example", "variables": {"n": "x"}, **words}
-                    request = post(f"/projects/{place['project']}/emails", place["key"], body, header)
-                    asked = load(place["port"], request, connections=connections, seconds=SECONDS)
-                    _, times, statuses = uvloop.run(asked)
+                    server = servers[checkout]
+                    body = {"to": ["ada@example.com"], "from": "a@acme.example", "variables": {"n": "x"}, **content}
+                    request = post(f"/projects/{server['project']}/emails", server["key"], body, header)
+                    measurement = load(server["port"], request, connections=connections, seconds=SECONDS)
+                    _, times, statuses = uvloop.run(measurement)
                     assert set(statuses) == {b"201"}, statuses
-                    if number:  # The first round warms both up.
+                    if number:  # The first round is a warm-up.
                         p50[checkout].append(percentile(times, 0.5))
             _print(f"POST /emails p50, {name}", p50[HERE], p50[other], "ms")
     finally:
@@ -118,46 +118,51 @@ def accept(other: Path, rounds: int) -> None:
 
 
 def wire(other: Path, rounds: int, count: int) -> None:
-    """The rate of a campaign, in turns."""
+    """Compare the rate of a campaign."""
     rates: dict[Path, list[float]] = {HERE: [], other: []}
     for _ in range(rounds):
         for checkout in random.sample([HERE, other], 2):
             process = child(checkout, "drain", str(count))
             rates[checkout].append(float(_line(process)))
             process.communicate()
-    _print(f"campaign of {count:,} on the wire, one worker", rates[HERE], rates[other], "/s")
+    _print(f"campaign of {count:,}, one worker", rates[HERE], rates[other], "/s")
 
 
 def _line(process: subprocess.Popen[str]) -> str:
+    """The next line that a process prints."""
     assert process.stdout
     return process.stdout.readline()
 
 
-def _print(what: str, here: list[float], other: list[float], unit: str) -> None:
-    ratios = [mine / its for mine, its in zip(here, other, strict=True)]
-    low, middle, high = statistics.quantiles(ratios, n=4)
-    mine, its = statistics.median(here), statistics.median(other)
-    print(f"{what:<66} {mine:,.1f} {unit}, {its:,.1f} {unit}: {middle:.3f} ({low:.2f}-{high:.2f})", flush=True)
+def _print(label: str, here: list[float], other: list[float], unit: str) -> None:
+    """Print the medians of both checkouts, and median and quartiles of the ratios."""
+    ratios = [first / second for first, second in zip(here, other, strict=True)]
+    low, median, high = statistics.quantiles(ratios, n=4)
+    here_median, other_median = statistics.median(here), statistics.median(other)
+    print(
+        f"{label:<66} {here_median:,.1f} {unit}, {other_median:,.1f} {unit}: {median:.3f} ({low:.2f}-{high:.2f})",
+        flush=True,
+    )
 
 
 def compare() -> None:
-    reader = argparse.ArgumentParser()
-    reader.add_argument("other", type=Path)
-    reader.add_argument("parts", nargs="*", default=[], metavar="PART")
-    reader.add_argument("--rounds", type=int, default=14)
-    reader.add_argument("--wire", type=int, default=20_000)
-    given = reader.parse_args()
-    if unknown := set(given.parts) - set(PARTS):
-        reader.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
-    other = given.other.resolve()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("other", type=Path)
+    parser.add_argument("parts", nargs="*", default=[], metavar="PART")
+    parser.add_argument("--rounds", type=int, default=14)
+    parser.add_argument("--wire", type=int, default=20_000)
+    options = parser.parse_args()
+    if unknown := set(options.parts) - set(PARTS):
+        parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    other = options.other.resolve()
     if not (other / ".venv/bin/python").exists():
-        reader.error(f"{given.other} has no .venv: run its script/setup first")
+        parser.error(f"{options.other} has no .venv: run script/setup there first")
     print(f"{'this checkout, the other, ratio of rounds: median (quartiles)':>100}")
-    for part in given.parts or PARTS:
+    for part in options.parts or PARTS:
         if part == "accept":
-            accept(other, given.rounds)
+            accept(other, options.rounds)
         else:
-            wire(other, given.rounds, given.wire)
+            wire(other, options.rounds, options.wire)
 
 
 if __name__ == "__main__":

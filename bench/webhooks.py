@@ -1,8 +1,8 @@
-"""How fast one worker tells endpoints on loopback what happened, beside a bare HTTP client in the same run.
+"""The rate at which one worker delivers webhooks to endpoints on loopback, compared with HTTP clients alone.
 
 Run: python -m bench.webhooks
 
-Durable PostgreSQL, the worker, the receiver and this program share the machine.
+PostgreSQL (durable), the worker, the receiver and this program share the machine.
 """
 
 import asyncio
@@ -36,12 +36,12 @@ DELIVERIES = 20_000
 ENDPOINTS = 8
 LOOPBACK = tuple(read_networks("127.0.0.0/8"))
 BODY = b'{"type":"email.delivered","timestamp":"2026-01-31T12:00:00.000Z","data":{' + b'"k":"v",' * 40 + b'"z":1}}'
-EVENTS_A_SECOND, SECONDS = 500, 10
-BAD = ["?mode=silent", "?delay=2", "?status=302&location=http://169.254.169.254/", "?status=410"]
+EVENTS_PER_SECOND, SECONDS = 500, 10
+FAILING = ["?mode=silent", "?delay=2", "?status=302&location=http://169.254.169.254/", "?status=410"]
 
 
 class Receiver:
-    """A receiver in a process of its own."""
+    """An HTTP receiver as a process; with `log` it records every request."""
 
     def __init__(self, log: Path | None = None) -> None:
         command = [sys.executable, "-m", "tests.peers.http_receiver"]
@@ -56,38 +56,39 @@ class Receiver:
         self._process.wait()
 
 
-async def many(count: int, side_by_side: int, call) -> float:
-    """Calls per second."""
-    left = iter(range(count))
+async def call_rate(count: int, concurrent: int, call) -> float:
+    """Calls per second with this number of concurrent calls."""
+    remaining = iter(range(count))
 
     async def work() -> None:
-        for _ in left:
+        for _ in remaining:
             await call()
 
     began = time.perf_counter()
-    await asyncio.gather(*(work() for _ in range(side_by_side)))
+    await asyncio.gather(*(work() for _ in range(concurrent)))
     return count / (time.perf_counter() - began)
 
 
 async def limits(world: World, port: int) -> None:
+    """Measure requests with Postern's outbound client and with httpx, without webhooks."""
     url = f"http://127.0.0.1:{port}/bare"
 
-    async def ours() -> None:
-        answer = await world.outbound.post(url, BODY, headers={"Content-Type": "application/json"})
-        assert isinstance(answer, OutboundResponse)
-        assert answer.ok
+    async def post_with_outbound() -> None:
+        response = await world.outbound.post(url, BODY, headers={"Content-Type": "application/json"})
+        assert isinstance(response, OutboundResponse)
+        assert response.ok
 
-    show("limit: the guarded client alone", await many(20_000, 40, ours))
+    show("limit: the outbound client alone", await call_rate(20_000, 40, post_with_outbound))
     async with httpx.AsyncClient(trust_env=False) as client:
 
-        async def theirs() -> None:
+        async def post_with_httpx() -> None:
             assert (await client.post(url, content=BODY)).is_success
 
-        show("limit: httpx alone", await many(2_000, 10, theirs))
+        show("limit: httpx alone", await call_rate(2_000, 10, post_with_httpx))
 
 
-def show(what: str, rate: float) -> None:
-    print(f"{what:<50} {rate:>10,.0f} /s", flush=True)
+def show(label: str, rate: float) -> None:
+    print(f"{label:<50} {rate:>10,.0f} /s", flush=True)
 
 
 async def new_project(world: World) -> UUID:
@@ -121,26 +122,29 @@ async def subscribe(world: World, project: UUID, url: str, *names: str) -> None:
         )
 
 
-async def happen(world: World, project: UUID, name: str, count: int) -> None:
+async def record_events(world: World, project: UUID, name: str, count: int) -> None:
+    """Record this number of events of one name."""
     data = {"recipient": "ada@example.com", "subject": "What happened this week", "transport": "relay"}
-    made = [events.make_event(project, name, new_id(), world.clock(), **data) for _ in range(count)]
+    new_events = [events.make_event(project, name, new_id(), world.clock(), **data) for _ in range(count)]
     async with world.db.transaction() as tx:
-        await events.record_all(tx, made)
+        await events.record_all(tx, new_events)
 
 
 async def pending(world: World, project: UUID) -> int:
+    """The number of deliveries that were not attempted yet."""
     query = "select count(*) from webhook_deliveries where project_id = %s and status = 'PENDING' and tried = 0"
     async with world.db.connection() as connection:
         return (await (await connection.execute(query, (project,))).fetchone())[0]
 
 
 async def dispatch(world: World, port: int, folder: str, url: str) -> None:
+    """Measure the rate of deliveries of one worker."""
     project = await new_project(world)
     for number in range(ENDPOINTS):
         await subscribe(world, project, f"http://127.0.0.1:{port}/{number}", "*")
     began = time.perf_counter()
     for _ in range(DELIVERIES // ENDPOINTS // 250):
-        await happen(world, project, "email.delivered", 250)
+        await record_events(world, project, "email.delivered", 250)
     show("recording events with their deliveries", DELIVERIES / (time.perf_counter() - began))
     worker = start_worker(folder, url)
     began = time.perf_counter()
@@ -152,17 +156,18 @@ async def dispatch(world: World, port: int, folder: str, url: str) -> None:
 
 
 async def lag(world: World, port: int, log: Path, folder: str, url: str) -> None:
+    """Measure the time from an event to its delivery, while some endpoints fail."""
     project = await new_project(world)
     for number in range(46):
         await subscribe(world, project, f"http://127.0.0.1:{port}/ok/{number}", f"custom.e{number}")
-    for bad in BAD:
-        await subscribe(world, project, f"http://127.0.0.1:{port}/bad{bad}", "custom.e0", "custom.e1")
+    for query in FAILING:
+        await subscribe(world, project, f"http://127.0.0.1:{port}/bad{query}", "custom.e0", "custom.e1")
     worker = start_worker(folder, url)
     before, sent = log.stat().st_size, 0
     began = time.perf_counter()
     while (elapsed := time.perf_counter() - began) < SECONDS:
-        due = range(sent, min(int(elapsed * EVENTS_A_SECOND), sent + 8))
-        await asyncio.gather(*(happen(world, project, f"e{number % 46}", 1) for number in due))
+        due = range(sent, min(int(elapsed * EVENTS_PER_SECOND), sent + 8))
+        await asyncio.gather(*(record_events(world, project, f"e{number % 46}", 1) for number in due))
         sent += len(due)
         await asyncio.sleep(0.001)
     await asyncio.sleep(2)
@@ -171,20 +176,21 @@ async def lag(world: World, port: int, log: Path, folder: str, url: str) -> None
     with log.open("rb") as file:
         file.seek(before)
         received = [json.loads(line) for line in file]
-    lags = sorted(lag_of(each) for each in received if each["target"].startswith("/ok"))
-    print(f"{len(lags)} of {sent} events at {sent / SECONDS:.0f}/s to 46 of 50 endpoints, 4 of them bad")
+    lags = sorted(lag_of(request) for request in received if request["target"].startswith("/ok"))
+    print(f"{len(lags)} of {sent} events at {sent / SECONDS:.0f}/s to 46 of 50 endpoints, 4 of them failing")
     print(
-        "lag p50 {:.0f} ms, p99 {:.0f} ms, most {:.0f} ms".format(
+        "lag p50 {:.0f} ms, p99 {:.0f} ms, max {:.0f} ms".format(
             *(lags[int((len(lags) - 1) * q)] for q in (0.5, 0.99, 1))
         )
     )
 
 
-def lag_of(each) -> float:
+def lag_of(request) -> float:
+    """Milliseconds from the event to the receipt of its delivery."""
     import base64
 
-    happened = json.loads(base64.b64decode(each["body"]))["timestamp"]
-    return (each["at"] - datetime.fromisoformat(happened).timestamp()) * 1000
+    occurred_at = json.loads(base64.b64decode(request["body"]))["timestamp"]
+    return (request["at"] - datetime.fromisoformat(occurred_at).timestamp()) * 1000
 
 
 def start_worker(folder: str, url: str) -> subprocess.Popen[bytes]:
@@ -213,8 +219,8 @@ async def measure(folder: str, url: str) -> None:
 def main() -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
-        tempfile.TemporaryDirectory() as place,
-        run_embedded(Path(place)) as server,
+        tempfile.TemporaryDirectory() as data_folder,
+        run_embedded(Path(data_folder)) as server,
     ):
         migrate(server.url())
         uvloop.run(measure(folder, server.url()))
