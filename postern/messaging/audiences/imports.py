@@ -56,10 +56,10 @@ from postern.messaging.audiences.model import (
     ATTRIBUTES_LIMIT,
     EXPORTED_ATTRIBUTES,
     IMPORT_LIMIT,
-    IMPORTS_AT_ONCE,
+    MAX_CONCURRENT_PREVIEWS,
+    MAX_UNFINISHED_IMPORTS,
     PREVIEW_ROWS,
     PREVIEW_SAMPLES,
-    PREVIEWS_AT_ONCE,
     SAMPLE_LIMIT,
     UPLOAD_TIME,
     AttributeType,
@@ -175,7 +175,7 @@ async def import_contacts(
     import_id = new_id()
     async with call.db.transaction() as tx:
         await tx.lock_quota("imports", call.project_id)
-        if await import_store.count_running(tx, project_id=call.project_id) >= IMPORTS_AT_ONCE:
+        if await import_store.count_running(tx, project_id=call.project_id) >= MAX_UNFINISHED_IMPORTS:
             raise TooManyImports
         await require_declarable(tx, call.project_id, types)
         started = StartedImport(
@@ -272,7 +272,7 @@ class Previews:
     @contextmanager
     def counted(self, project_id: UUID) -> Iterator[None]:
         """Count a preview of a project while it runs. Raises TooManyPreviews."""
-        if self._running[project_id] >= PREVIEWS_AT_ONCE:
+        if self._running[project_id] >= MAX_CONCURRENT_PREVIEWS:
             raise TooManyPreviews
         self._running[project_id] += 1
         try:
@@ -316,11 +316,11 @@ def _read_options(request: RawRequest, charset: str | None, columns: str | None)
     )
 
 
-def _parse_charset(label: str, where: str) -> str:
+def _parse_charset(label: str, path: str) -> str:
     charset = charset_named(label)
     if charset is None:
         message = f"The encoding `{label[:40]}` is not supported. Supported are: {', '.join(CODECS)}."
-        raise Invalid.at(where, message, "charset_unknown")
+        raise Invalid.at(path, message, "charset_unknown")
     return charset
 
 
@@ -328,12 +328,12 @@ def _parse_columns(text: str | None) -> dict[str, str | None]:
     """Parse the query parameter `columns`. Raises Invalid."""
     if text is None:
         return {}
-    where = "query/columns"
+    path = "query/columns"
     try:
         mapping = msgspec.json.decode(text, type=dict[str, str | None])
     except (msgspec.MsgspecError, RecursionError):
         message = 'Expected a JSON object of column names and their targets, such as {"Kunde": "email"}.'
-        raise Invalid.at(where, message) from None
+        raise Invalid.at(path, message) from None
     for name, target in mapping.items():
         if target is None or target in FIELDS:
             continue
@@ -342,9 +342,9 @@ def _parse_columns(text: str | None) -> dict[str, str | None]:
             message = (
                 f"The target of `{name[:100]}` must be one of {choices}, an attribute (`attributes.name`), or null."
             )
-            raise Invalid.at(where, message)
+            raise Invalid.at(path, message)
         if fault := attribute_fault(target.removeprefix("attributes."), value=None):
-            raise Invalid.at(where, f"`{name[:100]}`: {fault}")
+            raise Invalid.at(path, f"`{name[:100]}`: {fault}")
     return mapping
 
 

@@ -48,12 +48,12 @@ PREVIEW_SAMPLES: Final = 3
 """Sample cells that a preview shows for each column."""
 SAMPLE_LIMIT: Final = 100
 """Characters of a sample cell; longer ones are truncated."""
-PREVIEWS_AT_ONCE: Final = 4
-"""Concurrent previews of one project in one API process; each holds up to 10 MB of its file in memory."""
+MAX_CONCURRENT_PREVIEWS: Final = 4
+"""Previews of one project in one API process; each holds up to 10 MB of its file in memory."""
 UPLOAD_TIME: Final = timedelta(hours=2)
 """Maximum duration of an upload; after that it is cancelled."""
-IMPORTS_AT_ONCE: Final = 5
-"""Imports of one project that may be waiting or running."""
+MAX_UNFINISHED_IMPORTS: Final = 5
+"""Imports of one project that are being uploaded, pending or running."""
 
 AttributeType = Literal["string", "number", "boolean", "date", "list"]
 AudienceType = Literal["STATIC", "DYNAMIC"]

@@ -155,14 +155,14 @@ def _check_group(clauses: Sequence[RuleCondition], path: str, *, depth: int) -> 
     if depth > DEPTH_LIMIT:
         raise Invalid.at(path, f"Groups are nested at most {DEPTH_LIMIT} deep.", "too_deep")
     for index, clause in enumerate(clauses):
-        where = f"{path}/{index}"
+        clause_path = f"{path}/{index}"
         if clause.conditions is not None:
             condition_parts = (clause.field, clause.operator, clause.value, clause.within_days)
             if any(part is not None for part in condition_parts):
-                raise Invalid.at(where, "This is both a condition and a group; write it as one of them.")
-            _check_group(clause.conditions, f"{where}/conditions", depth=depth + 1)
+                raise Invalid.at(clause_path, "This is both a condition and a group; write it as one of them.")
+            _check_group(clause.conditions, f"{clause_path}/conditions", depth=depth + 1)
         else:
-            _check_condition(clause, where)
+            _check_condition(clause, clause_path)
 
 
 def _check_condition(clause: RuleCondition, path: str) -> None:
@@ -402,79 +402,80 @@ class _Compiler:
                 compared = SQL("({} {} {})").format(column, _COMPARISONS[operator], self.moment(moment))
                 return compared if operator != "neq" else SQL("({} is null or {})").format(column, compared)
 
-    def on_value(self, x: Composable, operator: str, value: Any) -> Composable:
-        """A condition on `x`, an SQL expression for a JSON value of any type."""
+    def on_value(self, operand: Composable, operator: str, value: Any) -> Composable:
+        """A condition on `operand`, an SQL expression for a JSON value of any type."""
         match operator:
             case "exists":
-                return SQL("not {}").format(_absent(x))
+                return SQL("not {}").format(_absent(operand))
             case "notExists":
-                return _absent(x)
+                return _absent(operand)
             case "eq":
-                return SQL("({} = {})").format(x, self.value(value))
+                return SQL("({} = {})").format(operand, self.value(value))
             case "neq":
-                condition = "({absent} or (jsonb_typeof({x}) = jsonb_typeof({value}) and {x} <> {value}))"
-                return SQL(condition).format(absent=_absent(x), x=x, value=self.value(value))
+                condition = "({absent} or (jsonb_typeof({operand}) = jsonb_typeof({value}) and {operand} <> {value}))"
+                return SQL(condition).format(absent=_absent(operand), operand=operand, value=self.value(value))
             case "gt" | "gte" | "lt" | "lte":
-                return self.compared(x, _COMPARISONS[operator], value)
+                return self.compared(operand, _COMPARISONS[operator], value)
             case "before" | "after":
                 moment = self.moment(read_moment(value) or _FALLBACK_MOMENT)
-                return SQL("(attribute_moment({}) {} {})").format(x, _COMPARISONS[operator], moment)
+                return SQL("(attribute_moment({}) {} {})").format(operand, _COMPARISONS[operator], moment)
             case "withinDays":
-                return self.within(SQL("attribute_moment({})").format(x), value)
+                return self.within(SQL("attribute_moment({})").format(operand), value)
             case "notWithinDays":
-                within = self.within(SQL("attribute_moment({})").format(x), value)
-                return SQL("({} or not {})").format(_absent(x), within)
+                within = self.within(SQL("attribute_moment({})").format(operand), value)
+                return SQL("({} or not {})").format(_absent(operand), within)
             case "in":
-                return SQL("(jsonb_typeof({x}) in ('string', 'number', 'boolean') and {values} @> {x})").format(
-                    x=x, values=self.value(value)
-                )
+                return SQL(
+                    "(jsonb_typeof({operand}) in ('string', 'number', 'boolean') and {values} @> {operand})"
+                ).format(operand=operand, values=self.value(value))
             case "notIn":
                 kinds = sorted({_json_type(item) for item in value})
-                return SQL("({absent} or ({kinds} @> to_jsonb(jsonb_typeof({x})) and not {values} @> {x}))").format(
-                    absent=_absent(x), kinds=self.value(kinds), x=x, values=self.value(value)
-                )
+                return SQL(
+                    "({absent} or ({kinds} @> to_jsonb(jsonb_typeof({operand})) and not {values} @> {operand}))"
+                ).format(absent=_absent(operand), kinds=self.value(kinds), operand=operand, values=self.value(value))
             case "contains" | "notContains":
-                return self.containing(x, value, negative=operator == "notContains")
+                return self.containing(operand, value, negative=operator == "notContains")
             case "startsWith":
-                matches = SQL("starts_with({x} #>> '{{}}', {text})").format(x=x, text=self.text(value))
-                return SQL("(jsonb_typeof({}) = 'string' and {})").format(x, matches)
+                matches = SQL("starts_with({operand} #>> '{{}}', {text})").format(
+                    operand=operand, text=self.text(value)
+                )
+                return SQL("(jsonb_typeof({}) = 'string' and {})").format(operand, matches)
             case "endsWith":
                 text = self.text(value)
-                matches = SQL("right({x} #>> '{{}}', length({text})) = {text}").format(x=x, text=text)
-                return SQL("(jsonb_typeof({}) = 'string' and {})").format(x, matches)
+                matches = SQL("right({operand} #>> '{{}}', length({text})) = {text}").format(operand=operand, text=text)
+                return SQL("(jsonb_typeof({}) = 'string' and {})").format(operand, matches)
             case _:
                 raise AssertionError(operator)
 
-    def compared(self, x: Composable, comparison: Composable, value: Any) -> Composable:
+    def compared(self, operand: Composable, comparison: Composable, value: Any) -> Composable:
         """A condition that compares by order: numbers, dates as timestamps, and other strings by code point."""
         if not isinstance(value, str):
-            return SQL("(jsonb_typeof({x}) = 'number' and {x} {comparison} {value})").format(
-                x=x, comparison=comparison, value=self.value(value)
+            return SQL("(jsonb_typeof({operand}) = 'number' and {operand} {comparison} {value})").format(
+                operand=operand, comparison=comparison, value=self.value(value)
             )
         moment = read_moment(value)
         if moment is not None:
-            return SQL("(attribute_moment({}) {} {})").format(x, comparison, self.moment(moment))
-        return SQL("(jsonb_typeof({x}) = 'string' and ({x} #>> '{{}}') collate \"C\" {comparison} {text})").format(
-            x=x, comparison=comparison, text=self.text(value)
-        )
+            return SQL("(attribute_moment({}) {} {})").format(operand, comparison, self.moment(moment))
+        by_code_point = SQL("({} #>> '{{}}') collate \"C\" {} {}").format(operand, comparison, self.text(value))
+        return SQL("(jsonb_typeof({}) = 'string' and {})").format(operand, by_code_point)
 
-    def containing(self, x: Composable, value: Any, *, negative: bool) -> Composable:
+    def containing(self, operand: Composable, value: Any, *, negative: bool) -> Composable:
         """A condition on whether a string contains a string, or a list contains an element."""
         negation = SQL("not") if negative else SQL("")
         parts: list[Composable] = [
-            SQL("(jsonb_typeof({x}) = 'array' and {negation} {x} @> {value})").format(
-                x=x, negation=negation, value=self.value([value])
+            SQL("(jsonb_typeof({operand}) = 'array' and {negation} {operand} @> {value})").format(
+                operand=operand, negation=negation, value=self.value([value])
             )
         ]
         if isinstance(value, str):
-            contained = SQL("(strpos({x} #>> '{{}}', {text}) > 0)").format(x=x, text=self.text(value))
+            contained = SQL("(strpos({operand} #>> '{{}}', {text}) > 0)").format(operand=operand, text=self.text(value))
             parts.append(
-                SQL("(jsonb_typeof({x}) = 'string' and {negation} {contained})").format(
-                    x=x, negation=negation, contained=contained
+                SQL("(jsonb_typeof({operand}) = 'string' and {negation} {contained})").format(
+                    operand=operand, negation=negation, contained=contained
                 )
             )
         if negative:
-            parts.append(_absent(x))
+            parts.append(_absent(operand))
         return SQL("({})").format(SQL(" or ").join(parts))
 
     def since(self, moment: Composable, days: float) -> Composable:
@@ -511,9 +512,9 @@ _COMPARISONS: dict[str, Composable] = {
 }
 
 
-def _absent(x: Composable) -> Composable:
+def _absent(operand: Composable) -> Composable:
     """A condition on whether a JSON value is absent or null."""
-    return SQL("(coalesce(jsonb_typeof({}), 'null') = 'null')").format(x)
+    return SQL("(coalesce(jsonb_typeof({}), 'null') = 'null')").format(operand)
 
 
 def _if_not_a_moment(column: Composable, operator: str) -> Composable:

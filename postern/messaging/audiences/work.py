@@ -60,12 +60,12 @@ class ImportBatch(msgspec.Struct):
     """Types of attributes, including those inferred from this batch."""
     inferred: dict[str, AttributeType]
     """Types to declare with this batch, for attributes without a type."""
-    read: int = 0
+    row_count: int = 0
     """Rows of the file, invalid ones included."""
     failed: int = 0
     line: int = 0
     position: int = 0
-    ended: bool = False
+    is_last: bool = False
     """Whether the batch is the last one of the file."""
 
 
@@ -108,10 +108,10 @@ async def run_import(world: "World", job: ImportJob) -> None:
         for number in range(BATCHES_PER_CLAIM):
             batch = await next_batch
             batch_end = ImportProgress(batch.line, batch.position, [])
-            if not batch.ended and number + 1 < BATCHES_PER_CLAIM:
+            if not batch.is_last and number + 1 < BATCHES_PER_CLAIM:
                 next_batch = asyncio.create_task(_read(world.db, job, layout, batch_end, batch.types))
             errors = await _insert_batch(world, job, batch, progress.errors, last=number + 1 == BATCHES_PER_CLAIM)
-            if batch.ended:
+            if batch.is_last:
                 return
             progress = ImportProgress(batch_end.line, batch_end.position, errors)
     except _ImportSuperseded:
@@ -137,13 +137,13 @@ async def _insert_batch(
         too_large = [ContactImportError(line=line, message=message) for line in result.too_large]
         errors = sorted([*errors, *batch.errors, *too_large], key=lambda error: error.line)[:IMPORT_ERRORS_KEPT]
         failed = batch.failed + len(too_large)
-        existing_count = batch.read - result.created - failed
-        due_at = None if batch.ended else now if last else Moment.of(now + LEASE)
+        existing_count = batch.row_count - result.created - failed
+        due_at = None if batch.is_last else now if last else Moment.of(now + LEASE)
         update = ImportAdvance(
-            status="COMPLETED" if batch.ended else "RUNNING",
+            status="COMPLETED" if batch.is_last else "RUNNING",
             position=batch.position,
             line=batch.line,
-            rows=batch.read,
+            rows=batch.row_count,
             created=result.created,
             updated=existing_count if job.mode == "upsert" else 0,
             skipped=existing_count if job.mode == "skip" else 0,
@@ -156,7 +156,7 @@ async def _insert_batch(
         )
         if not stored:
             raise _ImportSuperseded
-        if batch.ended:
+        if batch.is_last:
             await import_store.delete_all_chunks(tx, project_id=job.project_id, import_id=job.id)
         else:
             await import_store.delete_chunks_before(
@@ -225,10 +225,10 @@ def _read_records(
 ) -> Iterator[CsvRecord]:
     """Yield the rows of a batch, and update its counters."""
     for record in read_batch(layout, chunks, number=start.line, position=start.position, rows=IMPORT_BATCH):
-        batch.read += 1
+        batch.row_count += 1
         batch.line, batch.position = record.next_line, record.next_position
         yield record
-    batch.ended = batch.read < IMPORT_BATCH and batch.position - start.position < BATCH_BYTES
+    batch.is_last = batch.row_count < IMPORT_BATCH and batch.position - start.position < BATCH_BYTES
 
 
 def _add(batch: ImportBatch, row: ImportRow, mode: ImportMode) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from postern.messaging.audiences import csv_headers, csv_reader, work
 from postern.messaging.audiences.charsets import CODECS, Utf8Detector, charset_named
-from postern.messaging.audiences.model import PREVIEWS_AT_ONCE, ImportFileInvalid
+from postern.messaging.audiences.model import MAX_CONCURRENT_PREVIEWS, ImportFileInvalid
 from tests.messaging.audiences.test_import import by_email, counts
 
 CONTENT_TYPE = {"content-type": "text/csv"}
@@ -617,7 +617,7 @@ async def test_concurrent_previews_are_limited_by_project(project: Any, new_proj
     def start_preview(client: Any) -> asyncio.Task[Any]:
         return asyncio.create_task(client.post(path, content=slow_file(), headers=CONTENT_TYPE))
 
-    running_previews = [start_preview(project.client) for _ in range(PREVIEWS_AT_ONCE)]
+    running_previews = [start_preview(project.client) for _ in range(MAX_CONCURRENT_PREVIEWS)]
     for _ in running_previews:
         await started.acquire()
     refused = await project.client.post(path, content=b"email\n", headers=CONTENT_TYPE)
@@ -626,7 +626,9 @@ async def test_concurrent_previews_are_limited_by_project(project: Any, new_proj
     other_project = await new_project()
     assert (await other_project.client.post(path, content=b"email\n", headers=CONTENT_TYPE)).status_code == 200
     may_finish.set()
-    assert [response.status_code for response in await asyncio.gather(*running_previews)] == [200] * PREVIEWS_AT_ONCE
+    assert [response.status_code for response in await asyncio.gather(*running_previews)] == [
+        200
+    ] * MAX_CONCURRENT_PREVIEWS
     assert (await project.client.post(path, content=b"email\n", headers=CONTENT_TYPE)).status_code == 200
 
 
