@@ -484,8 +484,8 @@ COMPANIES: Mapping[str, Any] = {
 }
 
 ID_KINDS: Mapping[str, str] = {
-    # For the id of a record, or of a field without `Id`: the kind of record in `identifier(…)`, if the name differs.
-    "": "audience",  # The only list of bare ids is that of a contact's audiences.
+    # See `Examples.id_kinds`.
+    "": "audience",  # For ids in a list, which have no field name: the only such list is a contact's audiences.
     "app": "project",
     "actor": "developer",
     "DeveloperView": "developer",

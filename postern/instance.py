@@ -68,7 +68,8 @@ class AdminTokenMissing(Forbidden):
 
 
 async def check_master_key(db: Database, secrets: Secrets) -> None:
-    """Raise WrongMasterKey if the database was created with another master key. A new database is bound to this key."""
+    """Raise WrongMasterKey if the database was created with another master key. A new database stores a hash of this
+    key, so that later calls can compare it."""
     key_check = secrets.key_check()
     if not hmac.compare_digest(await instance_store.claim_instance(db, key_check=key_check), key_check):
         raise WrongMasterKey
@@ -82,7 +83,8 @@ class ReadinessCheck(msgspec.Struct):
 
 
 async def readiness(request: RawRequest) -> dict[str, ReadinessCheck]:
-    """The checks of `/readyz`: the database, its migrations, free disk space, and running workers."""
+    """The checks of `/readyz`: the database, its migrations, free disk space, and running workers. If the database does
+    not respond, only its check is returned."""
     world = request.app.state.world
     try:
         async with world.db.connection() as connection:
@@ -107,16 +109,14 @@ def _check_disk(settings: Settings) -> ReadinessCheck:
 
 
 async def instance_metrics(world: "World", works: Sequence[Work[Any]]) -> bytes:
-    """The metrics of the whole instance, for `/metrics`: database, number of workers, and the longest waits.
-
-    `postern_due_seconds` grows if there are too few workers.
-    """
+    """The metrics of the whole instance, for `/metrics`: database, number of workers, and for each of `works` how long
+    the oldest due row has waited (`postern_due_seconds`), which grows if there are too few workers."""
     lines = [
         "# HELP postern_database_up Whether the database responds.",
         "# TYPE postern_database_up gauge",
     ]
     try:
-        alive = await instance_store.count_workers(world.db, since=world.clock() - SILENCE)
+        workers = await instance_store.count_workers(world.db, since=world.clock() - SILENCE)
         waits = [(work.name, await longest_wait(world.db, work, world.clock())) for work in works]
     except (OperationalError, PoolTimeout):
         return "\n".join([*lines, "postern_database_up 0", ""]).encode()
@@ -124,7 +124,7 @@ async def instance_metrics(world: "World", works: Sequence[Work[Any]]) -> bytes:
         "postern_database_up 1",
         "# HELP postern_workers Number of workers with a heartbeat in the last 30 seconds.",
         "# TYPE postern_workers gauge",
-        f"postern_workers {alive}",
+        f"postern_workers {workers}",
         "# HELP postern_due_seconds How long the longest-waiting due record has waited for a worker.",
         "# TYPE postern_due_seconds gauge",
         *(f'postern_due_seconds{{work="{name}"}} {wait.total_seconds():.3f}' for name, wait in waits),
@@ -133,7 +133,7 @@ async def instance_metrics(world: "World", works: Sequence[Work[Any]]) -> bytes:
 
 
 def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]) -> list[Any]:
-    """The route handlers of the instance, which belong to no project."""
+    """The Litestar handlers of the instance: health checks, metrics, DNS zone, OpenAPI document, and static files."""
     openapi = to_json(document(operations, EXAMPLES, REFERENCE))
 
     @get("/healthz", sync_to_thread=False)
@@ -142,22 +142,22 @@ def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]
 
     @get("/readyz")
     async def readyz(request: Request[Any, Any, Any]) -> Response[bytes]:
-        parts = await readiness(request)
-        ready = all(part.ok for part in parts.values())
-        body = to_json({"status": "ready" if ready else "not ready", "parts": parts})
+        checks = await readiness(request)
+        ready = all(check.ok for check in checks.values())
+        body = to_json({"status": "ready" if ready else "not ready", "parts": checks})
         return Response(body, status_code=200 if ready else 503, media_type="application/json")
 
     @get("/metrics")
     async def metrics(request: Request[Any, Any, Any]) -> Response[bytes]:
-        if not _may_scrape(request):
+        if not _has_admin_access(request):
             raise AdminTokenMissing
-        instance = await instance_metrics(request.app.state.world, works)
+        content = generate_latest() + await instance_metrics(request.app.state.world, works)
         # Set as a header, because Litestar would append a second charset to the media type.
-        return Response(generate_latest() + instance, headers={"Content-Type": CONTENT_TYPE_LATEST})
+        return Response(content, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     @get("/zone", sync_to_thread=False)
     def zone(request: Request[Any, Any, Any]) -> Response[bytes] | Stream:
-        if not _may_scrape(request):
+        if not _has_admin_access(request):
             raise AdminTokenMissing
         return Stream(zone_lines(request.app.state.world), media_type="text/dns")
 
@@ -169,16 +169,16 @@ def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]
     def docs() -> Response[bytes]:
         return as_response(page("docs.html", policy=DOCS_POLICY))
 
-    assets = create_static_files_router(
+    swagger_assets = create_static_files_router(
         path="/docs/assets", directories=[Path(__file__).parent / "web" / "assets" / "swagger-ui"], name="docs-assets"
     )
-    own_assets = create_static_files_router(
+    page_assets = create_static_files_router(
         path="/assets", directories=[Path(__file__).parent / "web" / "assets"], name="assets"
     )
-    return [own_assets, healthz, readyz, metrics, zone, openapi_json, docs, assets]
+    return [page_assets, healthz, readyz, metrics, zone, openapi_json, docs, swagger_assets]
 
 
-def _may_scrape(request: RawRequest) -> bool:
+def _has_admin_access(request: RawRequest) -> bool:
     """Whether the request has the admin token, or comes from this machine without a proxy.
 
     Behind a proxy on this machine, all requests come from a loopback address. So loopback is accepted only if the base

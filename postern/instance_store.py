@@ -6,7 +6,8 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, statement
 
 
-# Store the check value of the master key if none is stored. Returns the stored one, which may be another.
+# Store the check value of the master key if the database has none. Returns the stored value, which belongs to another
+# master key if it differs.
 @statement("""
     insert into instance (key_check) values (%(key_check)s) on conflict (only_one) do update set only_one = true
     returning key_check
@@ -27,6 +28,7 @@ async def heartbeat(db: Queries, *, id: UUID, now: Moment) -> None: ...
 async def remove_worker(db: Queries, *, id: UUID, before: Moment) -> None: ...
 
 
+# The number of workers with a heartbeat since `since`.
 @statement("select count(*)::int from workers where seen_at >= %(since)s")
 async def count_workers(db: Queries, *, since: Moment) -> int: ...
 

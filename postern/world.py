@@ -76,7 +76,7 @@ class World:
     """The processes that parse and render templates, under limits of time and memory."""
 
     transports: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Open transports, keyed by name."""
+    """Open transports of mail, keyed by name."""
     resources: dict[Any, Any] = field(default_factory=dict[Any, Any])
     """Objects that features keep for the lifetime of the process, keyed by type; closed with the world."""
     _batchers: dict[Any, Batcher[Any, Any]] = field(default_factory=dict[Any, Batcher[Any, Any]])
@@ -130,7 +130,10 @@ class World:
 async def open_world(
     settings: Settings, url: str, hooks: Hooks, *, clock: Clock = system_clock
 ) -> AsyncIterator[World]:
-    """Open a world on the database at `url`; its connections and processes are closed at the end of the block."""
+    """Open a world on the database at `url`; its connections and processes are closed at the end of the block.
+
+    Raises WrongMasterKey if the master key cannot be read, and creates a key file if there is none.
+    """
     resolver = Resolver(parse_nameservers(" ".join(settings.dns)))
     async with (
         open_database(url, size=settings.database_pool, hooks=hooks) as db,

@@ -118,7 +118,7 @@ def strict(schemas: dict[str, Any]) -> dict[str, Any]:
 
 def test_every_field_has_a_meaningful_sample() -> None:
     """A field without an entry in postern/examples.py would have the example 0, false or its name."""
-    assert sorted(EXAMPLES.unnamed) == [], "Add a sample to postern/examples.py, as `Record.field` or `field`."
+    assert sorted(EXAMPLES.without_sample) == [], "Add a sample to postern/examples.py, as `Record.field` or `field`."
 
 
 def test_every_sample_belongs_to_a_field() -> None:

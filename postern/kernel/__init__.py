@@ -1,1 +1,1 @@
-"""The kernel: what every feature stands on, and what knows no feature."""
+"""The kernel: infrastructure that all features use. It imports no feature."""

@@ -40,7 +40,10 @@ class Batcher(Generic[Item, Result]):
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def __call__(self, item: Item) -> Result:
-        """Add `item` to the next batch, and return its result or raise its error when the batch has run."""
+        """Add `item` to the next batch, and return its result or raise its error when the batch has run.
+
+        If the caller is cancelled, the item is processed nevertheless.
+        """
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
         if self._running < self._max_concurrent:
@@ -55,7 +58,7 @@ class Batcher(Generic[Item, Result]):
             await asyncio.sleep(0)  # Include the calls of the current event loop iteration.
             await self._serve_waiting()
         finally:
-            # No await since the queue was found empty, so the next call starts a new task.
+            # `_serve_waiting` found the queue empty, and nothing was awaited since. A later call starts a new task.
             self._running -= 1
 
     async def _serve_waiting(self) -> None:

@@ -27,7 +27,7 @@ def system_clock() -> Moment:
 
 
 class FixedClock:
-    """A clock for tests. It stands still at `start`, or runs with the system's clock if there is none, until `move`."""
+    """A clock for tests: always `start`, or the system's time if there is no `start`. `move` adds an offset to it."""
 
     def __init__(self, start: datetime | None = None) -> None:
         self.offset = timedelta()
@@ -37,5 +37,5 @@ class FixedClock:
         return (self.start or Moment.now(UTC)) + self.offset
 
     def move(self, by: timedelta) -> None:
-        """Set the clock forward by `by`, or back if it is negative."""
+        """Set the clock forward by `by`, or back if `by` is negative."""
         self.offset += by

@@ -51,7 +51,7 @@ class SettingInvalid(Exception):
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """The settings of an instance. Every field's variable is `POSTERN_<NAME>` unless stated otherwise."""
+    """The settings of an instance. The variable of a field is `POSTERN_<NAME>` unless stated otherwise."""
 
     host: str = "127.0.0.1"
     port: int = 8025
@@ -82,7 +82,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     return_path_domain: str | None = None
     """Domain of the envelope sender if a sending domain has no return-path of its own."""
     outbound_allow: tuple[IPv4Network | IPv6Network, ...] = ()
-    """Special-purpose networks to which requests of projects (webhooks, relays, providers) may connect."""
+    """Special-purpose networks (private, loopback …) to which webhooks, relays and identity providers of projects may
+    connect."""
     sending_addresses: tuple[str, ...] = ()
     """The IP addresses from which mail is sent, for SPF advice and blocklist checks."""
     blocklists: str | None = None
@@ -92,7 +93,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     lease: timedelta = timedelta(seconds=60)
     """`POSTERN_LEASE` in seconds: after how long another process takes over the sends of a process that died.
 
-    A running process renews its leases three times as often.
+    A running process renews its leases every third of this time.
     """
     database_pool: int = 16
     database_wait: timedelta = timedelta(seconds=60)
@@ -210,7 +211,7 @@ def _read(name: str, text: str) -> Any:
     if name in CHOICES and text not in CHOICES[name]:
         raise ValueError(f"expected one of {', '.join(CHOICES[name])}")
     if name in ("base_url", "stripe_api"):
-        return _web_address(text)
+        return _web_url(text)
     if name == "breached_passwords" and not re.match(r"https?://[^/\s]+(/\S*)?$", text):
         raise ValueError("expected the address of a range service, like https://api.pwnedpasswords.com/range")
     if name == "secret" and len(text) < MIN_SECRET_CHARS:
@@ -220,7 +221,7 @@ def _read(name: str, text: str) -> Any:
     if name == "security_contact" and not re.match(r"(mailto:\S+@\S+|https://\S+|tel:\S+)$", text):
         raise ValueError("expected mailto:security@example.com or https://…")
     if name == "database_url":
-        return _database(text)
+        return _database_url(text)
     if name == "data":
         return Path(text)
     if name == "sending_addresses":
@@ -243,7 +244,7 @@ def _number(text: str, kind: type[Number], expected: str) -> Number:
         raise ValueError(f"expected a {expected}") from None
 
 
-def _web_address(text: str) -> str:
+def _web_url(text: str) -> str:
     """An http or https URL with a host and optional port and path. Raises ValueError."""
     try:
         parts = urlsplit(text)
@@ -256,7 +257,7 @@ def _web_address(text: str) -> str:
     return text
 
 
-def _database(text: str) -> str:
+def _database_url(text: str) -> str:
     """A connection URL or libpq connection string. Raises ValueError; the message does not contain the password."""
     from psycopg import ProgrammingError
     from psycopg.conninfo import conninfo_to_dict

@@ -30,10 +30,10 @@ Job = TypeVar("Job")
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 MAX_LANES_FOUND = 200
-"""How many lanes one search for due work returns; a worker adds the number of lanes that it is processing."""
+"""How many lanes one search for due work returns, besides the lanes that the worker is processing."""
 
 IDLE_PAUSE_SECONDS = 0.05
-"""Pause before the next search if other workers had claimed what was due."""
+"""Pause before the next search if other workers had already claimed the due rows."""
 
 POLL = timedelta(seconds=1)
 """Maximum time between two searches, and so the maximum delay if a notification is lost."""
@@ -57,10 +57,11 @@ class Work(Generic[Job]):
     name: str
     table: LiteralString
     kind: type[Job]
+    """The Struct type of the claimed rows."""
     lease: timedelta
     do: Callable[[Any, list[Job]], Awaitable[None]]
-    """Processes claimed rows of one lane. A row whose result the function does not store becomes due again after the
-    lease."""
+    """Processes claimed rows of one lane; called with the World and the rows. A row whose result the function does not
+    store becomes due again after the lease."""
     claim_size: int = 100
     """Maximum number of rows per claim."""
     where: LiteralString = "true"
@@ -143,7 +144,8 @@ CLAIM = SQL("""
 async def find_due(db: Database, work: Work[Any], now: datetime, *, limit: int = MAX_LANES_FOUND) -> DueWork:
     """The lanes with due rows, longest-waiting first.
 
-    `next_at` of the result is when the next of at most `limit` examined lanes becomes due; None if none does.
+    Examines the `limit` lanes whose next work is earliest. `next_at` of the result is the earliest future time among
+    them, or None.
     """
     async with db.connection() as connection:
         rows = await (await connection.execute(_due_query(work), {"limit": limit})).fetchall()
@@ -214,18 +216,18 @@ async def drain(world: WorkContext, works: Sequence[Work[Any]], *, rounds: int =
 
     Raises AssertionError if work is still due after `rounds` passes.
     """
-    done = 0
+    processed = 0
     for _ in range(rounds):
-        found = 0
+        processed_in_round = 0
         for work in works:
             for lane in (await find_due(world.db, work, world.clock())).lanes:
                 jobs = await claim(world.db, work, lane, world.clock(), work.claim_size)
                 if jobs:
                     await work.do(world, jobs)
-                found += len(jobs)
-        if not found:
-            return done
-        done += found
+                processed_in_round += len(jobs)
+        if not processed_in_round:
+            return processed
+        processed += processed_in_round
     raise AssertionError(f"Still not drained after {rounds} rounds.")
 
 
@@ -243,7 +245,7 @@ class Worker:
     """Limits of database connections by kind of work and partition; kept while they are in use."""
 
     async def run(self) -> None:
-        """Work until `stop` is called, then finish the claimed work."""
+        """Process due rows until `stop` is called, then finish the claimed ones."""
         self._wake_events = {work.name: asyncio.Event() for work in self.works}
         async with asyncio.TaskGroup() as group:
             listener = group.create_task(self._listen())
@@ -270,8 +272,8 @@ class Worker:
             if not claims_of_lane[lane]:
                 del claims_of_lane[lane]
             claims.release()
-            found = 0 if task.cancelled() else task.result()
-            asyncio.get_running_loop().call_later(0 if found else IDLE_PAUSE_SECONDS, wake_event.set)
+            claimed_rows = 0 if task.cancelled() else task.result()
+            asyncio.get_running_loop().call_later(0 if claimed_rows else IDLE_PAUSE_SECONDS, wake_event.set)
 
         while not self.stopping.is_set():
             wake_event.clear()
@@ -333,9 +335,9 @@ class Worker:
             return POLL
         return max(timedelta(milliseconds=1), min(POLL, next_at - self.world.clock()))
 
-    async def _sleep(self, wake_event: asyncio.Event, at_most: timedelta) -> None:
+    async def _sleep(self, wake_event: asyncio.Event, max_wait: timedelta) -> None:
         try:
-            await asyncio.wait_for(wake_event.wait(), at_most.total_seconds())
+            await asyncio.wait_for(wake_event.wait(), max_wait.total_seconds())
         except TimeoutError:
             pass
 
@@ -384,5 +386,5 @@ class DueNotifier:
             pass  # Workers search at least once per POLL.
 
     async def aclose(self) -> None:
-        """Send the waiting notifications."""
+        """Wait until the pending notifications are sent."""
         await asyncio.gather(*self._waiting.values(), return_exceptions=True)

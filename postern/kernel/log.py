@@ -12,7 +12,7 @@ SECRET_WORDS = ("password", "secret", "token", "authorization", "cookie", "apike
 BODY_WORDS = ("html", "text", "body", "content", "variables")
 REDACTED = "[left out]"
 PARAMETER_NAME = re.compile("[A-Za-z][A-Za-z_.-]{0,31}")
-"""Names of query parameters. They have no digits: random tokens, which do, are not taken for names."""
+"""Query parameters whose names are logged. A name with a digit is redacted, because it may be a random token."""
 
 
 def set_up_logs(format: str = "auto", level: str = "info") -> None:
@@ -32,7 +32,7 @@ def set_up_logs(format: str = "auto", level: str = "info") -> None:
 def processors(*, human_readable: bool) -> list[Any]:
     """The structlog processors: the last one formats the event for a terminal if `human_readable`, else as JSON."""
     # structlog's default traceback on a terminal shows local variables, which may hold keys, passwords or messages.
-    writer: Any = (
+    renderer: Any = (
         structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
         if human_readable
         else structlog.processors.JSONRenderer()
@@ -43,7 +43,7 @@ def processors(*, human_readable: bool) -> list[Any]:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
         _redact_secrets,
-        writer,
+        renderer,
     ]
 
 

@@ -26,7 +26,7 @@ DisplayName = Annotated[
         min_length=1,
         max_length=200,
         pattern=NON_BLANK_LINE,
-        description="A name for people: one line of text, not only blanks.",
+        description="A display name: one line of text, not only blanks.",
     ),
 ]
 """The display name of a person or thing in requests."""
@@ -36,7 +36,7 @@ NO_ID = UUID(int=0)
 
 
 class KeywordOnly(type(msgspec.Struct)):
-    """Makes the fields of every subclass keyword-only, which msgspec does not inherit."""
+    """A metaclass that makes the fields of every subclass keyword-only; msgspec does not inherit that option."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **config: Any) -> Any:
         config.setdefault("kw_only", True)
@@ -114,7 +114,7 @@ def is_loopback(host: str) -> bool:
 
 
 def build_view(view: type[View], row: Record, /, **extra: Any) -> View:
-    """Build the response object `view` from the fields of `row` and the values in `extra`.
+    """Create a response object of the class `view` from the fields of `row` and the values in `extra`.
 
     A value in `extra` takes precedence over the field of `row` with this name.
     """
@@ -123,7 +123,7 @@ def build_view(view: type[View], row: Record, /, **extra: Any) -> View:
 
 
 _latest = 0
-"""The timestamp of the last id of this process, in units of 1/4096 ms."""
+"""The timestamp of this process's last id, in ticks of 1/4096 ms."""
 
 
 def new_id() -> UUID:
@@ -133,8 +133,8 @@ def new_id() -> UUID:
     """
     global _latest
     millis, nanos = divmod(time.time_ns(), 1_000_000)
-    _latest = moment = max((millis << 12) | (nanos * 4096 // 1_000_000), _latest + 1)
-    high = (moment >> 12 << 16) | 0x7000 | (moment & 0xFFF)
+    _latest = ticks = max((millis << 12) | (nanos * 4096 // 1_000_000), _latest + 1)
+    high = (ticks >> 12 << 16) | 0x7000 | (ticks & 0xFFF)
     low = (0b10 << 62) | (int.from_bytes(os.urandom(8), "big") >> 2)
     return UUID(int=(high << 64) | low)
 
@@ -181,7 +181,7 @@ JSON_DEPTH_LIMIT: Final = 64
 may later be part of a larger document, such as a webhook's.
 """
 _NO_BRACKETS: Final = bytes(sorted(set(range(256)) - set(b"[]{}")))
-_STEPS: Final = dict(zip(b"[]{}", (1, -1, 1, -1), strict=True))
+_DEPTH_CHANGES: Final = dict(zip(b"[]{}", (1, -1, 1, -1), strict=True))
 
 
 def is_too_deep(document: bytes) -> bool:
@@ -191,4 +191,4 @@ def is_too_deep(document: bytes) -> bool:
     # After the escapes are removed, the pieces between quotes are alternately outside and inside strings.
     unescaped = document.replace(b"\\\\", b"").replace(b'\\"', b"")
     brackets = b"".join(unescaped.split(b'"')[::2]).translate(None, _NO_BRACKETS)
-    return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > JSON_DEPTH_LIMIT
+    return max(accumulate(map(_DEPTH_CHANGES.__getitem__, brackets)), default=0) > JSON_DEPTH_LIMIT

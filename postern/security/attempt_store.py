@@ -12,29 +12,29 @@ class AttemptCount(Record):
     """The counts of an identifier, including the attempt that was just counted."""
 
     failures: int
-    """Attempts from this network within the window."""
+    """Attempts from this network within the window that were not successful, or are not checked yet."""
     locked_until: Moment | None
     failures_all_networks: int
     """Failures from all networks together within the window."""
 
 
-# The count starts again at 1 once the window or the lock has ended; it does not grow during a lock.
 # Count an attempt from `ip_address`, a network (empty: all networks), and return the new counts.
+# The count starts again at 1 once the window or the lock has ended; it does not grow during a lock.
 @statement("""
-    insert into sign_in_attempts as counted (project_id, id, identifier, ip_address, failures, since, due_at)
+    insert into sign_in_attempts as counts (project_id, id, identifier, ip_address, failures, since, due_at)
     values (%(project_id)s, %(id)s, %(identifier)s, %(ip_address)s, 1, %(now)s,
             %(now)s::timestamptz + %(retention)s::interval)
     on conflict (project_id, identifier, ip_address) do update set
-        failures = case when counted.locked_until > %(now)s then counted.failures
-                        when counted.locked_until is not null or counted.since + %(window)s::interval <= %(now)s then 1
-                        else counted.failures + 1 end,
-        since = case when counted.locked_until > %(now)s then counted.since
-                     when counted.locked_until is not null or counted.since + %(window)s::interval <= %(now)s
+        failures = case when counts.locked_until > %(now)s then counts.failures
+                        when counts.locked_until is not null or counts.since + %(window)s::interval <= %(now)s then 1
+                        else counts.failures + 1 end,
+        since = case when counts.locked_until > %(now)s then counts.since
+                     when counts.locked_until is not null or counts.since + %(window)s::interval <= %(now)s
                      then %(now)s
-                     else counted.since end,
-        locked_until = case when counted.locked_until > %(now)s then counted.locked_until end,
+                     else counts.since end,
+        locked_until = case when counts.locked_until > %(now)s then counts.locked_until end,
         due_at = %(now)s::timestamptz + %(retention)s::interval
-    returning counted.failures, counted.locked_until, coalesce((
+    returning counts.failures, counts.locked_until, coalesce((
         select total.failures from sign_in_attempts total
         where total.project_id = %(project_id)s and total.identifier = %(identifier)s and total.ip_address = ''
           and total.since + %(window)s::interval > %(now)s), 0) as failures_all_networks
@@ -60,8 +60,8 @@ async def count_attempt(
 async def count_failures(db: Queries, *, project_id: UUID, identifier: bytes, since: datetime) -> int: ...
 
 
-# Each lock lasts twice as long as the previous one: the first %(first)s, and at most %(longest)s.
 # Lock an identifier for a network. Returns False if it is locked already.
+# Each lock lasts twice as long as the previous one, from %(first)s up to %(longest)s.
 @statement("""
     update sign_in_attempts set locks = locks + 1,
         locked_until =
@@ -97,4 +97,4 @@ async def delete_counts(db: Queries, *, project_id: UUID, identifier: bytes, ip_
       and (locked_until is null or locked_until <= %(now)s) and since <= %(before)s
 """)
 async def delete_expired(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment, before: datetime) -> None:
-    """Delete those of the counts that are not locked and whose window began before `before`."""
+    """Delete the counts with these ids that are not locked and whose window began at `before` or earlier."""

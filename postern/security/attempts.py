@@ -1,9 +1,9 @@
 """Limits on attempts to prove an identity, for developers and customers alike.
 
-An attempt is counted before the password or code is checked, so that parallel guesses cannot exceed the limit.
-An attempt is counted by identifier and network; a failure also by identifier alone, with a far higher limit. The
-identifier is a keyed hash of an address or of a person's id; addresses without an account are counted in the same way.
-The counts are in the database, so that all processes share them.
+An attempt is counted before the password or code is checked, so that parallel guesses cannot exceed the limit. It is
+counted by identifier and network; if it fails, also by identifier alone, with a far higher limit. The identifier is a
+keyed hash of an e-mail address or of a person's id; addresses without an account are counted in the same way. The
+counts are in the database, so that all processes share them.
 """
 
 import math
@@ -31,7 +31,7 @@ account), method, and whether the attempt locked the identifier."""
 
 
 class AttemptPolicy(msgspec.Struct, frozen=True, kw_only=True):
-    """What differs between the attempts of developers and those of customers."""
+    """The limits on attempts, which differ between developers and customers."""
 
     rate: RateLimit
     """Maximum requests from one network to one process, successful or not: see `throttle`."""
@@ -95,8 +95,8 @@ async def begin_attempt(call: Call, policy: AttemptPolicy, project_id: UUID, ide
 async def attempt_failed(
     call: Call, attempt: Attempt, *, subject_id: UUID | None = None, method: str | None = None
 ) -> None:
-    """Record that an attempt failed, in a transaction of its own. The last allowed one locks the identifier for the
-    network, for longer each time.
+    """Record that an attempt failed, in a transaction of its own. The last allowed failure locks the identifier for the
+    network; each lock lasts longer than the previous one.
 
     `subject_id` (the owner of the account, if there is one) and `method` are passed to `policy.record_failure`.
     """
@@ -105,17 +105,17 @@ async def attempt_failed(
         await count_event(
             tx, project_id, identifier, ALL_NETWORKS, window=policy.window, retention=policy.retention, now=call.now
         )
-        locked = attempt.number >= policy.max_failures and await attempt_store.lock_identifier(
+        was_locked = attempt.number >= policy.max_failures and await attempt_store.lock_identifier(
             tx,
             project_id=project_id,
             identifier=identifier,
             ip_address=attempt.network,
             now=call.now,
-            first=_seconds(policy.first_lock),
-            longest=_seconds(policy.max_lock),
+            first=_interval(policy.first_lock),
+            longest=_interval(policy.max_lock),
         )
         if policy.record_failure is not None:
-            await policy.record_failure(tx, call, subject_id, method, locked)
+            await policy.record_failure(tx, call, subject_id, method, was_locked)
 
 
 async def attempt_succeeded(tx: Transaction, attempt: Attempt, now: Moment, *, clear_failures: bool = True) -> None:
@@ -152,10 +152,11 @@ async def count_event(
         identifier=identifier,
         ip_address=network,
         now=now,
-        window=_seconds(window),
-        retention=_seconds(retention),
+        window=_interval(window),
+        retention=_interval(retention),
     )
 
 
-def _seconds(span: timedelta) -> str:
-    return f"{span.total_seconds()} seconds"
+def _interval(duration: timedelta) -> str:
+    """The text of a PostgreSQL interval."""
+    return f"{duration.total_seconds()} seconds"

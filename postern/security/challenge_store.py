@@ -40,8 +40,8 @@ async def insert(
 ) -> None: ...
 
 
-# Count a try before its answer is compared, so that concurrent guesses cannot exceed the limit, and return the row.
-# None if the challenge does not exist, has expired, or has no tries left.
+# Count a try and return the row; None if the challenge does not exist, has expired, or has no tries left.
+# Call this before the answer is compared, so that concurrent guesses cannot exceed the limit.
 @statement("""
     update challenges set tries = tries + 1
     where project_id = %(project_id)s and id = %(id)s and purpose = %(purpose)s and tries < %(max_tries)s
@@ -61,7 +61,7 @@ async def count_try(
 async def get(db: Queries, *, project_id: UUID, id: UUID, purpose: str, now: Moment) -> ChallengeRow | None: ...
 
 
-# Delete a challenge, which uses it. Returns False if it was used already: only one transaction can succeed.
+# Delete a challenge that was answered. Returns False if it was deleted before: only one transaction can use it.
 @statement("delete from challenges where project_id = %(project_id)s and id = %(id)s")
 async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 
@@ -75,11 +75,12 @@ async def delete_of_subject(tx: Transaction, *, project_id: UUID, subject_id: UU
 
 
 @statement("delete from challenges where project_id = %(project_id)s and identifier = %(identifier)s")
-async def delete_of_identifier(tx: Transaction, *, project_id: UUID, identifier: bytes) -> None: ...
+async def delete_of_identifier(tx: Transaction, *, project_id: UUID, identifier: bytes) -> None:
+    """Delete the challenges that were mailed to the address with this identifier."""
 
 
 @statement("""
     delete from challenges where project_id = %(project_id)s and id = any (%(ids)s) and expires_at <= %(now)s
 """)
 async def delete_expired(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment) -> None:
-    """Delete those of the challenges that have expired."""
+    """Delete the challenges with these ids that have expired."""

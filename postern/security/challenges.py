@@ -39,13 +39,13 @@ P = TypeVar("P", bound=Payload)
 
 @dataclass(frozen=True)
 class Challenge(Generic[P]):
-    """A challenge that is not used or expired: `answer` returns it for a correct answer, `get` without one."""
+    """A challenge that is neither used nor expired: `answer` returns it for a correct answer, `get` without answer."""
 
     project_id: UUID
     """NO_ID for challenges of developers."""
     id: UUID
     subject_id: UUID | None
-    """The developer or customer to whom it belongs; None before one exists, as for a sign-up."""
+    """The developer or customer to whom the challenge belongs; None if there is none yet, as for a sign-up."""
     identifier: bytes | None
     """Keyed hash of the address to which the code or link was mailed; None if it was not mailed."""
     tries: int
@@ -88,8 +88,8 @@ async def issue_token(
     subject_id: UUID | None = None,
     identifier: bytes | None = None,
 ) -> tuple[str, Moment]:
-    """Store a challenge with a random secret, valid for `life`. Returns a token of its id and secret, and its expiry
-    time."""
+    """Store a challenge with a random secret, valid for `life`. Returns a token, which consists of the challenge's id
+    and secret, and the expiry time."""
     secret = new_token(32)
     challenge_id, expires_at = await issue(
         db, call, payload, life, secret, subject_id=subject_id, identifier=identifier
@@ -98,7 +98,7 @@ async def issue_token(
 
 
 def token_of(challenge_id: UUID, secret: str) -> str:
-    """The token that contains the id of a challenge and its secret."""
+    """The token that consists of the id and the secret of a challenge."""
     return f"{challenge_id.hex}{secret}"
 
 
@@ -132,7 +132,7 @@ async def answer(
 
 
 async def answer_token(call: Call, kind: type[P], token: str, *, max_tries: int = CODE_TRIES) -> Challenge[P]:
-    """Return the challenge that a token answers. Counts as one of at most `max_tries` tries. Raises CodeInvalid."""
+    """Like `answer`, but with a token of `issue_token`. Raises CodeInvalid instead of returning None."""
     challenge = await answer(call, kind, *split_token(token), max_tries=max_tries)
     if challenge is None:
         raise CodeInvalid
@@ -148,8 +148,7 @@ async def get(call: Call, kind: type[P], challenge_id: UUID) -> Challenge[P] | N
 
 
 async def consume(tx: Transaction, challenge: Challenge[P]) -> P:
-    """Delete a challenge and return its payload. Of concurrent callers one succeeds; for the others it raises
-    CodeInvalid."""
+    """Delete a challenge and return its payload. Raises CodeInvalid if another request has used the challenge."""
     if not await challenge_store.delete(tx, project_id=challenge.project_id, id=challenge.id):
         raise CodeInvalid
     return challenge.payload

@@ -14,7 +14,8 @@ class PasskeyRow(Record):
     subject_id: UUID
     credential_id: bytes
     user_handle: bytes | None
-    """The user handle that the authenticator stores; None for passkeys of customers merged before it was recorded."""
+    """The user handle that the authenticator stores; None if the customer was merged before user handles were stored
+    here."""
     public_key: bytes
     sign_count: int
     backed_up: bool
@@ -60,8 +61,8 @@ async def by_credential(db: Queries, *, project_id: UUID, credential_id: bytes) 
 async def of_subject(db: Queries, *, project_id: UUID, subject_id: UUID) -> list[PasskeyRow]: ...
 
 
-# Record a sign-in with a passkey. Returns False, and changes nothing, if its signature counter did not increase, which
-# may mean a cloned authenticator (WebAuthn §7.2, step 22).
+# Record a sign-in with a passkey. Returns False, and changes nothing, if the signature counter did not increase, which
+# may mean a cloned authenticator (WebAuthn §7.2, step 22). Authenticators whose counter stays 0 are accepted.
 @statement("""
     update passkeys set sign_count = %(sign_count)s, backed_up = %(backed_up)s, last_used_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s and (sign_count = 0 or sign_count < %(sign_count)s)

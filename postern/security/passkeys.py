@@ -172,9 +172,11 @@ class VerifiedAssertion:
 async def begin_registration(
     tx: Transaction, call: Call, subject: Subject, party: RelyingParty, *, account: str, display_name: str
 ) -> PasskeyOptions:
-    """Issue the options to register a passkey. The browser shows `account` and `display_name`. Raises
-    TooManyPasskeys."""
-    passkeys = await _require_room(tx, subject)
+    """Issue the options to register a passkey. The browser shows `account` (a user name or address) and `display_name`.
+
+    Raises TooManyPasskeys.
+    """
+    passkeys = await _require_capacity(tx, subject)
     challenge = new_token(43)
     options = webauthn.generate_registration_options(
         rp_id=party.id,
@@ -189,10 +191,10 @@ async def begin_registration(
         ),
         exclude_credentials=[PublicKeyCredentialDescriptor(id=row.credential_id) for row in passkeys],
     )
-    issued = await challenges.issue(
+    challenge_id, expires_at = await challenges.issue(
         tx, call, PasskeyRegistration(challenge=challenge), PASSKEY_LIFE, "", subject_id=subject.id
     )
-    return _options(issued, webauthn.options_to_json(options))
+    return _options(challenge_id, expires_at, webauthn.options_to_json(options))
 
 
 async def verify_registration(call: Call, subject_id: UUID, party: RelyingParty, data: NewPasskey) -> VerifiedPasskey:
@@ -222,7 +224,7 @@ async def add(tx: Transaction, call: Call, subject: Subject, passkey: VerifiedPa
     Raises CodeInvalid if the challenge was used already, TooManyPasskeys, and Invalid if the passkey exists.
     """
     await challenges.consume(tx, passkey.challenge)
-    await _require_room(tx, subject)
+    await _require_capacity(tx, subject)
     row = await passkey_store.insert(
         tx,
         project_id=subject.project_id,
@@ -242,7 +244,7 @@ async def add(tx: Transaction, call: Call, subject: Subject, passkey: VerifiedPa
 
 
 async def begin_sign_in(call: Call, party: RelyingParty) -> PasskeyOptions:
-    """Start a sign-in with a passkey of any customer of `call.project_id`, or of any developer."""
+    """Issue the options to sign in with a passkey: of any customer of `call.project_id`, or of any developer."""
     challenge = new_token(43)
     options = webauthn.generate_authentication_options(
         rp_id=party.id,
@@ -250,14 +252,16 @@ async def begin_sign_in(call: Call, party: RelyingParty) -> PasskeyOptions:
         timeout=int(PASSKEY_LIFE.total_seconds() * 1000),
         user_verification=party.user_verification,
     )
-    issued = await challenges.issue(call.db, call, PasskeyAssertion(challenge=challenge), PASSKEY_LIFE, "")
-    return _options(issued, webauthn.options_to_json(options))
+    payload = PasskeyAssertion(challenge=challenge)
+    challenge_id, expires_at = await challenges.issue(call.db, call, payload, PASSKEY_LIFE, "")
+    return _options(challenge_id, expires_at, webauthn.options_to_json(options))
 
 
 async def verify_sign_in(call: Call, party: RelyingParty, data: PasskeySignIn) -> VerifiedAssertion | None:
     """Verify the response of a passkey. Returns None for an unknown passkey or an invalid response.
 
-    Raises CodeInvalid if the challenge has expired or was used. Call `consume_assertion` to complete the sign-in.
+    Raises CodeInvalid if the challenge has expired or was used, and Invalid if the response is larger than 16 KiB.
+    Call `consume_assertion` to complete the sign-in.
     """
     challenge = await _answer_challenge(call, PasskeyAssertion, data.challenge_id, data.credential)
     row = await _find_passkey(call, data.credential)
@@ -317,7 +321,7 @@ async def move(tx: Transaction, survivor: Subject, loser: Subject) -> None:
     await passkey_store.move(tx, project_id=survivor.project_id, survivor=survivor.id, loser=loser.id)
 
 
-async def _require_room(tx: Transaction, subject: Subject) -> Sequence[PasskeyRow]:
+async def _require_capacity(tx: Transaction, subject: Subject) -> Sequence[PasskeyRow]:
     """Return the subject's passkeys. Raises TooManyPasskeys if there are PASSKEYS_LIMIT."""
     rows = await passkey_store.of_subject(tx, project_id=subject.project_id, subject_id=subject.id)
     if len(rows) >= PASSKEYS_LIMIT:
@@ -349,5 +353,5 @@ async def _find_passkey(call: Call, credential: dict[str, Any]) -> PasskeyRow | 
     return None
 
 
-def _options(issued: tuple[UUID, Moment], options: str) -> PasskeyOptions:
-    return PasskeyOptions(challenge_id=issued[0], expires_at=issued[1], options=msgspec.json.decode(options))
+def _options(challenge_id: UUID, expires_at: Moment, options_json: str) -> PasskeyOptions:
+    return PasskeyOptions(challenge_id=challenge_id, expires_at=expires_at, options=msgspec.json.decode(options_json))

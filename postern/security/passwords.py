@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PASSWORD_MIN, PASSWORD_MAX = 8, 256
 """Characters of a password (ASVS 5.0 6.2.1, 6.2.9). There are no composition rules (6.2.5)."""
 MIN_WORD_LETTERS = 4
-"""Shorter words may be passwords together with digits."""
+"""A password whose letters are the e-mail address or the app's name is refused only if it has this many letters."""
 MAX_HASH_CHECKS = 3
 """How often one sign-in checks a stored hash: again if a concurrent request has replaced it."""
 
@@ -35,7 +35,7 @@ OWN_SCHEME = "$argon2id$v=19$m=19456,t=2,p=1"
 
 _hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1, type=Type.ID)
 _threads = ThreadPoolExecutor(max_workers=max(2, os.cpu_count() or 2), thread_name_prefix="password")
-# Checked where there is no account, so that the response takes as long.
+# Checked if there is no account, so that the response takes as long as for an existing account.
 _dummy_hash = _hasher.hash(os.urandom(16).hex())
 
 
@@ -49,7 +49,8 @@ async def hash_password(password: str) -> str:
 
 
 async def check_password(password: str, hashed: str | None) -> bool:
-    """Whether the password matches the hash. Takes as long if there is no account (`hashed` is None)."""
+    """Whether the password matches the hash. Without an account (`hashed` is None), returns False after the same
+    time."""
 
     def check() -> bool:
         try:
@@ -72,7 +73,7 @@ async def check_and_rehash(
 
     An outdated hash is replaced: `replace(old, new)` stores a new one and returns True if `old` is still stored. If a
     concurrent request has replaced it, the hash that `read` returns is checked instead. `check_imported` checks hashes
-    other than argon2. If there is no account (`hashed` is None), the check takes as long.
+    other than argon2. Without an account (`hashed` is None), returns None after the same time.
 
     Before the caller acts on the result, it must lock the subject's row and compare the result with the stored hash,
     which differs if the password was changed in between.
@@ -86,9 +87,9 @@ async def check_and_rehash(
             return None
         if not is_outdated(hashed):
             return hashed
-        renewed = await hash_password(password)
-        if await replace(hashed, renewed):
-            return renewed
+        new_hash = await hash_password(password)
+        if await replace(hashed, new_hash):
+            return new_hash
         hashed = await read()
     return None
 
@@ -109,8 +110,7 @@ def common_passwords() -> frozenset[str]:
 
 
 async def require_acceptable(world: "World", password: str, *words: str | None, path: str = "/password") -> None:
-    """Check a new password. Raises PasswordCommon (see `require_uncommon`) and PasswordBreached, with `path` as
-    location."""
+    """Check a new password. Raises PasswordCommon or PasswordBreached. For the parameters see `require_uncommon`."""
     require_uncommon(password, *words, path=path)
     await require_unbreached(world, password, path=path)
 
@@ -125,13 +125,13 @@ def require_uncommon(password: str, *words: str | None, path: str = "/password")
         raise PasswordCommon.of_value(path)
     letters = _alphabetic(password)
     if len(letters) >= MIN_WORD_LETTERS and letters in {
-        _alphabetic(part) for word in words if word for part in _parts(word)
+        _alphabetic(part) for word in words if word for part in _guessable_parts(word)
     }:
         message = "This password is the email address or the name of this app. Choose another one."
         raise PasswordCommon.of_value(path, message)
 
 
-def _parts(word: str) -> list[str]:
+def _guessable_parts(word: str) -> list[str]:
     """A name or address and its guessable parts: local part, domain, first label of the domain."""
     local, _, domain = word.partition("@")
     return [word, local, domain, domain.partition(".")[0]]

@@ -26,7 +26,10 @@ UsedFactor = Literal["totp", "recovery"]
 
 
 async def enrol(tx: Transaction, call: Call, subject: Subject) -> bytes | None:
-    """Start to set up an authenticator app. Returns its new secret; None if a second factor is on already."""
+    """Store a new secret for an authenticator app, and return it; None if a second factor is on already.
+
+    The second factor is off until `confirm`. An earlier secret that was not confirmed is replaced.
+    """
     secret = new_totp_secret()
     sealed = call.world.secrets.seal(secret, _context(subject))
     enrolled = await second_factor_store.enrol(
@@ -36,7 +39,7 @@ async def enrol(tx: Transaction, call: Call, subject: Subject) -> bytes | None:
 
 
 async def get(db: Queries, subject: Subject) -> SecondFactor | None:
-    """Return the second factor of a subject, on or still being set up; None if there is none."""
+    """Return the second factor of a subject, whether it is on or still being set up; None if there is none."""
     return await second_factor_store.get(db, project_id=subject.project_id, subject_id=subject.id)
 
 
@@ -45,8 +48,8 @@ async def consume_code(
 ) -> UsedFactor | None:
     """Use a code of the app or a recovery code. Returns which it was; None if it is wrong or was used before.
 
-    The hashes of recovery codes depend on the customer's id. `former_ids` are the ids of customers who were merged into
-    the subject, whose recovery codes it has taken over.
+    Also accepts a code of an app that is still being set up. `former_ids` are the ids of customers who were merged into
+    the subject: the hashes of the recovery codes taken over from them depend on these ids.
     """
     if looks_like_recovery_code(code):
         hashes = [_recovery_hash(call.world.secrets, subject, owner_id, code) for owner_id in (subject.id, *former_ids)]
@@ -67,8 +70,10 @@ async def consume_code(
 
 
 async def confirm(tx: Transaction, call: Call, subject: Subject, enrolled: SecondFactor) -> list[str] | None:
-    """Turn the second factor on after its first code was used. Returns ten new recovery codes;
-    None if it is on already, or if another set-up was started since `enrolled` was read.
+    """Turn the second factor on. Call this after `consume_code` has accepted its first code.
+
+    Returns ten new recovery codes; None if it is on already, or if another set-up was started since `enrolled` was
+    read.
     """
     if not await second_factor_store.confirm(
         tx, project_id=subject.project_id, subject_id=subject.id, secret=enrolled.secret, now=call.now
@@ -91,12 +96,12 @@ async def turn_on(tx: Transaction, call: Call, subject: Subject, secret: bytes, 
 
 
 async def renew_recovery_codes(tx: Transaction, call: Call, subject: Subject) -> list[str]:
-    """Replace the recovery codes by ten new ones, and return these."""
+    """Replace the recovery codes by ten new ones, and return the new ones."""
     codes = new_recovery_codes()
-    key = {"project_id": subject.project_id, "subject_id": subject.id}
+    owner = {"project_id": subject.project_id, "subject_id": subject.id}
     hashes = [_recovery_hash(call.world.secrets, subject, subject.id, code) for code in codes]
-    await second_factor_store.delete_recovery_codes(tx, **key)
-    await second_factor_store.insert_recovery_codes(tx, **key, hashes=hashes)
+    await second_factor_store.delete_recovery_codes(tx, **owner)
+    await second_factor_store.insert_recovery_codes(tx, **owner, hashes=hashes)
     return codes
 
 

@@ -111,4 +111,4 @@ async def count_recovery_codes(db: Queries, *, project_id: UUID, subject_id: UUI
     where project_id = %(project_id)s and subject_id = %(loser)s
 """)
 async def move(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID, secret: bytes) -> None:
-    """Give the second factor, with its secret encrypted anew, and the recovery codes of `loser` to `survivor`."""
+    """Give the second factor and the recovery codes of `loser` to `survivor`; `secret` is encrypted for `survivor`."""

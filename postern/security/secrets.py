@@ -77,18 +77,20 @@ class Secrets:
         `context` is authenticated: `open` needs the same one.
         """
         data_key, nonce, wrap_nonce = AESGCM.generate_key(256), os.urandom(12), os.urandom(12)
-        wrapped = AESGCM(self.key("seal")).encrypt(wrap_nonce, data_key, context.encode())
-        return SEAL_VERSION + wrap_nonce + wrapped + nonce + AESGCM(data_key).encrypt(nonce, plain, context.encode())
+        wrapped_key = AESGCM(self.key("seal")).encrypt(wrap_nonce, data_key, context.encode())
+        return (
+            SEAL_VERSION + wrap_nonce + wrapped_key + nonce + AESGCM(data_key).encrypt(nonce, plain, context.encode())
+        )
 
     def open(self, sealed: bytes, context: str) -> bytes:
         """Decrypt a result of `seal`. Raises SealBroken if the master key or `context` differs, or the data was
         altered."""
-        wrap_nonce, wrapped, nonce, rest = sealed[1:13], sealed[13:61], sealed[61:73], sealed[73:]
+        wrap_nonce, wrapped_key, nonce, ciphertext = sealed[1:13], sealed[13:61], sealed[61:73], sealed[73:]
         try:
             if sealed[:1] != SEAL_VERSION:
                 raise SealBroken("The data was encrypted by a newer version of Postern.")
-            data_key = AESGCM(self.key("seal")).decrypt(wrap_nonce, wrapped, context.encode())
-            return AESGCM(data_key).decrypt(nonce, rest, context.encode())
+            data_key = AESGCM(self.key("seal")).decrypt(wrap_nonce, wrapped_key, context.encode())
+            return AESGCM(data_key).decrypt(nonce, ciphertext, context.encode())
         except InvalidTag:
             raise SealBroken(f"{context} cannot be decrypted with this master key.") from None
 
@@ -141,7 +143,7 @@ def new_token(length: int = 40) -> str:
 
 
 def new_key(prefix: str) -> str:
-    """Return a new key: the prefix, 40 random base62 characters, and 6 with a CRC32, which detects typing errors."""
+    """Return a new key: the prefix, 40 random base62 characters, and a checksum of 6 characters (CRC32)."""
     body = prefix + new_token(40)
     return body + _checksum(body)
 
@@ -162,9 +164,9 @@ def looks_like_key(key: str) -> bool:
 
 
 def _checksum(body: str) -> str:
-    rest, text = zlib.crc32(body.encode("utf-8", "replace")), ""
+    number, text = zlib.crc32(body.encode("utf-8", "replace")), ""
     for _ in range(6):
-        rest, digit = divmod(rest, 62)
+        number, digit = divmod(number, 62)
         text = BASE62[digit] + text
     return text
 

@@ -53,7 +53,7 @@ class RefreshedSession(SessionRow):
 
 
 class DeviceHistory(Record):
-    """Whether a subject has had a session before: with the same user agent, and with any."""
+    """Whether a subject has had a session before: with the same user agent, and with any user agent."""
 
     has_user_agent: bool
     has_sessions: bool
@@ -95,9 +95,9 @@ async def insert_session(
 ) -> SessionRow: ...
 
 
-# Rows are locked in the order of their keys, so that batches of two processes cannot deadlock.
 # Refresh the sessions of a batch of requests, given as parallel lists, in one statement. Returns no row for a request
 # that must be refused: its session has ended, `generation` is not the current one, or the subject may not sign in.
+# Rows are locked in the order of their keys, so that batches of two processes cannot deadlock.
 @statement("""
     with refreshable as materialized (
         select s.project_id, s.id, requested.access_hash, {subject} as subject
@@ -129,18 +129,18 @@ async def renew_all(
 ) -> list[RefreshedSession]: ...
 
 
-# Return a live session whose previous refresh token has the number `generation` and was exchanged since `grace`.
+# Return a live session whose previous refresh token has the number `generation` and was exchanged after `since`.
 @statement("""
     select s.*, {subject} as subject from sessions s
     where s.project_id = %(project_id)s and s.id = %(id)s and s.revoked_at is null and s.expires_at > %(now)s
-      and s.idle_expires_at > %(now)s and s.generation = %(generation)s + 1 and s.rotated_at >= %(grace)s
+      and s.idle_expires_at > %(now)s and s.generation = %(generation)s + 1 and s.rotated_at >= %(since)s
 """)
-async def refreshed_before(
-    db: Queries, *, project_id: UUID, id: UUID, generation: int, now: Moment, grace: Moment, subject: Composable
+async def recently_refreshed(
+    db: Queries, *, project_id: UUID, id: UUID, generation: int, now: Moment, since: Moment, subject: Composable
 ) -> RefreshedSession | None: ...
 
 
-# Return and lock a session (for update), also an ended one.
+# Return a session, even if it has ended, and lock its row (for update).
 @statement("select * from sessions where project_id = %(project_id)s and id = %(id)s for update")
 async def lock_session(tx: Transaction, *, project_id: UUID, id: UUID) -> SessionRow | None: ...
 
@@ -157,7 +157,8 @@ async def live_sessions(
 ) -> list[SessionRow]: ...
 
 
-# Return the sessions of a subject, also ended ones, newest first; those before a time and id if they are given.
+# Return the sessions of a subject, also ended ones, newest first; with `before` and `before_id` (the creation time and
+# id of the last session of the previous part), those that follow.
 @statement("""
     select * from sessions where project_id = %(project_id)s and subject_id = %(subject_id)s
       and (%(before)s::timestamptz is null or (created_at, id) < (%(before)s, %(before_id)s::uuid))
@@ -168,7 +169,7 @@ async def sessions_of(
 ) -> list[SessionRow]: ...
 
 
-# Return whether the subject has had a session with this user agent, and with any.
+# Return whether the subject has had a session with this user agent, and whether with any user agent.
 @statement("""
     select exists (select from sessions where project_id = %(project_id)s and subject_id = %(subject_id)s
                    and user_agent = %(user_agent)s) as has_user_agent,
@@ -210,4 +211,4 @@ async def add_method(tx: Transaction, *, project_id: UUID, id: UUID, method: str
     delete from sessions where project_id = %(project_id)s and id = any (%(ids)s) and expires_at <= %(now)s
 """)
 async def delete_expired(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment) -> None:
-    """Delete those of the sessions that have expired."""
+    """Delete the sessions with these ids that have expired."""

@@ -42,7 +42,7 @@ class SessionMissing(Missing):
 
 
 class SessionPolicy(msgspec.Struct, frozen=True, kw_only=True):
-    """What differs between the sessions of developers and those of customers."""
+    """The rules of sessions, which differ between developers and customers."""
 
     refresh_prefix: str
     refresh_purpose: str
@@ -66,7 +66,7 @@ class SessionPolicy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RefreshRefused(Exception):
-    """The refresh token is forged or expired, or was used before: then `reused` is true, and its session was ended."""
+    """The refresh token is forged, expired or an old one. If it is old, `reused` is true and its session was ended."""
 
     def __init__(self, *, reused: bool = False) -> None:
         super().__init__(reused)
@@ -82,6 +82,7 @@ class RefreshRequest(msgspec.Struct, frozen=True):
 
 
 Renew = Callable[["World", list[RefreshRequest]], Awaitable[list[RefreshedSession | None]]]
+"""A function that calls `renew_sessions` with its policy."""
 
 
 class OwnSession(Record):
@@ -136,8 +137,8 @@ async def refresh_session(
 ) -> RefreshedSession:
     """Exchange a refresh token for the next one. Raises RefreshRefused and TooManyRequests.
 
-    `renew` calls `renew_sessions` with this policy; it is the function that requests are batched by. The use of an old
-    token ends its session and calls `policy.record_reuse`.
+    `renew` must be the same function for all requests with this policy, because requests are batched by function. The
+    use of an old token ends its session and calls `policy.record_reuse`.
     """
     request = _read_refresh_token(call.world.secrets, project_id, token, policy)
     if request is None:
@@ -154,10 +155,10 @@ async def continue_session(call: Call, request: RefreshRequest, renew: Renew) ->
 async def renew_sessions(
     world: "World", requests: list[RefreshRequest], policy: SessionPolicy
 ) -> list[RefreshedSession | None]:
-    """Refresh the sessions of a batch of requests; the results are in the order of the requests.
+    """Refresh the sessions of a batch of requests. Returns a list in the order of the requests.
 
-    None for a session that has ended or a token that is not the current one. Requests with the same token get the same
-    result.
+    The list has None for a session that has ended, a token that is not the current one, or a subject that may not sign
+    in. Requests with the same token get the same result.
     """
     now = world.clock()
     rows = await session_store.renew_all(
@@ -201,28 +202,28 @@ def own_session(row: SessionRow, current: UUID | None) -> OwnSession:
 
 
 async def _refresh_again(call: Call, request: RefreshRequest, policy: SessionPolicy) -> RefreshedSession:
-    """Return the current session again for its previous refresh token within REFRESH_GRACE. Otherwise, end the session
-    of an old token, and raise RefreshRefused.
+    """Return the current session for its previous refresh token, within REFRESH_GRACE. For any other token, raise
+    RefreshRefused; if the token is an old one, also end its session.
     """
-    renewed = await session_store.refreshed_before(
+    session = await session_store.recently_refreshed(
         call.db,
         project_id=request.project_id,
         id=request.session_id,
         generation=request.generation,
         now=call.now,
-        grace=Moment.of(call.now - REFRESH_GRACE),
+        since=Moment.of(call.now - REFRESH_GRACE),
         subject=policy.subject,
     )
-    if renewed is not None and renewed.subject is not None:
-        return renewed
+    if session is not None and session.subject is not None:
+        return session
     async with call.db.transaction() as tx:
-        session = await session_store.lock_session(tx, project_id=request.project_id, id=request.session_id)
-        reused = session is not None and session.revoked_at is None and session.generation > request.generation
-        if session is not None and reused:
+        row = await session_store.lock_session(tx, project_id=request.project_id, id=request.session_id)
+        reused = row is not None and row.revoked_at is None and row.generation > request.generation
+        if row is not None and reused:
             await session_store.revoke_session(
-                tx, project_id=session.project_id, subject_id=session.subject_id, id=session.id, now=call.now
+                tx, project_id=row.project_id, subject_id=row.subject_id, id=row.id, now=call.now
             )
-            await policy.record_reuse(tx, call, session)
+            await policy.record_reuse(tx, call, row)
     raise RefreshRefused(reused=reused)
 
 

@@ -85,7 +85,7 @@ def new_recovery_codes() -> list[str]:
 
 
 def plain_recovery_code(text: str) -> str:
-    """Normalise a recovery code as it was typed to the form that is hashed."""
+    """Convert a typed recovery code to the form that is hashed: upper case, without separators."""
     return "".join(character for character in text.upper() if character.isalnum())
 
 

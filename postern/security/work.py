@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from postern.world import World
 
 DELETE_LEASE = timedelta(minutes=10)
+"""When another worker may delete the rows that a killed worker had claimed."""
 MIN_COUNT_AGE = timedelta(hours=1)
-"""A count that began within this time is not deleted: it was started again after the worker had claimed its row."""
+"""A count whose window began more recently is kept: it was restarted after the worker had claimed its row."""
 
 
 class ExpiredRow(Record):
@@ -23,10 +24,11 @@ class ExpiredRow(Record):
     """NO_ID for rows of developers."""
     id: UUID
     attempt: int
+    """How often the row was claimed; see `kernel.due`."""
 
 
 async def delete_expired_attempts(world: "World", rows: list[ExpiredRow]) -> None:
-    """Delete counts of attempts whose retention has ended."""
+    """Delete counts of attempts whose retention has ended. All rows must be of one project."""
     now = world.clock()
     await attempt_store.delete_expired(
         world.db, project_id=rows[0].project_id, ids=[row.id for row in rows], now=now, before=now - MIN_COUNT_AGE
@@ -34,14 +36,14 @@ async def delete_expired_attempts(world: "World", rows: list[ExpiredRow]) -> Non
 
 
 async def delete_expired_sessions(world: "World", rows: list[ExpiredRow]) -> None:
-    """Delete sessions that can no longer be renewed."""
+    """Delete sessions that have expired. All rows must be of one project."""
     await session_store.delete_expired(
         world.db, project_id=rows[0].project_id, ids=[row.id for row in rows], now=world.clock()
     )
 
 
 async def delete_expired_challenges(world: "World", rows: list[ExpiredRow]) -> None:
-    """Delete challenges that have expired."""
+    """Delete challenges that have expired. All rows must be of one project."""
     ids = [row.id for row in rows]
     await challenge_store.delete_expired(world.db, project_id=rows[0].project_id, ids=ids, now=world.clock())
 

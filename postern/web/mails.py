@@ -33,8 +33,10 @@ class MailPart(Record):
     """A paragraph of a mail. `text` is a template before rendering, and the rendered text afterwards."""
 
     kind: str
+    """`link`, `code` or `text`."""
     text: str
     label: str = ""
+    """The text of the button, or the words before the code."""
 
 
 def render_mail(name: str, *, app: str, accent: str | None = None, **values: str) -> RenderedMail:

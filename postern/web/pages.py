@@ -46,9 +46,9 @@ SCRIPT_SOURCES = {"script-src": "'self'", "connect-src": "'self'"}
 FORM_MEDIA_TYPE = "application/x-www-form-urlencoded"
 """The media type of an HTML form."""
 SAME_SITE_VALUES = ("same-origin", "none")
-"""Values of `Sec-Fetch-Site` for a form on a page of this server, and for a URL that the person entered."""
+"""Accepted values of `Sec-Fetch-Site`: a page of this server sent the form, or the person entered the URL."""
 FIELD_LIMIT = 20
-"""The most fields of a form."""
+"""Maximum number of fields in a form."""
 
 
 class CrossSiteForm(Forbidden, code="foreign_form"):
@@ -86,9 +86,10 @@ def page(
     headers: Mapping[str, str] | None = None,
     **values: Any,
 ) -> HttpResponse:
-    """Render a page; `policy` adds sources to the Content-Security-Policy, by directive.
+    """Render the template with `values`; a variable of the template that is missing raises TemplateError.
 
-    The layout shows `error` above the content, and `site` in the window title.
+    `policy` adds sources to the Content-Security-Policy, by directive. The layout shows the value `error` above the
+    content, and the value `site` in the window title.
     """
     html = TEMPLATES.render_template(template, **{"title": title, "site": "Postern", "error": "", **values})
     standard = {
@@ -177,17 +178,17 @@ def _require_own_form(request: RawRequest) -> None:
     The `Origin` must be that of the base URL, because behind a proxy `Host` may be an internal name of this server. An
     `Origin` that equals `Host` is accepted too: without a proxy, the server may have further names.
     """
-    origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
-    if site not in (None, *SAME_SITE_VALUES):
+    origin, fetch_site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
+    if fetch_site not in (None, *SAME_SITE_VALUES):
         raise CrossSiteForm
     # Browsers send `null` for pages with `Referrer-Policy: no-referrer`; then only `Sec-Fetch-Site` can be checked.
-    if origin is None or (origin == "null" and site is not None):
+    if origin is None or (origin == "null" and fetch_site is not None):
         return
-    base = request.app.state.world.settings.origin
-    if origin == base:
+    own_origin = request.app.state.world.settings.origin
+    if origin == own_origin:
         return
     scheme, _, host = origin.partition("://")
     if scheme not in ("http", "https") or not host or host != request.headers.get("host"):
         raise CrossSiteForm
-    if host == base.partition("://")[2]:
+    if host == own_origin.partition("://")[2]:
         raise CrossSiteForm  # The same host with another scheme: the page was loaded without TLS.

@@ -25,7 +25,7 @@ ICON_SVG = (Path(__file__).parent / "assets" / "favicon.svg").read_bytes()
 
 
 def routes() -> list[Any]:
-    """The route handlers of these pages."""
+    """The Litestar handlers of these pages."""
     return [home, favicon, guides, guide, problem, security_text]
 
 
@@ -39,7 +39,7 @@ def installed_version() -> str:
 
 @get("/", sync_to_thread=False)
 def home(request: RawRequest) -> Response[Any]:
-    """The start page with links; JSON for other clients than browsers."""
+    """The start page with links; the same as JSON for clients that do not accept HTML."""
     paths = {"docs": "/docs", "openapi": "/openapi.json", "guide": "/guide", "inbox": "/inbox", "ready": "/readyz"}
     if not wants_page(request):
         return _json({"name": "Postern", "version": installed_version(), **paths})
@@ -56,17 +56,17 @@ def favicon() -> Response[bytes]:
 @get("/guide", sync_to_thread=False)
 def guides() -> Response[Any]:
     """The list of guides."""
-    return _page("guides.html", "Guides", guides=_titles())
+    return _page("guides.html", "Guides", guides=_guide_titles())
 
 
 @get("/guide/{name:str}", sync_to_thread=False)
 def guide(name: str) -> Response[Any]:
     """A guide as a page. Raises NotFound."""
-    if name.removesuffix(".md") not in _titles():
+    if name.removesuffix(".md") not in _guide_titles():
         raise NotFound
     name = name.removesuffix(".md")
     # The Markdown renderer has escaped any HTML in the guide's text.
-    return _page("guide.html", _titles()[name], guide=safe(_rendered(name)))
+    return _page("guide.html", _guide_titles()[name], guide=safe(_render_guide(name)))
 
 
 @get("/problems/{code:str}", sync_to_thread=False)
@@ -89,8 +89,8 @@ def security_text(request: RawRequest) -> Response[str]:
     contact = world.settings.security_contact
     if not contact:
         raise NotFound
-    until = (world.clock() + SECURITY_TEXT_LIFE).strftime("%Y-%m-%dT%H:%M:%SZ")
-    lines = [f"Contact: {contact}", f"Expires: {until}"]
+    expires_at = (world.clock() + SECURITY_TEXT_LIFE).strftime("%Y-%m-%dT%H:%M:%SZ")
+    lines = [f"Contact: {contact}", f"Expires: {expires_at}"]
     lines.append(f"Canonical: {world.settings.public_url}/.well-known/security.txt")
     return Response("\n".join([*lines, ""]), media_type="text/plain")
 
@@ -108,7 +108,7 @@ def _subclasses(kind: type[Problem]) -> Iterator[type[Problem]]:
 
 
 @cache
-def _titles() -> dict[str, str]:
+def _guide_titles() -> dict[str, str]:
     """The title of each guide, keyed by its name: the quickstart first, the others sorted by title."""
     titles = {path.stem: _title(path) for path in sorted(guide_folder().glob("*.md"))}
     return {name: titles[name] for name in sorted(titles, key=lambda name: (name != FIRST_GUIDE, titles[name]))}
@@ -127,7 +127,7 @@ def guide_folder() -> Path:
 
 
 @cache
-def _rendered(name: str) -> str:
+def _render_guide(name: str) -> str:
     """Render a guide as HTML. Headings get anchors, and links between guides refer to their pages."""
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     text = (guide_folder() / f"{name}.md").read_text("utf-8")

@@ -23,9 +23,9 @@ def qr_code(text: str) -> QrCode:
     runs: list[str] = []
     for y, row in enumerate(matrix):
         x = 0
-        for dark, modules in groupby(row):
+        for is_dark, modules in groupby(row):
             length = len(list(modules))
-            if dark:
+            if is_dark:
                 runs.append(f"M{x + QUIET_ZONE} {y + QUIET_ZONE}h{length}v1h-{length}z")
             x += length
     return QrCode(size=len(matrix) + 2 * QUIET_ZONE, path="".join(runs))

@@ -1,4 +1,4 @@
-"""Concurrent calls are processed in groups, and none is lost."""
+"""Concurrent calls are processed in batches, and no call is lost."""
 
 import asyncio
 
@@ -7,65 +7,65 @@ import pytest
 from postern.kernel.batching import Batcher
 
 
-async def test_concurrent_items_are_processed_in_one_group():
-    groups = []
+async def test_concurrent_items_are_processed_in_batches_of_limited_size():
+    batch_sizes = []
 
     async def double(items):
-        groups.append(len(items))
+        batch_sizes.append(len(items))
         await asyncio.sleep(0)
         return [item * 2 for item in items]
 
-    grouped = Batcher(double, max_batch_size=10)
-    assert await asyncio.gather(*(grouped(number) for number in range(25))) == [n * 2 for n in range(25)]
-    assert groups == [10, 10, 5]
+    batcher = Batcher(double, max_batch_size=10)
+    assert await asyncio.gather(*(batcher(number) for number in range(25))) == [n * 2 for n in range(25)]
+    assert batch_sizes == [10, 10, 5]
 
 
-@pytest.mark.parametrize("side_by_side", [1, 3])
-async def test_an_item_added_when_a_group_ends_is_processed(side_by_side):
-    async def same(items):
+@pytest.mark.parametrize("max_concurrent", [1, 3])
+async def test_an_item_added_when_a_batch_ends_is_processed(max_concurrent):
+    async def return_items(items):
         return items
 
-    grouped = Batcher(same, max_concurrent=side_by_side)
+    batcher = Batcher(return_items, max_concurrent=max_concurrent)
     for number in range(200):
-        assert await asyncio.wait_for(grouped(number), 60) == number
+        assert await asyncio.wait_for(batcher(number), 60) == number
 
 
-async def test_an_error_fails_its_item_or_the_whole_group():
-    async def do(items):
-        if "all" in items:
-            raise OSError("everybody")
-        return [ValueError(item) if item == "one" else item for item in items]
+async def test_an_error_fails_its_item_or_the_whole_batch():
+    async def fail_some(items):
+        if "fail the batch" in items:
+            raise OSError
+        return [ValueError(item) if item == "fail this item" else item for item in items]
 
-    grouped = Batcher(do)
-    answers = await asyncio.gather(grouped("one"), grouped("two"), return_exceptions=True)
-    assert isinstance(answers[0], ValueError)
-    assert answers[1] == "two"
-    answers = await asyncio.gather(grouped("all"), grouped("two"), return_exceptions=True)
-    assert all(isinstance(each, OSError) for each in answers)
-    assert await grouped("later") == "later"
+    batcher = Batcher(fail_some)
+    results = await asyncio.gather(batcher("fail this item"), batcher("other"), return_exceptions=True)
+    assert isinstance(results[0], ValueError)
+    assert results[1] == "other"
+    results = await asyncio.gather(batcher("fail the batch"), batcher("other"), return_exceptions=True)
+    assert all(isinstance(result, OSError) for result in results)
+    assert await batcher("later") == "later"
 
 
-async def test_groups_without_waiting_callers_are_delayed(monkeypatch):
-    groups, pauses, is_over, really = [], [], asyncio.Event(), asyncio.sleep
+async def test_calls_during_the_pause_after_a_batch_form_the_next_batch(monkeypatch):
+    batches, pauses, end_pause, original_sleep = [], [], asyncio.Event(), asyncio.sleep
 
     async def sleep(seconds):
-        await really(0)
+        await original_sleep(0)
         if seconds:
             pauses.append(seconds)
-            await is_over.wait()
+            await end_pause.wait()
 
-    async def same(items):
-        groups.append(list(items))
+    async def return_items(items):
+        batches.append(list(items))
         return items
 
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    grouped = Batcher(same, pause_seconds=0.02)
-    assert await grouped("first") == "first"
-    later = [asyncio.create_task(grouped(number)) for number in range(3)]
+    batcher = Batcher(return_items, pause_seconds=0.02)
+    assert await batcher("first") == "first"
+    calls = [asyncio.create_task(batcher(number)) for number in range(3)]
     await asyncio.sleep(0)
-    later.append(asyncio.create_task(grouped("last")))
+    calls.append(asyncio.create_task(batcher("last")))
     await asyncio.sleep(0)
-    is_over.set()
-    assert await asyncio.gather(*later) == [0, 1, 2, "last"]
-    assert groups == [["first"], [0, 1, 2, "last"]], "what comes during the pause is one group"
+    end_pause.set()
+    assert await asyncio.gather(*calls) == [0, 1, 2, "last"]
+    assert batches == [["first"], [0, 1, 2, "last"]]
     assert set(pauses) == {0.02}

@@ -1,4 +1,4 @@
-"""Settings are read at the start, and invalid ones are rejected by name."""
+"""Settings are read when the server starts; an error names the variable of an invalid setting."""
 
 import pytest
 
@@ -40,15 +40,15 @@ from postern.kernel.config import SettingInvalid, read_settings
         ("POSTERN_SENDING_ADDRESSES", "here"),
     ],
 )
-def test_an_invalid_setting_is_rejected_by_name(variable, text):
-    """The message is one sentence with the name of the variable.
+def test_the_error_for_an_invalid_setting_names_its_variable(variable, text):
+    """The message is one line with the name of the variable, without the password of a database URL.
 
     Defects: N4
     """
-    with pytest.raises(SettingInvalid, match=variable) as refused:
+    with pytest.raises(SettingInvalid, match=variable) as error:
         read_settings({variable: text})
-    assert "\n" not in str(refused.value)
-    assert "secret@" not in str(refused.value)
+    assert "\n" not in str(error.value)
+    assert "secret@" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -73,43 +73,43 @@ def test_an_invalid_setting_is_rejected_by_name(variable, text):
         ("POSTERN_MAIL_FROM", {"POSTERN_MAIL_FROM": "the postmaster"}),
     ],
 )
-def test_settings_that_only_the_server_can_check_are_rejected_before_it_starts(variable, environment):
-    """The message is one sentence with the name of the variable and without parts of a password.
+def test_the_further_checks_of_a_starting_server_name_the_variable(variable, environment):
+    """The message is one line with the name of the variable and without parts of a password.
 
     Defects: N4
     """
-    with pytest.raises(SettingInvalid, match=variable) as refused:
+    with pytest.raises(SettingInvalid, match=variable) as error:
         check_settings(read_settings(environment))
-    assert "\n" not in str(refused.value)
-    assert not {"pa", "ss"} & set(str(refused.value).replace("/", " ").split())
+    assert "\n" not in str(error.value)
+    assert not {"pa", "ss"} & set(str(error.value).replace("/", " ").split())
 
 
-RELAY = {"POSTERN_TRANSPORT": "relay", "POSTERN_RELAY": "smtp://me:hidden@smtp.example.net:587"}
-CATCHER = {"POSTERN_TRANSPORT": "relay", "POSTERN_RELAY": "smtp://localhost:1025?tls=none"}
-AT = "POSTERN_BASE_URL"
+PUBLIC_RELAY = {"POSTERN_TRANSPORT": "relay", "POSTERN_RELAY": "smtp://me:hidden@smtp.example.net:587"}
+LOCAL_RELAY = {"POSTERN_TRANSPORT": "relay", "POSTERN_RELAY": "smtp://localhost:1025?tls=none"}
+BASE_URL = "POSTERN_BASE_URL"
 
 
 @pytest.mark.parametrize(
     "environment",
     [
-        RELAY,
-        CATCHER,
-        {**RELAY, AT: "http://127.0.0.1:8025"},
-        {**RELAY, AT: "https://localhost"},
-        {**RELAY, AT: "https://[::1]:8025"},
-        {**RELAY, "POSTERN_HOST": "0.0.0.0"},
-        {**CATCHER, "POSTERN_RELAY": "smtp://localhost smtp://smtp.example.net", AT: "http://localhost:8025"},
+        PUBLIC_RELAY,
+        LOCAL_RELAY,
+        {**PUBLIC_RELAY, BASE_URL: "http://127.0.0.1:8025"},
+        {**PUBLIC_RELAY, BASE_URL: "https://localhost"},
+        {**PUBLIC_RELAY, BASE_URL: "https://[::1]:8025"},
+        {**PUBLIC_RELAY, "POSTERN_HOST": "0.0.0.0"},
+        {**LOCAL_RELAY, "POSTERN_RELAY": "smtp://localhost smtp://smtp.example.net", BASE_URL: "http://localhost:8025"},
     ],
 )
 def test_a_relay_requires_a_public_base_url(environment):
-    """A server whose mail would contain links to 127.0.0.1 does not start, and names the setting to change.
+    """A server whose mail would contain links to 127.0.0.1 does not start; the error names the setting to change.
 
     Defects: N3
     """
-    with pytest.raises(SettingInvalid) as refused:
+    with pytest.raises(SettingInvalid) as error:
         check_settings(read_settings(environment))
-    assert str(refused.value).endswith("POSTERN_BASE_URL=https://mail.example.com")
-    assert "hidden" not in str(refused.value)
+    assert str(error.value).endswith("POSTERN_BASE_URL=https://mail.example.com")
+    assert "hidden" not in str(error.value)
 
 
 def test_the_ready_message_names_transport_relay_and_base_url():
@@ -117,16 +117,16 @@ def test_the_ready_message_names_transport_relay_and_base_url():
 
     Defects: N3
     """
-    leaving = read_settings({**RELAY, AT: "https://mail.example.com"})
-    check_settings(leaving)
-    said = describe_mail_transport(leaving)
-    assert "sent through smtp.example.net:587 (starttls-required) (transport relay)" in said
-    assert "https://mail.example.com" in said
-    assert "hidden" not in said
-    check_settings(read_settings({**CATCHER, AT: "http://127.0.0.1:8025"}))
-    said = describe_mail_transport(read_settings({}))
-    assert "transport capture" in said
-    assert "http://127.0.0.1:8025" in said
+    relay_settings = read_settings({**PUBLIC_RELAY, BASE_URL: "https://mail.example.com"})
+    check_settings(relay_settings)
+    text = describe_mail_transport(relay_settings)
+    assert "sent through smtp.example.net:587 (starttls-required) (transport relay)" in text
+    assert "https://mail.example.com" in text
+    assert "hidden" not in text
+    check_settings(read_settings({**LOCAL_RELAY, BASE_URL: "http://127.0.0.1:8025"}))
+    text = describe_mail_transport(read_settings({}))
+    assert "transport capture" in text
+    assert "http://127.0.0.1:8025" in text
 
 
 def test_valid_settings_are_accepted():

@@ -1,4 +1,4 @@
-"""Slow, endless and too many connections to a real server with small limits."""
+"""A real server with small limits closes connections that are slow, send too much, or are too many."""
 
 import asyncio
 import socket
@@ -17,9 +17,9 @@ from postern.cli.processes import uvicorn_config
 from postern.kernel.http.connections import ConnectionLimits
 from postern.kernel.limits import RateLimit, RateLimiter, TooManyRequests, network_of
 
-PATIENCE_SECONDS = 60
+LONG_SECONDS = 60
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: postern\r\n\r\n"
-SMALL = {
+SMALL_LIMITS = {
     "header_limit": 4_096,
     "header_wait": timedelta(seconds=0.4),
     "body_wait": timedelta(seconds=0.4),
@@ -29,12 +29,12 @@ SMALL = {
     "trusted_proxies": (),
 }
 
-PATIENT = {name: timedelta(seconds=PATIENCE_SECONDS) for name in ("header_wait", "body_wait")}
+LONG_WAITS = {name: timedelta(seconds=LONG_SECONDS) for name in ("header_wait", "body_wait")}
 
 
 @dataclass
 class Peer:
-    """A raw connection."""
+    """A client's TCP connection to the server."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -44,14 +44,14 @@ class Peer:
         with suppress(OSError):
             await self.writer.drain()
 
-    async def rest(self) -> bytes:
-        """All that comes until the server closes."""
-        read = b""
+    async def read_all(self) -> bytes:
+        """All bytes until the server closes the connection."""
+        received = b""
         with suppress(OSError):
-            async with asyncio.timeout(PATIENCE_SECONDS):
+            async with asyncio.timeout(LONG_SECONDS):
                 while part := await self.reader.read(65_536):
-                    read += part
-        return read
+                    received += part
+        return received
 
 
 @dataclass
@@ -64,12 +64,12 @@ class Server:
 
 
 @pytest.fixture
-def serving(world) -> Callable:
-    """Starts a server with small limits, some of them changed."""
+def start_server(world) -> Callable:
+    """A function that starts a server with SMALL_LIMITS, of which its arguments replace some."""
 
     @asynccontextmanager
     async def start(**limits: object) -> AsyncIterator[Server]:
-        settings = msgspec.structs.replace(world.settings, **{**SMALL, **limits})
+        settings = msgspec.structs.replace(world.settings, **{**SMALL_LIMITS, **limits})
         with closing(socket.create_server(("127.0.0.1", 0))) as listening:
             config = uvicorn_config(settings, world)
             server = uvicorn.Server(config)
@@ -90,9 +90,9 @@ def resident_kilobytes() -> int:
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
 
 
-async def eventually(happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not happened():
+async def eventually(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + LONG_SECONDS
+    while not condition():
         assert time.monotonic() < deadline
         await asyncio.sleep(0.02)
 
@@ -100,14 +100,14 @@ async def eventually(happened: Callable[[], bool]) -> None:
 @pytest.mark.parametrize(
     "start",
     [b"GET / HTTP/1.1\r\nHost: x\r\nX: ", b"GET /", b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 10],
-    ids=["one field", "the address", "fields"],
+    ids=["one field", "request line", "many fields"],
 )
-async def test_an_endless_head_does_not_fill_the_memory(serving, start):
-    """Of an unfinished head of 200 MB, only the limit is read, and the rest is rejected.
+async def test_an_endless_head_does_not_fill_the_memory(start_server, start):
+    """The server reads an unfinished head of 200 MB only up to the limit, and closes the connection.
 
     Defects: S7
     """
-    async with serving(header_limit=65_536, header_wait=timedelta(seconds=PATIENCE_SECONDS)) as server:
+    async with start_server(header_limit=65_536, header_wait=timedelta(seconds=LONG_SECONDS)) as server:
         peer, block, sent = await server.connect(), b"a" * 1_000_000, 0
         before = resident_kilobytes()
         await peer.send(start)
@@ -121,16 +121,16 @@ async def test_an_endless_head_does_not_fill_the_memory(serving, start):
                 break
             sent += len(block)
         assert resident_kilobytes() - before < 20_000
-        assert sent < 200_000_000, "The server does not read on."
+        assert sent < 200_000_000, "the server stopped reading"
         await eventually(lambda: not server.limits.protocols)
 
 
-async def test_a_too_large_head_gets_431(serving):
+async def test_a_too_large_head_gets_431(start_server):
     """A head with too many bytes or fields gets 431, whether it is complete or not.
 
     Defects: S7
     """
-    async with serving(**PATIENT) as server:
+    async with start_server(**LONG_WAITS) as server:
         for head in (
             b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"a" * 5_000,
             b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"a" * 5_000 + b"\r\n\r\n",
@@ -140,111 +140,111 @@ async def test_a_too_large_head_gets_431(serving):
         ):
             peer = await server.connect()
             await peer.send(head)
-            said = await peer.rest()
-            assert said.startswith(b"HTTP/1.1 431 "), (head[:50], said)
-            assert b'"code":"header_too_large"' in said
+            response = await peer.read_all()
+            assert response.startswith(b"HTTP/1.1 431 "), (head[:50], response)
+            assert b'"code":"header_too_large"' in response
         body = b"x" * 200_000
         peer = await server.connect()
         start = b"POST /auth/sign-in HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body)
         await peer.send(start + body)
-        assert (await peer.rest()).startswith(b"HTTP/1.1 400 "), "A body in the same packet is no head."
+        assert (await peer.read_all()).startswith(b"HTTP/1.1 400 "), "a body in the same packet was counted as head"
 
 
-async def test_slow_heads_slow_bodies_and_silent_connections_are_closed(serving):
+async def test_slow_heads_slow_bodies_and_silent_connections_are_closed(start_server):
     """Connections are closed if they send nothing, send a head or body too slowly, or do not read the response.
 
     Defects: S7
     """
     post = b"POST /auth/sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 900000\r\n\r\n"
-    async with serving() as server:
-        silent, half, dripping, stopped, chunked = [await server.connect() for _ in range(5)]
-        await half.send(b"GET / HTTP/1.1\r\nHost:")
-        await stopped.send(post + b"{")
-        await chunked.send(post.replace(b"Content-Length: 900000", b"Transfer-Encoding: chunked") + b"1\r\n{\r\n")
+    async with start_server() as server:
+        silent, half_head, slow_body, stopped_body, chunked_body = [await server.connect() for _ in range(5)]
+        await half_head.send(b"GET / HTTP/1.1\r\nHost:")
+        await stopped_body.send(post + b"{")
+        await chunked_body.send(post.replace(b"Content-Length: 900000", b"Transfer-Encoding: chunked") + b"1\r\n{\r\n")
 
-        async def drip() -> None:
-            await dripping.send(post)
+        async def send_slowly() -> None:
+            await slow_body.send(post)
             for _ in range(10_000):
-                if dripping.reader.at_eof():
+                if slow_body.reader.at_eof():
                     return
-                await dripping.send(b"a")
+                await slow_body.send(b"a")
                 await asyncio.sleep(0.05)
 
-        dropping = asyncio.create_task(drip())
-        assert await silent.rest() == b""
-        assert (await half.rest()).startswith(b"HTTP/1.1 408 ")
-        for slow in (stopped, dripping, chunked):
-            said = await slow.rest()
-            assert said.startswith(b"HTTP/1.1 408 "), said
-            assert b'"code":"request_too_slow"' in said
-        await dropping
+        sending = asyncio.create_task(send_slowly())
+        assert await silent.read_all() == b""
+        assert (await half_head.read_all()).startswith(b"HTTP/1.1 408 ")
+        for peer in (stopped_body, slow_body, chunked_body):
+            response = await peer.read_all()
+            assert response.startswith(b"HTTP/1.1 408 "), response
+            assert b'"code":"request_too_slow"' in response
+        await sending
         await eventually(lambda: not server.limits.protocols)
 
 
-async def test_idle_connections_are_closed_but_not_during_a_slow_request(serving):
-    """A connection is kept open between requests up to the idle timeout, and serves many requests.
+async def test_a_connection_serves_many_requests_and_is_closed_after_the_idle_timeout(start_server):
+    """This also holds for pipelined requests.
 
     Defects: S7
     """
-    async with serving(**PATIENT, idle_wait=timedelta(seconds=4)) as server:
+    async with start_server(**LONG_WAITS, idle_wait=timedelta(seconds=4)) as server:
         peer = await server.connect()
         for _ in range(5):
             await peer.send(REQUEST)
             assert b"200 OK" in await peer.reader.readuntil(b"\r\n\r\n")
             await peer.reader.readexactly(len(b'{"status":"ok"}'))
             await asyncio.sleep(0.1)
-        assert await peer.rest() == b""
+        assert await peer.read_all() == b""
         pipelined = await server.connect()
         await pipelined.send(REQUEST * 3)
-        assert (await pipelined.rest()).count(b"200 OK") == 3
+        assert (await pipelined.read_all()).count(b"200 OK") == 3
 
 
-async def test_a_connection_whose_response_is_not_read_is_closed(serving):
+async def test_a_connection_whose_response_is_not_read_is_closed(start_server):
     """A client that requests much data and does not read it cannot keep its connection.
 
     Defects: S7
     """
-    async with serving() as server:
+    async with start_server() as server:
         peer = await server.connect()
         peer.writer.transport.pause_reading()
-        ask = b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n"
+        large_request = b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n"
         for _ in range(30):
-            await peer.send(ask)
+            await peer.send(large_request)
         await eventually(lambda: not server.limits.protocols)
         peer.writer.transport.abort()
 
 
-async def test_connections_are_limited_in_total_and_by_address(serving):
+async def test_connections_are_limited_in_total_and_by_address(start_server):
     """A connection above the limit gets 503 at once; a closed connection frees its slot.
 
     Defects: S7
     """
-    waits = {"header_wait": timedelta(seconds=PATIENCE_SECONDS)}
-    for limits, most in (({"connections": 5}, 5), ({}, 20)):
-        async with serving(**limits, **waits) as server:
-            peers = [await server.connect() for _ in range(most)]
-            await eventually(lambda server=server, most=most: len(server.limits.protocols) == most)
+    waits = {"header_wait": timedelta(seconds=LONG_SECONDS)}
+    for limits, maximum in (({"connections": 5}, 5), ({}, 20)):
+        async with start_server(**limits, **waits) as server:
+            peers = [await server.connect() for _ in range(maximum)]
+            await eventually(lambda server=server, maximum=maximum: len(server.limits.protocols) == maximum)
             refused = await server.connect()
-            said = await refused.rest()
-            assert said.startswith(b"HTTP/1.1 503 "), said
-            assert b'"code":"too_many_connections"' in said
+            response = await refused.read_all()
+            assert response.startswith(b"HTTP/1.1 503 "), response
+            assert b'"code":"too_many_connections"' in response
             peers.pop().writer.close()
-            await eventually(lambda server=server, most=most: len(server.limits.protocols) < most)
-            again = await server.connect()
-            await again.send(REQUEST)
-            assert b"200 OK" in await again.reader.readuntil(b"\r\n\r\n")
-            for peer in (*peers, again):
+            await eventually(lambda server=server, maximum=maximum: len(server.limits.protocols) < maximum)
+            accepted = await server.connect()
+            await accepted.send(REQUEST)
+            assert b"200 OK" in await accepted.reader.readuntil(b"\r\n\r\n")
+            for peer in (*peers, accepted):
                 peer.writer.close()
             await eventually(lambda server=server: not server.limits.protocols)
             assert not server.limits.by_address
 
 
-async def test_half_open_connections_release_their_slots(serving):
+async def test_half_open_connections_release_their_slots(start_server):
     """Hundreds of connections with half a request line are closed after the header timeout.
 
     Defects: S7
     """
-    async with serving(connections=500, connections_per_address=500) as server:
+    async with start_server(connections=500, connections_per_address=500) as server:
         peers = [await server.connect() for _ in range(300)]
         for peer in peers:
             await peer.send(b"GET / HT")
@@ -253,7 +253,7 @@ async def test_half_open_connections_release_their_slots(serving):
             peer.writer.close()
 
 
-async def test_chunk_extensions_and_trailers_are_limited_and_ignored(serving):
+async def test_chunk_extensions_and_trailers_are_limited_and_ignored(start_server):
     """Chunk framing is limited, and trailers are not treated as headers.
 
     Defects: S7
@@ -262,19 +262,19 @@ async def test_chunk_extensions_and_trailers_are_limited_and_ignored(serving):
         b"POST /auth/sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
         b"Transfer-Encoding: chunked\r\n\r\n"
     )
-    async with serving(body_wait=timedelta(seconds=PATIENCE_SECONDS)) as server:
+    async with start_server(body_wait=timedelta(seconds=LONG_SECONDS)) as server:
         for framing in (b"1;" + b"x" * 100_000, b"1\r\n{\r\n0\r\nX: " + b"x" * 100_000):
             peer = await server.connect()
             await peer.send(chunked)
-            for place in range(0, len(framing), 5_000):
-                await peer.send(framing[place : place + 5_000])
+            for start in range(0, len(framing), 5_000):
+                await peer.send(framing[start : start + 5_000])
                 await asyncio.sleep(0)
-            said = await peer.rest()
-            assert said == b"" or said.startswith((b"HTTP/1.1 431 ", b"HTTP/1.1 400 ")), said
+            response = await peer.read_all()
+            assert response == b"" or response.startswith((b"HTTP/1.1 431 ", b"HTTP/1.1 400 ")), response
 
 
 def test_an_ipv6_network_counts_as_one_client():
-    """Rate limits count an IPv6 /64 network as one client, wherever the address is part of the key.
+    """Rate limits count an IPv6 /64 network as one client if an address of it is a part of the key.
 
     Defects: S13
     """

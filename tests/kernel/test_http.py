@@ -1,4 +1,4 @@
-"""All operations: unusual paths, and clients that disconnect."""
+"""Paths with NUL characters, and clients that disconnect during a request."""
 
 import pytest
 import structlog
@@ -9,29 +9,29 @@ from postern.app import OPERATIONS
 @pytest.mark.parametrize("path", ["/assets/postern.css%00.txt", "/assets/%00", "/docs/assets/a%00b", "/%00"])
 async def test_a_path_with_nul_is_404(stranger, path):
     """Defects: S12"""
-    answer = await stranger.get(path)
-    assert answer.status_code == 404
-    assert answer.json()["code"] == "not_found"
+    response = await stranger.get(path)
+    assert response.status_code == 404
+    assert response.json()["code"] == "not_found"
 
 
 async def test_a_client_that_disconnects_during_its_body_causes_no_500(app, project):
-    """Every operation with a body, of which only half is sent.
+    """For every operation with a body, the client sends half of the body.
 
     Defects: S12
     """
-    concerned = [each for each in OPERATIONS if each.body is not None and "{project_id}" in each.path]
-    assert len(concerned) > 50
-    for each in concerned:
-        path = each.path.replace("{project_id}", project.id)
+    operations = [operation for operation in OPERATIONS if operation.body and "{project_id}" in operation.path]
+    assert len(operations) > 50
+    for operation in operations:
+        path = operation.path.replace("{project_id}", project.id)
         messages = [{"type": "http.request", "body": b'{"na', "more_body": True}, {"type": "http.disconnect"}]
 
         async def receive(messages=messages):
             return messages.pop(0)
 
-        sent = []
+        response_messages = []
 
-        async def send(message, sent=sent):
-            sent.append(message)
+        async def send(message, response_messages=response_messages):
+            response_messages.append(message)
 
         headers = [
             (b"host", b"postern.test"),
@@ -42,7 +42,7 @@ async def test_a_client_that_disconnects_during_its_body_causes_no_500(app, proj
             "type": "http",
             "asgi": {"version": "3.0"},
             "http_version": "1.1",
-            "method": each.method,
+            "method": operation.method,
             "path": path,
             "raw_path": path.encode(),
             "query_string": b"",
@@ -54,5 +54,5 @@ async def test_a_client_that_disconnects_during_its_body_causes_no_500(app, proj
         }
         with structlog.testing.capture_logs() as logs:
             await app(scope, receive, send)
-        assert not [line for line in logs if line["log_level"] in ("error", "critical")], (each.name, logs)
-        assert sent[0]["status"] < 500, each.name
+        assert not [line for line in logs if line["log_level"] in ("error", "critical")], (operation.name, logs)
+        assert response_messages[0]["status"] < 500, operation.name

@@ -1,4 +1,4 @@
-"""Migrations are applied once, in order, by one process at a time, and never change afterwards."""
+"""Migrations are applied once, in order, by one process at a time, and their files never change afterwards."""
 
 import os
 import threading
@@ -15,8 +15,8 @@ from postern.kernel.database import migrations
 from postern.kernel.database.migrations import MigrationError, migrate, pending
 from tests.schema import read_checksums
 
-FIRST = "create table shelves (id integer primary key);\ninsert into shelves values (1);\n"
-SECOND = "alter table shelves add column label text not null default '100% wood';\n"
+CREATE_SHELVES = "create table shelves (id integer primary key);\ninsert into shelves values (1);\n"
+ADD_LABELS = "alter table shelves add column label text not null default '100% wood';\n"
 
 
 @pytest.fixture
@@ -32,9 +32,9 @@ def url() -> Iterator[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Two migrations."""
-    (tmp_path / "0001_shelves.sql").write_text(FIRST)
-    (tmp_path / "0002_labels.sql").write_text(SECOND)
+    """A folder with two migrations."""
+    (tmp_path / "0001_shelves.sql").write_text(CREATE_SHELVES)
+    (tmp_path / "0002_labels.sql").write_text(ADD_LABELS)
     (tmp_path / "README.md").write_text("Not a migration.")
     return tmp_path
 
@@ -66,18 +66,18 @@ async def test_pending_lists_missing_migrations(url: str, folder: Path) -> None:
 
 def test_a_changed_migration_is_rejected(url: str, folder: Path) -> None:
     migrate(url, folder=folder)
-    (folder / "0001_shelves.sql").write_text(FIRST + "-- A later thought.\n")
+    (folder / "0001_shelves.sql").write_text(CREATE_SHELVES + "-- A later comment.\n")
     (folder / "0003_more.sql").write_text("insert into shelves values (2)")
     with pytest.raises(MigrationError, match=r"0001_shelves has changed.*into a new one"):
         migrate(url, folder=folder)
-    assert query(url, "select count(*) from shelves") == [(1,)], "Nothing is applied on a doubtful history."
+    assert query(url, "select count(*) from shelves") == [(1,)], "a migration after the changed one was applied"
 
 
 def test_a_failed_migration_changes_nothing(url: str, folder: Path) -> None:
-    (folder / "0003_broken.sql").write_text("create table halves ();\ninsert into shelves\nvalues (nonsense);\n")
+    (folder / "0003_broken.sql").write_text("create table partial ();\ninsert into shelves\nvalues (nonsense);\n")
     with pytest.raises(MigrationError, match=r"0003_broken \(line 3\).*nonsense"):
         migrate(url, folder=folder)
-    assert query(url, "select to_regclass('halves') is null, max(number) from schema_migrations") == [(True, 2)]
+    assert query(url, "select to_regclass('partial') is null, max(number) from schema_migrations") == [(True, 2)]
 
 
 def test_concurrent_runs_apply_each_migration_once(url: str, folder: Path) -> None:
@@ -93,20 +93,20 @@ def test_an_older_release_accepts_a_newer_schema(url: str, folder: Path) -> None
     assert migrate(url, folder=folder) == []
 
 
-def test_a_migration_waits_for_a_locked_table_without_blocking_others(
+def test_a_migration_is_retried_while_a_table_is_locked(
     url: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrations, "LOCK_TIMEOUT", "50ms")
     monkeypatch.setattr(migrations, "TRIES", 100)
     (folder / "0002_labels.sql").unlink()
     migrate(url, folder=folder)
-    (folder / "0002_labels.sql").write_text(SECOND)
+    (folder / "0002_labels.sql").write_text(ADD_LABELS)
     with psycopg.connect(url) as reader:
         reader.execute("select 1 from shelves")
-        release = threading.Timer(0.4, reader.rollback)
-        release.start()
+        release_lock = threading.Timer(0.4, reader.rollback)
+        release_lock.start()
         assert migrate(url, folder=folder) == ["0002_labels"]
-        release.join()
+        release_lock.join()
 
 
 def test_a_migration_fails_if_a_table_stays_locked(url: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +114,7 @@ def test_a_migration_fails_if_a_table_stays_locked(url: str, folder: Path, monke
     monkeypatch.setattr(migrations, "TRIES", 2)
     (folder / "0002_labels.sql").unlink()
     migrate(url, folder=folder)
-    (folder / "0002_labels.sql").write_text(SECOND)
+    (folder / "0002_labels.sql").write_text(ADD_LABELS)
     with psycopg.connect(url) as reader:
         reader.execute("select 1 from shelves")
         with pytest.raises(MigrationError, match="0002_labels: a table it needs stayed locked"):
@@ -134,23 +134,23 @@ def test_migration_numbers_are_unique(folder: Path) -> None:
         migrations.migrations(folder)
 
 
-@pytest.mark.parametrize(("version", "served"), [(140012, False), (150000, True), (180006, True)])
-def test_an_old_postgresql_is_rejected(version: int, served: bool) -> None:
-    if served:
+@pytest.mark.parametrize(("version", "is_supported"), [(140012, False), (150000, True), (180006, True)])
+def test_an_old_postgresql_is_rejected(version: int, is_supported: bool) -> None:
+    if is_supported:
         migrations.check_server(version)
     else:
         with pytest.raises(MigrationError, match="is PostgreSQL 14; Postern needs 15 or newer"):
             migrations.check_server(version)
 
 
-REPLACED = [
+REPLACED_NUMBERS = [
     *(*range(1, 16), 25, 30, 31, 32, 35, 36, 37, 38, 40, 41, 45, 46, 47, 48, 55, 60, 61, 62, 63, 64, 65, 67, 68),
     *(70, 71, 72, 75, 76, 77, 80, 81),
 ]
 
 
 def record_as_applied(url: str, numbers: list[int]) -> None:
-    """Make the database look like one that older migrations created."""
+    """Replace the recorded migrations by old ones with these numbers."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("delete from schema_migrations")
         for number in numbers:
@@ -158,17 +158,17 @@ def record_as_applied(url: str, numbers: list[int]) -> None:
 
 
 def test_a_database_with_all_replaced_migrations_adopts_the_baseline(url: str) -> None:
-    first, *later = migrate(url)
-    assert first == "0100_baseline"
-    record_as_applied(url, REPLACED)
-    assert migrate(url) == later
+    baseline, *later_migrations = migrate(url)
+    assert baseline == "0100_baseline"
+    record_as_applied(url, REPLACED_NUMBERS)
+    assert migrate(url) == later_migrations
     assert query(url, "select name from schema_migrations where number = 100") == [("0100_baseline",)]
     assert migrate(url) == []
 
 
 def test_a_database_with_some_replaced_migrations_is_refused(url: str) -> None:
     migrate(url)
-    for numbers in ([*REPLACED[:-1]], [1, 2]):
+    for numbers in (REPLACED_NUMBERS[:-1], [1, 2]):
         record_as_applied(url, numbers)
         with pytest.raises(MigrationError, match=rf"with {len(numbers)} of its 46 migrations.*up to 0081 first"):
             migrate(url)
@@ -179,9 +179,9 @@ def test_the_first_migration_is_the_baseline() -> None:
     assert migrations.migrations()[0].number == migrations.BASELINE
 
 
-def test_no_migration_changes() -> None:
+def test_no_migration_has_changed() -> None:
     recorded = read_checksums()
-    present = {migration.name: migration.checksum for migration in migrations.migrations()}
-    changed = sorted(name for name in recorded if present.get(name) != recorded[name])
-    assert not changed, f"{changed} changed or removed: migrations are frozen, put the change into a new one."
-    assert set(present) == set(recorded), "Run script/schema: it adds new migrations to migrations/CHECKSUMS."
+    current = {migration.name: migration.checksum for migration in migrations.migrations()}
+    changed = sorted(name for name in recorded if current.get(name) != recorded[name])
+    assert not changed, f"{changed} changed or removed: restore the files and put the change into a new migration."
+    assert set(current) == set(recorded), "Run script/schema: it adds new migrations to migrations/CHECKSUMS."

@@ -19,12 +19,13 @@ from tests.peers.http_receiver import Reply, http_receiver
 from tests.peers.ports import reserved_port
 
 LOOPBACK = read_networks("127.0.0.0/8, ::1/128")
-SHORT = timedelta(milliseconds=300)
-PATIENT = {"total": timedelta(minutes=2), "connect": timedelta(minutes=2)}
-"""For what arrives: how busy the machine is must not decide."""
+SHORT_TIMEOUT = timedelta(milliseconds=300)
+LONG_TIMEOUTS = {"total": timedelta(minutes=2), "connect": timedelta(minutes=2)}
+"""For requests that must succeed, also on a busy machine."""
 
 
 async def to_loopback(name):
+    """A lookup that returns a loopback address for every name."""
     return ["127.0.0.1"]
 
 
@@ -36,19 +37,19 @@ async def receiver():
 
 @pytest.fixture
 async def client():
-    outbound = Outbound(to_loopback, allowed=LOOPBACK, **PATIENT)
+    outbound = Outbound(to_loopback, allowed=LOOPBACK, **LONG_TIMEOUTS)
     yield outbound
     await outbound.close()
 
 
 async def test_a_request_is_sent_unchanged(client, receiver):
     receiver.script("/hook", Reply(status=202, headers={"Retry-After": "7", "X-Secret": "s"}, body=b"thanks"))
-    answer = await client.post(
+    response = await client.post(
         f"http://hooks.example:{receiver.port}/hook?a=1", b"\x00body", headers={"webhook-id": "1"}
     )
-    assert isinstance(answer, OutboundResponse)
-    assert (answer.status, answer.ok, answer.body, answer.complete) == (202, True, b"thanks", True)
-    assert answer.headers == {"retry-after": "7"}
+    assert isinstance(response, OutboundResponse)
+    assert (response.status, response.ok, response.body, response.complete) == (202, True, b"thanks", True)
+    assert response.headers == {"retry-after": "7"}
     (request,) = receiver.requests
     assert (request.method, request.target, request.body) == ("POST", "/hook?a=1", b"\x00body")
     assert request.headers == {
@@ -73,7 +74,7 @@ async def test_reserved_addresses_are_never_connected_to(text, monkeypatch):
         return ["8.8.8.8", text]
 
     async def connect(*_, **__):
-        raise AssertionError("It connected.")
+        raise AssertionError("a connection was opened")
 
     monkeypatch.setattr(asyncio.get_running_loop(), "create_connection", connect)
     outbound = Outbound(lookup)
@@ -92,18 +93,18 @@ async def test_loopback_is_rejected_unless_allowed(host, receiver):
 
 
 async def test_localhost_is_reachable_when_allowed(client, receiver):
-    answer = await client.get(f"http://localhost:{receiver.port}/")
-    assert isinstance(answer, OutboundResponse)
+    response = await client.get(f"http://localhost:{receiver.port}/")
+    assert isinstance(response, OutboundResponse)
 
 
 async def test_dns_rebinding_does_not_reach_private_addresses(receiver):
     """DNS rebinding: the first lookup returns a public address, the second that of the cloud metadata service."""
-    answers = [["127.0.0.1"], ["169.254.169.254"], ["127.0.0.1", "169.254.169.254"], ["127.0.0.1"]]
+    lookups = [["127.0.0.1"], ["169.254.169.254"], ["127.0.0.1", "169.254.169.254"], ["127.0.0.1"]]
 
     async def lookup(name):
-        return answers.pop(0)
+        return lookups.pop(0)
 
-    outbound = Outbound(lookup, allowed=LOOPBACK, **PATIENT)
+    outbound = Outbound(lookup, allowed=LOOPBACK, **LONG_TIMEOUTS)
     outcomes = [await outbound.get(f"http://rebind.example:{receiver.port}/") for _ in range(4)]
     await outbound.close()
     assert [type(outcome) for outcome in outcomes] == [
@@ -118,7 +119,7 @@ async def test_dns_rebinding_does_not_reach_private_addresses(receiver):
 async def test_every_address_in_a_dns_response_is_checked(receiver):
     async with dns_zone("hook.example. A 127.0.0.1\nbad.example. A 127.0.0.1\nbad.example. A 10.0.0.1") as zone:
         zone.servfail("broken.example")
-        outbound = Outbound(patient(zone).addresses, allowed=LOOPBACK, **PATIENT)
+        outbound = Outbound(patient(zone).addresses, allowed=LOOPBACK, **LONG_TIMEOUTS)
         assert isinstance(await outbound.get(f"http://hook.example:{receiver.port}/"), OutboundResponse)
         assert isinstance(await outbound.get(f"http://bad.example:{receiver.port}/"), OutboundRefused)
         for name in ("broken.example", "absent.example"):
@@ -130,9 +131,9 @@ async def test_every_address_in_a_dns_response_is_checked(receiver):
 
 async def test_redirects_are_not_followed(client, receiver):
     receiver.script("/", Reply(status=302, headers={"Location": "http://169.254.169.254/latest/meta-data/"}))
-    answer = await client.get(f"http://hooks.example:{receiver.port}/")
-    assert isinstance(answer, OutboundResponse)
-    assert (answer.status, answer.ok) == (302, False)
+    response = await client.get(f"http://hooks.example:{receiver.port}/")
+    assert isinstance(response, OutboundResponse)
+    assert (response.status, response.ok) == (302, False)
     assert len(receiver.requests) == 1
 
 
@@ -145,17 +146,17 @@ async def test_proxy_environment_variables_are_ignored(client, receiver, monkeyp
 async def test_a_large_response_is_truncated(client, receiver):
     url = f"http://hooks.example:{receiver.port}/"
     receiver.script("/", Reply(body=b"x" * 10_000_000))
-    answer = await client.get(url)
-    assert isinstance(answer, OutboundResponse)
-    assert (answer.status, answer.body, answer.complete) == (200, b"x" * 4_096, False)
+    response = await client.get(url)
+    assert isinstance(response, OutboundResponse)
+    assert (response.status, response.body, response.complete) == (200, b"x" * 4_096, False)
     receiver.script("/", Reply(body=b"y" * 5_000))
-    answer = await client.get(url)
-    assert isinstance(answer, OutboundResponse)
-    assert (len(answer.body), answer.complete) == (4_096, False)
-    answer = await client.get(url, keep=5_000)
-    assert isinstance(answer, OutboundResponse)
-    assert (len(answer.body), answer.complete) == (5_000, True)
-    assert receiver.connections == 2, "a moderate surplus is drained, so that the connection can be kept"
+    response = await client.get(url)
+    assert isinstance(response, OutboundResponse)
+    assert (len(response.body), response.complete) == (4_096, False)
+    response = await client.get(url, keep=5_000)
+    assert isinstance(response, OutboundResponse)
+    assert (len(response.body), response.complete) == (5_000, True)
+    assert receiver.connections == 2, "the connection is reused after a body that is only somewhat too large"
 
 
 @pytest.mark.parametrize(
@@ -182,37 +183,37 @@ async def test_a_malformed_response_fails(client, receiver, raw):
 
 async def test_interim_responses_are_skipped(client, receiver):
     receiver.script("/", Reply(raw=b"HTTP/1.1 103 Early Hints\r\nRetry-After: 9\r\n\r\n" + Reply().wire()))
-    answer = await client.get(f"http://hooks.example:{receiver.port}/")
-    assert isinstance(answer, OutboundResponse)
-    assert (answer.status, answer.headers, answer.body) == (200, {}, b"ok")
+    response = await client.get(f"http://hooks.example:{receiver.port}/")
+    assert isinstance(response, OutboundResponse)
+    assert (response.status, response.headers, response.body) == (200, {}, b"ok")
 
 
 async def test_an_unsolicited_response_is_not_used_for_the_next_request(client, receiver):
-    receiver.script("/", Reply(raw=Reply(body=b"mine").wire() + Reply(status=500, body=b"planted").wire()))
+    receiver.script("/", Reply(raw=Reply(body=b"expected").wire() + Reply(status=500, body=b"unsolicited").wire()))
     url = f"http://hooks.example:{receiver.port}/"
     for _ in range(2):
-        answer = await client.get(url)
-        assert isinstance(answer, OutboundResponse)
-        assert (answer.status, answer.body) == (200, b"mine")
+        response = await client.get(url)
+        assert isinstance(response, OutboundResponse)
+        assert (response.status, response.body) == (200, b"expected")
     assert receiver.connections == 2
 
 
 @pytest.mark.parametrize(
     "path",
     ["/?mode=silent", "/?drip=1", "/?delay=5", "/?size=100000&drip=10"],
-    ids=["silence", "slow-loris-head", "late", "slow-loris-body"],
+    ids=["no-response", "slow-head", "late-response", "slow-body"],
 )
 async def test_requests_time_out(receiver, path):
     url = f"http://hooks.example:{receiver.port}"
-    outbound = Outbound(to_loopback, allowed=LOOPBACK, **PATIENT)
-    assert isinstance(await outbound.get(f"{url}/"), OutboundResponse), "now there is a connection, whatever it took"
+    outbound = Outbound(to_loopback, allowed=LOOPBACK, **LONG_TIMEOUTS)
+    assert isinstance(await outbound.get(f"{url}/"), OutboundResponse), "opens the connection without a short timeout"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(outbound, "_total", SHORT.total_seconds())
+        patch.setattr(outbound, "_total", SHORT_TIMEOUT.total_seconds())
         failed = await outbound.get(f"{url}{path}")
     assert isinstance(failed, OutboundFailed)
     assert failed.kind == "timeout"
-    answer = await outbound.get(f"{url}/")
-    assert isinstance(answer, OutboundResponse), "the slow one took nothing with it"
+    response = await outbound.get(f"{url}/")
+    assert isinstance(response, OutboundResponse), "the timeout affected a later request"
     assert receiver.connections == 2
     await outbound.close()
 
@@ -222,7 +223,7 @@ async def test_a_name_server_that_does_not_respond_times_out():
         await asyncio.sleep(60)
         raise AssertionError
 
-    failed = await Outbound(lookup, connect=SHORT).get("http://hooks.example/")
+    failed = await Outbound(lookup, connect=SHORT_TIMEOUT).get("http://hooks.example/")
     assert isinstance(failed, OutboundFailed)
     assert failed.kind == "dns"
 
@@ -230,16 +231,16 @@ async def test_a_name_server_that_does_not_respond_times_out():
 async def test_an_address_that_does_not_respond_times_out():
     listener = await asyncio.get_running_loop().create_server(asyncio.Protocol, "127.0.0.1", 0)
     port = listener.sockets[0].getsockname()[1]
-    outbound = Outbound(to_loopback, allowed=LOOPBACK, connect=SHORT)
+    outbound = Outbound(to_loopback, allowed=LOOPBACK, connect=SHORT_TIMEOUT)
     failed = await outbound.get(f"https://hooks.example:{port}/")
     assert isinstance(failed, OutboundFailed)
-    assert failed.kind == "connect", "TLS is part of connecting"
+    assert failed.kind == "connect", "the TLS handshake counts as connecting"
     listener.close()
 
 
 async def test_a_closed_port_fails_to_connect(client):
-    with reserved_port() as held:
-        failed = await client.get(f"http://hooks.example:{held.getsockname()[1]}/")
+    with reserved_port() as closed_socket:
+        failed = await client.get(f"http://hooks.example:{closed_socket.getsockname()[1]}/")
     assert isinstance(failed, OutboundFailed)
     assert failed.kind == "connect"
 
@@ -275,11 +276,12 @@ async def test_concurrent_requests_all_succeed(client, receiver):
     assert sorted(int(request.body) for request in receiver.requests) == list(range(200))
 
 
-def certificate(name):
+def create_certificate(name):
+    """A self-signed certificate and its key, in PEM."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
-    made = (
+    certificate = (
         x509.CertificateBuilder()
         .subject_name(subject)
         .issuer_name(subject)
@@ -292,31 +294,30 @@ def certificate(name):
         .sign(key, hashes.SHA256())
     )
     pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    return made.public_bytes(serialization.Encoding.PEM), pem
+    return certificate.public_bytes(serialization.Encoding.PEM), pem
 
 
 async def test_tls_sends_sni_and_verifies_the_host(tmp_path):
-    (tmp_path / "cert.pem").write_bytes(certificate("hooks.example")[0])
-    cert, key = certificate("hooks.example")
+    cert, key = create_certificate("hooks.example")
     (tmp_path / "cert.pem").write_bytes(cert)
     (tmp_path / "key.pem").write_bytes(key)
-    theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    theirs.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
-    asked = []
-    theirs.sni_callback = lambda _socket, name, _context: asked.append(name)
-    ours = default_tls()
-    ours.load_verify_locations(tmp_path / "cert.pem")
-    async with http_receiver(tls=theirs) as receiver:
-        trusting = Outbound(to_loopback, allowed=LOOPBACK, tls=ours, **PATIENT)
+    server_tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server_tls.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
+    server_names = []
+    server_tls.sni_callback = lambda _socket, name, _context: server_names.append(name)
+    client_tls = default_tls()
+    client_tls.load_verify_locations(tmp_path / "cert.pem")
+    async with http_receiver(tls=server_tls) as receiver:
+        trusting_client = Outbound(to_loopback, allowed=LOOPBACK, tls=client_tls, **LONG_TIMEOUTS)
         for _ in range(2):
-            assert isinstance(await trusting.get(f"https://hooks.example:{receiver.port}/"), OutboundResponse)
-        assert (asked, receiver.connections) == (["hooks.example"], 1)
+            assert isinstance(await trusting_client.get(f"https://hooks.example:{receiver.port}/"), OutboundResponse)
+        assert (server_names, receiver.connections) == (["hooks.example"], 1)
         for outbound, host in (
-            (trusting, "other.example"),
-            (Outbound(to_loopback, allowed=LOOPBACK, **PATIENT), "hooks.example"),
+            (trusting_client, "other.example"),
+            (Outbound(to_loopback, allowed=LOOPBACK, **LONG_TIMEOUTS), "hooks.example"),
         ):
             failed = await outbound.get(f"https://{host}:{receiver.port}/")
             assert isinstance(failed, OutboundFailed)
             assert failed.kind == "tls"
         assert len(receiver.requests) == 2
-        await trusting.close()
+        await trusting_client.close()

@@ -11,76 +11,76 @@ from postern.platform.webhooks.work import WORK
 from tests.workers import at_work
 
 
-async def test_a_share_limits_the_connections_of_its_work(world):
+async def test_a_semaphore_limits_the_connections_of_a_block(world):
     """Defects: S11"""
-    share, most, now = asyncio.Semaphore(2), 0, 0
+    semaphore, maximum, current = asyncio.Semaphore(2), 0, 0
 
-    async def busy():
-        nonlocal most, now
+    async def use_connection():
+        nonlocal maximum, current
         async with world.db.transaction() as tx:
-            now += 1
-            most = max(most, now)
+            current += 1
+            maximum = max(maximum, current)
             async with tx.connection() as connection:
                 await connection.execute("select pg_sleep(0.01)")
-            now -= 1
+            current -= 1
 
-    with limit_connections(share):
-        tasks = [asyncio.ensure_future(busy()) for _ in range(20)]
+    with limit_connections(semaphore):
+        tasks = [asyncio.ensure_future(use_connection()) for _ in range(20)]
     await asyncio.gather(*tasks)
-    assert most == 2
+    assert maximum == 2
 
 
-async def test_event_streams_of_one_project_leave_connections_to_others(project, world):
+async def test_webhook_deliveries_of_one_project_leave_connections_to_others(project, world):
     """Defects: S11"""
-    webhooks = WORK[0]
-    hooks = [{"url": f"https://example.com/{number}", "events": ["custom.*"]} for number in range(30)]
-    for hook in hooks:
-        assert (await project.client.post("/webhooks", hook)).status_code == 201
-    most = now = 0
-    done = asyncio.Event()
+    webhooks = WORK[0]  # The delivery of events, with one lane for each webhook of a project.
+    for number in range(30):
+        webhook = {"url": f"https://example.com/{number}", "events": ["custom.*"]}
+        assert (await project.client.post("/webhooks", webhook)).status_code == 201
+    maximum = current = 0
+    first_call_ended = asyncio.Event()
 
-    async def hold(world, jobs):
-        nonlocal most, now
+    async def hold_connection(world, jobs):
+        nonlocal maximum, current
         async with world.db.connection() as connection:
-            now += 1
-            most = max(most, now)
+            current += 1
+            maximum = max(maximum, current)
             await connection.execute("select pg_sleep(0.05)")
-            now -= 1
-        done.set()
+            current -= 1
+        first_call_ended.set()
 
-    assert (await project.client.post("/events", {"name": "tried", "data": {}})).status_code < 300
-    async with at_work(world, [replace(webhooks, do=hold, lease=timedelta(minutes=5))]):
-        await asyncio.wait_for(done.wait(), 60)
+    assert (await project.client.post("/events", {"name": "order.paid", "data": {}})).status_code < 300
+    async with at_work(world, [replace(webhooks, do=hold_connection, lease=timedelta(minutes=5))]):
+        await asyncio.wait_for(first_call_ended.wait(), 60)
         await asyncio.sleep(1)
-    assert 0 < most <= world.db.size // 4
+    assert 0 < maximum <= world.db.size // 4
 
 
-async def test_a_second_connection_is_refused_while_one_is_held(world):
+async def test_a_task_that_holds_a_connection_cannot_get_a_second_one(world):
     """Otherwise a pool of n connections would deadlock with n callers that each wait for a second one."""
 
-    async def ask():
+    async def get_connection():
         async with world.db.connection():
             pass
 
     async with world.db.transaction() as tx:
         with pytest.raises(SecondConnection):
-            await ask()
+            await get_connection()
         with pytest.raises(SecondConnection):
-            await asyncio.gather(ask())
+            await asyncio.gather(get_connection())
         async with tx.connection():
             pass
-    await ask()
+    await get_connection()
 
 
 async def test_a_task_that_outlives_the_transaction_can_get_a_connection(world):
     ended = asyncio.Event()
 
-    async def ask():
+    async def get_connection_after_the_transaction():
         await ended.wait()
         async with world.db.connection():
             return True
 
     async with world.db.transaction():
-        later = asyncio.create_task(ask())
+        task = asyncio.create_task(get_connection_after_the_transaction())
     ended.set()
-    assert await later
+    assert await task

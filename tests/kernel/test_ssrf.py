@@ -18,11 +18,11 @@ from postern.kernel.outbound.ssrf import (
 )
 
 
-def words(text):
+def split(text):
     return text.split()
 
 
-SPECIAL = words("""
+SPECIAL = split("""
     0.0.0.0 0.1.2.3 10.0.0.1 10.255.255.255 100.64.0.1 100.127.255.254 100.100.100.200 127.0.0.1
     127.255.255.254 168.63.129.16 169.254.0.1 169.254.169.254 172.16.0.1 172.31.255.255 192.0.0.1
     192.0.0.9 192.0.0.170 192.0.0.192 192.0.2.1 192.31.196.1 192.52.193.1 192.88.99.1 192.168.0.1
@@ -35,7 +35,7 @@ SPECIAL = words("""
     2620:4f:8000::1 3fff::1 3fff:fff::1 4000::1 5f00::1 8000::1 fc00::1 fd00:ec2::254 fdff::1
     fe80::1 febf::1 fec0::1 feff::1 ff02::1 ff0e::1
 """)
-ORDINARY = words("""
+PUBLIC = split("""
     1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0
     168.63.129.15 169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 191.255.255.255 192.0.1.1
     192.0.3.1 192.88.98.1 192.167.255.255 192.169.0.0 198.17.255.255 198.20.0.0 203.0.112.1
@@ -53,7 +53,7 @@ def test_reserved_addresses_are_rejected(text):
         permitted(["8.8.8.8", text, "2606:4700:4700::1111"], [])
 
 
-@pytest.mark.parametrize("text", ORDINARY)
+@pytest.mark.parametrize("text", PUBLIC)
 def test_public_addresses_are_allowed(text):
     assert not is_special(ip_address(text))
     assert len(permitted([text], [])) == 1
@@ -64,17 +64,17 @@ def test_an_ipv4_mapped_address_is_treated_as_ipv4():
 
 
 def test_networks_can_be_allowed_individually():
-    opened = read_networks("127.0.0.0/8, fd00::/8")
-    assert permitted(["127.0.0.1", "::ffff:127.0.0.2", "fd00::1"], opened)
+    allowed = read_networks("127.0.0.0/8, fd00::/8")
+    assert permitted(["127.0.0.1", "::ffff:127.0.0.2", "fd00::1"], allowed)
     for text in ("10.0.0.1", "::1", "64:ff9b::7f00:1"):
         with pytest.raises(AddressRefused):
-            permitted([text], opened)
+            permitted([text], allowed)
     with pytest.raises(ValueError):
         read_networks("127.0.0.1/8")
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "reason"),
     [
         ("http://127.1/", "four decimal"),
         ("http://2130706433/", "four decimal"),
@@ -125,8 +125,8 @@ def test_networks_can_be_allowed_individually():
         ("http://example.com/" + "x" * 2_048, "characters"),
     ],
 )
-def test_unusual_address_notations_are_rejected(url, said):
-    with pytest.raises(AddressRefused, match=said):
+def test_unusual_address_notations_are_rejected(url, reason):
+    with pytest.raises(AddressRefused, match=reason):
         read_target(url)
 
 
@@ -147,7 +147,7 @@ def test_unusual_address_notations_are_rejected(url, said):
         ("http://example.com/a@b:c", False, "example.com", 80, "/a@b:c", "example.com"),
     ],
 )
-def test_addresses_are_parsed_consistently(url, secure, host, port, path, authority):
+def test_urls_are_parsed_and_normalized(url, secure, host, port, path, authority):
     target = read_target(url)
     assert (target.secure, target.host, target.port, target.path) == (secure, host, port, path)
     assert authority is None or target.authority == authority
@@ -165,31 +165,31 @@ def test_any_text_is_parsed_or_rejected(text, start):
     assert target.literal is None or target.host == str(target.literal)
 
 
-async def test_concurrent_lookups_of_a_name_are_one_query():
-    asked = []
+async def test_concurrent_lookups_of_a_name_share_one_query():
+    queries = []
 
     async def lookup(name):
-        asked.append(name)
+        queries.append(name)
         await asyncio.sleep(0)
         if name == "gone":
             raise OSError("no such name")
         return ["8.8.8.8"]
 
-    remembered = CachedLookup(lookup)
-    assert await asyncio.gather(*[remembered("a") for _ in range(5)]) == [["8.8.8.8"]] * 5
-    assert asked == ["a"]
+    cached_lookup = CachedLookup(lookup)
+    assert await asyncio.gather(*[cached_lookup("a") for _ in range(5)]) == [["8.8.8.8"]] * 5
+    assert queries == ["a"]
     for _ in range(2):
         with pytest.raises(OSError, match="no such name"):
-            await remembered("gone")
-    assert asked == ["a", "gone", "gone"], "failures are not remembered"
-    forgetful = CachedLookup(lookup, seconds=0)
-    await forgetful("a")
-    await forgetful("a")
-    assert asked[3:] == ["a", "a"]
+            await cached_lookup("gone")
+    assert queries == ["a", "gone", "gone"], "a failure was cached"
+    uncached_lookup = CachedLookup(lookup, seconds=0)
+    await uncached_lookup("a")
+    await uncached_lookup("a")
+    assert queries[3:] == ["a", "a"]
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST.", "app.localhost", "127.0.0.1", "[::1]", "10.0.0.1"])
-def test_urls_with_private_addresses_are_rejected_when_configured(host):
+def test_a_url_with_a_private_address_cannot_be_configured(host):
     with pytest.raises(AddressRefused):
         check_target(f"http://{host}/", ())
     check_target("https://example.com/", ())

@@ -1,4 +1,4 @@
-"""Statements with the fields of a Struct as parameters."""
+"""Statements with the fields of a Struct as parameters, and the checks of a statement's parameters at import."""
 
 from typing import Any, Literal
 
@@ -24,7 +24,8 @@ class Thing(Record):
 
 
 @pytest.fixture(autouse=True)
-def unregistered():
+def remove_statements():
+    """Removes the statements of a test from STATEMENTS, which another test checks against the schema."""
     before = len(STATEMENTS)
     yield
     del STATEMENTS[before:]
@@ -35,14 +36,14 @@ async def test_struct_fields_become_parameters(database_url):
         select %(name)s::text as name, %(kind)s::text as kind, %(tags)s::text[] as tags, %(parts)s::jsonb as parts,
                %(about)s::jsonb as about, %(extra)s::jsonb as extra, %(more)s::text as unused
     """)
-    async def echo_more(db: Queries, thing: Thing, *, more: str) -> Thing: ...
+    async def echo(db: Queries, thing: Thing, *, more: str) -> Thing: ...
 
     thing = Thing(name="x", tags=["a", "b"], parts=[Part(color="red", sizes=[1])], about={"k": [1]}, extra=[1, 2])
     async with open_database(database_url, size=1) as db:
-        assert await echo_more(db, thing, more="m") == Thing(
+        assert await echo(db, thing, more="m") == Thing(
             name="x", tags=["a", "b"], parts=thing.parts, about={"k": [1]}, extra=[1, 2], unused="m"
         )
-        assert (await echo_more(db, Thing(name="y"), more="")).tags is None
+        assert (await echo(db, Thing(name="y"), more="")).tags is None
 
 
 async def test_a_list_of_structs_becomes_one_array_per_field(database_url):
@@ -76,7 +77,7 @@ def test_mismatched_parameter_names_fail_at_import():
     with pytest.raises(TypeError, match="two values for \\['name'\\]"):
 
         @statement("select %(name)s::text")
-        async def twice(db: Queries, thing: Thing, *, name: str) -> None: ...
+        async def two_parameters_with_one_name(db: Queries, thing: Thing, *, name: str) -> None: ...
 
     with pytest.raises(TypeError, match="neither keyword-only nor a Struct"):
 
@@ -86,7 +87,7 @@ def test_mismatched_parameter_names_fail_at_import():
     with pytest.raises(TypeError, match="does not insert \\['about', 'extra', 'kind', 'parts', 'tags', 'unused'\\]"):
 
         @statement("insert into things (name) values (%(name)s)")
-        async def forgotten(db: Queries, thing: Thing) -> None: ...
+        async def insert_without_some_fields(db: Queries, thing: Thing) -> None: ...
 
 
 async def test_an_insert_takes_a_struct_as_a_whole(database_url):

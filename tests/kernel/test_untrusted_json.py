@@ -57,7 +57,7 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-def test_other_documents_are_parsed_like_json(value):
+def test_other_documents_are_parsed_like_the_standard_library_does(value):
     assert read_untrusted_json(json.dumps(value).encode()) == json.loads(json.dumps(value))
 
 
@@ -68,7 +68,7 @@ def test_any_bytes_are_parsed_or_rejected(document):
 
 
 def nested(depth: int, inner: str = "") -> str:
-    """A JSON list with lists inside each other, `depth` in all."""
+    """`depth` JSON lists, each inside the previous one; the innermost contains `inner`."""
     return "[" * depth + inner + "]" * depth
 
 
@@ -76,34 +76,34 @@ def nested(depth: int, inner: str = "") -> str:
 async def test_the_nesting_limit_applies_to_every_stored_body(project, path):
     """Without the limit, bodies were accepted up to about 960 levels, and deeper ones caused a 500."""
     field = "attributes" if path == "/contacts" else "metadata"
-    levels = JSON_DEPTH_LIMIT - 2  # The body and the field are objects.
-    for number, more in enumerate((0, 1, 300, 900, 970, 5_000)):
-        body = f'{{"{field}": {{"a": {nested(levels + more)}}}, '
-        rest = '"name": "Acme"}' if "b2b" in path else f'"email": "deep{number}@example.com"}}'
-        answer = await project.client.post(path, content=body + rest, headers={"content-type": "application/json"})
-        if more:
-            assert (answer.status_code, answer.json()["code"]) == (400, "body_invalid"), more
-            assert "64" in answer.json()["detail"]
+    max_depth = JSON_DEPTH_LIMIT - 2  # The body and the field are objects.
+    for number, excess in enumerate((0, 1, 300, 900, 970, 5_000)):
+        start = f'{{"{field}": {{"a": {nested(max_depth + excess)}}}, '
+        end = '"name": "Acme"}' if "b2b" in path else f'"email": "deep{number}@example.com"}}'
+        response = await project.client.post(path, content=start + end, headers={"content-type": "application/json"})
+        if excess:
+            assert (response.status_code, response.json()["code"]) == (400, "body_invalid"), excess
+            assert "64" in response.json()["detail"]
         else:
-            assert answer.status_code == 201, answer.text
-            assert answer.json()[field]["a"] == json.loads(nested(levels))
+            assert response.status_code == 201, response.text
+            assert response.json()[field]["a"] == json.loads(nested(max_depth))
     exported = await project.developer.get("/account/export")
-    assert nested(levels) in exported.text
+    assert nested(max_depth) in exported.text
 
 
 async def test_the_nesting_limit_applies_to_cells_of_an_import(project, work_off):
-    """Otherwise one row could block its import forever."""
-    rows = [f'd{depth}@example.com,"{{""a"":{nested(depth)}}}",' for depth in (60, 64, 980)]
-    rows += [f"l{depth}@example.com,,{nested(depth)}" for depth in (64, 65, 980)]
+    """Without the limit, one row could block the whole import forever."""
+    rows = [f'object{depth}@example.com,"{{""a"":{nested(depth)}}}",' for depth in (60, 64, 980)]
+    rows += [f"list{depth}@example.com,,{nested(depth)}" for depth in (64, 65, 980)]
     file = "\n".join(["email,attributes,list", *rows])
-    types = "/contacts/import?attributeTypes=" + json.dumps({"list": "list"})
-    up = await project.client.post(types, content=file, headers={"content-type": "text/csv"})
-    assert up.status_code == 201, up.text
+    path = "/contacts/import?attributeTypes=" + json.dumps({"list": "list"})
+    response = await project.client.post(path, content=file, headers={"content-type": "text/csv"})
+    assert response.status_code == 201, response.text
     await work_off()
-    done = (await project.client.get(f"/contacts/imports/{up.json()['id']}")).json()
-    assert (done["status"], done["created"]) == ("COMPLETED", 2)
-    assert [error["line"] for error in done["errors"]] == [3, 4, 6, 7]
-    assert "nested deeper than 64" in done["errors"][0]["message"]
+    contact_import = (await project.client.get(f"/contacts/imports/{response.json()['id']}")).json()
+    assert (contact_import["status"], contact_import["created"]) == ("COMPLETED", 2)
+    assert [error["line"] for error in contact_import["errors"]] == [3, 4, 6, 7]
+    assert "nested deeper than 64" in contact_import["errors"][0]["message"]
 
 
 @given(st.recursive(st.text() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))

@@ -1,4 +1,4 @@
-"""An authenticator in software that verifies its user, and what a browser sends of it."""
+"""A software authenticator that can verify its user, and the JSON that a browser sends for its responses."""
 
 from hashlib import sha256
 from struct import pack
@@ -13,8 +13,8 @@ from webauthn.helpers import bytes_to_base64url
 
 ORIGIN = "http://127.0.0.1:8025"
 USER_PRESENT, USER_VERIFIED = 0x01, 0x04
-FLAGS_AT = 32
-"""Where the flags are in authenticator data (WebAuthn §6.1): after the hash of the relying party's id."""
+FLAGS_OFFSET = 32
+"""The offset of the flags in authenticator data (WebAuthn §6.1): after the hash of the relying party's id."""
 
 
 class Authenticator:
@@ -25,39 +25,41 @@ class Authenticator:
         self.flags = USER_PRESENT | (USER_VERIFIED if verifies_user else 0)
 
     def register(self, options: dict[str, Any], origin: str = ORIGIN) -> dict[str, Any]:
-        """The credential that `navigator.credentials.create` gives, as JSON."""
-        given = {**_with_bytes(options), "attestation": "none"}
-        made = self.device.create({"publicKey": given}, origin)
-        attestation = cbor.decode(made["response"]["attestationObject"])
+        """The credential that `navigator.credentials.create` returns for `options`, as JSON."""
+        creation_options = {**_decode_binary(options), "attestation": "none"}
+        credential = self.device.create({"publicKey": creation_options}, origin)
+        attestation = cbor.decode(credential["response"]["attestationObject"])
         data = bytearray(attestation["authData"])
-        data[FLAGS_AT] |= self.flags
-        made["response"]["attestationObject"] = cbor.encode({**attestation, "authData": bytes(data)})
-        return _as_json(made)
+        data[FLAGS_OFFSET] |= self.flags
+        credential["response"]["attestationObject"] = cbor.encode({**attestation, "authData": bytes(data)})
+        return _as_json(credential)
 
     def sign_in(self, options: dict[str, Any], origin: str = ORIGIN) -> dict[str, Any]:
-        """The credential that `navigator.credentials.get` gives, as JSON."""
-        made = self.device.get({"publicKey": _with_bytes(options)}, origin)
+        """The credential that `navigator.credentials.get` returns for `options`, as JSON."""
+        credential = self.device.get({"publicKey": _decode_binary(options)}, origin)
         data = sha256(self.device.rp_id.encode()).digest() + bytes([self.flags]) + pack(">I", self.device.sign_count)
-        signed = data + sha256(made["response"]["clientDataJSON"]).digest()
-        signature = self.device.private_key.sign(signed, ECDSA(SHA256()))
-        made["response"] |= {"authenticatorData": data, "signature": signature}
-        return _as_json(made)
+        signed_data = data + sha256(credential["response"]["clientDataJSON"]).digest()
+        signature = self.device.private_key.sign(signed_data, ECDSA(SHA256()))
+        credential["response"] |= {"authenticatorData": data, "signature": signature}
+        return _as_json(credential)
 
 
-def _with_bytes(options: dict[str, Any]) -> dict[str, Any]:
+def _decode_binary(options: dict[str, Any]) -> dict[str, Any]:
+    """The options with the challenge and the user's id as bytes instead of base64url."""
     options = {**options, "challenge": webauthn.base64url_to_bytes(options["challenge"])}
     if "user" in options:
         options["user"] = {**options["user"], "id": webauthn.base64url_to_bytes(options["user"]["id"])}
     return options
 
 
-def _as_json(made: dict[str, Any]) -> dict[str, Any]:
-    return {**_encoded(made), "id": _encoded(made["rawId"])}
+def _as_json(credential: dict[str, Any]) -> dict[str, Any]:
+    return {**_encode_binary(credential), "id": _encode_binary(credential["rawId"])}
 
 
-def _encoded(value: Any) -> Any:
+def _encode_binary(value: Any) -> Any:
+    """The value with all bytes as base64url."""
     if isinstance(value, bytes):
         return bytes_to_base64url(value)
     if isinstance(value, dict):
-        return {name: _encoded(each) for name, each in value.items()}
+        return {name: _encode_binary(item) for name, item in value.items()}
     return value

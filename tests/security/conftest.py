@@ -1,4 +1,4 @@
-"""Fixtures of tests that run over both kinds of people."""
+"""Fixtures of tests that run for a developer and for a customer."""
 
 import pytest
 
@@ -14,5 +14,5 @@ def house(project, stranger, work_off, world) -> House:
 
 @pytest.fixture(params=KINDS)
 async def person(request, house) -> Person:
-    """Somebody of each kind."""
+    """A developer or a customer: a test with this fixture runs once for each."""
     return await KINDS[request.param](house)

@@ -1,4 +1,4 @@
-"""The two kinds of people who sign in, as one table: tests of what they have in common run over both."""
+"""Developers and customers behind one interface, so that tests of their common behaviour run for both."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -16,41 +16,44 @@ from tests.platform.accounts.members import House
 
 @dataclass
 class Person:
-    """Somebody with a proven address and a password, and the operations of their kind.
+    """A developer or customer with a verified address and a password, and the operations of this kind of person.
 
-    Each operation answers with its HTTP response. What differs between the kinds in paths and fields stands here: for
-    another capability that both have, add a field here and a line to both functions of KINDS.
+    Each operation returns its HTTP response. The fields hide the different paths and JSON names of the two kinds. To
+    test another common operation, add a field here and set it in both functions of KINDS.
     """
 
     subject: Subject
     table: str
-    """Where the row with `password_hash` is."""
+    """The table that has the person's `password_hash`."""
     email: str
     password: str
-    policy: Any
-    """The module whose SESSIONS is the policy of this kind."""
+    sessions_module: Any
+    """The module whose constant SESSIONS is the SessionPolicy of this kind."""
     sign_in: Callable[..., Awaitable[Any]]
-    """By a password, and from the network `ip`."""
+    """Sign in with a password, from the address `ip`."""
     refresh: Callable[[str], Awaitable[Any]]
+    """Exchange a refresh token."""
     sessions: Callable[[str], Awaitable[Any]]
-    """The own sessions, by an access token."""
+    """List the own sessions with an access token."""
     end_session: Callable[[str, str], Awaitable[Any]]
-    """By an access token and the session's id."""
+    """Arguments: access token, id of the session to end."""
     end_others: Callable[[str], Awaitable[Any]]
+    """End all sessions except that of an access token."""
     change_password: Callable[[str, str, str], Awaitable[Any]]
-    """By an access token, the present password and the new one."""
-    at: Callable[[str], Client]
-    """The sign-in operations from the network `ip`, without a session."""
-    mine: Callable[[str], Client]
-    """The same with the access token of a session."""
+    """Arguments: access token, current password, new password."""
+    anonymous_client: Callable[[str], Client]
+    """A client for the sign-in operations from an IP address, without a session."""
+    session_client: Callable[[str], Client]
+    """Like `anonymous_client`, with the access token of a session."""
     enrol_path: str
-    """Where an authenticator app is set up, below `mine`."""
+    """The path at which `session_client` sets up an authenticator app."""
     codes_field: str
-    """Of the answer that shows recovery codes."""
-    proof: dict[str, str]
-    """What is sent to set up an authenticator app, and to begin to add a passkey."""
-    begin: Callable[[str], Awaitable[Callable[[str], Awaitable[Any]]]]
-    """Sign in with the password from the network `ip`; the result finishes that with a code of either kind."""
+    """The field of a response that has the recovery codes."""
+    confirmation: dict[str, str]
+    """The body that confirms who sets up an authenticator app or adds a passkey: the password, or nothing."""
+    begin_sign_in: Callable[[str], Awaitable[Callable[[str], Awaitable[Any]]]]
+    """Sign in with the password from an IP address; returns a function that finishes the sign-in with a TOTP or
+    recovery code."""
 
 
 async def make_developer(house: House) -> Person:
@@ -59,16 +62,16 @@ async def make_developer(house: House) -> Person:
     app, stranger = client.app, house.stranger
     email = (await client.get("/account")).json()["email"]
 
-    async def begin(ip: str) -> Callable[[str], Awaitable[Any]]:
-        at = Client(app, ip=ip)
-        return lambda code: at.post("/auth/sign-in", {"email": email, "password": PASSWORD, "code": code})
+    async def begin_sign_in(ip: str) -> Callable[[str], Awaitable[Any]]:
+        anonymous = Client(app, ip=ip)
+        return lambda code: anonymous.post("/auth/sign-in", {"email": email, "password": PASSWORD, "code": code})
 
     return Person(
         subject=Subject(project_id=NO_ID, id=UUID(developer_id)),
         table="developers",
         email=email,
         password=PASSWORD,
-        policy=developer_operations,
+        sessions_module=developer_operations,
         sign_in=lambda password, ip="127.0.0.1": Client(app, ip=ip).post(
             "/auth/sign-in", {"email": email, "password": password}
         ),
@@ -79,12 +82,12 @@ async def make_developer(house: House) -> Person:
         change_password=lambda access, old, new: Client(app, access).patch(
             "/account/password", {"currentPassword": old, "newPassword": new}
         ),
-        at=lambda ip: Client(app, None, "/auth", ip=ip),
-        mine=lambda ip: Client(app, client.token, "/auth", ip=ip),
+        anonymous_client=lambda ip: Client(app, None, "/auth", ip=ip),
+        session_client=lambda ip: Client(app, client.token, "/auth", ip=ip),
         enrol_path="/mfa/totp",
         codes_field="recoveryCodes",
-        proof={"password": PASSWORD},
-        begin=begin,
+        confirmation={"password": PASSWORD},
+        begin_sign_in=begin_sign_in,
     )
 
 
@@ -92,26 +95,26 @@ async def make_customer(house: House) -> Person:
     """A customer of a project."""
     email, project = new_address(), house.tenant
     body = {"email": email, "password": PASSWORD, "emailVerified": True}
-    made = await project.client.post("/customers", body)
-    assert made.status_code == 201, made.text
+    created = await project.client.post("/customers", body)
+    assert created.status_code == 201, created.text
 
     def auth(access: str | None = None, ip: str = "127.0.0.1") -> Client:
         return Client(house.stranger.app, access, f"/projects/{project.id}/auth", ip=ip)
 
     token = (await auth().post("/sign-in", {"email": email, "password": PASSWORD})).json()["accessToken"]
 
-    async def begin(ip: str) -> Callable[[str], Awaitable[Any]]:
-        asked = (await auth(ip=ip).post("/sign-in", {"email": email, "password": PASSWORD})).json()["mfaToken"]
+    async def begin_sign_in(ip: str) -> Callable[[str], Awaitable[Any]]:
+        mfa_token = (await auth(ip=ip).post("/sign-in", {"email": email, "password": PASSWORD})).json()["mfaToken"]
         return lambda code: auth(ip=ip).post(
-            "/mfa/verify", {"mfaToken": asked, "code" if len(code) == 6 else "recoveryCode": code}
+            "/mfa/verify", {"mfaToken": mfa_token, "code" if len(code) == 6 else "recoveryCode": code}
         )
 
     return Person(
-        subject=Subject(project_id=UUID(project.id), id=UUID(made.json()["id"])),
+        subject=Subject(project_id=UUID(project.id), id=UUID(created.json()["id"])),
         table="customers",
         email=email,
         password=PASSWORD,
-        policy=customer_tokens,
+        sessions_module=customer_tokens,
         sign_in=lambda password, ip="127.0.0.1": auth(ip=ip).post("/sign-in", {"email": email, "password": password}),
         refresh=lambda token: auth().post("/token/refresh", {"refreshToken": token}),
         sessions=lambda access: auth(access).get("/sessions"),
@@ -120,21 +123,22 @@ async def make_customer(house: House) -> Person:
         change_password=lambda access, old, new: auth(access).post(
             "/password/change", {"currentPassword": old, "newPassword": new}
         ),
-        at=lambda ip: auth(ip=ip),
-        mine=lambda ip: auth(token, ip=ip),
+        anonymous_client=lambda ip: auth(ip=ip),
+        session_client=lambda ip: auth(token, ip=ip),
         enrol_path="/mfa/totp/enroll",
         codes_field="codes",
-        proof={},
-        begin=begin,
+        confirmation={},
+        begin_sign_in=begin_sign_in,
     )
 
 
-AT_ONCE = 50
+CONCURRENT_REQUESTS = 50
 
 
-def networks(count: int = AT_ONCE) -> list[str]:
-    """Addresses in different networks, so that limits by network do not answer instead."""
+def ip_addresses(count: int = CONCURRENT_REQUESTS) -> list[str]:
+    """Addresses in different networks, so that no limit per network is reached."""
     return [f"198.18.{number}.1" for number in range(count)]
 
 
 KINDS = {"developer": make_developer, "customer": make_customer}
+"""The functions that create a Person of each kind."""

@@ -1,4 +1,4 @@
-"""Listing and ending one's own sessions, for developers and customers."""
+"""Developers and customers list and end their own sessions."""
 
 from datetime import timedelta
 from uuid import uuid4
@@ -17,16 +17,16 @@ async def test_own_sessions_are_listed_and_ended(person, clock):
     assert (await person.end_session(second["accessToken"], rows[1]["id"])).status_code == 204
     assert (await person.sessions(first["accessToken"])).status_code == 401
     assert (await person.refresh(first["refreshToken"])).status_code == 401
-    again = await person.end_session(second["accessToken"], rows[1]["id"])
-    assert (again.status_code, again.json()["code"]) == (404, "session_missing")
+    repeated = await person.end_session(second["accessToken"], rows[1]["id"])
+    assert (repeated.status_code, repeated.json()["code"]) == (404, "session_missing")
 
 
 async def test_ending_other_sessions_keeps_the_current_one(person):
-    *others, this = [(await person.sign_in(person.password)).json() for _ in range(3)]
-    assert (await person.end_others(this["accessToken"])).status_code == 204
-    assert [row["current"] for row in (await person.sessions(this["accessToken"])).json()] == [True]
-    assert [(await person.refresh(each["refreshToken"])).status_code for each in others] == [401, 401]
-    assert (await person.refresh(this["refreshToken"])).status_code == 200
+    *others, current = [(await person.sign_in(person.password)).json() for _ in range(3)]
+    assert (await person.end_others(current["accessToken"])).status_code == 204
+    assert [row["current"] for row in (await person.sessions(current["accessToken"])).json()] == [True]
+    assert [(await person.refresh(other["refreshToken"])).status_code for other in others] == [401, 401]
+    assert (await person.refresh(current["refreshToken"])).status_code == 200
 
 
 async def test_sessions_of_others_cannot_be_ended(person, house):
@@ -38,17 +38,17 @@ async def test_sessions_of_others_cannot_be_ended(person, house):
 
 
 async def test_a_session_above_the_limit_ends_the_oldest(person, monkeypatch):
-    monkeypatch.setattr(person.policy, "SESSIONS", replace(person.policy.SESSIONS, limit=2))
+    monkeypatch.setattr(person.sessions_module, "SESSIONS", replace(person.sessions_module.SESSIONS, limit=2))
     oldest, *newer = [(await person.sign_in(person.password)).json() for _ in range(3)]
     assert (await person.sessions(oldest["accessToken"])).status_code == 401
-    assert [(await person.sessions(each["accessToken"])).status_code for each in newer] == [200, 200]
+    assert [(await person.sessions(session["accessToken"])).status_code for session in newer] == [200, 200]
 
 
 async def test_an_idle_session_expires_and_is_deleted(person, world, clock, work_off):
     signed_in = (await person.sign_in(person.password)).json()
-    clock.move(person.policy.SESSIONS.idle + timedelta(seconds=1))
+    clock.move(person.sessions_module.SESSIONS.idle + timedelta(seconds=1))
     assert (await person.refresh(signed_in["refreshToken"])).status_code == 401
-    clock.move(person.policy.SESSIONS.life)
+    clock.move(person.sessions_module.SESSIONS.life)
     await work_off()
     async with world.db.connection() as connection:
         query = "select count(*) from sessions where (project_id, subject_id) = (%s, %s)"

@@ -1,4 +1,4 @@
-"""Concurrent requests of developers and customers, who share one authentication engine."""
+"""Concurrent sign-ins, refreshes and password changes of a developer and of a customer."""
 
 import asyncio
 from datetime import timedelta
@@ -10,27 +10,27 @@ from psycopg.sql import SQL, Identifier
 
 from postern.security import passwords
 from postern.security.sessions import REFRESH_GRACE
-from tests.security.kinds import AT_ONCE, networks
+from tests.security.kinds import CONCURRENT_REQUESTS, ip_addresses
 
-NEW = "an entirely new password"
+NEW_PASSWORD = "an entirely new password"
 
 
 async def use_outdated_hash(world, person):
-    """Store a hash of the present password that was made with other parameters."""
+    """Store a hash of the current password with outdated parameters."""
     outdated = PasswordHasher(time_cost=1, memory_cost=8_192, parallelism=1).hash(person.password)
     query = SQL("update {} set password_hash = %s where id = %s").format(Identifier(person.table))
     async with world.db.connection() as connection:
         await connection.execute(query, [outdated, person.subject.id])
 
 
-async def lives(person, signed_in):
-    """Whether the access token of a sign-in is still accepted."""
-    return (await person.sessions(signed_in.json()["accessToken"])).status_code == 200
+async def is_accepted(person, sign_in):
+    """Whether the access token in the response of a sign-in is still accepted."""
+    return (await person.sessions(sign_in.json()["accessToken"])).status_code == 200
 
 
 async def test_concurrent_guesses_are_all_counted(person, world):
-    answers = await asyncio.gather(*(person.sign_in("a wrong guess", ip=ip) for ip in networks()))
-    assert {each.status_code for each in answers} == {401}
+    responses = await asyncio.gather(*(person.sign_in("a wrong guess", ip=ip) for ip in ip_addresses()))
+    assert {response.status_code for response in responses} == {401}
     async with world.db.connection() as connection:
         query = """select failures, (select coalesce(sum(failures), 0) from sign_in_attempts f
                                      where f.identifier = e.identifier and f.ip_address = any (%s))
@@ -38,78 +38,80 @@ async def test_concurrent_guesses_are_all_counted(person, world):
                    and exists (select from sign_in_attempts f where f.identifier = e.identifier
                                and f.ip_address = any (%s))
                    order by since desc limit 1"""
-        row = await (await connection.execute(query, [networks(), person.subject.project_id, networks()])).fetchone()
-    assert row == (AT_ONCE, AT_ONCE)
+        row = await (
+            await connection.execute(query, [ip_addresses(), person.subject.project_id, ip_addresses()])
+        ).fetchone()
+    assert row == (CONCURRENT_REQUESTS, CONCURRENT_REQUESTS)
 
 
 async def test_concurrent_guesses_from_one_network_are_checked_up_to_the_limit(person, monkeypatch):
-    check, checked = passwords.check_password, 0
+    check_password, checks = passwords.check_password, 0
 
-    async def counted(password, hashed):
-        nonlocal checked
-        checked += 1
-        return await check(password, hashed)
+    async def count_and_check(password, hashed):
+        nonlocal checks
+        checks += 1
+        return await check_password(password, hashed)
 
-    monkeypatch.setattr(passwords, "check_password", counted)
-    answers = await asyncio.gather(*(person.sign_in("a wrong guess") for _ in range(AT_ONCE)))
-    assert 1 <= checked <= 10
-    assert {each.status_code for each in answers} == {401, 429}
+    monkeypatch.setattr(passwords, "check_password", count_and_check)
+    responses = await asyncio.gather(*(person.sign_in("a wrong guess") for _ in range(CONCURRENT_REQUESTS)))
+    assert 1 <= checks <= 10
+    assert {response.status_code for response in responses} == {401, 429}
 
 
 async def test_concurrent_refreshes_have_one_successor(person, clock):
     signed_in = (await person.sign_in(person.password)).json()
-    answers = await asyncio.gather(*(person.refresh(signed_in["refreshToken"]) for _ in range(AT_ONCE)))
-    assert {each.status_code for each in answers} == {200}
-    assert len({each.json()["refreshToken"] for each in answers}) == 1
-    newest = answers[0].json()
-    assert (await person.refresh(newest["refreshToken"])).status_code == 200
-    # Both old tokens are known to two clients by now: either shows that somebody copied it.
+    responses = await asyncio.gather(*(person.refresh(signed_in["refreshToken"]) for _ in range(CONCURRENT_REQUESTS)))
+    assert {response.status_code for response in responses} == {200}
+    assert len({response.json()["refreshToken"] for response in responses}) == 1
+    refreshed = responses[0].json()
+    assert (await person.refresh(refreshed["refreshToken"])).status_code == 200
+    # Both refresh tokens are used again after the grace period, so they count as stolen and the session ends.
     clock.move(REFRESH_GRACE + timedelta(seconds=1))
-    ends = await asyncio.gather(*(person.refresh(each["refreshToken"]) for each in (signed_in, newest)))
-    assert [each.status_code for each in ends] == [401, 401]
-    assert (await person.sessions(newest["accessToken"])).status_code == 401
+    reuses = await asyncio.gather(*(person.refresh(tokens["refreshToken"]) for tokens in (signed_in, refreshed)))
+    assert [response.status_code for response in reuses] == [401, 401]
+    assert (await person.sessions(refreshed["accessToken"])).status_code == 401
 
 
 async def test_concurrent_sign_ins_respect_the_session_limit(person, monkeypatch):
     limit = 3
-    monkeypatch.setattr(person.policy, "SESSIONS", replace(person.policy.SESSIONS, limit=limit))
-    answers = await asyncio.gather(*(person.sign_in(person.password, ip=ip) for ip in networks()))
-    assert {each.status_code for each in answers} == {200}
-    alive = [each for each in answers if await lives(person, each)]
-    assert len(alive) == limit
-    rows = (await person.sessions(alive[0].json()["accessToken"])).json()
+    monkeypatch.setattr(person.sessions_module, "SESSIONS", replace(person.sessions_module.SESSIONS, limit=limit))
+    responses = await asyncio.gather(*(person.sign_in(person.password, ip=ip) for ip in ip_addresses()))
+    assert {response.status_code for response in responses} == {200}
+    accepted = [response for response in responses if await is_accepted(person, response)]
+    assert len(accepted) == limit
+    rows = (await person.sessions(accepted[0].json()["accessToken"])).json()
     assert len(rows) == limit
 
 
 async def test_a_password_change_ends_sessions_that_begin_concurrently(person):
-    changer = (await person.sign_in(person.password)).json()["accessToken"]
-    signing_in = [person.sign_in(person.password, ip=ip) for ip in networks()]
-    half = AT_ONCE // 2
-    changing = person.change_password(changer, person.password, NEW)
-    answers = await asyncio.gather(*signing_in[:half], changing, *signing_in[half:])
-    changed = answers.pop(half)
+    access_token = (await person.sign_in(person.password)).json()["accessToken"]
+    sign_ins = [person.sign_in(person.password, ip=ip) for ip in ip_addresses()]
+    half = CONCURRENT_REQUESTS // 2
+    change = person.change_password(access_token, person.password, NEW_PASSWORD)
+    responses = await asyncio.gather(*sign_ins[:half], change, *sign_ins[half:])
+    changed = responses.pop(half)
     assert changed.status_code == 204, changed.text
-    assert {each.status_code for each in answers} <= {200, 401}
-    assert not any([await lives(person, each) for each in answers if each.status_code == 200])
-    assert (await person.sessions(changer)).status_code == 200
+    assert {response.status_code for response in responses} <= {200, 401}
+    assert not any([await is_accepted(person, response) for response in responses if response.status_code == 200])
+    assert (await person.sessions(access_token)).status_code == 200
     assert (await person.sign_in(person.password)).status_code == 401
-    assert (await person.sign_in(NEW)).status_code == 200
+    assert (await person.sign_in(NEW_PASSWORD)).status_code == 200
 
 
 async def test_concurrent_sign_ins_rehash_an_outdated_hash_and_all_succeed(person, world):
     await use_outdated_hash(world, person)
-    answers = await asyncio.gather(*(person.sign_in(person.password, ip=ip) for ip in networks()))
-    assert {each.status_code for each in answers} == {200}
+    responses = await asyncio.gather(*(person.sign_in(person.password, ip=ip) for ip in ip_addresses()))
+    assert {response.status_code for response in responses} == {200}
 
 
-@pytest.mark.parametrize("round", range(3))
-async def test_rehashing_does_not_undo_a_password_change(person, world, round):
-    changer = (await person.sign_in(person.password)).json()["accessToken"]
+@pytest.mark.parametrize("repetition", range(3))
+async def test_rehashing_does_not_undo_a_password_change(person, world, repetition):
+    access_token = (await person.sign_in(person.password)).json()["accessToken"]
     await use_outdated_hash(world, person)
-    signing_in = [person.sign_in(person.password, ip=ip) for ip in networks(12)]
-    changing = person.change_password(changer, person.password, NEW)
-    *answers, changed = await asyncio.gather(*signing_in, changing)
+    sign_ins = [person.sign_in(person.password, ip=ip) for ip in ip_addresses(12)]
+    change = person.change_password(access_token, person.password, NEW_PASSWORD)
+    *responses, changed = await asyncio.gather(*sign_ins, change)
     assert changed.status_code == 204, changed.text
-    assert {each.status_code for each in answers} <= {200, 401}
+    assert {response.status_code for response in responses} <= {200, 401}
     assert (await person.sign_in(person.password)).status_code == 401
-    assert (await person.sign_in(NEW)).status_code == 200
+    assert (await person.sign_in(NEW_PASSWORD)).status_code == 200

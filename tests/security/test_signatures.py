@@ -25,27 +25,27 @@ def test_the_published_test_vector_verifies():
 
 
 @pytest.mark.parametrize(
-    ("library", "trouble"),
+    ("library", "verification_error"),
     [(standardwebhooks.Webhook, standardwebhooks.WebhookVerificationError),
      (svix.Webhook, svix.WebhookVerificationError)],
     ids=["standardwebhooks", "svix"],
 )  # fmt: skip
-def test_other_libraries_verify_the_signature(library, trouble):
+def test_other_libraries_verify_the_signature(library, verification_error):
     old, new, other = new_webhook_secret(), new_webhook_secret(), new_webhook_secret()
-    now = datetime.now(UTC)  # Their clock is the machine's, and they believe nothing older than five minutes.
+    now = datetime.now(UTC)  # The libraries compare with the machine's clock, and reject what is older than 5 minutes.
     headers = webhook_headers("0198", now, BODY, [new, old])
     for secret in (old, new):
         library(secret).verify(BODY, headers)
-    for secret, body, changed in (
+    for secret, body, changed_headers in (
         (other, BODY, {}),
         (new, BODY + b" ", {}),
         (new, BODY, {"webhook-id": "0199"}),
         (new, BODY, {"webhook-timestamp": str(int(now.timestamp()) + 1)}),
     ):
-        with pytest.raises(trouble):
-            library(secret).verify(body, headers | changed)
+        with pytest.raises(verification_error):
+            library(secret).verify(body, headers | changed_headers)
     stale = webhook_headers("0198", now - timedelta(minutes=6), BODY, [new])
-    with pytest.raises(trouble):
+    with pytest.raises(verification_error):
         library(new).verify(BODY, stale)
 
 

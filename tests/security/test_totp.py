@@ -41,10 +41,10 @@ def test_one_step_of_clock_difference_is_accepted_and_a_code_works_once():
     now = datetime(2026, 1, 31, tzinfo=UTC)
     step, secret = step_of(now), new_totp_secret()
     code = code_at(secret, step)
-    for off in (-30, 0, 30):
-        assert matching_step(secret, code, now + timedelta(seconds=off)) == step
-    for off in (-60, 60):
-        assert matching_step(secret, code, now + timedelta(seconds=off)) is None
+    for difference in (-30, 0, 30):
+        assert matching_step(secret, code, now + timedelta(seconds=difference)) == step
+    for difference in (-60, 60):
+        assert matching_step(secret, code, now + timedelta(seconds=difference)) is None
     assert matching_step(secret, code, now, used=step) is None
     assert matching_step(secret, code_at(secret, step + 1), now, used=step) == step + 1
     assert matching_step(secret, "", now) is None

@@ -22,26 +22,26 @@ VALUES = {**dict.fromkeys((*NAMES, "subject", "time", "until", "what"), HOSTILE)
 def test_text_and_html_have_the_same_content_and_html_is_escaped(name):
     source = MAILS[name].read_text("utf-8")
     used = TEMPLATES.undeclared_variables_in_str(source) - {"app"}
-    mail = render_mail(name, app=HOSTILE, **{each: VALUES[each] for each in used})
+    mail = render_mail(name, app=HOSTILE, **{variable: VALUES[variable] for variable in used})
     assert "<script" not in mail.html
-    assert "49" not in mail.html + mail.text, "a value is no template"
+    assert "49" not in mail.html + mail.text, "a value was rendered as a template"
     assert "\n" not in mail.subject
     links = ["https://app.example/in?token=a.b-c_1&amp;of=&lt;me&gt;"] if "link" in used else []
-    assert re.findall('href="([^"]*)"', mail.html) == links, "a value is no button"
+    assert re.findall('href="([^"]*)"', mail.html) == links, "a value became a button"
     assert mail.secrets == [*(["428913"] if "code" in used else []), *(["a.b-c_1"] if "link" in used else [])]
     for secret in mail.secrets:
         assert secret in mail.html
         assert secret in mail.text
         assert secret not in mail.subject
-    assert "src=" not in mail.html, "a mail loads nothing"
+    assert "src=" not in mail.html, "the mail loads an external resource"
 
 
 @pytest.mark.parametrize("name", MAILS)
 def test_a_missing_value_is_an_error(name):
     used = TEMPLATES.undeclared_variables_in_str(MAILS[name].read_text("utf-8")) - {"app"}
-    for each in used:
+    for missing in used:
         with pytest.raises(TemplateError):
-            render_mail(name, app="Acme", **{other: VALUES[other] for other in used - {each}})
+            render_mail(name, app="Acme", **{variable: VALUES[variable] for variable in used - {missing}})
 
 
 def test_codes_and_links_are_highlighted():
@@ -50,5 +50,5 @@ def test_codes_and_links_are_highlighted():
     assert ">428913</td>" in code.html
     reset = render_mail("customers/reset", app="Acme", accent="#ffee00", link=LINK)
     assert f"Choose a new password\n{LINK}\n" in reset.text
-    assert "background-color:#ffee00;" in reset.html, "the accent of the project"
-    assert "color:#000000;" in reset.html, "what is read on it"
+    assert "background-color:#ffee00;" in reset.html, "the button does not have the accent color"
+    assert "color:#000000;" in reset.html, "the text of the button is not black"

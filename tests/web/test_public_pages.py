@@ -9,8 +9,8 @@ import pytest
 from postern.web.public_pages import guide_folder, problems
 from tests.conftest import PASSWORD, Client
 
-PAGE = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
-HERE = "http://postern.test"
+BROWSER_HEADERS = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+SERVER_URL = "http://postern.test"
 
 
 @pytest.fixture
@@ -23,12 +23,12 @@ async def test_the_start_page_describes_the_server(visitor):
 
     Defects: N11, M17
     """
-    page = await visitor.get(f"{HERE}/", headers=PAGE)
+    page = await visitor.get(f"{SERVER_URL}/", headers=BROWSER_HEADERS)
     assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
     for path in re.findall(r'href="(/[^"]*)"', page.text):
-        assert (await visitor.http.get(path, headers=PAGE)).status_code in (200, 503), path
-    told = (await visitor.get(f"{HERE}/")).json()
-    assert (told["name"], told["version"], told["docs"]) == ("Postern", version("postern"), "/docs")
+        assert (await visitor.http.get(path, headers=BROWSER_HEADERS)).status_code in (200, 503), path
+    document = (await visitor.get(f"{SERVER_URL}/")).json()
+    assert (document["name"], document["version"], document["docs"]) == ("Postern", version("postern"), "/docs")
 
 
 @pytest.mark.parametrize(
@@ -39,26 +39,26 @@ async def test_not_found_is_a_page_for_browsers(visitor, path):
 
     Defects: N11
     """
-    page = await visitor.http.get(path, headers=PAGE)
+    page = await visitor.http.get(path, headers=BROWSER_HEADERS)
     assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
     assert page.headers["x-request-id"] in page.text
     assert 'href="/problems/' in page.text
-    program = await visitor.http.get(path)
-    assert (program.status_code, program.headers["content-type"]) == (404, "application/problem+json")
+    response = await visitor.http.get(path)
+    assert (response.status_code, response.headers["content-type"]) == (404, "application/problem+json")
 
 
 @pytest.mark.parametrize("path", ["/join", "/reset-password", "/verify-email", "/inbox/sign-in", "/inbox/enter"])
 async def test_form_errors_are_pages_for_browsers(visitor, path):
-    """A form from another site, or with too many fields, is refused with a page in a browser.
+    """The error for a form from another site is a page in a browser, and a problem document for other clients.
 
     Defects: N11
     """
-    foreign = {"origin": "https://evil.example"}
-    page = await visitor.http.post(path, data={"token": "x"}, headers={**PAGE, **foreign})
+    other_origin = {"origin": "https://evil.example"}
+    page = await visitor.http.post(path, data={"token": "x"}, headers={**BROWSER_HEADERS, **other_origin})
     assert (page.status_code, page.headers["content-type"]) == (403, "text/html; charset=utf-8")
     assert "another website" in page.text
-    program = await visitor.http.post(path, data={"token": "x"}, headers=foreign)
-    assert program.headers["content-type"] == "application/problem+json"
+    response = await visitor.http.post(path, data={"token": "x"}, headers=other_origin)
+    assert response.headers["content-type"] == "application/problem+json"
 
 
 async def test_every_problem_has_a_page(visitor):
@@ -68,12 +68,12 @@ async def test_every_problem_has_a_page(visitor):
     """
     assert len(problems()) > 100
     for code, kind in problems().items():
-        told = (await visitor.get(f"{HERE}/problems/{code}")).json()
-        assert (told["code"], told["status"], told["detail"]) == (code, kind.status, kind.message())
-    page = await visitor.get(f"{HERE}/problems/domain_not_verified", headers=PAGE)
+        problem = (await visitor.get(f"{SERVER_URL}/problems/{code}")).json()
+        assert (problem["code"], problem["status"], problem["detail"]) == (code, kind.status, kind.message())
+    page = await visitor.get(f"{SERVER_URL}/problems/domain_not_verified", headers=BROWSER_HEADERS)
     assert "does not belong to a verified sending domain" in page.text
-    refused = await visitor.http.get("/nowhere")
-    assert (await visitor.http.get(refused.json()["type"])).status_code == 200
+    not_found = await visitor.http.get("/nowhere")
+    assert (await visitor.http.get(not_found.json()["type"])).status_code == 200
 
 
 async def test_the_guides_are_served_and_linked(visitor):
@@ -81,15 +81,15 @@ async def test_the_guides_are_served_and_linked(visitor):
 
     Defects: N11
     """
-    listed = await visitor.get(f"{HERE}/guide", headers=PAGE)
+    index = await visitor.get(f"{SERVER_URL}/guide", headers=BROWSER_HEADERS)
     names = {path.stem for path in guide_folder().glob("*.md")}
-    assert set(re.findall(r'href="/guide/([a-z-]+)"', listed.text)) == names
+    assert set(re.findall(r'href="/guide/([a-z-]+)"', index.text)) == names
     for name in names:
-        page = await visitor.get(f"{HERE}/guide/{name}", headers=PAGE)
+        page = await visitor.get(f"{SERVER_URL}/guide/{name}", headers=BROWSER_HEADERS)
         assert (page.status_code, page.text.count("<h1")) == (200, 1), name
         assert set(re.findall(r'href="/guide/([a-z-]+)', page.text)) <= names, name
-        assert "Written by script" not in page.text
-    page = await visitor.get(f"{HERE}/guide/operations", headers=PAGE)
+        assert "Written by script" not in page.text, "comments of generated guides are shown"
+    page = await visitor.get(f"{SERVER_URL}/guide/operations", headers=BROWSER_HEADERS)
     assert "<table>" in page.text
     assert "default-src 'none'" in page.headers["content-security-policy"]
 
@@ -100,54 +100,54 @@ async def test_there_is_an_icon_and_a_security_contact(visitor, world):
     Defects: N11
     """
     for path in ("/favicon.ico", "/assets/favicon.svg"):
-        icon = await visitor.get(HERE + path)
+        icon = await visitor.get(SERVER_URL + path)
         assert (icon.status_code, icon.headers["content-type"].partition(";")[0]) == (200, "image/svg+xml")
-    path = f"{HERE}/.well-known/security.txt"
+    path = f"{SERVER_URL}/.well-known/security.txt"
     assert (await visitor.get(path)).status_code == 404
     world.settings = msgspec.structs.replace(world.settings, security_contact="mailto:security@example.com")
-    told = await visitor.get(path)
-    assert told.headers["content-type"].startswith("text/plain")
-    assert told.text.splitlines()[0] == "Contact: mailto:security@example.com"
-    assert re.search(r"^Expires: \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$", told.text, re.MULTILINE)
+    response = await visitor.get(path)
+    assert response.headers["content-type"].startswith("text/plain")
+    assert response.text.splitlines()[0] == "Contact: mailto:security@example.com"
+    assert re.search(r"^Expires: \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$", response.text, re.MULTILINE)
 
 
-async def test_a_full_disk_is_not_ready(visitor, world):
-    """With less free space than configured, the instance is not ready.
+async def test_an_instance_with_a_full_disk_is_not_ready(visitor, world):
+    """With fewer free megabytes than configured, the instance is not ready.
 
     Defects: N11
     """
     world.settings = msgspec.structs.replace(world.settings, free_space=1)
-    assert (await visitor.get(f"{HERE}/readyz")).json()["parts"]["disk"]["ok"] is True
+    assert (await visitor.get(f"{SERVER_URL}/readyz")).json()["parts"]["disk"]["ok"] is True
     world.settings = msgspec.structs.replace(world.settings, free_space=10**9)
-    answer = await visitor.get(f"{HERE}/readyz")
-    assert (answer.status_code, answer.json()["parts"]["disk"]["ok"]) == (503, False)
+    response = await visitor.get(f"{SERVER_URL}/readyz")
+    assert (response.status_code, response.json()["parts"]["disk"]["ok"]) == (503, False)
 
 
 async def test_pages_have_security_headers(visitor, world):
-    """HSTS if the base URL has TLS, and on pages COOP and Permissions-Policy.
+    """All responses have HSTS if the base URL is https; pages have COOP and Permissions-Policy.
 
     Defects: S13
     """
-    page = await visitor.get(f"{HERE}/inbox", headers=PAGE)
+    page = await visitor.get(f"{SERVER_URL}/inbox", headers=BROWSER_HEADERS)
     assert page.headers["cross-origin-opener-policy"] == "same-origin"
     assert "camera=()" in page.headers["permissions-policy"]
     assert "strict-transport-security" not in page.headers
     world.settings = msgspec.structs.replace(world.settings, base_url="https://mail.example.com")
     for path in ("/inbox", "/healthz", "/nowhere", "/openapi.json"):
-        answer = await visitor.http.get(path)
-        assert answer.headers["strict-transport-security"] == "max-age=63072000", path
+        response = await visitor.http.get(path)
+        assert response.headers["strict-transport-security"] == "max-age=63072000", path
 
 
 @pytest.mark.parametrize(("hosts", "status"), [([], 400), (["a", "b"], 400), (["a", "a"], 400), (["a"], 200)])
-async def test_a_request_has_one_host(app, hosts, status):
-    """A missing or a second `Host` is refused before anything else.
+async def test_a_request_has_exactly_one_host_header(app, hosts, status):
+    """A request with no `Host` header or with several is refused.
 
     Defects: S13
     """
-    sent = []
+    response_messages = []
 
     async def send(message):
-        sent.append(message)
+        response_messages.append(message)
 
     async def receive():
         return {"type": "http.request", "body": b"", "more_body": False}
@@ -167,13 +167,14 @@ async def test_a_request_has_one_host(app, hosts, status):
         "server": ("127.0.0.1", 80),
     }
     await app(scope, receive, send)
-    assert sent[0]["status"] == status
+    start, body = response_messages
+    assert start["status"] == status
     if status == 400:
-        assert b'"code":"host_invalid"' in sent[1]["body"]
-        assert (b"content-type", b"application/problem+json") in sent[0]["headers"]
+        assert b'"code":"host_invalid"' in body["body"]
+        assert (b"content-type", b"application/problem+json") in start["headers"]
 
 
-async def test_the_inbox_cookie_is_no_api_credential(project, visitor, world):
+async def test_the_api_does_not_accept_the_inbox_cookie(project, visitor, world):
     """The cookie is not accepted by the API, and with TLS it has the `__Host-` prefix.
 
     Defects: S13
@@ -184,14 +185,14 @@ async def test_the_inbox_cookie_is_no_api_credential(project, visitor, world):
         ("https://mail.example.com", "__Host-postern-inbox", "Path=/;"),
     ):
         world.settings = msgspec.structs.replace(world.settings, base_url=base_url)
-        inside = await visitor.http.post("/inbox/sign-in", data=form)
-        said = inside.headers["set-cookie"]
-        assert said.startswith(f"{name}="), said
-        assert path in said
-        assert "HttpOnly" in said
-        assert "SameSite=Lax" in said
-        assert ("Secure" in said) == (base_url is not None)
-        value = said.partition("=")[2].partition(";")[0]
+        signed_in = await visitor.http.post("/inbox/sign-in", data=form)
+        set_cookie = signed_in.headers["set-cookie"]
+        assert set_cookie.startswith(f"{name}="), set_cookie
+        assert path in set_cookie
+        assert "HttpOnly" in set_cookie
+        assert "SameSite=Lax" in set_cookie
+        assert ("Secure" in set_cookie) == (base_url is not None)
+        value = set_cookie.partition("=")[2].partition(";")[0]
         visitor.http.cookies.clear()
         cookie = {"cookie": f"{name}={value}"}
         assert "Inbox of" in (await visitor.http.get(f"/inbox/{project.id}", headers=cookie)).text

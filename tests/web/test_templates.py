@@ -1,4 +1,4 @@
-"""Every page template: all variables are passed, all values are escaped, and the policy is the same."""
+"""Every page template: its variables are passed, values are escaped, and all pages have the same CSP."""
 
 import re
 from datetime import UTC, datetime
@@ -10,8 +10,8 @@ from minijinja import TemplateError
 from postern.web.pages import FOLDER, TEMPLATES, FormField, PageForm, page
 
 HOSTILE = """"'><script>alert(1)</script>{{ 7 * 7 }}{% raise %}"""
-PARTS = ("layout.html", "components.html", "hosted/layout.html", "hosted/back.html", "hosted/onwards.html")
-"""Templates that others use."""
+PARTIALS = ("layout.html", "components.html", "hosted/layout.html", "hosted/back.html", "hosted/onwards.html")
+"""Templates that other templates extend, include or import."""
 H = HOSTILE
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 ITEM = {
@@ -69,7 +69,7 @@ VALUES: dict[str, dict[str, Any]] = {
     "inbox/message.html": {"project_id": H, "message": MESSAGE, "may_delete": True},
 }
 NAMES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.html"))
-PAGES = [name for name in NAMES if name not in PARTS and not name.startswith("mail/")]
+PAGES = [name for name in NAMES if name not in PARTIALS and not name.startswith("mail/")]
 
 
 def values_of(name: str) -> dict[str, Any]:
@@ -83,17 +83,17 @@ def test_every_template_has_test_values():
 @pytest.mark.parametrize("name", PAGES)
 def test_every_value_is_escaped(name):
     values = values_of(name)
-    shown = str(page(name, **values).content)
-    assert "<script>alert" not in shown
-    assert not re.search(r"""=["'][^"'<>]*["']["']>""", shown), "a value ends its attribute"
-    assert "49" not in shown, "a value is no template"
+    html = str(page(name, **values).content)
+    assert "<script>alert" not in html
+    assert not re.search(r"""=["'][^"'<>]*["']["']>""", html), "a value ends its attribute"
+    assert "49" not in html, "a value was rendered as a template"
     if values.get("error") and name != "docs.html":
-        assert "&lt;script&gt;" in shown
+        assert "&lt;script&gt;" in html
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_variable_of_a_template_is_passed(name):
-    """Also in branches that are not taken, and where a default would hide it."""
+    """This includes variables in branches that are not rendered, and variables with a default."""
     used = TEMPLATES.undeclared_variables_in_template(name) - {"self", "field", "hidden"}
     assert used <= values_of(name).keys()
 
@@ -103,14 +103,14 @@ def test_a_variable_that_is_not_passed_is_an_error():
         page("guide.html", "Title")
 
 
-def test_all_pages_have_one_policy():
-    """A page adds sources by directive; none replaces the policy, and style and script come from files alone."""
+def test_all_pages_have_the_same_content_security_policy():
+    """A page can add sources to a directive but not replace the policy. Styles and scripts come only from files."""
     assert page("home.html").headers["Content-Security-Policy"] == (
         "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; "
         "base-uri 'none'"
     )
-    more = {"img-src": "https://logo.example", "script-src": "'self'"}
-    assert page("home.html", policy=more).headers["Content-Security-Policy"] == (
+    added_sources = {"img-src": "https://logo.example", "script-src": "'self'"}
+    assert page("home.html", policy=added_sources).headers["Content-Security-Policy"] == (
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' https://logo.example; "
         "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
     )

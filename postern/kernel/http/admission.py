@@ -33,7 +33,8 @@ from postern.kernel.limits import RateLimit
 from postern.kernel.values import NO_ID, as_id
 
 VISITOR_ADDRESS, VISITOR_AGENT = "Postern-Visitor-Address", "Postern-Visitor-Agent"
-"""Headers in which a project's server names the visitor for whom it calls sign-in operations with its secret key."""
+"""The visitor's IP address and user agent. A project's server sends them when it calls sign-in operations with its
+secret key."""
 
 ADDRESS_LIMIT = 64
 AGENT_LIMIT = 512
@@ -52,7 +53,7 @@ def handler_of(operation: Operation[Any, Any]) -> HTTPRouteHandler:
     handle.__name__ = operation.name
     return GuardedHandler(
         re.sub(r"{(\w+)}", r"{\1:str}", operation.path),
-        http_method=operation.method,  # pyright: ignore[reportArgumentType] - one of the methods above
+        http_method=operation.method,  # pyright: ignore[reportArgumentType] - a valid method
         opt={"operation": operation, "needs": operation.needs},
         request_max_body_size=operation.body_limit,
         guards=[admit],
@@ -70,8 +71,8 @@ class GuardedHandler(HTTPRouteHandler):
 
 
 async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
-    """The guard of all routes: checks credential, verification, permission and rate limit, and stores a Call in the
-    scope."""
+    """The guard of all routes: checks credential, e-mail verification, permission and rate limit, and stores a Call in
+    the scope. Raises Unauthenticated, Forbidden or RateLimited."""
     operation: Operation[Any, Any] = handler.opt["operation"]
     state, scope = connection.app.state, connection.scope
     world = state.world

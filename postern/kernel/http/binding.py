@@ -18,12 +18,12 @@ from postern.kernel.values import JSON_DEPTH_LIMIT, as_id, is_too_deep
 
 T = TypeVar("T")
 QUERY_VALUE_LIMIT = 4_096
-EMPTY_BODY = 2
+EMPTY_BODY_LENGTH = 2
 """The length of `{}`, which many clients send as an empty body."""
 
 NESTED = f"The body is nested too deeply: at most {JSON_DEPTH_LIMIT} levels of arrays and objects are allowed."
 UNSTORABLE_MARKS = (b"\\u", b"\0", b"9999-12-31", b"0001-01-01")
-"""Byte sequences in every body with values that PostgreSQL cannot store; only bodies with one of them are searched."""
+"""A body with a value that PostgreSQL cannot store has one of these byte sequences. Other bodies are not searched."""
 
 
 class UnsupportedMediaType(BadRequest):
@@ -87,7 +87,7 @@ def _reject_unknown(request: RawRequest, allowed: frozenset[str]) -> None:
 
 
 def _has_body(headers: Mapping[str, str]) -> bool:
-    return "transfer-encoding" in headers or int(headers.get("content-length") or 0) > EMPTY_BODY
+    return "transfer-encoding" in headers or int(headers.get("content-length") or 0) > EMPTY_BODY_LENGTH
 
 
 def _reject_body(body: bytes, content_type: str) -> None:
@@ -115,13 +115,13 @@ def _read_parameter(parameter: Parameter, request: RawRequest) -> Any:
         return text
     source = request.query_params if parameter.place == "query" else request.headers
     text = source.get(parameter.wire)
-    where = f"{parameter.place}/{parameter.wire}"
+    location = f"{parameter.place}/{parameter.wire}"
     if text is None:
         if parameter.required:
-            raise Invalid.at(where, f"`{parameter.wire}` is required.", "required")
+            raise Invalid.at(location, f"`{parameter.wire}` is required.", "required")
         return parameter.default
     if "\0" in text or len(text) > QUERY_VALUE_LIMIT:
-        raise Invalid.at(where, "This value is too long or contains a NUL character.")
+        raise Invalid.at(location, "This value is too long or contains a NUL character.")
     raw: Any = text
     if parameter.is_list:
         raw = [part.strip() for part in text.split(",") if part.strip()]
@@ -136,9 +136,9 @@ def _read_parameter(parameter: Parameter, request: RawRequest) -> Any:
         # Strict for timestamps: otherwise msgspec accepts numbers.
         value = msgspec.convert(raw, parameter.given_type, strict=parameter.is_moment)
     except msgspec.ValidationError as error:
-        raise invalid_value(error, parameter.given_type, where) from None
+        raise invalid_value(error, parameter.given_type, location) from None
     if isinstance(value, datetime):
-        _reject_out_of_range(value, where)
+        _reject_out_of_range(value, location)
         # In UTC, because ISO 8601 allows offsets up to 23:59, but PostgreSQL only up to 15:59.
         return value.astimezone(UTC) if value.tzinfo else value
     return value

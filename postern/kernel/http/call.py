@@ -1,9 +1,9 @@
 """The caller of a request, and the Call that every operation gets.
 
-`Authorization: Bearer <developer token | secret key | publishable key | customer token>`. Each kind is read by the
-package that issues it; `app.py` lists the readers. Checks run in a fixed order: without a valid credential the response
-is 401; for another account's project it is the same 404 as for an unknown one; for the wrong kind of credential or a
-missing permission it is 403.
+`Authorization: Bearer <developer token | secret key | publishable key | customer token>`. The package that issues a
+kind of credential also reads it; `app.py` lists the readers. Checks run in a fixed order. Without a valid credential
+the response is 401; for another account's project it is 404, as for an unknown project; for the wrong kind of
+credential or a missing permission it is 403.
 """
 
 from collections.abc import Awaitable, Callable
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from postern.world import World
 
 Kind = Literal["developer", "secret_key", "publishable_key", "customer", "nobody"]
+"""The kind of a caller's credential; `nobody` for a request without a credential."""
 Environment = Literal["LIVE", "TEST"]
 ActorType = Literal["CUSTOMER", "DEVELOPER", "API_KEY", "SYSTEM", "SSO", "STAFF"]
 
@@ -121,6 +122,7 @@ class Call:
     project_id: UUID = NO_ID
     """The project in the path, to which the caller has access; NO_ID if the path has none."""
     if_match: str | None = None
+    """The `If-Match` header of the request."""
     headers: dict[str, str] = field(default_factory=dict[str, str])
     """Headers to add to the response."""
 
@@ -150,7 +152,8 @@ class Call:
 
 
 def etag(updated_at: Moment, content: bytes) -> str:
-    """The strong entity tag of a response (RFC 9110 §8.8.3): the record's version, and a digest of the content."""
+    """The strong entity tag of a response (RFC 9110 §8.8.3), in quotes: the record's version and a digest of the
+    content."""
     return f'"{_version(updated_at)}-{blake2b(content, digest_size=8).hexdigest()}"'
 
 

@@ -25,6 +25,7 @@ MIN_BODY_PROGRESS = 4_096
 DISCARDED_LIMIT = 1_048_576
 """Bytes of a body that are still read after the response is complete."""
 HEADER_FIELDS = 200
+"""Maximum number of header fields in a request."""
 MAX_FRAMING_OVERHEAD = 8
 """Bytes of chunked framing per byte of a body in the worst case."""
 CLOSE_WAIT = timedelta(seconds=5)
@@ -64,7 +65,7 @@ class Phase(Enum):
 
 @dataclass
 class ConnectionLimits:
-    """The limits of one API process, and its current connections."""
+    """The limits of one API process, and the connections that are open."""
 
     header_bytes: int
     header_seconds: float
@@ -91,7 +92,8 @@ class ConnectionLimits:
     def admit(self, protocol: "LimitedProtocol", address: str) -> str | None:
         """Count a new connection. Raises TooManyConnections.
 
-        Returns the key to pass to `remove`: the network of the address, or None if it is not limited by address.
+        Returns the key to pass to `remove`: the network of the address, or None if the connection is not limited by
+        address.
         """
         if len(self.protocols) >= self.max_connections:
             raise TooManyConnections
@@ -144,15 +146,16 @@ class LimitedProtocol(HttpToolsProtocol):
         self._admitted = False
         self._phase = Phase.HEADER
         self._phase_began_at = self.loop.time()
-        self._header_bytes = 0
-        """Bytes since the head began; those of the last read may belong to the body."""
-        self._head_size = 0
-        """Bytes of the head's fields."""
+        self._head_bytes_read = 0
+        """Bytes read since the head began; the last of them may belong to the body."""
+        self._header_field_bytes = 0
+        """Bytes of the parsed header fields."""
         self._is_too_large = False
         self._body_bytes = 0
         self._bytes_after_head = 0
-        self._body_bytes_before = 0
-        self._discarded = 0
+        self._body_bytes_at_check = 0
+        """`_body_bytes` when the progress of the body was last checked."""
+        self._discarded_bytes = 0
         self._paused_since: float | None = None
         self._closing_since: float | None = None
 
@@ -174,15 +177,15 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         if self._phase is Phase.IDLE:
-            self._begin(Phase.HEADER)
+            self._enter(Phase.HEADER)
         if self._phase is Phase.HEADER:
-            self._header_bytes += len(data)
+            self._head_bytes_read += len(data)
         else:
             self._bytes_after_head += len(data)
         super().data_received(data)
         if self.transport.is_closing():
             return
-        if self._is_too_large or (self._phase is Phase.HEADER and self._header_bytes > self.limits.header_bytes):
+        if self._is_too_large or (self._phase is Phase.HEADER and self._head_bytes_read > self.limits.header_bytes):
             self.refuse(HeaderTooLarge())
         elif (
             self._bytes_after_head > self.limits.header_bytes + MAX_FRAMING_OVERHEAD * self._body_bytes
@@ -195,20 +198,20 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._phase is not Phase.HEADER:
             return  # Ignore trailers: they must not change headers that were already checked.
         super().on_header(name, value)
-        self._head_size += len(name) + len(value) + 4
+        self._header_field_bytes += len(name) + len(value) + 4
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
         if self._phase is not Phase.HEADER:
-            # A pipelined request: its first bytes arrived with the previous request, at most one read of them.
-            self._begin(Phase.HEADER)
+            # A pipelined request. Its first bytes were read together with the previous request and are not counted.
+            self._enter(Phase.HEADER)
 
     def on_headers_complete(self) -> None:
-        size = self._head_size + len(self.url)
+        size = self._header_field_bytes + len(self.url)
         if size > self.limits.header_bytes or len(self.headers) > HEADER_FIELDS:
             self._is_too_large = True
             return
-        self._begin(Phase.BODY)
+        self._enter(Phase.BODY)
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -216,8 +219,8 @@ class LimitedProtocol(HttpToolsProtocol):
             return
         self._body_bytes += len(body)
         if self.cycle is not None and self.cycle.response_complete:
-            self._discarded += len(body)
-            if self._discarded > DISCARDED_LIMIT:
+            self._discarded_bytes += len(body)
+            if self._discarded_bytes > DISCARDED_LIMIT:
                 self.transport.close()
         super().on_body(body)
 
@@ -225,12 +228,12 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._is_too_large:
             return
         if self._phase is Phase.BODY:
-            self._begin(Phase.IDLE if self.cycle.response_complete else Phase.RESPONSE)
+            self._enter(Phase.IDLE if self.cycle.response_complete else Phase.RESPONSE)
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
         if self._phase is Phase.RESPONSE:
-            self._begin(Phase.IDLE)
+            self._enter(Phase.IDLE)
         super().on_response_complete()
 
     def pause_writing(self) -> None:
@@ -246,14 +249,14 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def refuse(self, problem: Problem) -> None:
         """Respond with a problem without calling an operation, and close the connection."""
-        # If the response has started, a second one would be read as that of the next request.
-        has_response = self._phase is not Phase.HEADER and self.cycle is not None and self.cycle.response_started
-        if not has_response:
+        # If a response has started, the client would take a second one for the response to its next request.
+        has_started = self._phase is not Phase.HEADER and self.cycle is not None and self.cycle.response_started
+        if not has_started:
             self.transport.write(_response(problem))
         self.transport.close()
 
     def end_if_late(self, now: float) -> None:
-        """Close the connection if the client is slower than the limits allow."""
+        """Close the connection if the client is slower than the limits allow; `now` is the event loop's time."""
         if self.transport.is_closing():
             if self._closing_since is None:
                 self._closing_since = now
@@ -263,21 +266,21 @@ class LimitedProtocol(HttpToolsProtocol):
             # The client does not read the response, so an error response is useless.
             self.transport.abort()
         elif self._phase is Phase.HEADER and now - self._phase_began_at > self.limits.header_seconds:
-            if self._header_bytes:
+            if self._head_bytes_read:
                 self.refuse(RequestTooSlow())
             else:
                 self.transport.close()
         elif self._phase is Phase.BODY and now - self._phase_began_at > self.limits.body_seconds:
             # While the application does not read, the client cannot send.
-            if self._body_bytes - self._body_bytes_before < MIN_BODY_PROGRESS and not self.flow.read_paused:
+            if self._body_bytes - self._body_bytes_at_check < MIN_BODY_PROGRESS and not self.flow.read_paused:
                 self.refuse(RequestTooSlow())
-            self._phase_began_at, self._body_bytes_before = now, self._body_bytes
+            self._phase_began_at, self._body_bytes_at_check = now, self._body_bytes
 
-    def _begin(self, phase: Phase) -> None:
+    def _enter(self, phase: Phase) -> None:
         self._phase, self._phase_began_at = phase, self.loop.time()
-        self._header_bytes = self._head_size = self._body_bytes = self._bytes_after_head = self._body_bytes_before = (
-            self._discarded
-        ) = 0
+        self._head_bytes_read = self._header_field_bytes = self._body_bytes = self._bytes_after_head = (
+            self._body_bytes_at_check
+        ) = self._discarded_bytes = 0
 
 
 def limited_protocol(settings: Settings) -> type[LimitedProtocol]:

@@ -9,8 +9,11 @@ def cookie_name(settings: Settings, name: str) -> str:
 
 
 def cookie(settings: Settings, name: str, value: str, *, path: str, seconds: int, same_site: str | None = "Lax") -> str:
-    """The value of a `Set-Cookie` header. With TLS, `path` is ignored: the prefix `__Host-` requires the path `/`."""
+    """The value of a `Set-Cookie` header for an HttpOnly cookie that expires after `seconds`.
+
+    With TLS, `path` is ignored: the prefix `__Host-` requires the path `/`.
+    """
     secure = "; Secure" if settings.has_tls else ""
     site = f"; SameSite={same_site}" if same_site else ""
-    where = "/" if settings.has_tls else path
-    return f"{cookie_name(settings, name)}={value}; Path={where}; Max-Age={seconds}; HttpOnly{site}{secure}"
+    cookie_path = "/" if settings.has_tls else path
+    return f"{cookie_name(settings, name)}={value}; Path={cookie_path}; Max-Age={seconds}; HttpOnly{site}{secure}"

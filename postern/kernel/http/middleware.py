@@ -17,7 +17,7 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 REQUESTS = Counter("postern_http_requests_total", "Responses sent.", ["operation", "status"])
 SECONDS = Histogram("postern_http_request_seconds", "Response time.", ["operation"])
 CACHE_HEADERS = (b"cache-control", b"last-modified")
-"""Response headers that determine caching; responses without either get `no-store`. Files have `last-modified`."""
+"""A response without either of these headers gets `cache-control: no-store`. Static files have `last-modified`."""
 
 STRICT_TRANSPORT = (b"strict-transport-security", b"max-age=63072000")
 """HSTS for two years (RFC 6797), if the base URL is https."""
@@ -36,7 +36,11 @@ class HostInvalid(BadRequest):
 
 
 class HttpMiddleware:
-    """ASGI middleware for request ids, access log, metrics, and headers of every response."""
+    """ASGI middleware for request ids, access log, metrics, and headers of every response.
+
+    Handles HEAD as GET without a body, escapes NUL in paths, and refuses requests without exactly one `Host` header
+    (400). Raises RequestIncomplete in the application if the client disconnects before the body is complete.
+    """
 
     REQUEST_ID = re.compile(rb"^[A-Za-z0-9_-]{8,128}$")
 
@@ -65,16 +69,16 @@ class HttpMiddleware:
             scope = {**scope, "method": "GET", "postern_head": True}  # type: ignore[typeddict-item,typeddict-unknown-key]
 
         if "\0" in scope["path"]:
-            # Escaped, it is a 404 like any unknown path; unescaped, the file system functions would raise.
+            # File system functions would raise for NUL. An escaped NUL makes the path unknown: 404.
             scope = {**scope, "path": scope["path"].replace("\0", "%00")}  # type: ignore[typeddict-item]
-        has_body = True
+        body_follows = True
 
         async def receive_complete() -> Any:
-            nonlocal has_body
+            nonlocal body_follows
             message = await receive()
-            if message["type"] == "http.disconnect" and has_body:
+            if message["type"] == "http.disconnect" and body_follows:
                 raise RequestIncomplete
-            has_body = has_body and bool(message.get("more_body"))
+            body_follows = body_follows and bool(message.get("more_body"))
             return message
 
         async def send_with_headers(message: Message) -> None:
@@ -85,7 +89,7 @@ class HttpMiddleware:
                 headers.append((b"x-content-type-options", b"nosniff"))
                 headers += self._protection(headers)
                 if not any(name in CACHE_HEADERS for name, _ in headers):
-                    # Responses may have tokens and personal data (RFC 6749 §5.1).
+                    # Responses may contain tokens and personal data (RFC 6749 §5.1).
                     headers.append((b"cache-control", b"no-store"))
                 message = {**message, "headers": headers}  # type: ignore[misc]
             elif is_head and message["type"] == "http.response.body":
@@ -97,7 +101,7 @@ class HttpMiddleware:
                 has_origin = any(name == b"origin" for name, _ in scope["headers"])
                 await (self._cross_origin if has_origin else self._app)(scope, receive_complete, send_with_headers)
             else:
-                # RFC 9112 §3.2: a proxy may have used another one of several Host headers.
+                # RFC 9112 §3.2. Of several Host headers, a proxy may have used another one than this server would.
                 await _refuse(HostInvalid(), request_id, send_with_headers)
         finally:
             handler: Any = scope.get("route_handler")

@@ -40,8 +40,8 @@ class FieldDocs:
     fields: Mapping[str, str] = field(default_factory=dict[str, str])
     """Descriptions by `field` or `Record.field`."""
     examples: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Examples by `field` or `Record.field`, used where the generated example of a record has no value for the
-    field."""
+    """Examples by `field` or `Record.field`, used for fields that have no value in the generated example of the
+    record."""
 
 
 HEADERS: dict[str, tuple[str, str]] = {
@@ -90,24 +90,30 @@ def document(
     """
     field_docs = field_docs or FieldDocs()
     visible = [operation for operation in operations if not operation.hidden]
-    kinds = [operation.body for operation in visible if operation.body is not None]
-    kinds += [_response_type(operation) for operation in visible if _response_type(operation) is not None]
-    kinds += [parameter.type for operation in visible for parameter in operation.parameters_taken]
+    types = [operation.body for operation in visible if operation.body is not None]
+    types += [_response_type(operation) for operation in visible if _response_type(operation) is not None]
+    types += [parameter.type for operation in visible for parameter in operation.parameters_taken]
+    types.append(ProblemDocument)
     schemas, components = msgspec.json.schema_components(
-        [*kinds, ProblemDocument], ref_template="#/components/schemas/{name}", schema_hook=_schema
+        types, ref_template="#/components/schemas/{name}", schema_hook=_custom_schema
     )
-    schema_of = {repr(kind): schema for kind, schema in zip([*kinds, ProblemDocument], schemas, strict=True)}
+    schema_of = {repr(type_): schema for type_, schema in zip(types, schemas, strict=True)}
     for operation in visible:
         if operation.status == 201 or operation.method == "PUT":
-            examples.from_type(_response_type(operation), operation.example)
-    problems = {kind for operation in visible for kinds in _problems(operation).values() for kind in kinds}
+            examples.register_body(_response_type(operation), operation.example)
+    problems = {
+        problem
+        for operation in visible
+        for problems_of_status in _problems_by_status(operation).values()
+        for problem in problems_of_status
+    }
     paths: dict[str, Any] = {}
     for operation in visible:
         entry = {"operationId": _operation_id(operation), **_entry(operation, schema_of, examples)}
         paths.setdefault(operation.wire_path, {})[METHODS[operation.method]] = entry
     areas = {operation.area: operation.function.__module__.rpartition(".")[0] for operation in visible}
     for operation in visible:
-        examples.from_type(operation.body, operation.example)
+        examples.register_body(operation.body, operation.example)
     describe_fields(components, object_types(visible), _request_types(visible), examples, field_docs)
     content = {
         "openapi": "3.1.0",
@@ -130,7 +136,7 @@ def document(
                 name: {"description": text, "schema": {"type": "string"}, "example": example}
                 for name, (text, example) in HEADERS.items()
             },
-            "examples": {_name_of(kind): _problem(kind) for kind in sorted(problems, key=_name_of)},
+            "examples": {_problem_key(kind): _problem_example(kind) for kind in sorted(problems, key=_problem_key)},
             "securitySchemes": {
                 "bearer": {
                     "type": "http",
@@ -145,8 +151,10 @@ def document(
 
 def object_types(visible: Sequence[Operation[Any, Any]]) -> list[Any]:
     """All classes of objects in requests and responses; generic ones with their type arguments."""
-    kinds = [kind for operation in visible for kind in (operation.body, _response_type(operation)) if kind is not None]
-    return _structs([*kinds, ProblemDocument])
+    types = [
+        type_ for operation in visible for type_ in (operation.body, _response_type(operation)) if type_ is not None
+    ]
+    return _structs([*types, ProblemDocument])
 
 
 def _request_types(visible: Sequence[Operation[Any, Any]]) -> set[Any]:
@@ -154,16 +162,17 @@ def _request_types(visible: Sequence[Operation[Any, Any]]) -> set[Any]:
     return set(_structs([operation.body for operation in visible if operation.body is not None]))
 
 
-def _structs(kinds: Iterable[Any]) -> list[Any]:
+def _structs(types: Iterable[Any]) -> list[Any]:
+    """The Structs among the types and their fields, without duplicates."""
     classes: dict[Any, None] = {}
-    to_visit: list[Any] = list(msgspec.inspect.multi_type_info(kinds))
+    to_visit: list[Any] = list(msgspec.inspect.multi_type_info(types))
     while to_visit:
         info = to_visit.pop()
         if isinstance(info, msgspec.inspect.StructType):
             if info.cls in classes:
                 continue
             classes[info.cls] = None
-            to_visit += [each.type for each in info.fields]
+            to_visit += [struct_field.type for struct_field in info.fields]
         to_visit += getattr(info, "types", ())
         to_visit += [inner for name in ("type", "item_type", "value_type") if (inner := getattr(info, name, None))]
         to_visit += getattr(info, "item_types", ())
@@ -178,7 +187,7 @@ def _public_names(components: Iterable[str]) -> dict[str, str]:
 def _renamed(part: Any, names: Mapping[str, str]) -> Any:
     """The document with the public names of schemas."""
     if isinstance(part, list):
-        return [_renamed(each, names) for each in part]  # pyright: ignore[reportUnknownVariableType]
+        return [_renamed(item, names) for item in part]  # pyright: ignore[reportUnknownVariableType]
     if not isinstance(part, dict):
         return part
     renamed: dict[str, Any] = {}
@@ -186,7 +195,7 @@ def _renamed(part: Any, names: Mapping[str, str]) -> Any:
         if key == "$ref" and isinstance(value, str) and value.startswith(SCHEMAS):
             renamed[key] = SCHEMAS + names[value.removeprefix(SCHEMAS)]
         elif key == "mapping" and isinstance(value, dict):
-            renamed[key] = {tag: SCHEMAS + names[at.removeprefix(SCHEMAS)] for tag, at in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+            renamed[key] = {tag: SCHEMAS + names[ref.removeprefix(SCHEMAS)] for tag, ref in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
         elif key == "schemas" and isinstance(value, dict) and value.keys() == names.keys():
             renamed[key] = {
                 names[name]: {**_renamed(schema, names), "title": names[name]}
@@ -202,7 +211,8 @@ def _operation_id(operation: Operation[Any, Any]) -> str:
     return camel(operation.name if "{app_id}" not in operation.path else f"{operation.name}_of_app")
 
 
-def _schema(kind: Any) -> dict[str, Any]:
+def _custom_schema(kind: Any) -> dict[str, Any]:
+    """The schema of a type that msgspec does not support."""
     if isinstance(kind, type) and issubclass(kind, Exception):
         return {"type": "string"}
     if getattr(kind, "__name__", "") == "Moment":
@@ -243,16 +253,16 @@ def _entry(operation: Operation[Any, Any], schema_of: dict[str, Any], examples: 
         entry["requestBody"] = {"required": not optional, "content": {operation.takes: media}}
     elif _reads_raw_body(operation):
         # Files are also accepted as application/octet-stream, because some clients send no other type.
-        taken = [operation.takes] if operation.takes == FORM else [operation.takes, "application/octet-stream"]
+        media_types = [operation.takes] if operation.takes == FORM else [operation.takes, "application/octet-stream"]
         entry["requestBody"] = {
             "required": False,
-            "content": {media_type: {"schema": _form_schema(operation)} for media_type in taken},
+            "content": {media_type: {"schema": _raw_body_schema(operation)} for media_type in media_types},
         }
     return entry
 
 
-def _form_schema(operation: Operation[Any, Any]) -> dict[str, Any]:
-    """The schema of a body that is not JSON."""
+def _raw_body_schema(operation: Operation[Any, Any]) -> dict[str, Any]:
+    """The schema of a body that is not JSON: a form or a file."""
     if operation.takes != FORM:
         return {"type": "string", "format": "binary", "description": "The file."}
     fields = {name: {"type": "string", "description": text} for name, text in operation.fields.items()}
@@ -278,12 +288,13 @@ def _parameter(parameter: Parameter, schema_of: dict[str, Any]) -> dict[str, Any
         schema = {"type": "string"}  # Ids are opaque; a malformed one gets the same response as an unknown one.
     choices: list[dict[str, Any]] = schema.get("anyOf", [])
     if {"type": "null"} in choices:
-        rest = [each for each in choices if each != {"type": "null"}]
-        kept = {key: value for key, value in schema.items() if key not in ("anyOf", "default")}
-        schema = {**kept, **rest[0]} if len(rest) == 1 else {**kept, "anyOf": rest}
+        # A parameter is never null: it is omitted instead.
+        non_null = [choice for choice in choices if choice != {"type": "null"}]
+        others = {key: value for key, value in schema.items() if key not in ("anyOf", "default")}
+        schema = {**others, **non_null[0]} if len(non_null) == 1 else {**others, "anyOf": non_null}
     if parameter.default is not None and "default" not in schema:
         schema["default"] = parameter.default
-    description = schema.pop("description", None) or _about_parameter(parameter)
+    description = schema.pop("description", None) or _default_description(parameter)
     if parameter.is_list:
         # Several values are in one parameter, separated by commas.
         return {**_parameter_entry(parameter, description, schema), "style": "form", "explode": False}
@@ -300,7 +311,8 @@ def _parameter_entry(parameter: Parameter, description: str, schema: dict[str, A
     }
 
 
-def _about_parameter(parameter: Parameter) -> str:
+def _default_description(parameter: Parameter) -> str:
+    """The name of the parameter as words."""
     words = re.sub(r"(?<!^)([A-Z])", r" \1", parameter.wire).replace("-", " ").lower()
     return f"The {words}." if parameter.place == "path" else words.capitalize() + "."
 
@@ -309,7 +321,9 @@ def _responses(operation: Operation[Any, Any], schema_of: dict[str, Any], exampl
     response_type = _response_type(operation)
     success: dict[str, Any] = {"description": "Done."}
     if operation.returns is HttpResponse:
-        success["content"] = {media_type: {"schema": _content(media_type)} for media_type in operation.media_types}
+        success["content"] = {
+            media_type: {"schema": _content_schema(media_type)} for media_type in operation.media_types
+        }
     elif response_type is not None:
         example = examples.of(response_type, operation.example, operation.response_example)
         schema = _copy(schema_of[repr(response_type)])
@@ -318,20 +332,22 @@ def _responses(operation: Operation[Any, Any], schema_of: dict[str, Any], exampl
     for status in (operation.status, *operation.other_statuses):
         headers = [*_headers_of(operation), *(["Location"] if 300 <= status < 400 else [])]
         responses[str(status)] = {**success, "headers": _header_refs(headers)}
-    for status, kinds in sorted(_problems(operation).items()):
+    for status, problems in sorted(_problems_by_status(operation).items()):
         content: dict[str, Any] = {
             "application/problem+json": {
                 "schema": {"$ref": "#/components/schemas/ProblemDocument"},
-                "examples": {kind.code(): {"$ref": f"#/components/examples/{_name_of(kind)}"} for kind in kinds},
+                "examples": {
+                    problem.code(): {"$ref": f"#/components/examples/{_problem_key(problem)}"} for problem in problems
+                },
             }
         }
         if "text/html" in operation.media_types:
             content["text/html"] = {"schema": {"type": "string"}}
         headers = ["X-Request-Id"]
-        headers += ["Retry-After"] if any(kind.retry_after_seconds is not None for kind in kinds) else []
+        headers += ["Retry-After"] if any(problem.retry_after_seconds is not None for problem in problems) else []
         headers += ["WWW-Authenticate"] if status == 401 else []
         responses[str(status)] = {
-            "description": " ".join(kind.message() for kind in kinds),
+            "description": " ".join(problem.message() for problem in problems),
             "headers": _header_refs(headers),
             "content": content,
         }
@@ -351,7 +367,7 @@ def _headers_of(operation: Operation[Any, Any]) -> list[str]:
     if kind in (Page, Feed, LinkedList):
         headers.append("Link")
     elif isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-        hints = {one.name: one.type for one in msgspec.structs.fields(kind)}
+        hints = {struct_field.name: struct_field.type for struct_field in msgspec.structs.fields(kind)}
         headers += ["ETag"] if Moment in (hints.get("updated_at"), *get_args(hints.get("updated_at"))) else []
     if any(parameter.wire == "Idempotency-Key" for parameter in operation.parameters):
         headers.append("Idempotent-Replayed")
@@ -361,25 +377,27 @@ def _headers_of(operation: Operation[Any, Any]) -> list[str]:
 
 
 FILES = {"text/csv", "message/rfc822", "application/octet-stream"}
+"""Media types of responses that browsers save as files."""
 BINARY = {"image/gif", "message/rfc822", "application/octet-stream"}
 
 
-def _content(media_type: str) -> dict[str, Any]:
+def _content_schema(media_type: str) -> dict[str, Any]:
     if media_type == "application/json":
         return {"type": "object"}
     return {"type": "string", "format": "binary"} if media_type in BINARY else {"type": "string"}
 
 
-def _name_of(kind: type[Problem]) -> str:
+def _problem_key(kind: type[Problem]) -> str:
     """The key of a problem's example; problems of different areas may have the same code."""
     return ".".join([*kind.__module__.split(".")[2:-1], kind.code()])
 
 
-def _problem(kind: type[Problem]) -> dict[str, Any]:
+def _problem_example(kind: type[Problem]) -> dict[str, Any]:
     return {"value": to_plain(problem_document(kind(), "0199f1a2-7c00-7000-8000-000000000000"))}
 
 
-def _problems(operation: Operation[Any, Any]) -> dict[int, list[type[Problem]]]:
+def _problems_by_status(operation: Operation[Any, Any]) -> dict[int, list[type[Problem]]]:
+    """The problems that the operation and its checks can respond with."""
     problems: list[type[Problem]] = [*operation.problems, DatabaseUnavailable]
     if operation.accepts:
         if "nobody" not in operation.accepts:
@@ -402,8 +420,8 @@ def _problems(operation: Operation[Any, Any]) -> dict[int, list[type[Problem]]]:
     elif not operation.any_query:
         problems.append(Invalid)  # For an unknown query parameter.
     by_status: dict[int, list[type[Problem]]] = {}
-    for kind in dict.fromkeys(problems):
-        by_status.setdefault(kind.status, []).append(kind)
+    for problem in dict.fromkeys(problems):
+        by_status.setdefault(problem.status, []).append(problem)
     return by_status
 
 

@@ -1,8 +1,8 @@
 """Examples of responses, generated from their types, so that the reference has exactly the existing fields.
 
 The value of a field comes from the first of: the operation (`response_example`), a sample for the field of this record,
-the example of a request body that creates such a record, a sample for the field's name, the default. The id of the same
-kind of record is the same in all examples.
+the example of a request body that creates such a record, a sample for the field's name, the default. Ids of the same
+kind of record are equal in all examples.
 """
 
 import hashlib
@@ -22,8 +22,10 @@ MOMENT = "2026-01-31T12:00:00.000Z"
 """The default of timestamps in examples."""
 
 LATER = "2026-03-02T12:00:00.000Z"
+"""The default of expiry times."""
 
 MISSING: Any = object()
+"""Marks an absent value, because None is a value."""
 
 
 @dataclass
@@ -32,16 +34,20 @@ class Examples:
 
     samples: Mapping[str, Any]
     """Values by `field` or `Record.field`, with JSON names."""
-    things: Mapping[str, str]
-    """Kinds of records for the examples of ids, by class name or by field name without `Id`, where the kind differs
-    from it."""
+    id_kinds: Mapping[str, str]
+    """The kind of record that an id belongs to, by the name of the record's class (for `id`) or by the field's name
+    without `Id`. Default: that name."""
     bodies: dict[type, dict[str, Any]] = field(default_factory=dict[type, dict[str, Any]])
-    """By record: the fields of the example of a request body that creates it."""
-    unnamed: set[str] = field(default_factory=set[str])
-    """Fields without a sample, whose example depends only on their type."""
+    """By record type: the fields of the example of a request body that creates it."""
+    without_sample: set[str] = field(default_factory=set[str])
+    """The fields (`Record.field`) found so far that have no sample, so that their example depends only on their
+    type."""
 
-    def from_type(self, kind: Any, body: Any) -> None:
-        """Register the example body that creates records of type `kind`; examples of the record get the same values."""
+    def register_body(self, kind: Any, body: Any) -> None:
+        """Register the example of a body that creates records of type `kind`; their examples get the same values.
+
+        Only the first body of each type is used.
+        """
         self.bodies.setdefault(get_origin(kind) or kind, _fields(body))
 
     def of(self, kind: Any, body: Any = None, response_example: Mapping[str, Any] | None = None) -> Any:
@@ -51,8 +57,8 @@ class Examples:
         """
         if get_origin(kind) is dict:
             return dict(response_example or {})
-        given = {name: value for name, value in _fields(body).items() if not isinstance(value, dict)}
-        return self._value(kind, "", "", given | dict(response_example or {}))
+        from_body = {name: value for name, value in _fields(body).items() if not isinstance(value, dict)}
+        return self._value(kind, "", "", from_body | dict(response_example or {}))
 
     def _value(self, kind: Any, owner: str, name: str, preferred: Mapping[str, Any]) -> Any:
         origin, choices = get_origin(kind), get_args(kind)
@@ -60,8 +66,8 @@ class Examples:
             return self._value(choices[0], owner, name, preferred)
         if origin in (Union, UnionType):
             is_record = isinstance(choices[0], type) and issubclass(choices[0], msgspec.Struct)
-            may_lack = NoneType in choices and not is_record
-            return None if may_lack else self._value(choices[0], owner, name, preferred)
+            is_null = NoneType in choices and not is_record
+            return None if is_null else self._value(choices[0], owner, name, preferred)
         if origin is Literal:
             return choices[0]
         if origin is list or origin is tuple:
@@ -74,16 +80,17 @@ class Examples:
         record_type: Any = get_origin(kind) or kind
         hints = get_type_hints(record_type, include_extras=True)
         values: dict[str, Any] = {}
-        for each in msgspec.structs.fields(record_type):
-            hint = hints[each.name]
+        for record_field in msgspec.structs.fields(record_type):
+            hint = hints[record_field.name]
             hint = hint[get_args(kind)] if getattr(hint, "__parameters__", ()) else hint
             # In a page, `preferred` applies to the records.
-            inner = preferred if get_args(kind) else preferred.get(each.encode_name)
-            values[each.encode_name] = self._field(record_type, each, hint, preferred, inner)
+            nested = preferred if get_args(kind) else preferred.get(record_field.encode_name)
+            values[record_field.encode_name] = self._field(record_type, record_field, hint, preferred, nested)
         return values
 
-    def _field(self, record_type: Any, each: Any, hint: Any, preferred: Mapping[str, Any], inner: Any) -> Any:
-        name: str = each.encode_name
+    def _field(self, record_type: Any, record_field: Any, hint: Any, preferred: Mapping[str, Any], nested: Any) -> Any:
+        """The example of a field; `nested` has the preferred values of the fields of its own record."""
+        name: str = record_field.encode_name
         candidates = (
             preferred.get(name, MISSING),
             next(
@@ -97,39 +104,39 @@ class Examples:
             next(
                 (self.bodies[kind][name] for kind in record_type.__mro__ if name in self.bodies.get(kind, {})), MISSING
             ),
-            self._identifier(record_type, name, hint),
+            self._example_id(record_type, name, hint),
             self.samples.get(name, MISSING),
         )
         for value in candidates:
-            fitting = MISSING if value is MISSING else _converted(hint, value)
-            if fitting is not MISSING:
-                return fitting
-        if each.default not in (msgspec.NODEFAULT, None):
-            return to_plain(each.default)
-        if each.default_factory is not msgspec.NODEFAULT:
-            return to_plain(each.default_factory())
-        return self._value(hint, record_type.__name__, name, inner if isinstance(inner, Mapping) else {})
+            converted = MISSING if value is MISSING else _converted(hint, value)
+            if converted is not MISSING:
+                return converted
+        if record_field.default not in (msgspec.NODEFAULT, None):
+            return to_plain(record_field.default)
+        if record_field.default_factory is not msgspec.NODEFAULT:
+            return to_plain(record_field.default_factory())
+        return self._value(hint, record_type.__name__, name, nested if isinstance(nested, Mapping) else {})
 
-    def _identifier(self, record_type: Any, name: str, hint: Any) -> Any:
+    def _example_id(self, record_type: Any, name: str, hint: Any) -> Any:
         if hint is not UUID:
             return MISSING
-        thing = record_type.__name__ if name == "id" else name.removesuffix("Id")
-        return identifier(self.things.get(thing, thing[0].lower() + thing[1:]))
+        key = record_type.__name__ if name == "id" else name.removesuffix("Id")
+        return identifier(self.id_kinds.get(key, key[0].lower() + key[1:]))
 
     def _plain(self, kind: Any, owner: str, name: str) -> Any:
         if kind is Moment or kind is datetime:
             return LATER if name.endswith("xpiresAt") else MOMENT
         if kind is UUID:
-            return identifier(self.things.get(name, name))
+            return identifier(self.id_kinds.get(name, name))
         if kind is date:
             return MOMENT[:10]
-        self.unnamed.add(f"{owner}.{name}")
+        self.without_sample.add(f"{owner}.{name}")
         return {str: name, bool: False, int: 0, float: 0.0}.get(kind, {})
 
 
-def identifier(thing: str) -> str:
-    """The UUIDv7 of this kind of record in all examples."""
-    digits = hashlib.sha256(thing.encode()).hexdigest()
+def identifier(kind: str) -> str:
+    """The UUIDv7 that records of this kind (such as `email`) have in all examples."""
+    digits = hashlib.sha256(kind.encode()).hexdigest()
     return f"019c13f9-5a00-7{digits[:3]}-8{digits[3:6]}-{digits[6:18]}"
 
 
@@ -149,4 +156,4 @@ def _converted(kind: Any, value: Any) -> Any:
 def _moment(kind: Any, value: Any) -> Any:
     if kind is Moment and isinstance(value, str):
         return Moment.of(datetime.fromisoformat(value))
-    raise msgspec.ValidationError(f"No {kind}.")
+    raise msgspec.ValidationError(f"Not a {kind}.")

@@ -8,7 +8,7 @@ import ast
 import inspect
 import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -24,28 +24,32 @@ if TYPE_CHECKING:
 
 
 def describe_fields(
-    components: dict[str, Any], classes: Iterable[Any], sent: set[Any], examples: Examples, field_docs: "FieldDocs"
+    components: dict[str, Any],
+    types: Sequence[Any],
+    request_types: set[Any],
+    examples: Examples,
+    field_docs: "FieldDocs",
 ) -> None:
     """Give every property of the schemas in `components` a description and an example; modifies the schemas.
 
-    `classes` are all object types, `sent` those in request bodies.
+    `types` are all object types, `request_types` those in request bodies.
 
-    Defaults are part of the description, because generators treat a property with `default` as always present.
-    Responses always have all fields, so these are required in types that are not in `sent`.
+    Defaults become part of the description, because code generators treat a property with `default` as always present.
+    Responses always have all fields, so all fields of types that are not in `request_types` become required.
     """
-    examples, kinds = replace(examples, unnamed=set()), [*classes]
-    shared: dict[str, str] = {}
-    for kind in kinds:
-        for each in (get_origin(kind) or kind).__mro__:
-            shared = {**_docstrings(each), **shared}
-    field_docs = replace(field_docs, fields={**shared, **field_docs.fields})
-    for kind in kinds:
+    examples = replace(examples, without_sample=set())
+    docstrings: dict[str, str] = {}
+    for kind in types:
+        for base in (get_origin(kind) or kind).__mro__:
+            docstrings = {**_docstrings(base), **docstrings}
+    field_docs = replace(field_docs, fields={**docstrings, **field_docs.fields})
+    for kind in types:
         schema = components.get(_key_of(kind, components))
         if not schema or "properties" not in schema:
             continue
-        if kind not in sent:
+        if kind not in request_types:
             schema["required"] = [*schema["properties"]]
-        example = _example_of(kind, examples, is_sent=kind in sent)
+        example = _example_of(kind, examples, is_request=kind in request_types)
         for name, property_schema in schema["properties"].items():
             _describe(kind, name, property_schema, example.get(name), examples, field_docs)
 
@@ -54,10 +58,10 @@ def _describe(
     kind: Any, name: str, schema: dict[str, Any], value: Any, examples: Examples, field_docs: "FieldDocs"
 ) -> None:
     owner: Any = get_origin(kind) or kind
-    own = next((text for each in owner.__mro__ if (text := _docstrings(each).get(name))), None)
-    keys = [f"{each.__name__}.{name}" for each in owner.__mro__] + [name]
-    glossary = [field_docs.fields[key] for key in keys if key in field_docs.fields]
-    text = own or schema.get("description") or (glossary[0] if glossary else None)
+    docstring = next((text for base in owner.__mro__ if (text := _docstrings(base).get(name))), None)
+    keys = [f"{base.__name__}.{name}" for base in owner.__mro__] + [name]
+    fallback_texts = [field_docs.fields[key] for key in keys if key in field_docs.fields]
+    text = docstring or schema.get("description") or (fallback_texts[0] if fallback_texts else None)
     default = schema.pop("default", None)
     if text is None:
         return
@@ -66,11 +70,11 @@ def _describe(
     schema["description"] = text
     if _is_record(schema):
         return
-    fallbacks = [field_docs.examples[key] for key in keys if key in field_docs.examples]
+    fallback_values = [field_docs.examples[key] for key in keys if key in field_docs.examples]
     if value in (None, name, [], {}):
-        value = fallbacks[0] if fallbacks else value
+        value = fallback_values[0] if fallback_values else value
     if value is None or _choices(schema):
-        value = value if value in _choices(schema) else _of_schema(schema)
+        value = value if value in _choices(schema) else _value_of_schema(schema)
     if value is not None:
         schema["examples"] = [value]
 
@@ -82,48 +86,48 @@ def _choices(schema: Mapping[str, Any]) -> list[Any]:
 def _is_record(schema: Mapping[str, Any]) -> bool:
     """Whether a property is an object or a list of objects, whose fields have their own examples."""
     choices = [schema, *schema.get("anyOf", []), schema.get("items", {}), *schema.get("items", {}).get("anyOf", [])]
-    return any("$ref" in each for each in choices)
+    return any("$ref" in choice for choice in choices)
 
 
-def _of_schema(schema: Mapping[str, Any]) -> Any:
+def _value_of_schema(schema: Mapping[str, Any]) -> Any:
     """A value for a property without an example."""
-    for each in (schema, *schema.get("anyOf", [])):
-        if "enum" in each:
-            return each["enum"][0]
-        if each.get("format") == "date-time":
+    for choice in (schema, *schema.get("anyOf", [])):
+        if "enum" in choice:
+            return choice["enum"][0]
+        if choice.get("format") == "date-time":
             return "2026-01-31T12:00:00.000Z"
-        if each.get("type") in ("boolean", "integer", "number"):
-            return {"boolean": True, "integer": each.get("minimum", 1), "number": 0.5}[each["type"]]
-        if each.get("type") in ("array", "object"):
-            return [] if each["type"] == "array" else {}
+        if choice.get("type") in ("boolean", "integer", "number"):
+            return {"boolean": True, "integer": choice.get("minimum", 1), "number": 0.5}[choice["type"]]
+        if choice.get("type") in ("array", "object"):
+            return [] if choice["type"] == "array" else {}
     return None
 
 
-def _example_of(kind: Any, examples: Examples, *, is_sent: bool) -> dict[str, Any]:
+def _example_of(kind: Any, examples: Examples, *, is_request: bool) -> dict[str, Any]:
     """Example values of the fields of a type. Request types may be recursive, so their fields are built separately."""
     owner: Any = get_origin(kind) or kind
-    if not is_sent:
-        made = examples.of(kind)
-        return made if isinstance(made, dict) else {}
-    given = examples.bodies.get(owner, {})
-    found: dict[str, Any] = {}
-    for each in msgspec.structs.fields(owner):
-        name = each.encode_name
+    if not is_request:
+        example = examples.of(kind)
+        return example if isinstance(example, dict) else {}
+    body = examples.bodies.get(owner, {})
+    values: dict[str, Any] = {}
+    for struct_field in msgspec.structs.fields(owner):
+        name = struct_field.encode_name
         keys = [f"{base.__name__}.{name}" for base in owner.__mro__] + [name]
         sample = next((examples.samples[key] for key in keys if key in examples.samples), None)
-        found[name] = to_plain(given.get(name, sample))
-    return found
+        values[name] = to_plain(body.get(name, sample))
+    return values
 
 
 def _key_of(kind: Any, components: Mapping[str, Any]) -> str:
-    """The name of a type's schema in msgspec: the class name, or with its module if two classes have that name."""
+    """The key of a type's schema in `components`: the class name, with the module if two classes have that name."""
     owner: Any = get_origin(kind) or kind
     short = owner.__name__
     if arguments := get_args(kind):
-        short = f"{short}[{', '.join(each.__name__ for each in arguments)}]"
+        short = f"{short}[{', '.join(argument.__name__ for argument in arguments)}]"
     names = (f"{owner.__module__}.{short}", short)
-    found = [re.sub(r"[^a-zA-Z0-9.\-_]", "_", name) for name in names]
-    return next((name for name in found if name in components), "")
+    keys = [re.sub(r"[^a-zA-Z0-9.\-_]", "_", name) for name in names]
+    return next((key for key in keys if key in components), "")
 
 
 @cache
@@ -135,14 +139,14 @@ def _docstrings(kind: type) -> dict[str, str]:
         body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
     except (OSError, TypeError):
         return {}
-    wire = dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
-    found: dict[str, str] = {}
+    json_names = dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
+    docstrings: dict[str, str] = {}
     statements = body.body if isinstance(body, ast.ClassDef) else []
-    for field, below in pairwise(statements):
+    for field, next_statement in pairwise(statements):
         target = field.target if isinstance(field, ast.AnnAssign) else None
-        if not isinstance(target, ast.Name) or not isinstance(below, ast.Expr):
+        if not isinstance(target, ast.Name) or not isinstance(next_statement, ast.Expr):
             continue
-        if isinstance(below.value, ast.Constant) and isinstance(below.value.value, str):
-            text = re.sub(r"\s+", " ", below.value.value).strip()
-            found[wire.get(target.id, target.id)] = text[:1].upper() + text[1:]
-    return found
+        if isinstance(next_statement.value, ast.Constant) and isinstance(next_statement.value.value, str):
+            text = re.sub(r"\s+", " ", next_statement.value.value).strip()
+            docstrings[json_names.get(target.id, target.id)] = text[:1].upper() + text[1:]
+    return docstrings

@@ -31,6 +31,7 @@ FORM = "application/x-www-form-urlencoded"
 """The media type of HTML forms."""
 
 SERVER_KINDS: frozenset[Kind] = frozenset(("developer", "secret_key"))
+"""The kinds of credentials that operations accept by default; they must not be in browsers or apps."""
 DEVELOPER_ONLY: frozenset[Kind] = frozenset(("developer",))
 
 
@@ -43,8 +44,8 @@ class HeaderParameter:
 
 @dataclass(frozen=True)
 class Lenient:
-    """Marks a query parameter whose invalid values are ignored, because the person who follows a link did not write
-    it."""
+    """Marks a query parameter of a link. Invalid values are ignored, because the person who follows the link did not
+    write them."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,9 @@ class Parameter:
 
     name: str
     wire: str
+    """The name in requests: camelCase, or the name of the header."""
     place: str
+    """`path`, `query` or `header`."""
     type: Any
     default: Any
     required: bool
@@ -83,28 +86,36 @@ class Parameter:
 
     @cached_property
     def is_moment(self) -> bool:
+        """Whether the parameter is a timestamp."""
         kind = self.given_type
         return datetime in (kind, *get_args(kind))
 
 
 @dataclass(frozen=True)
 class Operation(Generic[P, R]):
-    """An operation of the API: its method and path, who may call it, and its function."""
+    """An operation of the API: its method and path, who may call it, and its function.
+
+    See `operation` for the fields. Calling an Operation calls its function without any checks.
+    """
 
     method: str
     path: str
     function: Callable[P, Awaitable[R]]
     needs: str | None
     accepts: frozenset[Kind]
+    """The accepted kinds of credentials; empty if the operation is public."""
     status: int
     other_statuses: tuple[int, ...]
     body_limit: int
     problems: tuple[type[Problem], ...]
     parameters: tuple[Parameter, ...]
     body: Any
+    """The type of the JSON body; None if there is none."""
     returns: Any
+    """The type of the response."""
     media_types: tuple[str, ...]
     takes: str
+    """The media type of the request."""
     example: Any
     response_example: Mapping[str, Any]
     hidden: bool
@@ -123,6 +134,7 @@ class Operation(Generic[P, R]):
 
     @property
     def area(self) -> str:
+        """The package that declares the operation, such as `emails`."""
         return self.function.__module__.split(".")[2]
 
     @property
@@ -135,7 +147,8 @@ class Operation(Generic[P, R]):
         return replace(self, path=path)
 
     def as_view(self, path: str, view: Callable[[Any], Any], returns: Any) -> "Operation[P, Any]":
-        """A copy of the operation at another path, with each record in the response converted by `view`.
+        """A copy of the operation at another path, whose result is converted by `view`: each item of a LinkedList, or
+        else the whole result.
 
         `returns` is the type of the converted response.
         """
@@ -151,7 +164,7 @@ class Operation(Generic[P, R]):
 
     @property
     def parameters_taken(self) -> list[Parameter]:
-        """All parameters at this path: path parameters in their order, then the others."""
+        """All parameters: first those of the path, in its order, even if the function does not declare them."""
         by_name = {parameter.name: parameter for parameter in self.parameters}
         names = re.findall(r"{(\w+)}", self.path)
         in_path = [by_name.get(name) or Parameter(name, camel(name), "path", UUID, None, True) for name in names]
@@ -181,17 +194,24 @@ def operation(
 ) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
     """Declare an operation of the API: return a decorator that turns a function into an Operation.
 
-    `needs` is the required permission (`area:verb`). Without it, any credential of a kind in `accepts` is sufficient;
-    with `public`, no credential is read. `problems` are the specific problems that the function raises; `example` is a
-    body for the documentation; `other_statuses` are further success statuses.
-    `response_type` is the JSON type of the response if the function returns an HttpResponse;
-    `response_example` has values of fields for the example of the response, which is generated from the types and
-    `example`. `unverified` allows
-    developers without a verified e-mail address to call an operation without `needs`. `fields` are the fields of a form
-    with their descriptions, if `takes`, the media type of the request, is FORM. `hidden` omits the operation from the
-    OpenAPI document. `any_query` is for pages and callbacks: they ignore undeclared query
-    parameters, which other operations reject, because mail programs, identity providers and campaign tools add their
-    own (`utm_source`, `fbclid`).
+    * `needs`: the required permission (`area:verb`). Without it, any credential of a kind in `accepts` is sufficient.
+    * `public`: no credential is read.
+    * `unverified`: developers without a verified e-mail address may call the operation, if it has no `needs`.
+    * `status`: of a successful response; default 200, or 204 if the function returns None. `other_statuses`: further
+      success statuses.
+    * `body_limit`: in bytes.
+    * `takes`: the media type of the request. If it is FORM, `fields` has the form's fields with their descriptions.
+    * `any_query`: undeclared query parameters are ignored instead of rejected. This is for pages and callbacks, because
+      mail programs, identity providers and campaign tools add parameters (`utm_source`, `fbclid`).
+
+    The others are for the OpenAPI document only:
+
+    * `problems`: the problems that the function raises, besides those of the checks before it.
+    * `example`: an example of the body. `response_example`: values of fields for the example of the response, which is
+      otherwise generated from the types and `example`.
+    * `media_types` and `response_type`: the media types and JSON type of the response if the function returns an
+      HttpResponse.
+    * `hidden`: the operation is omitted.
     """
 
     def declare(function: Callable[P, Awaitable[R]]) -> Operation[P, R]:
@@ -271,7 +291,7 @@ def _parameters(function: Any, hints: dict[str, Any], path: str) -> Iterable[Par
         if name in ("call", "data", "request"):
             continue
         hint = hints[name]
-        header = next((each for each in get_args(hint)[1:] if isinstance(each, HeaderParameter)), None)
+        header = next((marker for marker in get_args(hint)[1:] if isinstance(marker, HeaderParameter)), None)
         required = declared.default is inspect.Parameter.empty
         default = None if required else declared.default
         if name in in_path:
@@ -279,7 +299,7 @@ def _parameters(function: Any, hints: dict[str, Any], path: str) -> Iterable[Par
         elif header:
             yield Parameter(name, header.name, "header", hint, default, required)
         else:
-            ignores_invalid = any(isinstance(each, Lenient) for each in get_args(hint)[1:])
+            ignores_invalid = any(isinstance(marker, Lenient) for marker in get_args(hint)[1:])
             yield Parameter(name, camel(name), "query", hint, default, required, ignores_invalid)
     for name in sorted(in_path & {"project_id", "app_id"} - set(inspect.signature(function).parameters)):
         yield Parameter(name, camel(name), "path", UUID, None, True)
@@ -290,5 +310,5 @@ def _without_none(kind: Any) -> Any:
         inner, *more = get_args(kind)
         return Annotated[(_without_none(inner), *more)]
     if get_origin(kind) in (Union, UnionType):
-        return Union[tuple(each for each in get_args(kind) if each is not NoneType)]  # noqa: UP007
+        return Union[tuple(member for member in get_args(kind) if member is not NoneType)]  # noqa: UP007
     return kind

@@ -1,8 +1,9 @@
 """Lists of the API in three forms (arrays, pages, feeds), and CSV.
 
-Arrays are newest first, pages have an exact total, feeds have neither. All accept `limit` and `cursor`. If there are
+Arrays are newest first, pages have an exact total, feeds have no total. All accept `limit` and `cursor`. If there are
 more records, the header `Link: <…>; rel="next"` has the next URL; pages and feeds also have `nextCursor`. Cursors are
-opaque, signed, and bound to the project, the list and its filters; a modified one is rejected.
+opaque, signed, and bound to the project, the list and its filters; a modified cursor is rejected. Functions for cursors
+have a parameter `scope`: a text with the name of the list and its filters.
 """
 
 import base64
@@ -27,7 +28,7 @@ Converted = TypeVar("Converted")
 LIST_LIMIT = 1_000
 PAGE_LIMIT = 100
 PAGE_DEPTH = 10_000
-"""Maximum number of rows that page numbers reach, because skipped rows cost as much as read ones. Cursors reach all."""
+"""Page numbers reach only this many rows, because the rows before a page are read and skipped. Cursors reach all."""
 
 ListLimit = Annotated[int, msgspec.Meta(ge=1, le=LIST_LIMIT, description="Maximum number of records.")]
 PageLimit = Annotated[int, msgspec.Meta(ge=1, le=PAGE_LIMIT, description="Records per page.")]
@@ -78,7 +79,7 @@ class Feed(Record, Generic[Item]):
 
 
 class LinkedList(msgspec.Struct, Generic[Item], frozen=True):
-    """An array, and the cursor of its continuation, which is sent as a `Link` header."""
+    """An array, and the cursor of the next part, which is sent in a `Link` header; None at the end."""
 
     items: list[Item]
     next_cursor: str | None = None
@@ -154,8 +155,8 @@ async def newest_first(
 ) -> LinkedList[Item]:
     """Read a part of a newest-first list of the project. Raises CursorInvalid.
 
-    `rows` is a statement with the parameters `project_id`, `before`, `limit` and those in `filters`, which it is called
-    with. `scope` names the list and its filters.
+    `rows` is a statement; it is called with the parameters `project_id`, `before` (an id or None), `limit` and
+    `filters`.
     """
     before = before_id(call, scope, cursor)
     fetched = await rows(call.db, project_id=call.project_id, before=before, limit=limit + 1, **filters)
@@ -170,9 +171,9 @@ def linked_list(call: Call, scope: str, rows: Sequence[Item], limit: int) -> Lin
 
 
 def write_cursor(call: Call, scope: str, values: list[Any]) -> str:
-    """An opaque, signed cursor with `values`, the position in the list `scope` (name and filters)."""
+    """An opaque, signed cursor for the list `scope`; `values` are its position."""
     payload = msgspec.json.encode(values)
-    signature = call.world.secrets.sign("cursor", _bound(call, scope, payload))
+    signature = call.world.secrets.sign("cursor", _signed_content(call, scope, payload))
     return f"{base64.urlsafe_b64encode(payload).rstrip(b'=').decode()}.{signature}"
 
 
@@ -183,7 +184,7 @@ def read_cursor(call: Call, scope: str, cursor: str) -> list[Any]:
         payload = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
     except (binascii.Error, ValueError):
         raise _cursor_invalid() from None
-    if not call.world.secrets.verify("cursor", _bound(call, scope, payload), signature):
+    if not call.world.secrets.verify("cursor", _signed_content(call, scope, payload), signature):
         raise _cursor_invalid()
     return msgspec.json.decode(payload, type=list[Any])
 
@@ -194,7 +195,7 @@ def _cursor_invalid() -> CursorInvalid:
     )
 
 
-def _bound(call: Call, scope: str, payload: bytes) -> bytes:
+def _signed_content(call: Call, scope: str, payload: bytes) -> bytes:
     return f"{call.account_id if call.project_id == NO_ID else call.project_id}|{scope}|".encode() + payload
 
 
@@ -228,7 +229,7 @@ def _cell(value: Any) -> str:
 
 
 async def csv_stream(header: Sequence[str], rows: AsyncIterator[Sequence[Any]]) -> AsyncIterator[bytes]:
-    """Stream a table as CSV in chunks of about 64 KiB, in constant memory."""
+    """Stream a table as CSV in chunks of about 64 KiB, in constant memory. Texts are escaped with `escape_formula`."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow([_cell(name) for name in header])

@@ -3,14 +3,14 @@
 * Problem
   - BadRequest          400  the request is not valid
   - Unauthenticated     401  there is no valid credential
-  - Forbidden           403  the credential does not allow it
+  - Forbidden           403  the credential does not allow the request
   - Missing             404  there is no such record in this project
-  - Conflict            409  the state of a record does not allow it
+  - Conflict            409  the state of a record does not allow the request
   - PreconditionFailed  412  the record has changed since it was read
   - ContentTooLarge     413  the request is too large
   - Unprocessable       422  the request is valid, but a rule forbids it
   - RateLimited         429  too many requests
-  - Unavailable         503  temporarily not possible
+  - Unavailable         503  the request is temporarily not possible
 
 Define subclasses next to the code that raises them. The docstring is the message that callers read.
 """
@@ -62,7 +62,7 @@ class Problem(Exception):
 
     @classmethod
     def message(cls) -> str:
-        """The default message: the docstring of the class."""
+        """The default message of this class: its docstring on one line."""
         return re.sub(r"\s+", " ", (cls.__doc__ or "Something went wrong.").strip())
 
     @classmethod
@@ -83,7 +83,7 @@ class BadRequest(Problem, code="refused"):
 
     @classmethod
     def of_value(cls, path: str, message: str | None = None) -> Self:
-        """The problem with one value, at the JSON pointer `path`."""
+        """This problem for one value, at the JSON pointer `path`; `message` replaces the default message."""
         problem = cls(message)
         problem.errors = [ProblemError(path=path, code=cls.code(), message=problem.detail)]
         return problem
@@ -94,7 +94,7 @@ class Invalid(BadRequest):
 
     @classmethod
     def at(cls, path: str, message: str, code: str = "invalid") -> "Invalid":
-        """One invalid value, at the JSON pointer `path`."""
+        """The problem for one invalid value, at `path` (see `ProblemError.path`)."""
         return cls(message, errors=[ProblemError(path=path, code=code, message=message)])
 
 

@@ -23,7 +23,7 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class HttpResponse:
-    """A response with content that is not JSON, or with a status or headers of its own."""
+    """A response with a media type, status or headers of its own, instead of the JSON of a record."""
 
     content: bytes | str | AsyncIterator[bytes] = b""
     media_type: str = "application/json"
@@ -69,8 +69,8 @@ def respond(operation: Operation[Any, Any], call: Call, value: Any) -> Response[
     headers = call.headers
     if isinstance(value, HttpResponse):
         headers.update(value.headers or {})
-        kind = Response if isinstance(value.content, bytes | str) else Stream
-        return kind(value.content, status_code=value.status, media_type=value.media_type, headers=headers)  # type: ignore[arg-type]
+        response_class = Response if isinstance(value.content, bytes | str) else Stream
+        return response_class(value.content, status_code=value.status, media_type=value.media_type, headers=headers)  # type: ignore[arg-type]
     if value is None:
         return Response(b"", status_code=operation.status, media_type="application/json", headers=headers)
     if isinstance(value, LinkedList):
@@ -114,6 +114,7 @@ def error_response(request: RawRequest, error: Exception) -> Response[bytes]:
 
 
 def problem_response(problem: Problem, request_id: str) -> Response[bytes]:
+    """The response with the problem document, and `Retry-After` or `WWW-Authenticate` if the problem needs them."""
     headers: dict[str, str] = {}
     if problem.retry_after_seconds is not None:
         headers["Retry-After"] = str(problem.retry_after_seconds)
@@ -129,7 +130,7 @@ def problem_response(problem: Problem, request_id: str) -> Response[bytes]:
 
 def problem_document(problem: Problem, request_id: str) -> dict[str, Any]:
     """The problem as a JSON object (RFC 9457)."""
-    more = {"next": problem.next} if problem.next else {}
+    next_step = {"next": problem.next} if problem.next else {}
     return {
         "type": f"/problems/{problem.code()}",
         "title": problem.title(),
@@ -138,7 +139,7 @@ def problem_document(problem: Problem, request_id: str) -> dict[str, Any]:
         "code": problem.code(),
         "requestId": request_id,
         "errors": problem.errors,
-        **more,
+        **next_step,
     }
 
 

@@ -46,26 +46,26 @@ def invalid_value(error: msgspec.ValidationError, kind: Any, place: str = "") ->
 
     `place` is the location of the value: empty for a body, `query/name` or `header/Name` for a parameter.
     """
-    text, _, where = str(error).partition(" - at ")
+    text, _, location = str(error).partition(" - at ")
     # `[...]` is an object key that the decoder does not name, so the pointer ends at the object.
-    path = where.rpartition("`$")[2].rstrip("`").partition("[...]")
-    steps = [step.strip(".[]") for step in re.findall(r"\.[^.\[]+|\[[^\]]*\]", path[0])]
+    path, unnamed_key, _ = location.rpartition("`$")[2].rstrip("`").partition("[...]")
+    steps = [step.strip(".[]") for step in re.findall(r"\.[^.\[]+|\[[^\]]*\]", path)]
     pointer = place + "".join("/" + step for step in steps)
-    below = ["..."] if path[1] else []
+    last_step = ["..."] if unnamed_key else []
     if match := re.search(r"missing required field `(.+)`", text):
         return Invalid.at(f"{pointer}/{match[1]}", f"`{match[1]}` is required.", "required")
     if match := re.search(r"unknown field `(.+)`", text):
-        names = _field_names(_types_at(kind, steps + below))
+        names = _field_names(_types_at(kind, steps + last_step))
         return Invalid.at(
-            f"{pointer}/{match[1]}", f"There is no field `{match[1]}` here{_listed(names)}", "unknown_field"
+            f"{pointer}/{match[1]}", f"There is no field `{match[1]}` here{_list_fields(names)}", "unknown_field"
         )
-    return Invalid.at(pointer, _sentence(text, kind, steps + below, is_parameter=bool(place)))
+    return Invalid.at(pointer, _sentence(text, kind, steps + last_step, is_parameter=bool(place)))
 
 
 def unknown_parameters(unknown: Sequence[str], allowed: Iterable[str]) -> Invalid:
     """The problem for unknown query parameters; the message lists the known ones."""
     names = sorted(allowed)
-    accepted = f"it accepts {_and(names)}" if names else "it accepts none"
+    accepted = f"it accepts {_join_names(names)}" if names else "it accepts none"
     shown = [name[:100] for name in unknown[:UNKNOWN_PARAMETERS_LIMIT]]
     errors = [
         ProblemError(
@@ -75,7 +75,7 @@ def unknown_parameters(unknown: Sequence[str], allowed: Iterable[str]) -> Invali
         )
         for name in shown
     ]
-    detail = f"This operation has no query parameter {_and(shown)}; {accepted}."
+    detail = f"This operation has no query parameter {_join_names(shown)}; {accepted}."
     return Invalid(errors[0].message if len(errors) == 1 else detail, errors=errors)
 
 
@@ -84,15 +84,15 @@ def _sentence(text: str, kind: Any, steps: list[str], *, is_parameter: bool) -> 
         return SENTENCES[text]
     types = _types_at(kind, steps)
     if match := re.match(r"Invalid (?:enum )?value (.*)", text, re.DOTALL):
-        choices = _choices(types) or _tags(kind, steps)
+        choices = _choices(types) or _tag_values(kind, steps)
         if choices:
-            shown = ", ".join(str(each) for each in choices[:CHOICES_SHOWN])
+            shown = ", ".join(map(str, choices[:CHOICES_SHOWN]))
             return f"Expected one of {shown}; found {match[1][:100]}."
     if " matching regex " in text:
-        forms = [form for form in map(_pattern_description, types) if form]
-        return f"This value does not have the expected form. Expected: {forms[0]}" if forms else "Not a valid value."
+        texts = [description for description in map(_pattern_description, types) if description]
+        return f"This value does not have the expected form. Expected: {texts[0]}" if texts else "Not a valid value."
     if match := re.match(r"Expected `(\w+)`(?: of length)? (<=|>=|<|>) (\S+)", text):
-        return _bound(match[1], match[2], match[3], is_length="of length" in text)
+        return _limit_sentence(match[1], match[2], match[3], is_length="of length" in text)
     if match := re.match(r"Expected `([^`]+)`(?:, got `(\w+)`)?$", text):
         expected = " or ".join(TYPE_NAMES.get(word, word) for word in match[1].split(" | "))
         if is_parameter or not match[2]:
@@ -101,7 +101,7 @@ def _sentence(text: str, kind: Any, steps: list[str], *, is_parameter: bool) -> 
     return text.rstrip(".") + "."
 
 
-def _bound(word: str, sign: str, limit: str, *, is_length: bool) -> str:
+def _limit_sentence(word: str, sign: str, limit: str, *, is_length: bool) -> str:
     bound = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}[sign]
     if not is_length:
         return (
@@ -111,38 +111,38 @@ def _bound(word: str, sign: str, limit: str, *, is_length: bool) -> str:
     return f"Expected {bound} {limit} {unit}{'' if limit == '1' else 's'}."
 
 
-def _and(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     quoted = [f"`{name}`" for name in names]
     return " and ".join([", ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else quoted[0]
 
 
-def _listed(names: Sequence[str]) -> str:
-    return f"; there are {_and(names[:CHOICES_SHOWN])}." if names else "."
+def _list_fields(names: Sequence[str]) -> str:
+    return f"; there are {_join_names(names[:CHOICES_SHOWN])}." if names else "."
 
 
 def _types_at(kind: Any, steps: list[str]) -> list[Any]:
     """The possible types of a value at this location, with their metadata."""
-    types = _branches(inspect.type_info(kind))
+    types = _union_members(inspect.type_info(kind))
     for step in steps:
-        types = [branch for each in types for inner in _inner(each, step) for branch in _branches(inner)]
+        types = [member for info in types for child in _child_types(info, step) for member in _union_members(child)]
     return types
 
 
-def _branches(info: Any) -> list[Any]:
-    bare = _bare(info)
+def _union_members(info: Any) -> list[Any]:
+    bare = _without_metadata(info)
     if isinstance(bare, inspect.UnionType):
-        return [branch for each in bare.types for branch in _branches(each)]
+        return [nested for member in bare.types for nested in _union_members(member)]
     return [info]
 
 
-def _bare(info: Any) -> Any:
+def _without_metadata(info: Any) -> Any:
     while isinstance(info, inspect.Metadata):
         info = info.type
     return info
 
 
-def _inner(info: Any, step: str) -> list[Any]:
-    bare = _bare(info)
+def _child_types(info: Any, step: str) -> list[Any]:
+    bare = _without_metadata(info)
     if isinstance(bare, inspect.StructType):
         return [field.type for field in bare.fields if field.encode_name == step]
     if isinstance(bare, inspect.DictType):
@@ -152,32 +152,35 @@ def _inner(info: Any, step: str) -> list[Any]:
 
 
 def _choices(types: Iterable[Any]) -> list[Any]:
-    found: list[Any] = []
-    for each in map(_bare, types):
-        if isinstance(each, inspect.LiteralType):
-            found += each.values
-        elif isinstance(each, inspect.EnumType):
-            found += [member.value for member in each.cls]
-    return list(dict.fromkeys(found))
+    choices: list[Any] = []
+    for info in map(_without_metadata, types):
+        if isinstance(info, inspect.LiteralType):
+            choices += info.values
+        elif isinstance(info, inspect.EnumType):
+            choices += [member.value for member in info.cls]
+    return list(dict.fromkeys(choices))
 
 
-def _tags(kind: Any, steps: list[str]) -> list[Any]:
+def _tag_values(kind: Any, steps: list[str]) -> list[Any]:
     """The possible values of the tag field of a tagged union."""
     if not steps:
         return []
-    structs = [each for each in map(_bare, _types_at(kind, steps[:-1])) if isinstance(each, inspect.StructType)]
-    return [each.tag for each in structs if each.tag_field == steps[-1]]
+    structs = _structs_of(_types_at(kind, steps[:-1]))
+    return [struct.tag for struct in structs if struct.tag_field == steps[-1]]
 
 
 def _field_names(types: Iterable[Any]) -> list[str]:
-    structs = [each for each in map(_bare, types) if isinstance(each, inspect.StructType)]
-    return list(dict.fromkeys(field.encode_name for each in structs for field in each.fields))
+    return list(dict.fromkeys(field.encode_name for struct in _structs_of(types) for field in struct.fields))
+
+
+def _structs_of(types: Iterable[Any]) -> list[inspect.StructType]:
+    return [info for info in map(_without_metadata, types) if isinstance(info, inspect.StructType)]
 
 
 def _pattern_description(info: Any) -> str | None:
     """The innermost description of a string type with a pattern."""
-    bare, described = _bare(info), None
+    bare, description = _without_metadata(info), None
     while isinstance(info, inspect.Metadata):
-        described = (info.extra_json_schema or {}).get("description") or described
+        description = (info.extra_json_schema or {}).get("description") or description
         info = info.type
-    return described if isinstance(bare, inspect.StrType) and bare.pattern else None
+    return description if isinstance(bare, inspect.StrType) and bare.pattern else None

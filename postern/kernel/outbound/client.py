@@ -1,6 +1,6 @@
 """HTTP client for URLs that users supply, protected against SSRF.
 
-    request → parse the URL strictly → resolve all addresses of the host → refuse if any is special
+    request → parse the URL strictly → resolve all addresses of the host → refuse if any is special-purpose
             → connect to a checked address → send → OutboundResponse | OutboundRefused | OutboundFailed
 
 The client follows no redirects, reads no proxy settings, requests no compression, and keeps a limited part of the
@@ -42,8 +42,9 @@ HEAD_BYTES = 32_768
 DRAINED_BYTES = 65_536
 """How much of a body is read beyond the kept part, so that the connection can be reused."""
 ADDRESSES_TRIED = 4
+"""How many addresses of a host are tried to establish a connection."""
 OPEN_CONNECTIONS = 600
-"""Concurrent requests; with the idle connections below the common limit of 1,024 file descriptors."""
+"""Maximum concurrent requests; with IDLE_CONNECTIONS, below the common limit of 1,024 file descriptors."""
 IDLE_CONNECTIONS = 200
 IDLE_SECONDS = 4.0
 """Shorter than the five seconds after which common servers close idle connections."""
@@ -51,6 +52,7 @@ USER_AGENT = "Postern/0.1"
 KEPT_HEADERS = frozenset(
     {"cache-control", "content-type", "date", "etag", "expires", "last-modified", "location", "retry-after"}
 )
+"""Headers of a response that are kept; the others are dropped."""
 
 Method = Literal["GET", "POST", "PUT"]
 OutboundFailureKind = Literal["dns", "connect", "tls", "timeout", "protocol"]
@@ -64,7 +66,7 @@ class OutboundResponse:
 
     status: int
     headers: Mapping[str, str]
-    """The received headers of KEPT_HEADERS, names in lower case."""
+    """Those of KEPT_HEADERS that the server sent, names in lower case."""
     body: bytes
     """The first bytes of the body, as many as the request asked to keep."""
     complete: bool
@@ -111,7 +113,7 @@ class _ConnectionClosed(_Failure):
     """A connection was closed before the first byte of a response."""
 
 
-class _Key(NamedTuple):
+class _ConnectionKey(NamedTuple):
     """Identifies interchangeable connections."""
 
     secure: bool
@@ -140,7 +142,7 @@ class Outbound:
         self._tls = tls
         self._total, self._connect = total.total_seconds(), connect.total_seconds()
         self._slots = asyncio.Semaphore(OPEN_CONNECTIONS)
-        self._idle: dict[_Key, list[_Connection]] = {}
+        self._idle: dict[_ConnectionKey, list[_Connection]] = {}
         self._idle_count = 0
         self.opened = 0
         """The number of connections opened so far."""
@@ -198,7 +200,7 @@ class Outbound:
         await asyncio.sleep(0)
 
     async def resolve(self, host: str) -> list[str]:
-        """The addresses of a user-supplied host, for connections by other protocols.
+        """The permitted addresses of a user-supplied host, for connections by other protocols such as SMTP.
 
         Raises AddressRefused if one of them is special-purpose and not allowed, HostNotFound if there is none.
         """
@@ -227,7 +229,7 @@ class Outbound:
         return permitted(addresses, self._allowed)
 
     async def _exchange(self, target: OutboundUrl, addresses: list[Address], request: bytes, keep: int) -> "_Received":
-        keys = [_Key(target.secure, target.host, target.port, address) for address in addresses]
+        keys = [_ConnectionKey(target.secure, target.host, target.port, address) for address in addresses]
         while idle := self._take_idle(keys):
             try:
                 return await self._exchange_on(idle, request, keep)
@@ -248,7 +250,7 @@ class Outbound:
             connection.abort()
         return received
 
-    async def _open(self, keys: list[_Key]) -> "_Connection":
+    async def _open(self, keys: list[_ConnectionKey]) -> "_Connection":
         """Connect to the first address that accepts; all addresses share the time limit."""
         failure = _Failure("connect", "The connection could not be made.")
         candidates = keys[:ADDRESSES_TRIED]
@@ -265,7 +267,7 @@ class Outbound:
                 failure = _Failure("connect", f"The connection could not be made: {error.strerror or error}.")
         raise failure
 
-    async def _connect_to(self, key: _Key) -> "_Connection":
+    async def _connect_to(self, key: _ConnectionKey) -> "_Connection":
         loop = asyncio.get_running_loop()
         if key.secure and not self._tls:
             self._tls = default_tls()
@@ -279,7 +281,7 @@ class Outbound:
         self.opened += 1
         return connection
 
-    def _take_idle(self, keys: list[_Key]) -> "_Connection | None":
+    def _take_idle(self, keys: list[_ConnectionKey]) -> "_Connection | None":
         for key in keys:
             if self._idle.get(key):
                 connection = self._idle[key][-1]
@@ -290,14 +292,14 @@ class Outbound:
     def _put_idle(self, connection: "_Connection") -> None:
         self._idle.setdefault(connection.key, []).append(connection)
         self._idle_count += 1
-        connection.idle = asyncio.get_running_loop().call_later(IDLE_SECONDS, connection.abort)
+        connection.idle_timer = asyncio.get_running_loop().call_later(IDLE_SECONDS, connection.abort)
 
     def _drop_idle(self, connection: "_Connection") -> None:
         """Remove an idle connection that is taken or closed."""
-        if connection.idle is None:
+        if connection.idle_timer is None:
             return
-        connection.idle.cancel()
-        connection.idle = None
+        connection.idle_timer.cancel()
+        connection.idle_timer = None
         self._idle_count -= 1
         self._idle[connection.key].remove(connection)
         if not self._idle[connection.key]:
@@ -356,16 +358,20 @@ class _Received:
     """Whether the head of the final response is complete."""
     body: bytearray = field(default_factory=bytearray)
     complete: bool = True
+    """Whether `body` has all bytes of the body so far."""
     ended: bool = False
+    """Whether the response has been received to its end."""
     raw_bytes: int = 0
+    """Bytes received, with heads, framing and body."""
 
 
 class _Connection(asyncio.Protocol):
     """One connection with one request at a time; llhttp parses the responses."""
 
-    def __init__(self, key: _Key, ended: Callable[["_Connection"], None]) -> None:
-        self.key, self._ended = key, ended
-        self.idle: asyncio.TimerHandle | None = None
+    def __init__(self, key: _ConnectionKey, on_end: Callable[["_Connection"], None]) -> None:
+        self.key, self._on_end = key, on_end
+        self.idle_timer: asyncio.TimerHandle | None = None
+        """Closes the connection after IDLE_SECONDS; None while it is in use."""
         self.reusable = False
         self._transport: asyncio.Transport | None = None
         self._done: asyncio.Future[_Received] | None = None
@@ -388,7 +394,7 @@ class _Connection(asyncio.Protocol):
 
     def abort(self) -> None:
         """Close the connection immediately, without waiting for the server."""
-        self._ended(self)
+        self._on_end(self)
         if self._transport:
             self._transport.abort()
 
@@ -420,7 +426,7 @@ class _Connection(asyncio.Protocol):
         return None
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._ended(self)
+        self._on_end(self)
         received, done = self._received, self._done
         if done is None or done.done():
             return
@@ -469,7 +475,7 @@ class _Connection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         if not self._received.has_head or self._received.ended:
-            return  # An interim response (RFC 9110 §15.2), or a surplus one.
+            return  # An interim response (RFC 9110 §15.2), or a second one.
         self._received.ended = True
         self._finish(reusable=self._parser.should_keep_alive())
 

@@ -30,7 +30,9 @@ Lookup = Callable[[str], Awaitable[Sequence[str]]]
 """Returns all addresses of a name as text; raises any exception if the lookup fails."""
 
 URL_CHARACTERS = 2_048
+"""Maximum length of a URL."""
 NAME_CHARACTERS = 253
+"""Maximum length of a domain name (RFC 1035 §2.3.4)."""
 MAX_CACHED_NAMES = 10_000
 CACHE_SECONDS = 5.0
 
@@ -89,6 +91,7 @@ class OutboundUrl:
     """A strictly parsed http or https URL."""
 
     secure: bool
+    """Whether the scheme is https."""
     host: str
     """The host name in lower-case ASCII, or the IP address without brackets."""
     port: int
@@ -170,7 +173,7 @@ def _ip_literal(host: str) -> Address | None:
             raise AddressRefused("The URL's host is not a valid IPv6 address.") from error
     if not _LOOKS_LIKE_A_NUMBER.fullmatch(host.rpartition(".")[2]):
         return None
-    # Some resolvers read 0177.1, 0x7f000001 and 2130706433 as 127.0.0.1, others as names.
+    # Some resolvers read 0177.1, 0x7f000001 and 2130706433 as the address 127.0.0.1, other resolvers as names.
     try:
         return IPv4Address(host)
     except ValueError as error:
@@ -212,9 +215,10 @@ def permitted(texts: Sequence[str], allowed: Sequence[Network]) -> list[Address]
 
 
 def check_target(url: str, allowed: Sequence[Network]) -> None:
-    """Validate a URL when it is configured. Raises AddressRefused.
+    """Validate a URL when it is configured. Raises AddressRefused if it is malformed, or if its host is localhost or an
+    IP address that is special and not in `allowed`.
 
-    Only an IP address or localhost is checked here; a name is looked up and checked at each request.
+    Other names are not looked up here, but checked at each request.
     """
     permitted(read_target(url).known_addresses, allowed)
 
@@ -240,7 +244,7 @@ def addresses_in(host: str) -> list[str]:
 
 
 def check_host(host: str, allowed: Sequence[Network]) -> None:
-    """Validate a host when it is configured, like `check_target` a URL. Raises AddressRefused."""
+    """Validate a host when it is configured; like `check_target`, but for a host without URL. Raises AddressRefused."""
     permitted(addresses_in(host), allowed)
 
 
@@ -250,7 +254,7 @@ def read_networks(text: str) -> list[Network]:
 
 
 class CachedLookup:
-    """Caches successful lookups of a name for a few seconds; concurrent lookups of a name are one.
+    """Caches successful lookups of a name for `seconds`; concurrent callers with the same name share one lookup.
 
     The SSRF check stays effective: the addresses are checked for every request, and connections go to the checked
     addresses.
@@ -261,16 +265,16 @@ class CachedLookup:
         self._cache: dict[str, tuple[float, asyncio.Future[Sequence[str]]]] = {}
 
     async def __call__(self, name: str) -> Sequence[str]:
-        expires_at, lookup = self._cache.get(name, (0.0, None))
-        if lookup is None or expires_at <= monotonic() or _failed(lookup):
-            lookup = asyncio.ensure_future(self._lookup(name))
+        expires_at, addresses = self._cache.get(name, (0.0, None))
+        if addresses is None or expires_at <= monotonic() or _has_failed(addresses):
+            addresses = asyncio.ensure_future(self._lookup(name))
             self._cache.pop(name, None)
-            self._cache[name] = (monotonic() + self._seconds, lookup)
+            self._cache[name] = (monotonic() + self._seconds, addresses)
             if len(self._cache) > MAX_CACHED_NAMES:
                 del self._cache[next(iter(self._cache))]
         # Cancelling one caller must not cancel the lookup for the others.
-        return await asyncio.shield(lookup)
+        return await asyncio.shield(addresses)
 
 
-def _failed(lookup: asyncio.Future[Sequence[str]]) -> bool:
-    return lookup.done() and (lookup.cancelled() or lookup.exception() is not None)
+def _has_failed(addresses: asyncio.Future[Sequence[str]]) -> bool:
+    return addresses.done() and (addresses.cancelled() or addresses.exception() is not None)
