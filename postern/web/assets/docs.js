@@ -1,5 +1,5 @@
 // The API reference at /docs.
-fetch("/openapi.json").then((answer) => answer.json()).then((spec) => SwaggerUIBundle({
+fetch("/openapi.json").then((response) => response.json()).then((spec) => SwaggerUIBundle({
   spec, dom_id: "#docs", deepLinking: true, docExpansion: "none", filter: true,
   persistAuthorization: true, displayRequestDuration: true, validatorUrl: null
 }));

@@ -1,22 +1,22 @@
-// Shows messages as they arrive: the list is asked for again every few seconds, and replaced where it has changed.
+// Shows new messages: requests the page again every few seconds, and replaces the list if it has changed.
 const list = document.getElementById("messages");
-const PAUSE = 3000;
+const INTERVAL_MS = 3000;
 
-async function look() {
+async function refresh() {
   if (!document.hidden) {
     try {
-      const answer = await fetch(location.href, { headers: { accept: "text/html" }, cache: "no-store" });
-      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("messages");
-      if (!fresh) {
+      const response = await fetch(location.href, { headers: { accept: "text/html" }, cache: "no-store" });
+      const newList = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("messages");
+      if (!newList) {
         location.reload(); // The session has ended.
         return;
       }
-      if (fresh.innerHTML !== list.innerHTML) list.replaceChildren(...fresh.childNodes);
+      if (newList.innerHTML !== list.innerHTML) list.replaceChildren(...newList.childNodes);
     } catch {
-      // The server is away; the next look may find it.
+      // The server cannot be reached; try again after the interval.
     }
   }
-  setTimeout(look, PAUSE);
+  setTimeout(refresh, INTERVAL_MS);
 }
 
-if (list) setTimeout(look, PAUSE);
+if (list) setTimeout(refresh, INTERVAL_MS);

@@ -1,44 +1,45 @@
-// Passkeys on the hosted pages: shows what needs this script, asks the browser, and submits its answer as a form.
+// Passkeys on the hosted pages: shows the passkey form, calls the browser's WebAuthn API, and submits the result.
 "use strict";
 (() => {
   const form = document.getElementById("passkey");
   if (!form || !window.PublicKeyCredential) return;
   const status = document.getElementById("passkey-status");
-  const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
-  const text = (buffer) =>
+  const decode = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
+  const encode = (buffer) =>
     btoa(String.fromCharCode(...new Uint8Array(buffer))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "");
-  const read = (options) => {
-    options.challenge = bytes(options.challenge);
-    if (options.user) options.user.id = bytes(options.user.id);
-    for (const each of [...(options.excludeCredentials || []), ...(options.allowCredentials || [])])
-      each.id = bytes(each.id);
+  const decodeOptions = (options) => {
+    options.challenge = decode(options.challenge);
+    if (options.user) options.user.id = decode(options.user.id);
+    for (const descriptor of [...(options.excludeCredentials || []), ...(options.allowCredentials || [])])
+      descriptor.id = decode(descriptor.id);
     return options;
   };
-  const written = (made) => {
+  const encodeCredential = (credential) => {
     const response = {};
     for (const name of ["clientDataJSON", "attestationObject", "authenticatorData", "signature", "userHandle"])
-      if (made.response[name]) response[name] = text(made.response[name]);
-    return JSON.stringify({ id: made.id, rawId: text(made.rawId), type: made.type, response });
+      if (credential.response[name]) response[name] = encode(credential.response[name]);
+    return JSON.stringify({ id: credential.id, rawId: encode(credential.rawId), type: credential.type, response });
   };
-  // What browsers throw (WebAuthn Level 3 §5.1.3), in words.
-  const told = {
+  // Messages for the exceptions of browsers (WebAuthn Level 3 §5.1.3).
+  const messages = {
     NotAllowedError: "That was cancelled, or there is no passkey here.",
     InvalidStateError: "This device has a passkey for your account already. You can use that one.",
-    NotSupportedError: "This device cannot keep a passkey of the kind that is needed here.",
+    NotSupportedError: "This device does not support the kind of passkey that this page needs.",
     SecurityError: "Passkeys cannot be used on this page.",
     other: "That did not work. Try again, or go on without a passkey.",
   };
-  class Refusal extends Error {}
-  const ask = async () => {
-    const answer = await fetch(form.dataset.options, { method: "POST", body: new URLSearchParams(new FormData(form)) });
-    const said = await answer.json();
-    if (!answer.ok) throw new Refusal(said.detail);
-    const publicKey = read(said.options);
-    const made = await (publicKey.user
+  class ServerProblem extends Error {}
+  const usePasskey = async () => {
+    const request = { method: "POST", body: new URLSearchParams(new FormData(form)) };
+    const response = await fetch(form.dataset.options, request);
+    const body = await response.json();
+    if (!response.ok) throw new ServerProblem(body.detail);
+    const publicKey = decodeOptions(body.options);
+    const credential = await (publicKey.user
       ? navigator.credentials.create({ publicKey })
       : navigator.credentials.get({ publicKey }));
-    form.elements.challengeId.value = said.challengeId;
-    form.elements.credential.value = written(made);
+    form.elements.challengeId.value = body.challengeId;
+    form.elements.credential.value = encodeCredential(credential);
     form.submit();
   };
   form.addEventListener("submit", (event) => {
@@ -46,9 +47,9 @@
     const button = form.querySelector("button");
     button.disabled = true;
     status.textContent = "Follow your browser…";
-    ask().catch((error) => {
+    usePasskey().catch((error) => {
       button.disabled = false;
-      status.textContent = told[error.name] || (error instanceof Refusal ? error.message : told.other);
+      status.textContent = messages[error.name] || (error instanceof ServerProblem ? error.message : messages.other);
     });
   });
   document.getElementById("passkeys").hidden = false;

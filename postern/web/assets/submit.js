@@ -1,2 +1,2 @@
-// Posts the one form of the page; its button stays for browsers without scripts.
+// Submits the only form of the page. Without JavaScript, the visitor presses its button.
 document.forms[0].submit();
