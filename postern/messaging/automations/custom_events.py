@@ -155,6 +155,7 @@ def _path(index: int, single: bool) -> str:
 
 
 def _check(items: list[CustomEvent], *, single: bool) -> None:
+    """Raises Invalid for invalid names, too much data, and events with both a contact id and an address."""
     faults: list[ProblemError] = []
     for index, item in enumerate(items):
         path = _path(index, single)
@@ -173,6 +174,7 @@ def _check(items: list[CustomEvent], *, single: bool) -> None:
 def _keys(items: list[CustomEvent], header: str | None, *, single: bool) -> list[str | None]:
     """The hashed idempotency key of each event: that of the event or, if it has none, the header's with the index."""
     if header is not None:
+        # The key may be sent in double quotes, as the draft of the header's standard requires, or without.
         header = header[1:-1] if len(header) >= 2 and header[0] == header[-1] == '"' else header
         if not 1 <= len(header) <= 255 or not header.isascii() or not header.isprintable():
             raise Invalid.at("header/Idempotency-Key", "A key must have 1 to 255 printable ASCII characters.")

@@ -40,7 +40,7 @@ async def template(world: World, project: Tenant) -> str:
 
 
 @pytest.fixture
-def email(template: str) -> Callable[..., dict[str, Any]]:
+def email_step(template: str) -> Callable[..., dict[str, Any]]:
     """Makes a SEND_EMAIL step for the fixture `template`; `subject` replaces the subject of the template."""
 
     def make_step(subject: str | None = None) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def email(template: str) -> Callable[..., dict[str, Any]]:
 
 
 @pytest.fixture
-def audience(project: Tenant) -> Callable[..., Awaitable[str]]:
+def create_audience(project: Tenant) -> Callable[..., Awaitable[str]]:
     """Creates a STATIC audience; returns its id."""
 
     async def create(name: str = "Newcomers") -> str:
@@ -63,7 +63,7 @@ def audience(project: Tenant) -> Callable[..., Awaitable[str]]:
 
 
 @pytest.fixture
-def contact(project: Tenant) -> Callable[..., Awaitable[str]]:
+def create_contact(project: Tenant) -> Callable[..., Awaitable[str]]:
     """Creates a contact with the attribute `name`; returns its id."""
 
     async def create(email: str = "ada@example.com", **fields: Any) -> str:
@@ -75,7 +75,7 @@ def contact(project: Tenant) -> Callable[..., Awaitable[str]]:
 
 
 @pytest.fixture
-def automate(project: Tenant) -> Callable[..., Awaitable[str]]:
+def create_automation(project: Tenant) -> Callable[..., Awaitable[str]]:
     """Creates an automation, active unless `active=False`; returns its id."""
 
     async def create(trigger: dict[str, Any], *steps: dict[str, Any], active: bool = True) -> str:
@@ -88,7 +88,7 @@ def automate(project: Tenant) -> Callable[..., Awaitable[str]]:
 
 
 @pytest.fixture
-def runs(project: Tenant) -> Callable[..., Awaitable[list[dict[str, Any]]]]:
+def read_runs(project: Tenant) -> Callable[..., Awaitable[list[dict[str, Any]]]]:
     """Reads the runs of an automation with their histories, oldest first."""
 
     async def read(automation: str) -> list[dict[str, Any]]:
@@ -100,7 +100,7 @@ def runs(project: Tenant) -> Callable[..., Awaitable[list[dict[str, Any]]]]:
 
 
 @pytest.fixture
-def mails(project: Tenant) -> Callable[[], Awaitable[list[tuple[str, str]]]]:
+def read_mails(project: Tenant) -> Callable[[], Awaitable[list[tuple[str, str]]]]:
     """Reads the recipient and subject of each message in the log, oldest first."""
 
     async def read() -> list[tuple[str, str]]:

@@ -7,11 +7,11 @@ import pytest
 JOINED = {"type": "AUDIENCE_JOINED", "audienceId": str(uuid4())}
 
 
-async def test_create_get_change_and_delete_an_automation(project, email):
+async def test_create_get_change_and_delete_an_automation(project, email_step):
     body = {
         "name": "Welcome",
         "trigger": {"type": "CONTACT_CREATED"},
-        "steps": [{"type": "DELAY", "hours": 1}, email()],
+        "steps": [{"type": "DELAY", "hours": 1}, email_step()],
     }
     created = await project.client.post("/automations", body)
     assert created.status_code == 201
@@ -27,14 +27,14 @@ async def test_create_get_change_and_delete_an_automation(project, email):
     assert activated.json()["active"] is activated_again.json()["active"] is True
     renamed = (await project.client.patch(f"/automations/{automation['id']}", {"name": "Hello"})).json()
     assert (renamed["name"], renamed["version"]) == ("Hello", 1)
-    changed = (await project.client.patch(f"/automations/{automation['id']}", {"steps": [email("New")]})).json()
+    changed = (await project.client.patch(f"/automations/{automation['id']}", {"steps": [email_step("New")]})).json()
     assert (changed["version"], changed["active"]) == (2, True)
     assert [listed["id"] for listed in (await project.client.get("/automations")).json()] == [automation["id"]]
     assert (await project.client.delete(f"/automations/{automation['id']}")).json() == {"deleted": True}
     assert (await project.client.get(f"/automations/{automation['id']}")).status_code == 404
 
 
-async def test_activation_lists_missing_references(project, audience):
+async def test_activation_lists_missing_references(project, create_audience):
     missing_id = str(uuid4())
     steps = [
         {"type": "SEND_EMAIL", "templateId": missing_id, "domainId": missing_id, "fromEmail": "hello@example.org"},
@@ -68,9 +68,9 @@ async def test_activation_lists_missing_references(project, audience):
     assert (await project.client.post("/automations", active_body)).status_code == 409
 
 
-async def test_mail_needs_a_verified_domain_unless_it_is_captured(project, email):
+async def test_mail_needs_a_verified_domain_unless_it_is_captured(project, email_step):
     await project.developer.patch("", {"settings": {"transport": "relay", "relays": [{"host": "smtp.example.com"}]}})
-    body = {"name": "W", "trigger": {"type": "CONTACT_CREATED"}, "steps": [email()], "active": True}
+    body = {"name": "W", "trigger": {"type": "CONTACT_CREATED"}, "steps": [email_step()], "active": True}
     response = await project.client.post("/automations", body)
     assert response.status_code == 409
     assert response.json()["errors"][0]["path"] == "/steps/0/fromEmail"

@@ -76,29 +76,29 @@ def start_worker(settings, database_url, clock, sink):
 
 @pytest.mark.chaos
 async def test_every_step_is_executed_once_although_workers_are_killed(
-    automate, audience, email, project, receiver, zone, sink, start_worker, world, clock
+    create_automation, create_audience, email_step, project, receiver, zone, sink, start_worker, world, clock
 ):
     clock.start = None  # The clocks of the test and of the workers run; both are moved by the same offset.
     await add_verified_domain(project, zone, "example.org")
     relays = [{"host": "127.0.0.1", "port": sink.port, "tls": "none"}]
     changed = await project.developer.patch("", {"settings": {"transport": "relay", "relays": relays}})
     assert changed.status_code == 200, changed.text
-    joined, customers = await audience(), await audience("Customers")
-    automation = await automate(
+    joined, customers = await create_audience(), await create_audience("Customers")
+    automation = await create_automation(
         {"type": "AUDIENCE_JOINED", "audienceId": joined},
-        email("1 welcome"),
+        email_step("1 welcome"),
         {"type": "DELAY", "days": 1},
         {
             "type": "CONDITION",
             "rules": PRO,
-            "then": [email("2 pro")],
-            "else": [{"type": "DELAY", "hours": 12}, email("2 free")],
+            "then": [email_step("2 pro")],
+            "else": [{"type": "DELAY", "hours": 12}, email_step("2 free")],
         },
         {
             "type": "WAIT_FOR_EVENT",
             "event": "order.placed",
             "timeout": {"days": 5},
-            "then": [{"type": "ADD_TO_AUDIENCE", "audienceId": customers}, email("3 thanks")],
+            "then": [{"type": "ADD_TO_AUDIENCE", "audienceId": customers}, email_step("3 thanks")],
             "else": [{"type": "UPDATE_CONTACT", "attributes": {"lost": True}}, {"type": "EXIT"}],
         },
         {"type": "WEBHOOK", "url": receiver.url("/crm")},

@@ -25,20 +25,26 @@ async def record_event(project, contact, data, name="order.placed"):
     assert response.status_code == 201, response.text
 
 
-async def test_mails_of_automations_can_use_event_data(automate, contact, email, project, work_off, mails):
+async def test_mails_of_automations_can_use_event_data(
+    create_automation, create_contact, email_step, project, work_off, read_mails
+):
     """Defects: C4"""
-    await automate(on("order.placed"), email("{{ name }}: {{ event.total }} / {{ event.data.items[0].sku }}"))
-    await record_event(project, await contact(), {"total": 42, "items": [{"sku": "x-1"}]})
+    await create_automation(
+        on("order.placed"), email_step("{{ name }}: {{ event.total }} / {{ event.data.items[0].sku }}")
+    )
+    await record_event(project, await create_contact(), {"total": 42, "items": [{"sku": "x-1"}]})
     await work_off()
-    assert await mails() == [("ada@example.com", "Ada: 42 / x-1")]
+    assert await read_mails() == [("ada@example.com", "Ada: 42 / x-1")]
 
 
-async def test_mails_can_use_the_name_and_time_of_any_event(automate, contact, email, work_off, mails, clock):
+async def test_mails_can_use_the_name_and_time_of_any_event(
+    create_automation, create_contact, email_step, work_off, read_mails, clock
+):
     """Defects: C4"""
-    await automate({"type": "CONTACT_CREATED"}, email("{{ event.name }} {{ event.occurredAt }}"))
-    await contact()
+    await create_automation({"type": "CONTACT_CREATED"}, email_step("{{ event.name }} {{ event.occurredAt }}"))
+    await create_contact()
     await work_off()
-    assert await mails() == [("ada@example.com", f"contact.created {timestamp(clock())}")], (
+    assert await read_mails() == [("ada@example.com", f"contact.created {timestamp(clock())}")], (
         "times have the same form as in the API"
     )
 
@@ -59,19 +65,19 @@ async def test_mails_can_use_the_name_and_time_of_any_event(automate, contact, e
     ],
 )
 async def test_only_events_with_matching_data_start_a_run(
-    automate, contact, project, work_off, runs, where, matching, other
+    create_automation, create_contact, project, work_off, read_runs, where, matching, other
 ):
     """Defects: C4"""
-    automation = await automate(on("order.placed", where=where), {"type": "EXIT"})
+    automation = await create_automation(on("order.placed", where=where), {"type": "EXIT"})
     stored = (await project.client.get(f"/automations/{automation}")).json()
     assert stored["trigger"]["where"] == where
-    ada = await contact()
+    ada = await create_contact()
     await record_event(project, ada, other)
     await work_off()
-    assert await runs(automation) == []
+    assert await read_runs(automation) == []
     await record_event(project, ada, matching)
     await work_off()
-    assert len(await runs(automation)) == 1
+    assert len(await read_runs(automation)) == 1
 
 
 @pytest.mark.parametrize(
@@ -90,18 +96,20 @@ async def test_invalid_trigger_rules_are_refused(project, trigger, path):
     assert (response.status_code, response.json()["errors"][0]["path"]) == (400, path)
 
 
-async def test_conditions_can_count_recent_events(automate, contact, project, work_off, runs, clock):
+async def test_conditions_can_count_recent_events(
+    create_automation, create_contact, project, work_off, read_runs, clock
+):
     """Defects: C4"""
     three_in_a_week = rules(condition("events.order.placed", "gte", 3, withinDays=7))
-    automation = await automate(
+    automation = await create_automation(
         on("check.requested", once=False), {"type": "CONDITION", "rules": three_in_a_week, "then": [], "else": []}
     )
-    ada = await contact()
+    ada = await create_contact()
 
     async def outcome_of_condition():
         await record_event(project, ada, {}, "check.requested")
         await work_off()
-        return (await runs(automation))[-1]["steps"][0]["outcome"]
+        return (await read_runs(automation))[-1]["steps"][0]["outcome"]
 
     for _ in range(2):
         await record_event(project, ada, {})
@@ -113,13 +121,13 @@ async def test_conditions_can_count_recent_events(automate, contact, project, wo
     assert await outcome_of_condition() == "FALSE", "two of the three orders are older than a week"
 
 
-async def test_audience_rules_can_count_recent_events(contact, project, work_off, clock):
+async def test_audience_rules_can_count_recent_events(create_contact, project, work_off, clock):
     """Defects: C4"""
     response = await project.client.post(
         "/audiences", {"name": "Buyers", "rules": rules(condition("events.order.placed", "eq", 1, withinDays=1))}
     )
     assert response.status_code == 201, response.text
-    ada = await contact()
+    ada = await create_contact()
     path = f"/audiences/{response.json()['id']}/contacts"
     await record_event(project, ada, {})
     assert (await project.client.get(path)).json()["total"] == 1

@@ -6,20 +6,27 @@ from uuid import uuid4
 import pytest
 
 
-async def test_the_history_is_in_the_order_of_execution(automate, contact, email, project, work_off, runs, clock):
+async def test_the_history_is_in_the_order_of_execution(
+    create_automation, create_contact, email_step, project, work_off, read_runs, clock
+):
     """A late worker records the steps in order, with times that never decrease.
 
     Defects: C7
     """
-    wait = {"type": "WAIT_FOR_EVENT", "event": "order.placed", "then": [email("then")], "else": [email("else")]}
-    automation = await automate({"type": "CONTACT_CREATED"}, email("first"), wait, email("last"))
-    ada = await contact()
+    wait = {
+        "type": "WAIT_FOR_EVENT",
+        "event": "order.placed",
+        "then": [email_step("then")],
+        "else": [email_step("else")],
+    }
+    automation = await create_automation({"type": "CONTACT_CREATED"}, email_step("first"), wait, email_step("last"))
+    ada = await create_contact()
     clock.move(timedelta(hours=1))
     await work_off()
     clock.move(timedelta(hours=1))
     await project.client.post("/events", {"name": "order.placed", "contactId": ada})
     await work_off()
-    (run,) = await runs(automation)
+    (run,) = await read_runs(automation)
     assert [step["type"] for step in run["steps"]] == ["SEND_EMAIL", "WAIT_FOR_EVENT", "SEND_EMAIL", "SEND_EMAIL"]
     assert [step["step"] for step in run["steps"]] == sorted(step["step"] for step in run["steps"])
     times = [time for step in run["steps"] for time in (step["startedAt"], step["finishedAt"])]
@@ -27,15 +34,17 @@ async def test_the_history_is_in_the_order_of_execution(automate, contact, email
 
 
 @pytest.mark.parametrize("erased", [False, True])
-async def test_deleting_a_contact_cancels_its_runs(automate, contact, project, world, work_off, runs, clock, erased):
+async def test_deleting_a_contact_cancels_its_runs(
+    create_automation, create_contact, project, world, work_off, read_runs, clock, erased
+):
     """For a deleted contact and for an erased customer (`erased`): the runs end at once and have a reason.
 
     Defects: C7
     """
     wait = {"type": "WAIT_FOR_EVENT", "event": "order.placed"}
-    automation = await automate({"type": "CONTACT_CREATED"}, wait)
+    automation = await create_automation({"type": "CONTACT_CREATED"}, wait)
     address = f"{uuid4().hex}@example.com"
-    ada, bob = await contact(address), await contact("bob@example.com")
+    ada, bob = await create_contact(address), await create_contact("bob@example.com")
     await work_off()
     if erased:
         body = {"email": address, "password": "correct horse battery staple"}
@@ -44,7 +53,7 @@ async def test_deleting_a_contact_cancels_its_runs(automate, contact, project, w
         assert (await project.client.delete(f"/customers/{customer.json()['id']}")).status_code in (200, 204)
     else:
         await project.client.delete(f"/contacts/{ada}")
-    runs_by_contact = {run["contactId"]: run for run in await runs(automation)}
+    runs_by_contact = {run["contactId"]: run for run in await read_runs(automation)}
     cancelled, other = runs_by_contact[ada], runs_by_contact[bob]
     assert (cancelled["status"], cancelled["error"], cancelled["nextAt"]) == (
         "CANCELLED",

@@ -14,9 +14,9 @@ async def errors_of_delete(project, path, kind):
     return [(error["path"], error["message"]) for error in response.json()["errors"]]
 
 
-async def test_a_template_in_use_cannot_be_deleted(automate, email, project, template):
+async def test_a_template_in_use_cannot_be_deleted(create_automation, email_step, project, template):
     """Defects: C5"""
-    automation = await automate({"type": "CONTACT_CREATED"}, email())
+    automation = await create_automation({"type": "CONTACT_CREATED"}, email_step())
     expected = [(f"/automations/{automation}", "The automation “Series” uses it.")]
     assert await errors_of_delete(project, f"/templates/{template}", "template") == expected
     await project.client.patch(f"/automations/{automation}/active", {"active": False})
@@ -24,9 +24,9 @@ async def test_a_template_in_use_cannot_be_deleted(automate, email, project, tem
 
 
 @pytest.mark.parametrize("where", ["trigger", "step", "rules"])
-async def test_an_audience_in_use_cannot_be_deleted(automate, audience, project, where):
+async def test_an_audience_in_use_cannot_be_deleted(create_automation, create_audience, project, where):
     """Defects: C5"""
-    audience_id = await audience()
+    audience_id = await create_audience()
     rules = {"match": "all", "conditions": [{"field": "audience", "operator": "eq", "value": audience_id}]}
     trigger = (
         {"type": "AUDIENCE_JOINED", "audienceId": audience_id} if where == "trigger" else {"type": "CONTACT_CREATED"}
@@ -36,27 +36,29 @@ async def test_an_audience_in_use_cannot_be_deleted(automate, audience, project,
     step = (
         condition if where == "rules" else {"type": "WAIT_FOR_EVENT", "event": "x.y", "then": [branch_step], "else": []}
     )
-    automation = await automate(trigger, step)
+    automation = await create_automation(trigger, step)
     expected = [(f"/automations/{automation}", "The automation “Series” uses it.")]
     assert await errors_of_delete(project, f"/audiences/{audience_id}", "audience") == expected
 
 
-async def test_a_sending_domain_in_use_cannot_be_deleted(automate, email, project):
+async def test_a_sending_domain_in_use_cannot_be_deleted(create_automation, email_step, project):
     """This also applies if the step names no domain and only its sender address is at the domain.
 
     Defects: C5
     """
     domain = (await project.client.post("/domains", {"domain": f"{uuid4().hex[:8]}.example"})).json()
-    await automate({"type": "CONTACT_CREATED"}, {**email(), "fromEmail": f"hello@{domain['domain'].upper()}"})
+    await create_automation(
+        {"type": "CONTACT_CREATED"}, {**email_step(), "fromEmail": f"hello@{domain['domain'].upper()}"}
+    )
     assert len(await errors_of_delete(project, f"/domains/{domain['id']}", "domain")) == 1
 
 
 async def test_unfinished_runs_of_inactive_automations_count_as_use(
-    automate, contact, email, project, template, work_off
+    create_automation, create_contact, email_step, project, template, work_off
 ):
     """Defects: C5"""
-    automation = await automate({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 1}, email())
-    ada = await contact()
+    automation = await create_automation({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 1}, email_step())
+    ada = await create_contact()
     await work_off()
     await project.client.patch(f"/automations/{automation}", {"steps": [{"type": "EXIT"}], "active": False})
     assert len(await errors_of_delete(project, f"/templates/{template}", "template")) == 1
@@ -78,16 +80,16 @@ async def test_a_template_of_a_draft_campaigns_variant_cannot_be_deleted(project
 
 
 @pytest.fixture
-def failing_automation(world, project, template, automate, email, contact, work_off):
+def failing_automation(world, project, template, create_automation, email_step, create_contact, work_off):
     """Creates an automation with failed runs: its template has no subject. `set_subject` repairs the template."""
 
     async def create(count=1):
-        automation = await automate(
-            {"type": "CONTACT_CREATED"}, {"type": "UPDATE_CONTACT", "attributes": {"a": 1}}, email()
+        automation = await create_automation(
+            {"type": "CONTACT_CREATED"}, {"type": "UPDATE_CONTACT", "attributes": {"a": 1}}, email_step()
         )
         async with world.db.connection() as connection:
             await connection.execute("update templates set subject = null where id = %s", [UUID(template)])
-        contact_ids = [await contact(f"p{number}@example.com") for number in range(count)]
+        contact_ids = [await create_contact(f"p{number}@example.com") for number in range(count)]
         await work_off()
         return automation, contact_ids
 
@@ -100,11 +102,11 @@ async def set_subject(world, template):
 
 
 async def test_a_failed_run_resumes_at_the_failed_step(
-    failing_automation, project, world, template, work_off, runs, mails
+    failing_automation, project, world, template, work_off, read_runs, read_mails
 ):
     """Defects: C5"""
     automation, _ = await failing_automation()
-    (run,) = await runs(automation)
+    (run,) = await read_runs(automation)
     assert (run["status"], run["currentStep"]) == ("FAILED", 1)
     await set_subject(world, template)
     path = f"/automations/{automation}/runs/{run['id']}/retry"
@@ -112,22 +114,22 @@ async def test_a_failed_run_resumes_at_the_failed_step(
     assert (retried.status_code, retried.json()["status"], retried.json()["error"]) == (200, "RUNNING", None)
     assert (await project.client.post(path)).status_code == 409, "the run has not failed again"
     await work_off()
-    (run,) = await runs(automation)
+    (run,) = await read_runs(automation)
     assert (run["status"], [step["outcome"] for step in run["steps"]]) == ("COMPLETED", ["DONE", "DONE"])
-    assert await mails() == [("p0@example.com", "Back")]
+    assert await read_mails() == [("p0@example.com", "Back")]
     totals = (await project.client.get(f"/automations/{automation}/totals")).json()
     assert (totals["totalRuns"], totals["completed"], totals["failed"]) == (1, 1, 0)
     assert (await project.client.post(path)).json()["code"] == "run_not_failed"
     assert (await project.client.post(f"/automations/{automation}/runs/{uuid4()}/retry")).status_code == 404
 
 
-async def test_all_failed_runs_are_retried_at_once(failing_automation, project, world, template, work_off, runs):
+async def test_all_failed_runs_are_retried_at_once(failing_automation, project, world, template, work_off, read_runs):
     """Defects: C5"""
     automation, _ = await failing_automation(3)
     path = f"/automations/{automation}/runs/retry"
     await set_subject(world, template)
     assert (await project.client.post(path)).json() == {"retried": 3, "more": False}
     await work_off()
-    assert [run["status"] for run in await runs(automation)] == ["COMPLETED"] * 3
+    assert [run["status"] for run in await read_runs(automation)] == ["COMPLETED"] * 3
     assert (await project.client.post(path)).json() == {"retried": 0, "more": False}
     assert (await project.client.post(f"/automations/{uuid4()}/runs/retry")).status_code == 404

@@ -26,30 +26,30 @@ def outcomes(run):
 
 
 async def test_joining_an_audience_starts_a_run(
-    automate, audience, contact, email, project, work_off, runs, mails, clock
+    create_automation, create_audience, create_contact, email_step, project, work_off, read_runs, read_mails, clock
 ):
-    joined = await audience()
-    automation = await automate(
+    joined = await create_audience()
+    automation = await create_automation(
         {"type": "AUDIENCE_JOINED", "audienceId": joined},
-        email(),
+        email_step(),
         {"type": "DELAY", "days": 2},
-        email("Again, {{ name }}"),
+        email_step("Again, {{ name }}"),
     )
-    ada = await contact()
+    ada = await create_contact()
     await work_off()
-    assert await mails() == []
+    assert await read_mails() == []
     await project.client.post(f"/audiences/{joined}/contacts", {"contactId": ada})
     await work_off()
-    assert await mails() == [("ada@example.com", "Hello Ada")]
-    (run,) = await runs(automation)
+    assert await read_mails() == [("ada@example.com", "Hello Ada")]
+    (run,) = await read_runs(automation)
     assert (run["status"], run["currentStep"], run["contactId"], run["finishedAt"]) == ("WAITING", 1, ada, None)
     clock.move(2 * DAY - timedelta(seconds=1))
     await work_off()
-    assert len(await mails()) == 1
+    assert len(await read_mails()) == 1
     clock.move(timedelta(seconds=1))
     await work_off()
-    assert await mails() == [("ada@example.com", "Hello Ada"), ("ada@example.com", "Again, Ada")]
-    (run,) = await runs(automation)
+    assert await read_mails() == [("ada@example.com", "Hello Ada"), ("ada@example.com", "Again, Ada")]
+    (run,) = await read_runs(automation)
     assert (run["status"], run["currentStep"], run["error"]) == ("COMPLETED", 3, None)
     assert run["finishedAt"]
     assert outcomes(run) == [("SEND_EMAIL", "DONE"), ("DELAY", "DONE"), ("SEND_EMAIL", "DONE")]
@@ -64,108 +64,121 @@ async def test_joining_an_audience_starts_a_run(
     ]
 
 
-async def test_an_automation_with_once_starts_one_run_per_contact(automate, audience, contact, project, work_off, runs):
-    joined = await audience()
-    once = await automate({"type": "AUDIENCE_JOINED", "audienceId": joined}, {"type": "EXIT"})
-    often = await automate(
+async def test_an_automation_with_once_starts_one_run_per_contact(
+    create_automation, create_audience, create_contact, project, work_off, read_runs
+):
+    joined = await create_audience()
+    once = await create_automation({"type": "AUDIENCE_JOINED", "audienceId": joined}, {"type": "EXIT"})
+    often = await create_automation(
         {"type": "AUDIENCE_JOINED", "audienceId": joined, "once": False}, {"type": "DELAY", "days": 1}
     )
-    left = await automate({"type": "AUDIENCE_LEFT", "audienceId": joined}, {"type": "EXIT"})
-    ada = await contact()
+    left = await create_automation({"type": "AUDIENCE_LEFT", "audienceId": joined}, {"type": "EXIT"})
+    ada = await create_contact()
     for _ in range(2):
         await project.client.post(f"/audiences/{joined}/contacts", {"contactId": ada})
         await project.client.delete(f"/audiences/{joined}/contacts/{ada}")
     await work_off()
-    assert [len(await runs(automation)) for automation in (once, often, left)] == [1, 1, 1], (
+    assert [len(await read_runs(automation)) for automation in (once, often, left)] == [1, 1, 1], (
         "`often` has one run too, because the first one is unfinished"
     )
 
 
 async def test_a_contact_can_start_another_run_after_the_end(
-    automate, audience, contact, project, work_off, runs, clock
+    create_automation, create_audience, create_contact, project, work_off, read_runs, clock
 ):
-    joined = await audience()
-    often = await automate(
+    joined = await create_audience()
+    often = await create_automation(
         {"type": "AUDIENCE_JOINED", "audienceId": joined, "once": False}, {"type": "DELAY", "days": 1}
     )
-    ada = await contact()
+    ada = await create_contact()
     for _ in range(2):
         await project.client.post(f"/audiences/{joined}/contacts", {"contactId": ada})
         await work_off()
         clock.move(DAY)
         await work_off()
         await project.client.delete(f"/audiences/{joined}/contacts/{ada}")
-    assert [run["status"] for run in await runs(often)] == ["COMPLETED", "COMPLETED"]
+    assert [run["status"] for run in await read_runs(often)] == ["COMPLETED", "COMPLETED"]
 
 
 async def test_other_audiences_and_projects_start_nothing(
-    automate, audience, contact, new_project, project, work_off, runs
+    create_automation, create_audience, create_contact, new_project, project, work_off, read_runs
 ):
-    automation = await automate({"type": "AUDIENCE_JOINED", "audienceId": await audience()}, {"type": "EXIT"})
-    created = await automate({"type": "CONTACT_CREATED"}, {"type": "EXIT"})
+    automation = await create_automation(
+        {"type": "AUDIENCE_JOINED", "audienceId": await create_audience()}, {"type": "EXIT"}
+    )
+    created = await create_automation({"type": "CONTACT_CREATED"}, {"type": "EXIT"})
     other_project = await new_project()
     await other_project.client.post("/contacts", {"email": "eve@example.com"})
-    ada = await contact()
-    await project.client.post(f"/audiences/{await audience('Other')}/contacts", {"contactId": ada})
+    ada = await create_contact()
+    await project.client.post(f"/audiences/{await create_audience('Other')}/contacts", {"contactId": ada})
     await work_off()
-    assert await runs(automation) == []
-    assert [run["contactId"] for run in await runs(created)] == [ada]
+    assert await read_runs(automation) == []
+    assert [run["contactId"] for run in await read_runs(created)] == [ada]
 
 
-async def test_only_active_automations_start_runs(automate, contact, project, work_off, runs, clock):
-    automation = await automate({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 1}, {"type": "EXIT"})
-    await contact()
+async def test_only_active_automations_start_runs(
+    create_automation, create_contact, project, work_off, read_runs, clock
+):
+    automation = await create_automation({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 1}, {"type": "EXIT"})
+    await create_contact()
     await work_off()
     await project.client.patch(f"/automations/{automation}/active", {"active": False})
-    await contact("bob@example.com")
+    await create_contact("bob@example.com")
     clock.move(DAY)
     await work_off()
-    (run,) = await runs(automation)
+    (run,) = await read_runs(automation)
     assert run["status"] == "EXITED", "a run that has started is finished"
 
 
-async def test_conditions_branch(automate, contact, email, work_off, runs, mails):
-    automation = await automate(
+async def test_conditions_branch(create_automation, create_contact, email_step, work_off, read_runs, read_mails):
+    automation = await create_automation(
         {"type": "CONTACT_CREATED"},
-        {"type": "CONDITION", "rules": PRO, "then": [email("pro")], "else": [email("free"), {"type": "EXIT"}]},
-        email("both"),
+        {
+            "type": "CONDITION",
+            "rules": PRO,
+            "then": [email_step("pro")],
+            "else": [email_step("free"), {"type": "EXIT"}],
+        },
+        email_step("both"),
     )
-    await contact("ada@example.com", attributes={"plan": "pro"})
-    await contact("bob@example.com", attributes={"plan": "free"})
+    await create_contact("ada@example.com", attributes={"plan": "pro"})
+    await create_contact("bob@example.com", attributes={"plan": "free"})
     await work_off()
-    assert sorted(await mails()) == [
+    assert sorted(await read_mails()) == [
         ("ada@example.com", "both"),
         ("ada@example.com", "pro"),
         ("bob@example.com", "free"),
     ]
-    ada, bob = await runs(automation)
+    ada, bob = await read_runs(automation)
     assert (ada["status"], bob["status"]) == ("COMPLETED", "EXITED")
     assert outcomes(ada) == [("CONDITION", "TRUE"), ("SEND_EMAIL", "DONE"), ("SEND_EMAIL", "DONE")]
     assert outcomes(bob) == [("CONDITION", "FALSE"), ("SEND_EMAIL", "DONE"), ("EXIT", "DONE")]
 
 
-async def test_waiting_for_an_event(automate, contact, email, project, work_off, runs, mails, clock):
-    automation = await automate(
+async def test_waiting_for_an_event(
+    create_automation, create_contact, email_step, project, work_off, read_runs, read_mails, clock
+):
+    automation = await create_automation(
         {"type": "CONTACT_CREATED"},
         {
             "type": "WAIT_FOR_EVENT",
             "event": "order.placed",
             "timeout": {"days": 3},
-            "then": [email("thanks")],
-            "else": [email("forgot?")],
+            "then": [email_step("thanks")],
+            "else": [email_step("forgot?")],
         },
     )
-    ada, bob = await contact(), await contact("bob@example.com")
+    ada, bob = await create_contact(), await create_contact("bob@example.com")
     await work_off()
-    assert [run["waitingFor"] for run in await runs(automation)] == ["order.placed"] * 2
+    assert [run["waitingFor"] for run in await read_runs(automation)] == ["order.placed"] * 2
     await project.client.post("/events", {"name": "order.paid", "contactId": ada})
     placed = await project.client.post("/events", {"name": "order.placed", "email": "ADA@example.com"})
     await work_off()
-    assert await mails() == [("ada@example.com", "thanks")]
+    assert await read_mails() == [("ada@example.com", "thanks")]
     clock.move(3 * DAY)
     await work_off()
-    assert (await mails())[1:] == [("bob@example.com", "forgot?")]
-    first, second = await runs(automation)
+    assert (await read_mails())[1:] == [("bob@example.com", "forgot?")]
+    first, second = await read_runs(automation)
     assert outcomes(first) == [("WAIT_FOR_EVENT", "HAPPENED"), ("SEND_EMAIL", "DONE")]
     assert first["steps"][0]["detail"]["eventId"] == placed.json()["id"]
     assert outcomes(second) == [("WAIT_FOR_EVENT", "TIMED_OUT"), ("SEND_EMAIL", "DONE")]
@@ -173,15 +186,15 @@ async def test_waiting_for_an_event(automate, contact, email, project, work_off,
 
 
 async def test_an_event_before_the_worker_executes_the_wait_ends_it(
-    automate, contact, email, project, work_off, runs, mails, clock
+    create_automation, create_contact, email_step, project, work_off, read_runs, read_mails, clock
 ):
     """Events since the step began count, however late a worker executes the step; earlier events do not."""
-    wait = {"type": "WAIT_FOR_EVENT", "event": "order.placed", "timeout": {"days": 3}, "else": [email("forgot?")]}
-    automation = await automate(
+    wait = {"type": "WAIT_FOR_EVENT", "event": "order.placed", "timeout": {"days": 3}, "else": [email_step("forgot?")]}
+    automation = await create_automation(
         {"type": "EVENT", "event": "cart.filled"}, wait, {"type": "DELAY", "days": 1}, wait, {"type": "EXIT"}
     )
     for number in range(3):
-        await contact(f"{number}@example.com")
+        await create_contact(f"{number}@example.com")
 
     async def record(*contacts_and_names):
         for number, name in contacts_and_names:
@@ -192,62 +205,64 @@ async def test_an_event_before_the_worker_executes_the_wait_ends_it(
     await project.client.post("/events/batch", {"events": batch})
     await record((1, "order.placed"), (1, "cart.filled"), (2, "cart.filled"), (2, "order.placed"), (2, "order.placed"))
     await work_off()
-    assert [run["waitingFor"] for run in await runs(automation)] == [None, "order.placed", None]
+    assert [run["waitingFor"] for run in await read_runs(automation)] == [None, "order.placed", None]
     await record((1, "order.placed"), (0, "order.placed"))
     await work_off()
     clock.move(DAY)
     await record((2, "order.placed"))
     await work_off()
-    assert [run["waitingFor"] for run in await runs(automation)] == ["order.placed", "order.placed", None]
+    assert [run["waitingFor"] for run in await read_runs(automation)] == ["order.placed", "order.placed", None]
     clock.move(3 * DAY)
     await work_off()
-    first, second, third = await runs(automation)
+    first, second, third = await read_runs(automation)
     timed_out = [("WAIT_FOR_EVENT", "TIMED_OUT"), ("SEND_EMAIL", "DONE"), ("EXIT", "DONE")]
     happened = [("WAIT_FOR_EVENT", "HAPPENED"), ("DELAY", "DONE")]
     assert outcomes(first) == outcomes(second) == happened + timed_out
     assert outcomes(third) == [*happened, ("WAIT_FOR_EVENT", "HAPPENED"), ("EXIT", "DONE")]
-    assert sorted(await mails()) == [("0@example.com", "forgot?"), ("1@example.com", "forgot?")]
+    assert sorted(await read_mails()) == [("0@example.com", "forgot?"), ("1@example.com", "forgot?")]
 
 
-async def test_one_event_ends_one_wait_of_several(automate, contact, project, work_off, runs):
+async def test_one_event_ends_one_wait_of_several(create_automation, create_contact, project, work_off, read_runs):
     wait = {"type": "WAIT_FOR_EVENT", "event": "order.placed"}
-    automation = await automate({"type": "EVENT", "event": "order.placed"}, wait, wait, wait)
-    ada = await contact()
+    automation = await create_automation({"type": "EVENT", "event": "order.placed"}, wait, wait, wait)
+    ada = await create_contact()
     for count in (1, 2, 3):
         await project.client.post("/events", {"name": "order.placed", "contactId": ada})
         await work_off()
-        assert [run["currentStep"] for run in await runs(automation)] == [count - 1]
+        assert [run["currentStep"] for run in await read_runs(automation)] == [count - 1]
     await project.client.post("/events", {"name": "order.placed", "contactId": ada})
     await work_off()
-    (run,) = await runs(automation)
+    (run,) = await read_runs(automation)
     assert run["status"] == "COMPLETED"
 
 
 async def test_an_event_recorded_while_a_wait_begins_is_found_at_the_timeout(
-    automate, contact, email, project, work_off, runs, world, clock
+    create_automation, create_contact, email_step, project, work_off, read_runs, world, clock
 ):
     """The event is inserted without waking the run, as if neither transaction saw the other."""
-    wait = {"type": "WAIT_FOR_EVENT", "event": "order.placed", "timeout": {"days": 3}, "else": [email("forgot?")]}
-    automation = await automate({"type": "CONTACT_CREATED"}, wait)
-    ada = await contact()
+    wait = {"type": "WAIT_FOR_EVENT", "event": "order.placed", "timeout": {"days": 3}, "else": [email_step("forgot?")]}
+    automation = await create_automation({"type": "CONTACT_CREATED"}, wait)
+    ada = await create_contact()
     await work_off()
     clock.move(timedelta(milliseconds=1))
     event = events.make_event(UUID(project.id), "order.placed", UUID(ada), clock())
     async with world.db.transaction() as tx:
         await store.insert_events(tx, project_id=[event.project_id], rows=Jsonb([msgspec.structs.asdict(event)]))
     await work_off()
-    assert (await runs(automation))[0]["status"] == "WAITING"
+    assert (await read_runs(automation))[0]["status"] == "WAITING"
     clock.move(3 * DAY)
     await work_off()
-    (run,) = await runs(automation)
+    (run,) = await read_runs(automation)
     assert outcomes(run) == [("WAIT_FOR_EVENT", "HAPPENED")]
 
 
-async def test_batches_of_events_in_opposite_order_do_not_deadlock(automate, audience, project, work_off):
+async def test_batches_of_events_in_opposite_order_do_not_deadlock(
+    create_automation, create_audience, project, work_off
+):
     """They lock the runs in the order of their ids."""
     wait = {"type": "WAIT_FOR_EVENT", "event": "order.placed"}
-    automation = await automate({"type": "CONTACT_CREATED"}, wait)
-    joined = await audience()
+    automation = await create_automation({"type": "CONTACT_CREATED"}, wait)
+    joined = await create_audience()
     body = {"emails": [f"{number}@example.com" for number in range(500)]}
     await project.client.post(f"/audiences/{joined}/contacts/bulk-email", body)
     await work_off()
@@ -261,20 +276,24 @@ async def test_batches_of_events_in_opposite_order_do_not_deadlock(automate, aud
     assert totals == {"totalRuns": 500, "completed": 500, "failed": 0, "limited": 0, "capped": 0}
 
 
-async def test_the_data_of_custom_events_does_not_identify_contacts(automate, contact, project, work_off, runs):
-    automation = await automate({"type": "EVENT", "event": "order.placed"}, {"type": "EXIT"})
-    ada = await contact()
+async def test_the_data_of_custom_events_does_not_identify_contacts(
+    create_automation, create_contact, project, work_off, read_runs
+):
+    automation = await create_automation({"type": "EVENT", "event": "order.placed"}, {"type": "EXIT"})
+    ada = await create_contact()
     await project.client.post(
         "/events", {"name": "order.placed", "contactId": ada, "data": {"contactId": str(uuid4())}}
     )
     await work_off()
-    assert [run["contactId"] for run in await runs(automation)] == [ada]
+    assert [run["contactId"] for run in await read_runs(automation)] == [ada]
 
 
-async def test_an_email_event_concerns_its_contact(automate, contact, email, world, project, work_off, runs):
+async def test_an_email_event_concerns_its_contact(
+    create_automation, create_contact, email_step, world, project, work_off, read_runs
+):
     wait = {"type": "WAIT_FOR_EVENT", "event": "email.opened", "then": [{"type": "EXIT"}]}
-    automation = await automate({"type": "CONTACT_CREATED"}, email(), wait)
-    ada = await contact()
+    automation = await create_automation({"type": "CONTACT_CREATED"}, email_step(), wait)
+    ada = await create_contact()
     await work_off()
     sends = (await project.client.get("/emails/logs")).json()["data"]
     assert sends[0]["contact"]["id"] == ada
@@ -282,29 +301,33 @@ async def test_an_email_event_concerns_its_contact(automate, contact, email, wor
     async with world.db.transaction() as tx:
         await events.record_all(tx, [event])
     await work_off()
-    (run,) = await runs(automation)
+    (run,) = await read_runs(automation)
     assert run["status"] == "EXITED"
 
 
-async def test_a_customer_event_starts_a_run_of_a_contact(automate, email, world, project, work_off, mails):
-    await automate({"type": "EVENT", "event": "customer.signed_up"}, email("Welcome"))
+async def test_a_customer_event_starts_a_run_of_a_contact(
+    create_automation, email_step, world, project, work_off, read_mails
+):
+    await create_automation({"type": "EVENT", "event": "customer.signed_up"}, email_step("Welcome"))
     event = events.make_event(UUID(project.id), "customer.signed_up", uuid4(), world.clock(), email="new@example.com")
     async with world.db.transaction() as tx:
         await events.record_all(tx, [event])
     await work_off()
-    assert await mails() == [("new@example.com", "Welcome")]
+    assert await read_mails() == [("new@example.com", "Welcome")]
 
 
-async def test_steps_change_contacts_and_audiences(automate, audience, contact, project, work_off, runs):
-    left, right = await audience("Left"), await audience("Right")
-    automation = await automate(
+async def test_steps_change_contacts_and_audiences(
+    create_automation, create_audience, create_contact, project, work_off, read_runs
+):
+    left, right = await create_audience("Left"), await create_audience("Right")
+    automation = await create_automation(
         {"type": "AUDIENCE_JOINED", "audienceId": left},
         {"type": "UPDATE_CONTACT", "attributes": {"stage": "customer", "name": None}},
         {"type": "ADD_TO_AUDIENCE", "audienceId": right},
         {"type": "REMOVE_FROM_AUDIENCE", "audienceId": left},
     )
-    on_leaving = await automate({"type": "AUDIENCE_LEFT", "audienceId": left}, {"type": "EXIT"})
-    ada = await contact()
+    on_leaving = await create_automation({"type": "AUDIENCE_LEFT", "audienceId": left}, {"type": "EXIT"})
+    ada = await create_contact()
     await project.client.post(f"/audiences/{left}/contacts", {"contactId": ada})
     await work_off()
     assert (await project.client.get(f"/contacts/{ada}")).json()["attributes"] == {"stage": "customer"}
@@ -313,15 +336,17 @@ async def test_steps_change_contacts_and_audiences(automate, audience, contact, 
         for name, audience_id in (("left", left), ("right", right))
     }
     assert members == {"left": 0, "right": 1}
-    (run,) = await runs(automation)
+    (run,) = await read_runs(automation)
     assert run["status"] == "COMPLETED"
-    assert [run["status"] for run in await runs(on_leaving)] == ["EXITED"], (
+    assert [run["status"] for run in await read_runs(on_leaving)] == ["EXITED"], (
         "the change of a step starts other automations"
     )
 
 
-async def test_attributes_above_the_limit_are_skipped_with_a_reason(automate, contact, project, work_off, runs):
-    automation = await automate(
+async def test_attributes_above_the_limit_are_skipped_with_a_reason(
+    create_automation, create_contact, project, work_off, read_runs
+):
+    automation = await create_automation(
         {"type": "CONTACT_CREATED"},
         {"type": "UPDATE_CONTACT", "attributes": {"more": "y" * 9_000}},
         {"type": "UPDATE_CONTACT", "attributes": {"stage": "new"}},
@@ -329,7 +354,7 @@ async def test_attributes_above_the_limit_are_skipped_with_a_reason(automate, co
     )
     created = await project.client.post("/contacts", {"email": "ada@example.com", "attributes": {"x": "y" * 9_000}})
     await work_off()
-    (run,) = await runs(automation)
+    (run,) = await read_runs(automation)
     steps = (await project.client.get(f"/automations/{automation}/runs/{run['id']}")).json()["steps"]
     assert [step["outcome"] for step in steps] == ["SKIPPED", "DONE", "DONE"]
     assert "exceed a limit" in steps[0]["detail"]["reason"]
@@ -337,33 +362,39 @@ async def test_attributes_above_the_limit_are_skipped_with_a_reason(automate, co
     assert set(attributes) == {"x", "stage"}
 
 
-async def test_a_delay_ends_after_its_duration_or_at_its_time(automate, contact, work_off, runs, clock):
+async def test_a_delay_ends_after_its_duration_or_at_its_time(
+    create_automation, create_contact, work_off, read_runs, clock
+):
     until = (clock() + 3 * DAY).isoformat()
     delays = [{"minutes": 90}, {"hours": 2, "minutes": 30}, {"days": 1}, {"until": until}, {"until": until}]
-    automation = await automate({"type": "CONTACT_CREATED"}, *[{"type": "DELAY", **fields} for fields in delays])
-    await contact()
+    automation = await create_automation(
+        {"type": "CONTACT_CREATED"}, *[{"type": "DELAY", **fields} for fields in delays]
+    )
+    await create_contact()
     for step, wait in enumerate([timedelta(minutes=90), timedelta(hours=2, minutes=30), DAY, DAY + 20 * DAY / 24]):
         await work_off()
         clock.move(wait - timedelta(seconds=1))
         await work_off()
-        (run,) = await runs(automation)
+        (run,) = await read_runs(automation)
         assert (run["status"], run["currentStep"]) == ("WAITING", step)
         clock.move(timedelta(seconds=1))
     await work_off()
-    (run,) = await runs(automation)
+    (run,) = await read_runs(automation)
     assert run["status"] == "COMPLETED", "a delay until a past time ends at once"
 
 
-async def test_webhook_calls_are_signed_and_retried(automate, contact, receiver, project, work_off, runs, clock):
+async def test_webhook_calls_are_signed_and_retried(
+    create_automation, create_contact, receiver, project, work_off, read_runs, clock
+):
     receiver.script("/ok", Reply(status=500), Reply())
     receiver.script("/dead", Reply(status=503))
-    automation = await automate(
+    automation = await create_automation(
         {"type": "CONTACT_CREATED"},
         {"type": "WEBHOOK", "url": receiver.url("/ok")},
         {"type": "WEBHOOK", "url": receiver.url("/dead")},
         {"type": "UPDATE_CONTACT", "attributes": {"called": True}},
     )
-    ada = await contact()
+    ada = await create_contact()
     for _ in range(8):
         await work_off()
         clock.move(timedelta(hours=2))
@@ -375,93 +406,103 @@ async def test_webhook_calls_are_signed_and_retried(automate, contact, receiver,
     webhook = standardwebhooks.Webhook(secret)
     webhook.verify(first.body, dict(first.headers))
     assert first.json["data"]["contact"]["email"] == "ada@example.com"
-    (run,) = await runs(automation)
+    (run,) = await read_runs(automation)
     assert run["status"] == "COMPLETED"
     assert outcomes(run) == [("WEBHOOK", "DONE"), ("WEBHOOK", "FAILED"), ("UPDATE_CONTACT", "DONE")]
     assert (await project.client.get(f"/contacts/{ada}")).json()["attributes"]["called"] is True
 
 
 async def test_webhook_calls_to_private_addresses_are_refused(
-    automate, contact, world, work_off, runs, monkeypatch, clock
+    create_automation, create_contact, world, work_off, read_runs, monkeypatch, clock
 ):
     async def lookup(name):
         return ["10.0.0.1"]
 
     monkeypatch.setattr(world.outbound, "_lookup", lookup)
-    automation = await automate({"type": "CONTACT_CREATED"}, {"type": "WEBHOOK", "url": "http://private.example/"})
-    await contact()
+    automation = await create_automation(
+        {"type": "CONTACT_CREATED"}, {"type": "WEBHOOK", "url": "http://private.example/"}
+    )
+    await create_contact()
     for _ in range(6):
         await work_off()
         clock.move(timedelta(hours=2))
-    (run,) = await runs(automation)
+    (run,) = await read_runs(automation)
     assert "public Internet" in run["steps"][0]["detail"]["reason"]
 
 
-async def test_unsubscribed_contacts_get_no_mail(automate, contact, email, work_off, runs, mails):
-    automation = await automate({"type": "CONTACT_CREATED"}, email())
-    await contact("gone@example.com", unsubscribed=True)
+async def test_unsubscribed_contacts_get_no_mail(
+    create_automation, create_contact, email_step, work_off, read_runs, read_mails
+):
+    automation = await create_automation({"type": "CONTACT_CREATED"}, email_step())
+    await create_contact("gone@example.com", unsubscribed=True)
     await work_off()
-    assert await mails() == []
-    (run,) = await runs(automation)
+    assert await read_mails() == []
+    (run,) = await read_runs(automation)
     assert (run["status"], outcomes(run)) == ("COMPLETED", [("SEND_EMAIL", "SKIPPED")])
 
 
-async def test_a_run_keeps_its_version(automate, contact, email, project, work_off, mails, clock):
-    automation = await automate({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 1}, email("old"))
-    await contact()
+async def test_a_run_keeps_its_version(
+    create_automation, create_contact, email_step, project, work_off, read_mails, clock
+):
+    automation = await create_automation({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 1}, email_step("old"))
+    await create_contact()
     await work_off()
-    await project.client.patch(f"/automations/{automation}", {"steps": [email("new")]})
-    await contact("bob@example.com")
+    await project.client.patch(f"/automations/{automation}", {"steps": [email_step("new")]})
+    await create_contact("bob@example.com")
     clock.move(DAY)
     await work_off()
-    assert sorted(await mails()) == [("ada@example.com", "old"), ("bob@example.com", "new")]
+    assert sorted(await read_mails()) == [("ada@example.com", "old"), ("bob@example.com", "new")]
 
 
 async def test_a_deleted_template_fails_the_run_with_a_reason(
-    automate, contact, email, template, world, project, work_off, runs
+    create_automation, create_contact, email_step, template, world, project, work_off, read_runs
 ):
-    automation = await automate({"type": "CONTACT_CREATED"}, {"type": "DELAY", "minutes": 1}, email())
-    await contact()
+    automation = await create_automation({"type": "CONTACT_CREATED"}, {"type": "DELAY", "minutes": 1}, email_step())
+    await create_contact()
     await work_off()
     async with world.db.connection() as connection:
         await connection.execute("delete from templates where project_id = %s", (UUID(project.id),))
     world.clock.move(timedelta(minutes=1))
     await work_off()
-    (run,) = await runs(automation)
+    (run,) = await read_runs(automation)
     assert (run["status"], run["error"]) == ("FAILED", "The template has been deleted.")
     assert outcomes(run)[-1] == ("SEND_EMAIL", "FAILED")
     failed = (await project.client.get("/events?type=automation.failed")).json()["data"]
     assert failed[0]["data"]["error"] == run["error"]
 
 
-async def test_the_run_of_a_deleted_contact_ends(automate, contact, project, work_off, runs, clock):
-    automation = await automate({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 1}, {"type": "EXIT"})
-    ada = await contact()
+async def test_the_run_of_a_deleted_contact_ends(
+    create_automation, create_contact, project, work_off, read_runs, clock
+):
+    automation = await create_automation({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 1}, {"type": "EXIT"})
+    ada = await create_contact()
     await work_off()
     await project.client.delete(f"/contacts/{ada}")
     clock.move(DAY)
     await work_off()
-    (run,) = await runs(automation)
+    (run,) = await read_runs(automation)
     assert run["status"] == "CANCELLED"
 
 
-async def test_a_run_can_be_cancelled(automate, contact, email, project, work_off, runs, mails, clock):
-    automation = await automate({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 1}, email())
-    await contact()
+async def test_a_run_can_be_cancelled(
+    create_automation, create_contact, email_step, project, work_off, read_runs, read_mails, clock
+):
+    automation = await create_automation({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 1}, email_step())
+    await create_contact()
     await work_off()
-    (run,) = await runs(automation)
+    (run,) = await read_runs(automation)
     cancelled = await project.client.post(f"/automations/{automation}/runs/{run['id']}/cancel")
     assert cancelled.json()["status"] == "CANCELLED"
     again = await project.client.post(f"/automations/{automation}/runs/{run['id']}/cancel")
     assert (again.status_code, again.json()["code"]) == (409, "run_finished")
     clock.move(DAY)
     await work_off()
-    assert await mails() == []
+    assert await read_mails() == []
 
 
-async def test_the_list_of_runs_is_filtered_and_paginated(automate, contact, project, work_off):
-    automation = await automate({"type": "CONTACT_CREATED"}, {"type": "EXIT"})
-    contact_ids = [await contact(f"{number}@example.com") for number in range(4)]
+async def test_the_list_of_runs_is_filtered_and_paginated(create_automation, create_contact, project, work_off):
+    automation = await create_automation({"type": "CONTACT_CREATED"}, {"type": "EXIT"})
+    contact_ids = [await create_contact(f"{number}@example.com") for number in range(4)]
     await work_off()
     first = await project.client.get(f"/automations/{automation}/runs?limit=3&status=EXITED")
     second = await project.client.get(first.links["next"]["url"].split("8025")[1])
@@ -472,33 +513,33 @@ async def test_the_list_of_runs_is_filtered_and_paginated(automate, contact, pro
 
 
 async def test_each_step_is_executed_once_although_two_workers_have_the_run(
-    automate, contact, email, world, work_off, runs, mails, clock, project
+    create_automation, create_contact, email_step, world, work_off, read_runs, read_mails, clock, project
 ):
-    automation = await automate({"type": "CONTACT_CREATED"}, email(), {"type": "DELAY", "days": 1})
-    await contact()
+    automation = await create_automation({"type": "CONTACT_CREATED"}, email_step(), {"type": "DELAY", "days": 1})
+    await create_contact()
     lane = Lane(UUID(project.id))
     claimed_first = await claim(world.db, WORK[0], lane, clock(), 10)
     clock.move(timedelta(minutes=3))
     claimed_second = await claim(world.db, WORK[0], lane, clock(), 10)
     assert [run.attempt for run in claimed_first + claimed_second] == [1, 2]
     await advance(world, claimed_first)
-    assert await mails() == [], "the lease of the first worker has expired"
+    assert await read_mails() == [], "the lease of the first worker has expired"
     await advance(world, claimed_second)
     await advance(world, claimed_second)
     await work_off()
-    assert len(await mails()) == 1
-    (run,) = await runs(automation)
+    assert len(await read_mails()) == 1
+    (run,) = await read_runs(automation)
     assert run["status"] == "WAITING"
 
 
 async def test_a_deleted_automation_does_not_block_the_calls_of_others(
-    automate, contact, receiver, world, runs, clock, project, work_off
+    create_automation, create_contact, receiver, world, read_runs, clock, project, work_off
 ):
     deleted, other = [
-        await automate({"type": "CONTACT_CREATED"}, {"type": "WEBHOOK", "url": receiver.url(path)})
+        await create_automation({"type": "CONTACT_CREATED"}, {"type": "WEBHOOK", "url": receiver.url(path)})
         for path in ("/deleted", "/other")
     ]
-    await contact()
+    await create_contact()
     lane, (advancing, calling) = Lane(UUID(project.id)), WORK
     await advance(world, await claim(world.db, advancing, lane, clock(), 10))
     jobs = await claim(world.db, calling, lane, clock(), 10)
@@ -507,10 +548,12 @@ async def test_a_deleted_automation_does_not_block_the_calls_of_others(
     world.db.cache(steps.VersionSteps).clear()  # As in a process that has not loaded these versions yet.
     await calling.do(world, jobs)
     assert [request.target for request in receiver.requests] == ["/other"]
-    assert [run["status"] for run in await runs(other)] == ["COMPLETED"]
+    assert [run["status"] for run in await read_runs(other)] == ["COMPLETED"]
 
 
-async def test_one_faulty_run_fails_alone(automate, contact, email, world, work_off, runs, mails, monkeypatch):
+async def test_one_faulty_run_fails_alone(
+    create_automation, create_contact, email_step, world, work_off, read_runs, read_mails, monkeypatch
+):
     original_send = steps.RunBatch._send
 
     async def send(self, group, step):
@@ -519,19 +562,23 @@ async def test_one_faulty_run_fails_alone(automate, contact, email, world, work_
         await original_send(self, group, step)
 
     monkeypatch.setattr(steps.RunBatch, "_send", send)
-    automation = await automate({"type": "CONTACT_CREATED"}, email())
+    automation = await create_automation({"type": "CONTACT_CREATED"}, email_step())
     for name in ("ada", "faulty", "bob"):
-        await contact(f"{name}@example.com")
+        await create_contact(f"{name}@example.com")
     await work_off()
-    assert sorted(await mails()) == [("ada@example.com", "Hello Ada"), ("bob@example.com", "Hello Ada")]
-    listed = await runs(automation)
+    assert sorted(await read_mails()) == [("ada@example.com", "Hello Ada"), ("bob@example.com", "Hello Ada")]
+    listed = await read_runs(automation)
     assert [run["status"] for run in listed] == ["COMPLETED", "FAILED", "COMPLETED"]
     assert "ValueError" in listed[1]["error"]
 
 
-async def test_members_that_join_by_rules_start_runs_in_bulk(automate, audience, project, work_off, world):
-    joined = await audience()
-    automation = await automate({"type": "AUDIENCE_JOINED", "audienceId": joined}, {"type": "DELAY", "days": 1})
+async def test_members_that_join_by_rules_start_runs_in_bulk(
+    create_automation, create_audience, project, work_off, world
+):
+    joined = await create_audience()
+    automation = await create_automation(
+        {"type": "AUDIENCE_JOINED", "audienceId": joined}, {"type": "DELAY", "days": 1}
+    )
     body = {"emails": [f"{number}@example.com" for number in range(2_500)]}
     added = await project.client.post(f"/audiences/{joined}/contacts/bulk-email", body)
     assert added.json()["added"] == 2_500
@@ -544,9 +591,11 @@ async def test_members_that_join_by_rules_start_runs_in_bulk(automate, audience,
 
 
 @pytest.mark.parametrize("name", ["CONTACT_CREATED", "contact.created"])
-async def test_both_names_of_the_contact_created_trigger_work(automate, contact, work_off, runs, name):
+async def test_both_names_of_the_contact_created_trigger_work(
+    create_automation, create_contact, work_off, read_runs, name
+):
     trigger = {"type": name} if name.isupper() else {"type": "EVENT", "event": name}
-    automation = await automate(trigger, {"type": "EXIT"})
-    await contact()
+    automation = await create_automation(trigger, {"type": "EXIT"})
+    await create_contact()
     await work_off()
-    assert len(await runs(automation)) == 1
+    assert len(await read_runs(automation)) == 1

@@ -44,9 +44,9 @@ class ExplainingConnection:
 
 
 @pytest.fixture
-async def waiting_runs(automate, project, world):
+async def waiting_runs(create_automation, project, world):
     """Inserts many runs that wait for days."""
-    automation = await automate({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 9})
+    automation = await create_automation({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 9})
     async with world.db.connection() as connection:
         await connection.execute(
             "insert into automation_runs (project_id, id, automation_id, version, contact_id, once, trigger_event_id,"
