@@ -90,8 +90,8 @@ def find_loop(
     with `once: false`. `own_url` is this server's base URL: a WEBHOOK step that calls it may record custom events.
     """
     members = {member.id: member for member in (candidate, *others)}
-    dynamic_rules = _Audiences(audiences)
-    effects = {member.id: _effects(member, dynamic_rules, own_url) for member in members.values()}
+    audience_lookup = _Audiences(audiences)
+    effects = {member.id: _effects(member, audience_lookup, own_url) for member in members.values()}
     targets: dict[TriggerKey, list[LoopMember]] = {}
     for member in members.values():
         for key in _starting_keys(member.trigger):

@@ -143,7 +143,7 @@ async def start(tx: Transaction, world: "World", row: CampaignRow, now: Moment) 
     """Start a campaign: take the content snapshots, make it due now and record `campaign.started`.
 
     The caller has locked the row and checked it (`require_complete`). Raises PlanLimitReached if the account's plan
-    does not allow an e-mail to every contact of the audience.
+    does not allow an e-mail to every contact of the audience; this is not checked if a TEST key started the campaign.
     """
     assert row.audience_id is not None
     await _require_quota(tx, world, row, row.audience_id, now)
