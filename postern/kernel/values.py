@@ -29,7 +29,7 @@ DisplayName = Annotated[
         description="A display name: one line of text, not only blanks.",
     ),
 ]
-"""The display name of a person or thing in requests."""
+"""The display name of a person or record in requests."""
 
 NO_ID = UUID(int=0)
 """The id that no record has; malformed ids are parsed as this one."""

@@ -134,6 +134,7 @@ class RelyingParty(Record):
 
     @property
     def user_verification(self) -> UserVerificationRequirement:
+        """The WebAuthn option for `needs_user_verification`."""
         return (
             UserVerificationRequirement.REQUIRED
             if self.needs_user_verification

@@ -154,7 +154,7 @@ class EmbeddedPostgres:
         cluster_version = (self.cluster / "PG_VERSION").read_text().strip()
         if cluster_version != (own_version := major_version()):
             raise EmbeddedError(
-                f"{self.cluster} was made by PostgreSQL {cluster_version}, and this Postern brings "
+                f"{self.cluster} was made by PostgreSQL {cluster_version}, and this version of Postern has "
                 f"PostgreSQL {own_version}. "
                 "Dump it with the release that made it and restore it into a new data folder."
             )

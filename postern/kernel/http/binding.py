@@ -134,9 +134,9 @@ def _read_parameter(parameter: Parameter, request: RawRequest) -> Any:
         return parameter.default  # An empty form field (`status=`) is no filter.
     try:
         # Strict for timestamps: otherwise msgspec accepts numbers.
-        value = msgspec.convert(raw, parameter.given_type, strict=parameter.is_moment)
+        value = msgspec.convert(raw, parameter.non_null_type, strict=parameter.is_moment)
     except msgspec.ValidationError as error:
-        raise invalid_value(error, parameter.given_type, location) from None
+        raise invalid_value(error, parameter.non_null_type, location) from None
     if isinstance(value, datetime):
         _reject_out_of_range(value, location)
         # In UTC, because ISO 8601 allows offsets up to 23:59, but PostgreSQL only up to 15:59.

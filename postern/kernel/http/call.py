@@ -133,6 +133,7 @@ class Call:
 
     @property
     def environment(self) -> Environment:
+        """The environment of the caller's credential: mail of `TEST` is captured."""
         return self.caller.environment
 
     def require(self, permission: str) -> None:

@@ -80,6 +80,7 @@ class ConnectionLimits:
 
     @classmethod
     def of(cls, settings: Settings) -> "ConnectionLimits":
+        """The limits that `settings` configure, without connections."""
         return cls(
             header_bytes=settings.header_limit,
             header_seconds=settings.header_wait.total_seconds(),
@@ -152,7 +153,9 @@ class LimitedProtocol(HttpToolsProtocol):
         """Bytes of the parsed header fields."""
         self._is_too_large = False
         self._body_bytes = 0
+        """Bytes of the body without chunk framing."""
         self._bytes_after_head = 0
+        """Bytes read after the head: body, chunk framing and trailers."""
         self._body_bytes_at_check = 0
         """`_body_bytes` when the progress of the body was last checked."""
         self._discarded_bytes = 0
@@ -174,6 +177,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self.limits.remove(self, self._count_key)
 
     def data_received(self, data: bytes) -> None:
+        """Parse received bytes. Refuses the request if its head or its chunk framing is too large."""
         if self.transport.is_closing():
             return
         if self._phase is Phase.IDLE:
@@ -195,8 +199,9 @@ class LimitedProtocol(HttpToolsProtocol):
             self.refuse(HeaderTooLarge())
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        """Add a header field of the request; fields of trailers are ignored."""
         if self._phase is not Phase.HEADER:
-            return  # Ignore trailers: they must not change headers that were already checked.
+            return  # A trailer must not change headers that were already checked.
         super().on_header(name, value)
         self._header_field_bytes += len(name) + len(value) + 4
 
@@ -207,6 +212,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self._enter(Phase.HEADER)
 
     def on_headers_complete(self) -> None:
+        """Pass the request to the application, unless its head is too large."""
         size = self._header_field_bytes + len(self.url)
         if size > self.limits.header_bytes or len(self.headers) > HEADER_FIELDS:
             self._is_too_large = True
@@ -215,6 +221,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
+        """Pass a part of the body to the application. Closes the connection if too much arrives after the response."""
         if self._is_too_large:
             return
         self._body_bytes += len(body)
@@ -245,6 +252,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
+        """Respond with RequestMalformed instead of uvicorn's plain text."""
         self.refuse(RequestMalformed())
 
     def refuse(self, problem: Problem) -> None:
@@ -278,9 +286,8 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _enter(self, phase: Phase) -> None:
         self._phase, self._phase_began_at = phase, self.loop.time()
-        self._head_bytes_read = self._header_field_bytes = self._body_bytes = self._bytes_after_head = (
-            self._body_bytes_at_check
-        ) = self._discarded_bytes = 0
+        self._head_bytes_read = self._header_field_bytes = 0
+        self._body_bytes = self._bytes_after_head = self._body_bytes_at_check = self._discarded_bytes = 0
 
 
 def limited_protocol(settings: Settings) -> type[LimitedProtocol]:

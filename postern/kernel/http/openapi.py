@@ -92,12 +92,13 @@ def document(
     visible = [operation for operation in operations if not operation.hidden]
     types = [operation.body for operation in visible if operation.body is not None]
     types += [_response_type(operation) for operation in visible if _response_type(operation) is not None]
-    types += [parameter.type for operation in visible for parameter in operation.parameters_taken]
+    types += [parameter.type for operation in visible for parameter in operation.all_parameters]
     types.append(ProblemDocument)
     schemas, components = msgspec.json.schema_components(
         types, ref_template="#/components/schemas/{name}", schema_hook=_custom_schema
     )
     schema_of = {repr(type_): schema for type_, schema in zip(types, schemas, strict=True)}
+    # The example of a created record has the values of the example of its request body.
     for operation in visible:
         if operation.status == 201 or operation.method == "PUT":
             examples.register_body(_response_type(operation), operation.example)
@@ -112,6 +113,7 @@ def document(
         entry = {"operationId": _operation_id(operation), **_entry(operation, schema_of, examples)}
         paths.setdefault(operation.wire_path, {})[METHODS[operation.method]] = entry
     areas = {operation.area: operation.function.__module__.rpartition(".")[0] for operation in visible}
+    # `describe_fields` takes the examples of a body's fields from the example of the body.
     for operation in visible:
         examples.register_body(operation.body, operation.example)
     describe_fields(components, object_types(visible), _request_types(visible), examples, field_docs)
@@ -150,7 +152,7 @@ def document(
 
 
 def object_types(visible: Sequence[Operation[Any, Any]]) -> list[Any]:
-    """All classes of objects in requests and responses; generic ones with their type arguments."""
+    """All Structs in the bodies and responses of `visible` operations; generic ones with their type arguments."""
     types = [
         type_ for operation in visible for type_ in (operation.body, _response_type(operation)) if type_ is not None
     ]
@@ -185,7 +187,7 @@ def _public_names(components: Iterable[str]) -> dict[str, str]:
 
 
 def _renamed(part: Any, names: Mapping[str, str]) -> Any:
-    """The document with the public names of schemas."""
+    """A part of the document, with the public names of schemas."""
     if isinstance(part, list):
         return [_renamed(item, names) for item in part]  # pyright: ignore[reportUnknownVariableType]
     if not isinstance(part, dict):
@@ -239,7 +241,7 @@ def _entry(operation: Operation[Any, Any], schema_of: dict[str, Any], examples: 
         "summary": summary,
         "description": description.strip() or summary,
         "tags": [operation.area],
-        "parameters": [_parameter(parameter, schema_of) for parameter in operation.parameters_taken],
+        "parameters": [_parameter(parameter, schema_of) for parameter in operation.all_parameters],
         "responses": _responses(operation, schema_of, examples),
         "security": [{"bearer": []}] if operation.accepts and "nobody" not in operation.accepts else [],
     }

@@ -64,7 +64,7 @@ class Parameter:
     """Whether an invalid value is treated like an absent one, instead of raising Invalid."""
 
     @cached_property
-    def given_type(self) -> Any:
+    def non_null_type(self) -> Any:
         """The type without None: in a request, None is expressed by omitting the parameter."""
         return _without_none(self.type)
 
@@ -81,13 +81,13 @@ class Parameter:
 
     @property
     def _bare_type(self) -> Any:
-        kind = self.given_type
+        kind = self.non_null_type
         return get_args(kind)[0] if get_origin(kind) is Annotated else kind
 
     @cached_property
     def is_moment(self) -> bool:
         """Whether the parameter is a timestamp."""
-        kind = self.given_type
+        kind = self.non_null_type
         return datetime in (kind, *get_args(kind))
 
 
@@ -163,7 +163,7 @@ class Operation(Generic[P, R]):
         return replace(self, path=path, function=operation, returns=returns)  # pyright: ignore[reportReturnType]
 
     @property
-    def parameters_taken(self) -> list[Parameter]:
+    def all_parameters(self) -> list[Parameter]:
         """All parameters: first those of the path, in its order, even if the function does not declare them."""
         by_name = {parameter.name: parameter for parameter in self.parameters}
         names = re.findall(r"{(\w+)}", self.path)
@@ -204,14 +204,14 @@ def operation(
     * `any_query`: undeclared query parameters are ignored instead of rejected. This is for pages and callbacks, because
       mail programs, identity providers and campaign tools add parameters (`utm_source`, `fbclid`).
 
-    The others are for the OpenAPI document only:
+    The others describe the operation in the OpenAPI document:
 
     * `problems`: the problems that the function raises, besides those of the checks before it.
     * `example`: an example of the body. `response_example`: values of fields for the example of the response, which is
       otherwise generated from the types and `example`.
     * `media_types` and `response_type`: the media types and JSON type of the response if the function returns an
-      HttpResponse.
-    * `hidden`: the operation is omitted.
+      HttpResponse. With `text/html`, browsers get errors as pages.
+    * `hidden`: the operation is omitted, and browsers get errors as pages.
     """
 
     def declare(function: Callable[P, Awaitable[R]]) -> Operation[P, R]:

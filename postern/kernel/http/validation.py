@@ -66,16 +66,16 @@ def unknown_parameters(unknown: Sequence[str], allowed: Iterable[str]) -> Invali
     """The problem for unknown query parameters; the message lists the known ones."""
     names = sorted(allowed)
     accepted = f"it accepts {_join_names(names)}" if names else "it accepts none"
-    shown = [name[:100] for name in unknown[:UNKNOWN_PARAMETERS_LIMIT]]
+    reported = [name[:100] for name in unknown[:UNKNOWN_PARAMETERS_LIMIT]]
     errors = [
         ProblemError(
             path=f"query/{name}",
             code="unknown_parameter",
             message=f"This operation has no query parameter `{name}`; {accepted}.",
         )
-        for name in shown
+        for name in reported
     ]
-    detail = f"This operation has no query parameter {_join_names(shown)}; {accepted}."
+    detail = f"This operation has no query parameter {_join_names(reported)}; {accepted}."
     return Invalid(errors[0].message if len(errors) == 1 else detail, errors=errors)
 
 
@@ -86,8 +86,8 @@ def _sentence(text: str, kind: Any, steps: list[str], *, is_parameter: bool) -> 
     if match := re.match(r"Invalid (?:enum )?value (.*)", text, re.DOTALL):
         choices = _choices(types) or _tag_values(kind, steps)
         if choices:
-            shown = ", ".join(map(str, choices[:CHOICES_SHOWN]))
-            return f"Expected one of {shown}; found {match[1][:100]}."
+            allowed = ", ".join(map(str, choices[:CHOICES_SHOWN]))
+            return f"Expected one of {allowed}; found {match[1][:100]}."
     if " matching regex " in text:
         texts = [description for description in map(_pattern_description, types) if description]
         return f"This value does not have the expected form. Expected: {texts[0]}" if texts else "Not a valid value."
