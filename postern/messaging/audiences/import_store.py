@@ -14,7 +14,7 @@ from postern.messaging.audiences.model import (
     StartedImport,
 )
 from postern.messaging.audiences.store import INSERT_INFERRED_TYPES
-from postern.platform.events.bulk_store import RECORD_HAPPENED, BulkEvents
+from postern.platform.events.bulk_store import INSERT_HAPPENED_EVENTS, BulkEvents
 
 
 class ImportedBatch(Record):
@@ -92,7 +92,7 @@ class UploadChunk(Record):
         select 'contact.unsubscribed', id, jsonb_build_object('email', email) from result where unsubscribed
     ),
     """
-    + RECORD_HAPPENED
+    + INSERT_HAPPENED_EVENTS
     + """
     select count(*) filter (where created) as created, count(*) filter (where not created) as updated,
         count(*) + count(*) filter (where unsubscribed) as event_count, coalesce(array_agg(id), '{}') as ids,

@@ -21,7 +21,7 @@ from postern.messaging.audiences.model import (
     StoredContact,
     StoredRules,
 )
-from postern.platform.events.bulk_store import RECORD_HAPPENED, BulkEvents
+from postern.platform.events.bulk_store import INSERT_HAPPENED_EVENTS, BulkEvents
 
 
 class MembershipCounts(Record):
@@ -576,7 +576,7 @@ async def rules_of(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Ru
         from changed
     ),
     """
-    + RECORD_HAPPENED
+    + INSERT_HAPPENED_EVENTS
     + """
     select count(*) filter (where joins) as joined, count(*) filter (where not joins) as left from changed
 """
@@ -621,7 +621,7 @@ async def update_memberships(
         from changed
     ),
     """
-    + RECORD_HAPPENED
+    + INSERT_HAPPENED_EVENTS
     + """
     select count(*) filter (where joins) as joined, count(*) filter (where not joins) as left from changed
 """
@@ -652,7 +652,7 @@ async def refill_members(
         from inserted
     ),
     """
-    + RECORD_HAPPENED
+    + INSERT_HAPPENED_EVENTS
     + """
     select contact_id from inserted
 """

@@ -1,4 +1,4 @@
-"""Deletion of projects and accounts. They are inaccessible at once; workers delete the rows in chunks.
+"""Deletion of projects and accounts. They become inaccessible at once; workers delete their rows in chunks.
 
 The tables to delete from are read from the database's catalog, so that they include those of every feature. If a worker
 dies, another one continues when the lease expires.
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 STALE_LIMIT = 500
-"""Maximum number of unverified accounts whose deletion is started at a time."""
+"""Maximum number of unverified accounts whose deletion one run starts."""
 LATE_ROWS_DELAY = timedelta(hours=1)
 """Delay before the tables are checked again, for rows that a running request inserted after the first deletion."""
 
@@ -53,7 +53,10 @@ class DeletionRow(Record):
     account_id: UUID
     kind: Literal["PROJECT", "ACCOUNT"]
     swept_at: Moment | None
+    """When the rows of a project were deleted for the first time; null before. LATE_ROWS_DELAY later they are deleted
+    once more."""
     attempt: int
+    """Number of claims by workers; a worker whose claim is not the last one does not reschedule."""
 
 
 @delete("/projects/{project_id}", needs="projects:write", accepts=DEVELOPER_ONLY, problems=[ProjectMissing])
@@ -95,9 +98,10 @@ async def delete_account(call: Call, data: AccountDeletion) -> Deleted:
 
 
 async def begin_account_deletion(tx: Transaction, call: Call) -> None:
-    """Mark the caller's account and its projects as deleted, revoke its invitations, and schedule the deletion of rows.
+    """Mark the account of `call` and its projects as deleted, revoke its invitations, and call the hook
+    `close_account`. Workers delete the rows after the commit.
 
-    The developers remain: the caller deletes or moves them.
+    Does not delete the developers of the account: delete or move them in the same transaction.
     """
     await _delete_projects(tx, call.account_id, None, call.now)
     await store.schedule_account_deletion(tx, account_id=call.account_id, now=call.now)
@@ -107,19 +111,23 @@ async def begin_account_deletion(tx: Transaction, call: Call) -> None:
 
 
 async def delete_stale_sign_ups(world: "World") -> int:
-    """Start to delete accounts whose address was not verified within SIGN_UP_LIFE; returns their number."""
+    """Start to delete up to STALE_LIMIT accounts whose owner's address was not verified within SIGN_UP_LIFE.
+
+    Returns how many such accounts were found.
+    """
     before = Moment.of(world.clock() - SIGN_UP_LIFE)
-    stale = await store.stale_sign_ups(world.db, before=before, limit=STALE_LIMIT)
-    for account_id in stale:
+    account_ids = await store.stale_sign_ups(world.db, before=before, limit=STALE_LIMIT)
+    for account_id in account_ids:
         async with world.db.transaction() as tx:
             await store.lock_account(tx, id=account_id)
+            # Clearing the column `unproven` claims the account, so that only one worker continues.
             if not await store.mark_proven(tx, id=account_id):
-                continue  # It was verified, or another worker has started its deletion.
+                continue  # The address was verified, or another worker has started the deletion.
             await _delete_projects(tx, account_id, None, world.clock())
             await store.schedule_account_deletion(tx, account_id=account_id, now=world.clock())
             await store.delete_developers(tx, account_id=account_id)
             tx.mark_due("deletions")
-    return len(stale)
+    return len(account_ids)
 
 
 async def _delete_projects(tx: Transaction, account_id: UUID, project_id: UUID | None, now: Moment) -> bool:
@@ -136,7 +144,7 @@ async def _delete_projects(tx: Transaction, account_id: UUID, project_id: UUID |
 async def continue_deletion(world: "World", deletion: DeletionRow) -> None:
     """Delete the next chunks of rows, and schedule the next run if rows remain.
 
-    Projects are checked a second time after LATE_ROWS_DELAY.
+    The rows of a project are deleted a second time after LATE_ROWS_DELAY, in case a running request inserted some.
     """
     if deletion.kind == "ACCOUNT":
         await _delete_account_rows(world, deletion)
@@ -166,10 +174,11 @@ async def _delete_project_rows(world: "World", project_id: UUID) -> bool:
 async def _delete_account_rows(world: "World", deletion: DeletionRow) -> None:
     """Delete the rows of an account once its projects are deleted: the audit log in chunks, then the account itself."""
     if await store.find_project(world.db, account_id=deletion.account_id) is not None:
-        async with world.db.transaction() as tx:  # Includes a project that was created concurrently.
+        # Projects are marked again, in case one was created while the account was being marked.
+        async with world.db.transaction() as tx:
             await _delete_projects(tx, deletion.account_id, None, world.clock())
             tx.mark_due("deletions")
-        # Or earlier, when the last project is deleted.
+        # The deletion of the last project makes this deletion due earlier; see `make_account_deletion_due`.
         await _reschedule(world, deletion, world.clock() + LATE_ROWS_DELAY)
         return
     for _ in range(MAX_CHUNKS):

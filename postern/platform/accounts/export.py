@@ -37,6 +37,7 @@ BILLING_TABLE = "billing_accounts"
 SECRET_COLUMN = re.compile(r"(^|_)(hash|secret|secrets|password|private|token|tokens|sealed|salt|digest)(_|$)")
 """Columns with secrets, which are not exported."""
 WORKER_COLUMNS = frozenset(("due_at", "attempt", "search"))
+"""Columns that only workers and searches use, which are not exported."""
 BINARY_EXPORTED = frozenset((("captured_messages", "message"),))
 """Binary columns that are exported, as hexadecimal; all others are keys and hashes."""
 
@@ -102,16 +103,17 @@ async def export_account(call: Call) -> HttpResponse:
         raise CredentialInvalid
     async with call.db.transaction() as tx:
         await audit.record(tx, call, "account.exported", "Account", call.account_id, account_wide=True)
-    opening = {"exportedAt": timestamp(call.now), "account": account}
-    name = f"postern-{call.now:%Y-%m-%d}.json"
+    first_fields = {"exportedAt": timestamp(call.now), "account": account}
+    file_name = f"postern-{call.now:%Y-%m-%d}.json"
     return HttpResponse(
-        _document(call.world, call.account_id, opening),
-        headers={"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"},
+        _document(call.world, call.account_id, first_fields),
+        headers={"Content-Disposition": f'attachment; filename="{file_name}"', "Cache-Control": "no-store"},
     )
 
 
-async def _document(world: "World", account_id: UUID, opening: dict[str, Any]) -> AsyncIterator[bytes]:
-    yield to_json(opening)[:-1]
+async def _document(world: "World", account_id: UUID, first_fields: dict[str, Any]) -> AsyncIterator[bytes]:
+    """Write the document in parts: `first_fields` without the closing brace, and then one array after the other."""
+    yield to_json(first_fields)[:-1]
     members = await store.members(world.db, account_id=account_id, before=None, limit=LIST_LIMIT)
     invitations = await store.invitations(world.db, account_id=account_id, before=None, limit=LIST_LIMIT)
     yield b',"members":' + to_json(members) + b',"invitations":' + to_json(invitations)
@@ -121,7 +123,7 @@ async def _document(world: "World", account_id: UUID, opening: dict[str, Any]) -
     billing = next(table for table in await tenant_tables(world.db, "account_id") if table.name == BILLING_TABLE)
     async for part in _array("billing", rows_as_json(world.db, billing, account_id, exported_columns(billing))):
         yield part
-    async for part in _array("auditLog", _entries(world, account_id)):
+    async for part in _array("auditLog", _audit_entries(world, account_id)):
         yield part
     yield b',"projects":['
     tables = [table for table in project_tables if table.name not in NOT_EXPORTED]
@@ -152,7 +154,7 @@ async def _sessions(world: "World", account_id: UUID) -> AsyncIterator[list[str]
         before = rows[-1].id
 
 
-async def _entries(world: "World", account_id: UUID) -> AsyncIterator[list[str]]:
+async def _audit_entries(world: "World", account_id: UUID) -> AsyncIterator[list[str]]:
     async for entries in audit.all_of_account(world.db, account_id):
         yield [to_json(entry).decode() for entry in entries]
 
@@ -168,7 +170,8 @@ async def _array(name: str, chunks: AsyncIterator[Sequence[str]]) -> AsyncIterat
 
 
 def exported_columns(table: Table) -> list[Column]:
-    """The columns of a table that are exported."""
+    """The columns of a table that are exported: all except secrets, columns of workers, the column with the project or
+    account, and binary columns that are not in BINARY_EXPORTED."""
     return [
         column
         for column in table.columns

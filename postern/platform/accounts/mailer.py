@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 GIVEN_UP_AFTER = timedelta(hours=24)
-"""How long sending is retried: as long as the longest-lived link in such mail works."""
+"""A mail that could not be sent within this time is deleted."""
 FIRST_RETRY_DELAY = timedelta(seconds=30)
 MAX_RETRY_DELAY = timedelta(hours=1)
 
@@ -54,10 +54,13 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True, tag="verification"
     response time of the request does not reveal it. If so, a mail informs that developer, and the link is not sent."""
 
     letter: AccountMailRequest
+    """The mail with the link, which is sent if no other developer has the address."""
     developer_id: UUID
+    """The developer whose address is to be verified."""
 
 
 Content = AccountMailRequest | PasswordResetRequest | Verification
+"""What a row of `account_mails` contains, as encrypted JSON."""
 
 
 class AccountMail(Record):
@@ -71,7 +74,7 @@ class AccountMail(Record):
 
 
 DeliverAccountMail = Callable[["World", UUID, AccountMailRequest], Awaitable[bool]]
-"""Sends a mail through the relay of the instance. Returns False if sending must be retried later."""
+"""Sends a mail, whose id is the UUID, through the relay of the instance. Returns False if it must be retried later."""
 
 
 async def enqueue_mail(
@@ -82,7 +85,10 @@ async def enqueue_mail(
 
 
 async def enqueue_verification(tx: Transaction, call: Call, account_id: UUID, developer_id: UUID, email: str) -> None:
-    """Queue a mail with a link that verifies an address. It works once, for 24 hours; earlier links become invalid."""
+    """Queue a mail with a link that verifies an address. It works once, for 24 hours; earlier links become invalid.
+
+    If another developer has the address, the worker sends a notice of the attempt to that developer instead.
+    """
     token = await new_developer_token(tx, call.world, developer_id, "VERIFY_EMAIL", email, call.now + VERIFY_LIFE)
     link = f"{call.world.settings.public_url}/verify-email?token={token}"
     mail = AccountMailRequest(to=email, template="accounts/verify-email", values={"link": link})
@@ -100,7 +106,8 @@ async def enqueue_security_mail(
 async def new_developer_token(
     tx: Transaction, world: "World", developer_id: UUID, purpose: str, email: str | None, expires_at: Moment
 ) -> str:
-    """Create a token for one purpose and store its keyed hash; earlier tokens of that purpose become invalid."""
+    """Create a token for one purpose and store its keyed hash; the developer's earlier tokens of that purpose become
+    invalid. `email` is the address that the token verifies, or None."""
     token = new_token()
     await store.delete_tokens(tx, developer_id=developer_id, purpose=purpose)
     await store.insert_token(
@@ -115,19 +122,22 @@ async def new_developer_token(
     return token
 
 
-async def deliver_mails(world: "World", mail: AccountMail) -> None:
-    """Send one mail and delete it from the queue. If it fails, schedule the next attempt; after GIVEN_UP_AFTER, give
-    up."""
+async def deliver_mail(world: "World", mail: AccountMail) -> None:
+    """Send a mail and delete it from the queue. If sending fails, schedule the next attempt.
+
+    A mail that is older than GIVEN_UP_AFTER is deleted unsent. A PasswordResetRequest is replaced by a queued mail with
+    a link.
+    """
     now = world.clock()
     if now - mail.created_at < GIVEN_UP_AFTER:
-        plain = world.secrets.open(mail.sealed, f"account-mail:{mail.id}")
-        content: Content = msgspec.json.decode(plain, type=Content)
+        encoded = world.secrets.open(mail.sealed, f"account-mail:{mail.id}")
+        content: Content = msgspec.json.decode(encoded, type=Content)
         if isinstance(content, PasswordResetRequest):
             await _replace_by_reset_mail(world, mail, content)
             return
         if isinstance(content, Verification):
-            holder = await store.developer_by_email(world.db, email=content.letter.to)
-            is_free = holder is None or holder.id == content.developer_id
+            developer = await store.developer_by_email(world.db, email=content.letter.to)
+            is_free = developer is None or developer.id == content.developer_id
             content = content.letter if is_free else _address_taken_mail(world, content.letter.to)
         if not await world.hooks.deliver_account_mail(world, mail.id, content):
             delay = min(FIRST_RETRY_DELAY * 2 ** min(mail.attempt, 10), MAX_RETRY_DELAY)
@@ -179,5 +189,5 @@ MAILS: Work[AccountMail] = Work(
     partition_column="account_id",
     kind=AccountMail,
     lease=timedelta(minutes=15),
-    do=one_by_one(deliver_mails),
+    do=one_by_one(deliver_mail),
 )

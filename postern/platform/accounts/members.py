@@ -50,7 +50,7 @@ from postern.platform.audit import operations as audit
 from postern.platform.projects.permissions import ROLE_PERMISSIONS
 from postern.security.secrets import new_token
 
-INVITATION_RATE = RateLimit("account-invitation", 100, INVITATION_LIFE / 7)
+INVITATION_RATE = RateLimit("account-invitation", 100, timedelta(days=1))
 """Invitations that one account may send in a day."""
 INVITED_RATE = RateLimit("account-invitation-to", 10, timedelta(days=1))
 """Invitations that one address may get from all accounts in a day."""
@@ -177,13 +177,14 @@ async def accept_account_invitation(call: Call, data: AccountInvitationAcceptanc
     delete it with `deleteMyAccount` and `password`. Without a developer account, sign up with `invitationToken`
     instead.
     """
-    proven = await require_password(call, data.password or "") if data.delete_my_account else None
+    assert call.caller.actor_id
+    caller_row = await require_password(call, data.password or "") if data.delete_my_account else None
     async with count_invalid_links(call), call.db.transaction() as tx:
-        developer = await store.lock_developer(tx, id=call.caller.actor_id or new_id())
+        developer = await store.lock_developer(tx, id=call.caller.actor_id)
         if developer is None:
             raise CredentialInvalid
-        if proven is not None:
-            developer = await lock_proven_developer(tx, proven)
+        if caller_row is not None:
+            developer = await lock_proven_developer(tx, caller_row)
         invitation = await take_invitation(tx, call, data.token, developer.email)
         if invitation.account_id == developer.account_id:
             raise AlreadyAccountMember
@@ -248,9 +249,10 @@ async def remove_account_member(call: Call, user_id: UUID) -> None:
 @post("/account/leave", accepts=DEVELOPER_ONLY, status=204, problems=[OwnerStays])
 async def leave_account(call: Call) -> None:
     """Leave the account. Your developer account is deleted. The owner must transfer ownership first."""
+    assert call.caller.actor_id
     async with call.db.transaction() as tx:
         await _lock_account(tx, call)
-        member = await _require_member(tx, call.account_id, call.caller.actor_id or new_id())
+        member = await _require_member(tx, call.account_id, call.caller.actor_id)
         await _remove_member(tx, call, member, "member.left")
 
 
@@ -263,11 +265,12 @@ async def leave_account(call: Call) -> None:
 )
 async def transfer_account_ownership(call: Call, user_id: UUID, data: OwnershipTransfer) -> AccountMember:
     """Make another member the owner; you become an ADMIN. Requires your password."""
-    proven = await require_password(call, data.password)
+    assert call.caller.actor_id
+    caller_row = await require_password(call, data.password)
     async with call.db.transaction() as tx:
         account = await _lock_account(tx, call)
-        await lock_proven_developer(tx, proven)
-        owner = await _require_member(tx, call.account_id, call.caller.actor_id or new_id())
+        await lock_proven_developer(tx, caller_row)
+        owner = await _require_member(tx, call.account_id, call.caller.actor_id)
         member = await _require_member(tx, call.account_id, user_id)
         if owner.role != "OWNER":  # Ownership was transferred concurrently.
             raise PermissionMissing("Only the owner can transfer the account.")
@@ -317,6 +320,7 @@ async def _delete_own_account(tx: Transaction, call: Call, data: AccountInvitati
 
 
 async def _record(tx: Transaction, call: Call, action: str, target_id: UUID, **metadata: str) -> None:
+    """Record a change of a member in the audit log of the account."""
     await audit.record(tx, call, action, "Member", target_id, account_wide=True, **metadata)
 
 

@@ -66,10 +66,10 @@ class DeveloperRecoveryCodes(Record):
     example={"password": "correct horse battery"},
 )
 async def enrol_developer_totp(call: Call, data: PasswordAgain) -> DeveloperTotpEnrolment:
-    """Start to set up an authenticator app. The second factor is on after `confirm` with a first code."""
-    proven = await require_password(call, data.password)
+    """Start to set up an authenticator app. The second factor is on once `/auth/mfa/totp/confirm` gets a first code."""
+    caller_row = await require_password(call, data.password)
     async with call.db.transaction() as tx:
-        developer = await lock_proven_developer(tx, proven)
+        developer = await lock_proven_developer(tx, caller_row)
         secret = await second_factor.enrol(tx, call, developer.subject)
         if secret is None:
             raise MfaAlreadyEnabled
@@ -144,20 +144,20 @@ async def require_both_factors(call: Call, password: str, code: str) -> Develope
 
     Raises PasswordWrong, MfaNotEnrolled, CodeWrong, LockedOut and TooManyRequests.
     """
-    proven = await require_password(call, password)
-    attempt = await begin_attempt(call, proven.email)
+    caller_row = await require_password(call, password)
+    attempt = await begin_attempt(call, caller_row.email)
     async with call.db.transaction() as tx:
-        developer = await lock_proven_developer(tx, proven)
-        is_on = developer.mfa_enabled_at is not None
-        is_right = is_on and await second_factor.consume_code(tx, call, developer.subject, code) is not None
-        if is_right or not is_on:
-            await attempt_succeeded(tx, attempt, call.now, clear_failures=is_right)
-    if not is_on:
+        developer = await lock_proven_developer(tx, caller_row)
+        has_mfa = developer.mfa_enabled_at is not None
+        code_is_right = has_mfa and await second_factor.consume_code(tx, call, developer.subject, code) is not None
+        if code_is_right or not has_mfa:
+            await attempt_succeeded(tx, attempt, call.now, clear_failures=code_is_right)
+    if not has_mfa:
         raise MfaNotEnrolled
-    if not is_right:
+    if not code_is_right:
         await attempt_failed(call, attempt)
         raise CodeWrong
-    return proven
+    return caller_row
 
 
 async def lock_caller(tx: Transaction, call: Call) -> DeveloperRow:
@@ -170,10 +170,13 @@ async def lock_caller(tx: Transaction, call: Call) -> DeveloperRow:
 
 
 async def enqueue_notice(
-    tx: Transaction, call: Call, developer: DeveloperRow, what: str, action: str, **details: Any
+    tx: Transaction, call: Call, developer: DeveloperRow, change: str, action: str, **details: Any
 ) -> None:
-    """Queue a mail that informs a developer of a change, and record the change in the audit log."""
+    """Queue a mail that informs a developer of a change, and record the change in the audit log as `action`.
+
+    `change` is the subject of the mail, such as "A passkey was added"; the text adds "for your developer account".
+    """
     await enqueue_security_mail(
-        tx, call, developer.account_id, developer.email, what, f"{what} for your developer account."
+        tx, call, developer.account_id, developer.email, change, f"{change} for your developer account."
     )
     await audit.record(tx, call, action, "Member", developer.id, account_wide=True, **details)

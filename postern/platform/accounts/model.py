@@ -33,7 +33,7 @@ PersonName = Annotated[
     str, msgspec.Meta(max_length=200, pattern=ONE_LINE, description="A name for people: one line of text.")
 ]
 NewName = DisplayName
-"""A developer's name in a change, which cannot make it empty."""
+"""A name in a change of a developer or an account; it cannot be empty."""
 AccountName = NewName
 TokenText = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 CodeText = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]

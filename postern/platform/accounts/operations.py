@@ -71,10 +71,11 @@ if TYPE_CHECKING:
     from postern.world import World
 
 LINK_LIFE = timedelta(minutes=10)
+"""Validity of a link that signs in to the inbox page."""
 
 SIGN_UP_RATE = RateLimit("sign-up", 30, timedelta(hours=1))
 SIGN_UP_MAIL_RATE = RateLimit("sign-up-mail", 5, timedelta(hours=1))
-"""Mails about sign-ups that may be sent to one address."""
+"""Sign-ups with one address, each of which sends a mail to it."""
 
 ATTEMPTS = AttemptPolicy(
     # Checking a password takes about 20 ms of CPU time: the rate limits what one network can use.
@@ -156,9 +157,9 @@ async def sign_in_developer(call: Call, data: DeveloperSignIn) -> DeveloperSignI
             raise DeveloperSignInFailed
         is_proven, methods = developer.mfa_enabled_at is None, ["pwd"]
         if not is_proven and data.code:
-            used = await second_factor.consume_code(tx, call, developer.subject, data.code)
-            is_proven = used is not None
-            methods += [used] if used else []
+            code_method = await second_factor.consume_code(tx, call, developer.subject, data.code)
+            is_proven = code_method is not None
+            methods += [code_method] if code_method else []
         if is_proven:
             await attempt_succeeded(tx, attempt, call.now)
             return await start_session(tx, call, developer, methods)
@@ -211,9 +212,10 @@ async def begin_attempt(call: Call, email: str) -> Attempt:
     return await attempts.begin_attempt(call, ATTEMPTS, NO_ID, attempt_identifier(call, email))
 
 
-def attempt_identifier(call: Call, email: str) -> bytes:
-    """The keyed hash of an address, under which its attempts are counted without storing the address."""
-    return call.world.secrets.digest("sign-in-failures", email.strip().lower())
+def attempt_identifier(call: Call, text: str) -> bytes:
+    """The keyed hash under which attempts are counted. `text` is the e-mail address, or another name of what is
+    attempted, which is not stored."""
+    return call.world.secrets.digest("sign-in-failures", text.strip().lower())
 
 
 @asynccontextmanager
@@ -254,8 +256,8 @@ async def developer_for_operator(world: "World", email: str | None) -> Developer
     if email is None:
         owners = await store.first_owners(world.db)
         return owners[0] if len(owners) == 1 else None
-    proven = await store.developer_by_email(world.db, email=email)
-    return proven or await store.unproven_developer(world.db, email=email)
+    verified = await store.developer_by_email(world.db, email=email)
+    return verified or await store.unproven_developer(world.db, email=email)
 
 
 async def make_reset_link(world: "World", developer: DeveloperRow) -> str:
@@ -269,17 +271,17 @@ async def make_reset_link(world: "World", developer: DeveloperRow) -> str:
 async def sign_in_by_link(call: Call, token: str) -> DeveloperSignInResult:
     """Sign in with a one-time link. Raises LinkInvalid, and LockedOut after too many invalid links."""
     async with count_invalid_links(call), call.db.transaction() as tx:
-        used = await store.use_token(
+        used_token = await store.use_token(
             tx, hash=call.world.secrets.digest("developer-token", token), purpose="INBOX", now=call.now
         )
-        developer = await store.lock_developer(tx, id=used.developer_id) if used else None
+        developer = await store.lock_developer(tx, id=used_token.developer_id) if used_token else None
         if developer is None:
             raise LinkInvalid
         return await start_session(tx, call, developer, ["link"])
 
 
 async def end_session(world: "World", developer_id: UUID, session_id: UUID) -> bool:
-    """End one session of a developer. Returns False if the developer has no such session."""
+    """End one session of a developer. Returns False if the developer has no such active session."""
     return await session_store.revoke_session(
         world.db, project_id=NO_ID, subject_id=developer_id, id=session_id, now=world.clock()
     )
@@ -294,8 +296,9 @@ async def open_account(call: Call, data: DeveloperSignUp, *, proven: bool = Fals
     """Create an account with its owner and a first project, and sign the owner in. Raises PasswordCommon and
     PasswordBreached.
 
-    The account is limited until its owner verifies the address. With `proven`, for commands of the operator, the
-    address counts as verified, no mail is sent, and DeveloperEmailTaken is raised if a developer has it.
+    Until the owner verifies the address, the session can only read, and mail is captured. With `proven`, for commands
+    of the operator, the address counts as verified, no mail is sent, and DeveloperEmailTaken is raised if a developer
+    has verified it before.
     """
     email = read_email(data.email)
     if not proven:
@@ -357,8 +360,8 @@ async def _join_account(call: Call, data: DeveloperSignUp, token: str) -> Develo
 
 
 async def take_invitation(tx: Transaction, call: Call, token: str, email: str) -> AccountInvitationRow:
-    """Use the invitation of a token, and lock its account. Raises LinkInvalid unless the invitation was sent to
-    `email`."""
+    """Use up (delete) the invitation with this token, and lock its account. Raises LinkInvalid unless the invitation
+    was sent to `email` and is valid."""
     token_hash = call.world.secrets.digest("account-invitation", token)
     account_id = await store.account_of_invitation(tx, token_hash=token_hash)
     # Lock the account first, as every other change of members does, to avoid deadlocks.
@@ -381,8 +384,8 @@ def read_email(text: str, path: str = "/email") -> str:
 async def require_password(call: Call, password: str) -> DeveloperRow:
     """Check the caller's password before a sensitive operation, and return the caller's row.
 
-    Raises PasswordWrong, LockedOut and TooManyRequests. The operation must then lock the row with
-    `lock_proven_developer`, in case the password was changed in between.
+    Raises PasswordWrong, LockedOut and TooManyRequests. The operation must pass the returned row to
+    `lock_proven_developer`, in case the password is changed in between.
     """
     assert call.caller.actor_id
     attempt = await begin_attempt(call, call.caller.actor_label or "")
@@ -398,15 +401,16 @@ async def require_password(call: Call, password: str) -> DeveloperRow:
     return replace_struct(developer, password_hash=password_hash)
 
 
-async def lock_proven_developer(tx: Transaction, proven: DeveloperRow) -> DeveloperRow:
-    """Lock and return the row of `proven`, a developer whose password was just checked.
+async def lock_proven_developer(tx: Transaction, checked_row: DeveloperRow) -> DeveloperRow:
+    """Lock and return the row of a developer whose password was just checked; `checked_row` is the row that
+    `require_password` returned.
 
     Raises PasswordWrong if the password was changed since, and CredentialInvalid if the developer was deleted.
     """
-    developer = await store.lock_developer(tx, id=proven.id)
+    developer = await store.lock_developer(tx, id=checked_row.id)
     if developer is None:
         raise CredentialInvalid
-    if developer.password_hash != proven.password_hash:
+    if developer.password_hash != checked_row.password_hash:
         raise PasswordWrong
     return developer
 
@@ -414,14 +418,16 @@ async def lock_proven_developer(tx: Transaction, proven: DeveloperRow) -> Develo
 async def start_session(
     tx: Transaction, call: Call, developer: DeveloperRow, methods: list[str]
 ) -> DeveloperSignInResult:
-    """Start a session of a developer whose row `tx` has locked or inserted. `methods` are `amr` values (RFC 8176)."""
+    """Start a session of a developer, and store the time of the sign-in. `tx` must have locked or inserted the
+    developer's row. `methods` are `amr` values (RFC 8176), or `link`."""
     session = await begin_session(tx, call, developer_subject(developer.id), SESSIONS, methods)
     await store.record_sign_in(tx, id=developer.id, now=call.now)
     return await _signed_in(tx, call, session, developer)
 
 
 async def renew_developer_sessions(world: "World", requests: list[RefreshRequest]) -> list[RefreshedSession | None]:
-    """Refresh the sessions of a batch of requests."""
+    """Refresh the sessions of a batch of requests. Returns one result per request, in the same order: None if the
+    session has ended or the refresh token is not the current one."""
     return await renew_sessions(world, requests, SESSIONS)
 
 
@@ -458,7 +464,8 @@ async def read_token(world: "World", token: str, project_id: UUID | None, origin
 
 
 def caller_of(developer: DeveloperRow, session_id: UUID | None) -> Caller:
-    """The Caller for a request that a developer sends without a token: a sign-up, or the use of a mailed link."""
+    """The Caller for a developer who was identified otherwise than by an access token: by a sign-up or a mailed
+    link."""
     return Caller(
         kind="developer",
         actor_type="DEVELOPER",
@@ -487,6 +494,7 @@ async def _check_password(call: Call, developer: DeveloperRow | None, password: 
 
 
 async def _record_reuse(tx: Transaction, call: Call, session: SessionRow) -> None:
+    """Record in the audit log that a session was ended because an old refresh token was used."""
     developer = await store.developer(tx, id=session.subject_id)
     if developer is not None:
         details = {"sessionId": str(session.id), "reason": "REFRESH_TOKEN_REUSED"}
@@ -505,7 +513,7 @@ SESSIONS = SessionPolicy(
     life=REFRESH_TOKEN_LIFE,
     idle=REFRESH_TOKEN_LIFE,
     limit=SESSIONS_LIMIT,
-    subject=SQL("true"),
+    subject=SQL("true"),  # The access token contains no data of the developer, and every developer may sign in.
     record_reuse=_record_reuse,
 )
 

@@ -62,13 +62,13 @@ async def begin_developer_passkey_registration(call: Call, data: PasswordAndAnyC
     are valid for 5 minutes.
     """
     if data.code is not None:
-        proven = await require_both_factors(call, data.password, data.code)
+        caller_row = await require_both_factors(call, data.password, data.code)
     else:
-        proven = await require_password(call, data.password)
-        if proven.mfa_enabled_at is not None:
+        caller_row = await require_password(call, data.password)
+        if caller_row.mfa_enabled_at is not None:
             raise MfaRequired
     async with call.db.transaction() as tx:
-        developer = await lock_proven_developer(tx, proven)
+        developer = await lock_proven_developer(tx, caller_row)
         return await passkeys.begin_registration(
             tx,
             call,
@@ -143,10 +143,10 @@ async def sign_in_developer_with_passkey(call: Call, data: PasskeySignIn) -> Dev
 
 def _relying_party(call: Call) -> RelyingParty:
     """This server as relying party. It requires user verification, so that a passkey counts as two factors."""
-    own = urlsplit(call.world.settings.public_url)
+    public_url = urlsplit(call.world.settings.public_url)
     return RelyingParty(
-        id=own.hostname or "localhost",
+        id=public_url.hostname or "localhost",
         name=ISSUER,
-        origins=[f"{own.scheme}://{own.netloc}"],
+        origins=[f"{public_url.scheme}://{public_url.netloc}"],
         needs_user_verification=True,
     )

@@ -80,7 +80,7 @@ class DeveloperPasswordChange(Body):
 
 
 @get("/account", accepts=DEVELOPER_ONLY, unverified=True)
-async def get_account(call: Call) -> AccountProfile:  # `unverified`: also before the address is verified.
+async def get_account(call: Call) -> AccountProfile:
     """Get your profile, your account and its projects."""
     assert call.caller.actor_id
     return await _profile(call.db, call.caller.actor_id)
@@ -103,19 +103,19 @@ async def change_account(call: Call, data: AccountProfileChange) -> AccountProfi
     if data.account_name is not UNSET:
         call.require("account:write")
     email = None if data.email is UNSET else read_email(data.email)
-    proven = None
+    caller_row = None
     if email is not None:
         if data.password is None:
             raise Invalid.at("/password", "Send your password to change the address.", "required")
-        proven = await require_password(call, data.password)
+        caller_row = await require_password(call, data.password)
     async with call.db.transaction() as tx:
         developer = await store.lock_developer(tx, id=call.caller.actor_id)
         if developer is None:
             raise CredentialInvalid
-        if proven is not None:
-            developer = await lock_proven_developer(tx, proven)
+        if caller_row is not None:
+            developer = await lock_proven_developer(tx, caller_row)
         call.require_match(developer.updated_at)
-        await _change(tx, call, developer, data, email)
+        await _apply_change(tx, call, developer, data, email)
         return await _profile(tx, developer.id)
 
 
@@ -131,11 +131,11 @@ async def change_developer_password(call: Call, data: DeveloperPasswordChange) -
 
     Links that were mailed before become invalid, including one that confirms a new address.
     """
-    proven = await require_password(call, data.current_password)
-    await require_acceptable(call.world, data.new_password, proven.email, path="/newPassword")
+    caller_row = await require_password(call, data.current_password)
+    await require_acceptable(call.world, data.new_password, caller_row.email, path="/newPassword")
     password_hash = await hash_password(data.new_password)
     async with call.db.transaction() as tx:
-        developer = await lock_proven_developer(tx, proven)
+        developer = await lock_proven_developer(tx, caller_row)
         await store.set_password(tx, id=developer.id, password_hash=password_hash, now=call.now)
         await end_sessions(tx, call, developer.id, but=call.caller.credential_id)
         # A person who knew the old password may have requested a new address: that link must become invalid too.
@@ -145,13 +145,13 @@ async def change_developer_password(call: Call, data: DeveloperPasswordChange) -
         await audit.record(tx, call, "member.password_changed", "Member", developer.id, account_wide=True)
 
 
-async def _change(
+async def _apply_change(
     tx: Transaction, call: Call, developer: DeveloperRow, data: AccountProfileChange, email: str | None
 ) -> None:
-    changed: list[str] = []
+    changed_fields: list[str] = []
     if data.name is not UNSET:
         await store.rename_developer(tx, id=developer.id, name=data.name, now=call.now)
-        changed.append("name")
+        changed_fields.append("name")
     if email is not None and email.lower() != developer.email.lower():
         await enqueue_verification(tx, call, developer.account_id, developer.id, email)
         text = (
@@ -159,14 +159,16 @@ async def _change(
         )
         subject = "A change of your address was requested"
         await enqueue_security_mail(tx, call, developer.account_id, developer.email, subject, text)
-        changed.append("email")
+        changed_fields.append("email")
     if data.account_name is not UNSET:
         await store.rename_account(tx, id=developer.account_id, name=data.account_name, now=call.now)
         await audit.record(
             tx, call, "account.renamed", "Account", developer.account_id, account_wide=True, name=data.account_name
         )
-    if changed:
-        await audit.record(tx, call, "member.updated", "Member", developer.id, account_wide=True, changed=changed)
+    if changed_fields:
+        await audit.record(
+            tx, call, "member.updated", "Member", developer.id, account_wide=True, changed=changed_fields
+        )
 
 
 async def _profile(db: Queries, developer_id: UUID) -> AccountProfile:

@@ -42,7 +42,7 @@ from postern.security.breaches import PasswordBreached, require_unbreached
 from postern.security.passwords import PasswordCommon, hash_password, require_uncommon
 
 LINK_RATE = RateLimit("account-mail", 10, timedelta(hours=1))
-"""Maximum mails that requests from one IP address, or of one developer, may cause."""
+"""Requests for a mail with a link, from one IP address or of one developer."""
 
 TOKEN = "3Jb8nQ0xVw7sK1pYt5Rz9Lm2Hc4Gd6FfA0BeUiOo"  # noqa: S105 - an example for the docs
 
@@ -82,7 +82,7 @@ async def verify_developer_email(call: Call, data: VerifyEmail) -> VerifiedEmail
     invitations.
     """
     async with count_invalid_links(call), call.db.transaction() as tx:
-        email = await _confirm(tx, call, data.token)
+        email = await _use_verification_token(tx, call, data.token)
     return VerifiedEmail(email=email)
 
 
@@ -129,29 +129,31 @@ async def reset_developer_password(call: Call, data: ResetPassword) -> None:
     await require_unbreached(call.world, data.new_password, path="/newPassword")
     password_hash = await hash_password(data.new_password)
     async with count_invalid_links(call), call.db.transaction() as tx:
-        developer = await _reset(tx, call, data, password_hash)
+        developer = await _use_reset_token(tx, call, data, password_hash)
         await clear_attempts(tx, NO_ID, attempt_identifier(call, developer.email))
 
 
-async def _confirm(tx: Transaction, call: Call, token: str) -> str:
-    digest = call.world.secrets.digest("developer-VERIFY_EMAIL", token)
-    used = await store.use_token(tx, hash=digest, purpose="VERIFY_EMAIL", now=call.now)
-    before = await store.lock_developer(tx, id=used.developer_id) if used else None
-    if used is None or before is None or used.email is None:
+async def _use_verification_token(tx: Transaction, call: Call, token: str) -> str:
+    token_hash = call.world.secrets.digest("developer-VERIFY_EMAIL", token)
+    used_token = await store.use_token(tx, hash=token_hash, purpose="VERIFY_EMAIL", now=call.now)
+    developer = await store.lock_developer(tx, id=used_token.developer_id) if used_token else None
+    if used_token is None or developer is None or used_token.email is None:
         raise LinkInvalid
-    await _mark_verified(tx, call, before, used.email)
-    if used.email.lower() != before.email.lower():
-        await store.delete_tokens(tx, developer_id=before.id, purpose="RESET_PASSWORD")
-        text = f"The address of your developer account is now {used.email}."
-        await enqueue_security_mail(tx, call, before.account_id, before.email, "Your address was changed", text)
-        await _record(tx, call, before, "member.email_changed")
-    return used.email
+    await _mark_verified(tx, call, developer, used_token.email)
+    if used_token.email.lower() != developer.email.lower():
+        await store.delete_tokens(tx, developer_id=developer.id, purpose="RESET_PASSWORD")
+        text = f"The address of your developer account is now {used_token.email}."
+        await enqueue_security_mail(tx, call, developer.account_id, developer.email, "Your address was changed", text)
+        await _record(tx, call, developer, "member.email_changed")
+    return used_token.email
 
 
 async def _mark_verified(tx: Transaction, call: Call, developer: DeveloperRow, email: str) -> None:
-    """Mark an address as verified. Raises DeveloperEmailTaken if another developer has verified it.
+    """Set the developer's address, and mark it as verified. Raises DeveloperEmailTaken if another developer has
+    verified it.
 
-    At the first verification, deletes what was created before: another person may have signed up with this address.
+    At the developer's first verification, deletes what was created before: another person may have signed up with this
+    address.
     """
     try:
         if not await store.confirm_email(tx, id=developer.id, email=email, now=call.now):
@@ -174,10 +176,10 @@ async def _mark_verified(tx: Transaction, call: Call, developer: DeveloperRow, e
     await _record(tx, call, developer, "member.email_verified")
 
 
-async def _reset(tx: Transaction, call: Call, data: ResetPassword, password_hash: str) -> DeveloperRow:
-    digest = call.world.secrets.digest("developer-RESET_PASSWORD", data.token)
-    used = await store.use_token(tx, hash=digest, purpose="RESET_PASSWORD", now=call.now)
-    developer = await store.lock_developer(tx, id=used.developer_id) if used else None
+async def _use_reset_token(tx: Transaction, call: Call, data: ResetPassword, password_hash: str) -> DeveloperRow:
+    token_hash = call.world.secrets.digest("developer-RESET_PASSWORD", data.token)
+    used_token = await store.use_token(tx, hash=token_hash, purpose="RESET_PASSWORD", now=call.now)
+    developer = await store.lock_developer(tx, id=used_token.developer_id) if used_token else None
     if developer is None:
         raise LinkInvalid
     # If this raises, the transaction is rolled back, and the link can be used again.

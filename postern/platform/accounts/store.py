@@ -23,7 +23,7 @@ from postern.platform.accounts.model import (
 async def insert_account(tx: Transaction, *, id: UUID, name: str, unproven: bool, now: Moment) -> None: ...
 
 
-# Record that the owner of an account has verified their address. Returns False if that was recorded already.
+# Record that the owner of an account has verified the address: clear `unproven`. Returns False if it was not set.
 @statement("update accounts set unproven = false where id = %(id)s and unproven")
 async def mark_proven(tx: Transaction, *, id: UUID) -> bool: ...
 
@@ -70,7 +70,7 @@ async def developer_by_email(db: Queries, *, email: str) -> DeveloperRow | None:
 async def first_owners(db: Queries) -> list[DeveloperRow]: ...
 
 
-# The latest sign-up with an address that no developer has verified.
+# Return the latest developer who signed up with this address and has not verified it.
 @statement("""
     select * from developers where lower(email) = lower(%(email)s) and email_verified_at is null
     order by created_at desc limit 1
@@ -93,7 +93,8 @@ async def record_sign_in(tx: Transaction, *, id: UUID, now: Moment) -> None: ...
 async def replace_password_hash(db: Queries, *, id: UUID, password_hash: str, before: str) -> bool: ...
 
 
-# Return the session of an access token, also an ended one, with its developer and whether they own `project_id`.
+# Return the session of an access token, also an ended one, with its developer, and whether `project_id` belongs to the
+# developer's account.
 @statement("""
     select s.id as session_id, d.id as developer_id, d.account_id, d.email, d.role, d.email_verified_at,
            s.access_expires_at, s.revoked_at,
@@ -148,7 +149,7 @@ async def delete_tokens(tx: Transaction, *, developer_id: UUID, purpose: str) ->
 async def delete_tokens_except_verification(tx: Transaction, *, developer_id: UUID, email: str) -> None: ...
 
 
-# Delete a token that has not expired, which uses it. Returns None if there is none.
+# Use up a token: delete it, and return its content. Returns None if there is no such token or it has expired.
 @statement("""
     delete from developer_tokens where hash = %(hash)s and purpose = %(purpose)s and expires_at > %(now)s
     returning developer_id, email
@@ -168,7 +169,7 @@ async def insert_mail(tx: Transaction, *, account_id: UUID, id: UUID, sealed: by
 async def delete_mail(db: Queries, *, account_id: UUID, id: UUID) -> bool: ...
 
 
-# Schedule the next attempt. Does nothing if another attempt has begun since.
+# Schedule the next attempt. Does nothing, and returns False, if another attempt has begun since.
 @statement("""
     update account_mails set due_at = %(due_at)s
     where account_id = %(account_id)s and id = %(id)s and attempt = %(attempt)s
@@ -176,7 +177,7 @@ async def delete_mail(db: Queries, *, account_id: UUID, id: UUID) -> bool: ...
 async def reschedule_mail(db: Queries, *, account_id: UUID, id: UUID, attempt: int, due_at: Moment) -> bool: ...
 
 
-# Whether a second factor is on; its secret is stored by `security`.
+# Whether a second factor is on. The feature `security` stores its secret.
 
 
 @statement("update developers set mfa_enabled_at = %(mfa_enabled_at)s, updated_at = %(now)s where id = %(id)s")
@@ -253,6 +254,7 @@ async def count_members(db: Queries, *, account_id: UUID) -> int: ...
 async def set_role(tx: Transaction, *, account_id: UUID, id: UUID, role: str, now: Moment) -> None: ...
 
 
+# Move a developer to another account. This also marks the address as verified, because the invitation was sent to it.
 @statement("""
     update developers set account_id = %(account_id)s, role = %(role)s, email_verified_at = %(now)s,
                           joined_at = %(now)s, updated_at = %(now)s
@@ -311,7 +313,7 @@ async def delete_invitation(tx: Transaction, *, account_id: UUID, id: UUID) -> A
 async def account_of_invitation(tx: Transaction, *, token_hash: bytes) -> UUID | None: ...
 
 
-# Delete an invitation that has not expired, which uses it. Returns None if there is none.
+# Use up an invitation: delete and return it. Returns None if there is no such invitation or it has expired.
 @statement("""
     delete from account_invitations where token_hash = %(token_hash)s and expires_at > %(now)s returning *
 """)
@@ -354,7 +356,8 @@ async def delete_developers(tx: Transaction, *, account_id: UUID) -> None: ...
 async def find_project(db: Queries, *, account_id: UUID) -> UUID | None: ...
 
 
-# Schedule the next run of a deletion. Does nothing if another run has begun since.
+# Schedule the next run of a deletion, and store `swept_at` unless it is stored already. Does nothing, and returns
+# False, if another run has begun since.
 @statement("""
     update deletions set swept_at = coalesce(swept_at, %(swept_at)s), due_at = %(due_at)s
     where target_id = %(target_id)s and id = %(id)s and attempt = %(attempt)s
@@ -373,6 +376,7 @@ async def reschedule_deletion(
 async def make_account_deletion_due(tx: Transaction, *, account_id: UUID, now: Moment) -> bool: ...
 
 
+# Delete the row that schedules a deletion, which is complete.
 @statement("delete from deletions where target_id = %(target_id)s and id = %(id)s")
 async def finish_deletion(tx: Transaction, *, target_id: UUID, id: UUID) -> bool: ...
 

@@ -32,8 +32,8 @@ class ChainReport(Record):
     entries: int
     intact: bool
     broken_at: int | None
-    """Sequence number of the first entry that does not verify, or of a missing last one; null if the chain is
-    intact."""
+    """Sequence number of the first entry that does not verify, or of the first missing one if the last entries are
+    missing; null if the chain is intact."""
 
 
 async def record(
@@ -48,9 +48,9 @@ async def record(
 ) -> None:
     """Append an entry with the caller as actor to the chain of the project, in the transaction of the change.
 
-    With `account_wide`, or without a project, to the chain of the account. `action` is `noun.past_tense`; `metadata`
-    holds plain values, and their names become camelCase like all JSON. The head of the chain is locked until the
-    transaction ends, so call this last.
+    With `account_wide`, or if the call has no project, the entry is appended to the chain of the account instead.
+    `action` is `noun.past_tense`; `metadata` holds plain values, and their names become camelCase like all JSON. The
+    head of the chain is locked until the transaction ends, so call this last.
     """
     caller = call.caller
     metadata = {camel(name): value for name, value in metadata.items()}
@@ -97,8 +97,11 @@ async def of_targets(call: Call, target_ids: list[UUID], page: int, limit: int, 
 async def entries_before(
     db: Queries, project_id: UUID, target_ids: list[UUID], *, before: Moment | None, before_id: UUID | None, limit: int
 ) -> list[AccountAuditEntry]:
-    """Up to `limit` entries about any of several records, newest first, before the position (`before`, `before_id`)
-    unless `before` is None."""
+    """Up to `limit` entries about any of several records of a project, newest first.
+
+    Only entries created before the time `before`, or at that time with an id below `before_id`, unless `before` is
+    None.
+    """
     target_texts = [str(target_id) for target_id in target_ids]
     return await store.entries_before(
         db, chain_id=project_id, target_ids=target_texts, before=before, before_id=before_id, limit=limit
@@ -112,7 +115,7 @@ async def verify_chain(db: Database, chain_id: UUID) -> ChainReport:
         async for entry in store.chain(tx, chain_id=chain_id):
             count += 1
             hash_matches = entry.seq == count and entry.hash == entry_hash(previous, entry)
-            if not hash_matches or not _entry_matches_hash(entry):
+            if not hash_matches or not _details_match_digest(entry):
                 return ChainReport(entries=count, intact=False, broken_at=entry.seq)
             previous = entry.hash
         head = await store.head(tx, chain_id=chain_id)
@@ -120,7 +123,7 @@ async def verify_chain(db: Database, chain_id: UUID) -> ChainReport:
     return ChainReport(entries=count, intact=intact, broken_at=None if intact else count + 1)
 
 
-def _entry_matches_hash(entry: ChainedEntry) -> bool:
+def _details_match_digest(entry: ChainedEntry) -> bool:
     """Whether an entry's details match its digest, or were erased completely."""
     if entry.salt == b"":
         return (entry.actor_email, entry.ip_address, entry.metadata) == (None, None, {})
@@ -134,7 +137,7 @@ async def chains(db: Queries) -> list[UUID]:
 
 
 async def erase_details_of(tx: Transaction, project_id: UUID, target_id: UUID) -> None:
-    """Erase actor, IP address and metadata of the entries about a record; the chain still verifies."""
+    """Erase actor, IP address and metadata of the project's entries about a record; the chain still verifies."""
     await store.erase_details(tx, chain_id=project_id, target_id=str(target_id))
 
 
@@ -166,5 +169,6 @@ async def all_of_account(db: Database, account_id: UUID) -> AsyncIterator[list[A
 
 
 async def delete_entries(db: Database, account_id: UUID) -> int:
-    """Delete up to CHUNK_ROWS entries of an account that is being deleted; returns how many."""
+    """Delete up to CHUNK_ROWS entries of an account that is being deleted, and the heads of their chains. Returns the
+    number of deleted entries; 0 when none remain."""
     return await store.delete_entries(db, account_id=account_id, limit=CHUNK_ROWS)

@@ -48,6 +48,7 @@ async def of_targets(
 ) -> list[AuditEntry]: ...
 
 
+# Entries about records of a chain, newest first, before the position (`before`, `before_id`) unless `before` is None.
 @statement("""
     select id, actor_email, action, target_type, target_id, metadata, created_at, chain_id as project_id, actor_type,
            actor_id, ip_address

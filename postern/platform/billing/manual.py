@@ -84,7 +84,7 @@ class ManualProvider:
 
 
 def read_link(world: "World", link: str, now: Moment) -> BillingConfirmation | None:
-    """Decrypt the content of a link; None if the link is invalid or has expired."""
+    """Decrypt `link`, the last segment of the page's path. Returns None if it is invalid or has expired at `now`."""
     try:
         confirmation = msgspec.json.decode(
             world.secrets.open(bytes.fromhex(link), "billing-manual"), type=BillingConfirmation
@@ -95,10 +95,11 @@ def read_link(world: "World", link: str, now: Moment) -> BillingConfirmation | N
 
 
 async def confirm(call: Call, confirmation: BillingConfirmation, cancel: str | None) -> bool:
-    """Apply a confirmed change, and record `billing.changed` in the audit log. Returns False if the account's billing
-    has changed since the link was created.
+    """Apply a confirmed change, and record `billing.changed` in the audit log. Returns False, and changes nothing, if
+    the account's billing has changed since the link was created.
 
-    `cancel` is what the portal form cancels, `b2b` or `all`. Raises CancellationUnclear for anything else.
+    `cancel` is what the portal form cancels: `b2b` or `all`. For the action `portal`, raises CancellationUnclear for
+    any other value.
     """
     developer = Caller(
         kind="nobody",
@@ -123,9 +124,9 @@ async def confirm(call: Call, confirmation: BillingConfirmation, cancel: str | N
             "b2bEnhanced": new_state.b2b_enhanced,
         }
         # The page needs no sign-in: the link proves who requested the change.
-        on_behalf = replace(call, caller=developer)
+        developer_call = replace(call, caller=developer)
         await audit.record(
-            tx, on_behalf, "billing.changed", "Account", confirmation.account_id, account_wide=True, **details
+            tx, developer_call, "billing.changed", "Account", confirmation.account_id, account_wide=True, **details
         )
     return True
 
@@ -133,7 +134,8 @@ async def confirm(call: Call, confirmation: BillingConfirmation, cancel: str | N
 def _state_after(
     account: BillingAccount, confirmation: BillingConfirmation, cancel: str | None, now: Moment
 ) -> SubscriptionState:
-    state = SubscriptionState(
+    """The state after a confirmed change. Raises CancellationUnclear."""
+    current_state = SubscriptionState(
         plan=account.plan,
         billing_cycle=account.billing_cycle,
         status=account.status,
@@ -141,14 +143,14 @@ def _state_after(
         b2b_enhanced=account.b2b_enhanced,
     )
     if confirmation.action == "b2b":
-        return msgspec.structs.replace(state, b2b_enhanced=True)
+        return msgspec.structs.replace(current_state, b2b_enhanced=True)
     if confirmation.action == "pro":
         end = next_period(now, confirmation.cycle)
         return msgspec.structs.replace(
-            state, plan="pro", billing_cycle=confirmation.cycle, status="active", current_period_end=end
+            current_state, plan="pro", billing_cycle=confirmation.cycle, status="active", current_period_end=end
         )
     if cancel == "b2b":
-        return msgspec.structs.replace(state, b2b_enhanced=False)
+        return msgspec.structs.replace(current_state, b2b_enhanced=False)
     if cancel == "all":
         return SubscriptionState(status="cancelled")
     raise CancellationUnclear

@@ -65,6 +65,7 @@ class Billing(Record):
     status: Status
     current_period_end: Moment | None
     b2b_enhanced: bool
+    """Whether the account has the B2B add-on."""
     usage: Usage
     limits: PlanLimits
     provider: str
@@ -87,10 +88,15 @@ class BillingAccount(Record):
     status: Status
     current_period_end: Moment | None
     b2b_enhanced: bool
+    """Whether the account has the B2B add-on."""
     customer_ref: str | None
+    """Id of the account's customer at Stripe; null before the first checkout."""
     closing: bool
+    """Whether the account was deleted; a worker cancels its subscriptions and deletes this row."""
     version: int
+    """Number of changes of the subscription; an older confirmation link is invalid."""
     attempt: int
+    """Number of claims by workers and of events received; a worker stores its result only if it has not changed."""
 
 
 class SubscriptionState(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,6 +107,7 @@ class SubscriptionState(msgspec.Struct, frozen=True, kw_only=True):
     status: Status = "none"
     current_period_end: Moment | None = None
     b2b_enhanced: bool = False
+    """Whether the account has the B2B add-on."""
 
 
 class Purchase(msgspec.Struct, frozen=True, kw_only=True):

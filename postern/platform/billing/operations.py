@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from postern.world import World
 
 EVENTS_KEPT = timedelta(days=60)
-"""How long ids of Stripe events are kept to detect repeats. Stripe retries for 3 days, and resends by hand for 30."""
+"""How long ids of Stripe events are kept to detect repeated events. Stripe retries an event for 3 days, and lets its
+users resend it for 30 days."""
 
 
 SignatureHeader = Annotated[str | None, HeaderParameter("Stripe-Signature")]
@@ -176,8 +177,8 @@ async def billing_done(call: Call, cancelled: str | None = None) -> HttpResponse
 
 
 async def close_account(tx: Transaction, call: Call) -> None:
-    """Make a worker cancel all subscriptions of the call's account, which is being deleted, and delete its billing
-    data."""
+    """Schedule the work on the call's account, which is being deleted: a worker cancels all its subscriptions and
+    deletes its billing data."""
     if await store.mark_closing(tx, account_id=call.account_id, now=call.now):
         tx.mark_due("billing_accounts")
 
@@ -185,10 +186,10 @@ async def close_account(tx: Transaction, call: Call) -> None:
 async def quota_of_plan(db: Queries, world: "World", request: QuotaRequest) -> QuotaLeft | None:
     """Return how many more records or e-mails the plan of an account allows, and the problem to raise beyond that.
 
-    None if the plan sets no limit, or if the project does not exist.
+    Returns None if the plan sets no limit, or if the project does not exist.
 
-    In a transaction the limit is exact also for concurrent requests: near the limit, they lock the account and count
-    one after the other.
+    In a transaction the limit is exact also for concurrent requests: near the limit, this locks the account until the
+    transaction ends, so that they count one after the other.
     """
     account_id = request.account_id or await store.account_of(db, project_id=request.project_id or NO_ID)
     if account_id is None:

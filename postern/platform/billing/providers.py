@@ -24,9 +24,9 @@ class BillingProvider(Protocol):
         ...
 
     async def subscription_state(self, account: BillingAccount) -> SubscriptionState | None:
-        """Read the account's subscription from the provider; None if the stored subscription needs no update.
+        """Read the account's subscription from the provider. Raises BillingUnavailable.
 
-        Raises BillingUnavailable.
+        Returns None if the provider has no data about the account: then the stored subscription applies.
         """
         ...
 
@@ -40,7 +40,8 @@ class BillingProvider(Protocol):
 
 
 def provider_of(world: "World") -> BillingProvider:
-    """The provider that POSTERN_BILLING selects. The first call creates it; it is closed with the world."""
+    """The provider that POSTERN_BILLING selects. The first call creates it and stores it in `world.transports`, which
+    are closed with the world."""
     name = f"billing:{world.settings.billing}"
     provider: BillingProvider | None = world.transports.get(name)
     if provider is None:

@@ -26,10 +26,11 @@ def parse_limits(text: str | None) -> dict[str, PlanLimits]:
     for part in (text or "").split(";"):
         if not part.strip():
             continue
-        plan, _, rest = (piece.strip() for piece in part.partition(":"))
-        pairs = re.findall(r"([a-z]+)=([0-9]{1,15})(?![0-9])", rest)
-        is_complete = " ".join(f"{name}={number}" for name, number in pairs) == " ".join(rest.replace(",", " ").split())
-        if plan not in get_args(Plan) or not is_complete or {name for name, _ in pairs} - set(get_args(Allowance)):
+        plan, _, entries = (piece.strip() for piece in part.partition(":"))
+        pairs = re.findall(r"([a-z]+)=([0-9]{1,15})(?![0-9])", entries)
+        pairs_text = " ".join(f"{name}={number}" for name, number in pairs)
+        is_readable = pairs_text == " ".join(entries.replace(",", " ").split())
+        if plan not in get_args(Plan) or not is_readable or {name for name, _ in pairs} - set(get_args(Allowance)):
             raise SettingInvalid(
                 f"POSTERN_PLAN_LIMITS: `{part.strip()}` is not valid. Expected, for example: "
                 "`free: projects=3 emails=10000; pro: emails=500000`."
@@ -77,6 +78,7 @@ STATUSES: dict[str, Status] = {
 """The `status` of an account for each status of a Stripe subscription."""
 
 _RANK: dict[Status, int] = {"none": 0, "cancelled": 1, "past_due": 2, "active": 3}
+"""Of several subscriptions to the pro plan, the one whose status has the highest rank decides."""
 
 
 def subscription_state_of(
@@ -91,7 +93,7 @@ def subscription_state_of(
         status = STATUSES.get(subscription.status, "none")
         is_running = status in ("active", "past_due")
         for price in subscription.prices:
-            item, cycle = prices.get(price, ("", "monthly"))
+            item, cycle = prices.get(price, ("", "monthly"))  # An unknown price is of no item.
             if item == "b2b" and is_running:
                 state = msgspec.structs.replace(state, b2b_enhanced=True)
             if item == "pro" and _RANK[status] > _RANK[state.status]:

@@ -26,7 +26,7 @@ async def insert_billing_account(db: Queries, *, account_id: UUID, provider: str
 async def set_provider(db: Queries, *, account_id: UUID, provider: str) -> BillingAccount: ...
 
 
-# Store the Stripe customer unless the account has one; returns the account with the stored one.
+# Store the Stripe customer unless the account has one; returns the account with the customer that is stored now.
 @statement("""
     update billing_accounts set customer_ref = coalesce(customer_ref, %(customer_ref)s), updated_at = %(now)s
     where account_id = %(account_id)s
@@ -35,8 +35,8 @@ async def set_provider(db: Queries, *, account_id: UUID, provider: str) -> Billi
 async def set_stripe_customer(db: Queries, *, account_id: UUID, customer_ref: str, now: Moment) -> BillingAccount: ...
 
 
-# Store the subscription of an account, unless the account is closing or `attempt` or `version` (None matches all) has
-# changed. Returns whether it was stored.
+# Store the subscription of an account, unless the account is closing, or the stored `attempt` or `version` differs from
+# the parameter; None is not compared. Returns whether the subscription was stored.
 @statement("""
     update billing_accounts set plan = %(plan)s, billing_cycle = %(billing_cycle)s, status = %(status)s,
         current_period_end = %(current_period_end)s, b2b_enhanced = %(b2b_enhanced)s, version = version + 1,
@@ -84,12 +84,13 @@ async def record_stripe_event(
 async def mark_closing(tx: Transaction, *, account_id: UUID, now: Moment) -> bool: ...
 
 
-# Returns False if the account is not closing or was claimed again since the claim `attempt`.
+# Delete the billing data of a deleted account. Returns False if the account is not closing or was claimed again since
+# the claim `attempt`.
 @statement("delete from billing_accounts where account_id = %(account_id)s and attempt = %(attempt)s and closing")
 async def delete_closed_account(db: Queries, *, account_id: UUID, attempt: int) -> bool: ...
 
 
-# Returns False if the account was claimed again since the claim `attempt`.
+# Make an account due at `due_at`. Returns False if it was claimed again since the claim `attempt`.
 @statement("""
     update billing_accounts set due_at = %(due_at)s where account_id = %(account_id)s and attempt = %(attempt)s
 """)

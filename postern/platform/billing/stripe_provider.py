@@ -31,6 +31,7 @@ T = TypeVar("T")
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 TIMEOUT = timedelta(seconds=30)
+"""Maximum duration of one request to Stripe."""
 MAX_SIGNATURE_AGE = timedelta(minutes=5)
 """Maximum age of a webhook signature, as Stripe recommends against replay attacks."""
 MAX_SUBSCRIPTIONS = 100
@@ -53,8 +54,8 @@ class StripeProvider:
         )
 
     async def checkout(self, call: Call, account: BillingAccount, purchase: Purchase) -> str:
-        item_and_cycle = (purchase.item, purchase.cycle)
-        price = next((price for price, known in self._prices().items() if known == item_and_cycle), None)
+        purchased = (purchase.item, purchase.cycle)
+        price = next((price for price, item_and_cycle in self._prices().items() if item_and_cycle == purchased), None)
         if price is None:
             raise NotForSale
         account = await self._with_customer(call, account)
@@ -116,6 +117,7 @@ class StripeProvider:
         return (await _call(self._client.v1.subscriptions.list_async(params=params))).data
 
     def _prices(self) -> dict[str, tuple[str, Cycle]]:
+        """The item and cycle of each configured Stripe price, keyed by the id of the price."""
         settings = self._world.settings
         configured: list[tuple[str | None, tuple[str, Cycle]]] = [
             (settings.stripe_price_monthly, ("pro", "monthly")),

@@ -20,7 +20,8 @@ MAX_RETRY_DELAY = timedelta(hours=1)
 
 
 async def reconcile(world: "World", account: BillingAccount) -> None:
-    """Store the subscription that the provider reports, or cancel everything if the account is being deleted.
+    """Store the subscription that the provider reports. If the account is being deleted, cancel all its subscriptions
+    and delete its billing data.
 
     If another event arrives meanwhile, the attempt number has changed, nothing is stored, and the worker runs again. If
     the provider is unavailable, the next attempt is scheduled.
@@ -37,9 +38,10 @@ async def reconcile(world: "World", account: BillingAccount) -> None:
         due_at = world.clock() + delay
         await store.reschedule(world.db, account_id=account.account_id, attempt=account.attempt, due_at=due_at)
         return
+    # Without a reported state, storing the current one again marks the account as not due.
     state = state or SubscriptionState(**{name: getattr(account, name) for name in SubscriptionState.__struct_fields__})
     fields = {name: getattr(state, name) for name in SubscriptionState.__struct_fields__}
-    settled = await store.store_subscription(
+    is_stored = await store.store_subscription(
         world.db,
         account_id=account.account_id,
         attempt=account.attempt,
@@ -47,7 +49,7 @@ async def reconcile(world: "World", account: BillingAccount) -> None:
         now=world.clock(),
         **fields,
     )
-    log.info("billing_reconciled", account=str(account.account_id), plan=state.plan, settled=settled)
+    log.info("billing_reconciled", account=str(account.account_id), plan=state.plan, settled=is_stored)
 
 
 BILLING: Work[BillingAccount] = Work(

@@ -1,4 +1,4 @@
-"""SQL fragment that records events within a statement of another feature, which changes the rows."""
+"""A fragment of SQL with which a statement of another feature records events of the rows that it changes."""
 
 from typing import LiteralString
 from uuid import UUID
@@ -8,8 +8,8 @@ from postern.kernel.values import Record
 
 
 class BulkEvents(Record):
-    """What the events of one statement have in common. Their ids follow `event_id`: `id_after(event_id, 1)` and so
-    on."""
+    """The fields that are equal for all events of one statement. The ids of the events are `id_after(event_id, 1)`,
+    `id_after(event_id, 2)` and so on."""
 
     event_id: UUID
     actor_type: str
@@ -18,9 +18,9 @@ class BulkEvents(Record):
     now: Moment
 
 
-# A CTE for statements with the parameters `project_id` and those of BulkEvents. It inserts the rows of a preceding CTE
-# `happened (type, subject_id, data)`.
-RECORD_HAPPENED: LiteralString = """
+# A common table expression that inserts an event for each row of an earlier one, `happened (type, subject_id, data)`,
+# of the same statement. The parameters of the statement must include `project_id` and the fields of BulkEvents.
+INSERT_HAPPENED_EVENTS: LiteralString = """
     recorded as (
         insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at)
         select %(project_id)s::uuid, id_after(%(event_id)s::uuid, row_number() over ()), happened.type,

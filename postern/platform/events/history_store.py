@@ -9,7 +9,7 @@ from postern.kernel.values import Record
 
 
 class PastEvent(Record):
-    """An event, and when its data was erased or null."""
+    """A stored event. `erased_at` is the time at which its data was erased, or null."""
 
     id: UUID
     type: str
@@ -22,8 +22,8 @@ class PastEvent(Record):
     erased_at: Moment | None
 
 
-# Events of a record, newest first, before the position (`before`, `before_id`) unless `before` is None. Events of the
-# types `audited` that developers or API keys caused are omitted, because the audit log has them.
+# Up to `limit` events of a record, newest first, before the position (`before`, `before_id`) unless `before` is None.
+# Events of the types `audited` that developers or API keys caused are omitted, because the audit log has them.
 @statement("""
     select id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at, erased_at from events
     where project_id = %(project_id)s and subject_id = %(subject_id)s

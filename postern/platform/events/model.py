@@ -106,7 +106,8 @@ ABOUT_CONTACTS: frozenset[str] = frozenset(
     for name in EVENT_NAMES
     if name.partition(".")[0] in ("email", "contact", "automation") or name in ("audience.joined", "audience.left")
 )
-"""Events that concern a contact or can concern one. Custom events can, too, but are not listed."""
+"""Types of events that concern a contact, always or sometimes. Custom events, which can also concern one, are not
+listed."""
 
 
 def is_about_contacts(type: str) -> bool:
@@ -115,7 +116,7 @@ def is_about_contacts(type: str) -> bool:
 
 
 def contact_id_of(event: Event) -> UUID | None:
-    """The id of the contact that an event concerns, or None."""
+    """The id of the contact that an event concerns; None if it concerns no contact."""
     if event.type not in EVENT_NAMES or event.type.startswith("contact."):
         return event.subject_id
     text = event.data.get("contactId", event.data.get("contact_id")) if is_about_contacts(event.type) else None
@@ -139,4 +140,4 @@ def address_in_event(event: Event) -> str | None:
 
 
 ALIASES = {"send.delivered": "email.delivered"}
-"""Former event names, which subscriptions can still use."""
+"""Former event names, which subscriptions can still use, with the present name of each."""

@@ -37,10 +37,10 @@ class Reaction:
     """
 
     react: Callable[[Transaction, list[Event]], Awaitable[None]]
-    """Called with those events recorded together whose types the reaction has."""
+    """Called with the events that were recorded together and to which the reaction applies; see `reacts_to`."""
     react_in_bulk: Callable[[Transaction, EventRange], Awaitable[None]] | None = None
-    """Called with events that one statement inserted in bulk, among them at least one type of the reaction. None if
-    events of these types are never inserted in bulk."""
+    """Called with events that one statement inserted in bulk, if the reaction applies to at least one of their types.
+    None if events of these types are never inserted in bulk."""
     types: Set[str]
     """Names in `EVENT_NAMES`."""
     custom: bool = False
@@ -56,6 +56,7 @@ class Reaction:
 
 
 STORED_FIELDS = tuple(name for name in Event.__struct_fields__ if name != "contact")
+"""The fields of an Event that are columns; `contact` is looked up when an event is read."""
 
 RANGE_PAGE_SIZE = 1_000
 """Default number of events that `in_range` returns."""
@@ -114,9 +115,9 @@ async def record_all(tx: Transaction, events: list[Event]) -> None:
     await store.insert_events(tx, project_id=sorted({event.project_id for event in events}), rows=Jsonb(rows))
     types = {event.type for event in events}
     for reaction in tx.hooks.reactions:
-        wanted = set(filter(reaction.reacts_to, types))
-        if wanted:
-            await reaction.react(tx, [event for event in events if event.type in wanted])
+        matching_types = set(filter(reaction.reacts_to, types))
+        if matching_types:
+            await reaction.react(tx, [event for event in events if event.type in matching_types])
 
 
 def id_range(first: UUID) -> tuple[UUID, UUID]:
@@ -141,7 +142,7 @@ async def react_to_range(tx: Transaction, project_id: UUID, first: UUID, types: 
 
 
 async def in_range(tx: Transaction, range_: EventRange, after: UUID, limit: int = RANGE_PAGE_SIZE) -> list[Event]:
-    """Up to `limit` events of a range, oldest first, with ids above `after`; empty at the end.
+    """Up to `limit` events of a range, oldest first, with ids above `after`; an empty list at the end of the range.
 
     Pass `range_.first_id` as `after` for the first page, then the last id of the page before.
     """
@@ -158,20 +159,22 @@ async def of_subject(
 
 
 async def with_ids(db: Queries, project_id: UUID, ids: list[UUID]) -> list[Event]:
-    """Those of the events with these ids that exist, in no particular order."""
+    """The events with these ids, in no particular order. Ids without an event are ignored."""
     return await store.with_ids(db, project_id=project_id, ids=ids)
 
 
-async def contacts_of(db: Queries, project_id: UUID, found_events: Sequence[Event]) -> dict[UUID, EventContact]:
+async def contacts_of(db: Queries, project_id: UUID, events: Sequence[Event]) -> dict[UUID, EventContact]:
     """The contacts that events concern, keyed by event id; events without one are omitted."""
-    ids = {event.id: contact_id for event in found_events if (contact_id := contact_id_of(event))}
-    known = {event.id: address_in_event(event) for event in found_events if event.id in ids}
-    unknown = {ids[event_id] for event_id, address in known.items() if address is None}
-    rows = await store.contact_addresses(db, project_id=project_id, contact_ids=sorted(unknown)) if unknown else []
-    addresses = {row.id: row.email for row in rows}
+    contact_ids = {event.id: contact_id for event in events if (contact_id := contact_id_of(event))}
+    event_addresses = {event.id: address_in_event(event) for event in events if event.id in contact_ids}
+    to_look_up = {contact_ids[event_id] for event_id, address in event_addresses.items() if address is None}
+    rows = (
+        await store.contact_addresses(db, project_id=project_id, contact_ids=sorted(to_look_up)) if to_look_up else []
+    )
+    contact_addresses = {row.id: row.email for row in rows}
     return {
-        event_id: EventContact(id=contact_id, email=known[event_id] or addresses.get(contact_id))
-        for event_id, contact_id in ids.items()
+        event_id: EventContact(id=contact_id, email=event_addresses[event_id] or contact_addresses.get(contact_id))
+        for event_id, contact_id in contact_ids.items()
     }
 
 
@@ -213,22 +216,23 @@ async def list_events(
 
     `contact` is the contact that an event concerns: the id, and the address unless the contact has been deleted.
 
-    With `after`, the id of an event, lists the events after it instead, oldest first, to follow the log. Events of the
-    last seconds may still be inserted in between, so start a little earlier and ignore those that you know.
+    With `after`, the id of an event, lists the events after that event instead, oldest first, to follow the log. An
+    event can appear a few seconds late, before events that you have read already: repeat the last seconds, and ignore
+    the events that you have read.
     """
     types = [ALIASES.get(name.strip(), name.strip()) for name in type.split(",") if name.strip()] if type else None
     for name in types or []:
         if name not in EVENT_NAMES and not is_custom_name(name) and name != "webhook.test":
-            known = ", ".join(EVENT_NAMES)
-            raise Invalid.at("query/type", f"There is no event `{name[:100]}`. There are: {known}; and custom events.")
+            names = ", ".join(EVENT_NAMES)
+            raise Invalid.at("query/type", f"There is no event `{name[:100]}`. There are: {names}; and custom events.")
     if after is not None:
         since = await store.list_after(call.db, project_id=call.project_id, after=after, types=types, limit=limit)
-        return Feed(data=await _listed_events(call, since), next_cursor=None)
+        return Feed(data=await _with_contacts(call, since), next_cursor=None)
     scope = f"events|{type or ''}"
     page = await newest_first(call, scope, cursor, limit, store.list_events, types=types)
-    return Feed(data=await _listed_events(call, page.items), next_cursor=page.next_cursor)
+    return Feed(data=await _with_contacts(call, page.items), next_cursor=page.next_cursor)
 
 
-async def _listed_events(call: Call, found_events: Sequence[Event]) -> list[Event]:
-    contacts = await contacts_of(call.db, call.project_id, found_events)
-    return [msgspec.structs.replace(event, contact=contacts.get(event.id)) for event in found_events]
+async def _with_contacts(call: Call, events: Sequence[Event]) -> list[Event]:
+    contacts = await contacts_of(call.db, call.project_id, events)
+    return [msgspec.structs.replace(event, contact=contacts.get(event.id)) for event in events]

@@ -7,7 +7,7 @@ from postern.kernel.database.statements import Jsonb, Queries, Transaction, stat
 from postern.platform.events.model import Event, EventContact, FirstEventSince
 
 
-# Insert the events `rows` of the projects `project_id`.
+# Insert the events `rows` (a JSON array), which belong to the projects `project_id`.
 @statement("""
     insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at)
     select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at

@@ -42,8 +42,8 @@ RELAY_PASSWORD_LIMIT = 1_000
 """Maximum characters of a relay's password."""
 
 SEALED_LIMIT = 8_400
-"""Maximum characters of a relay's password as stored: encrypted, in hexadecimal. A character of the password takes up
-to four bytes, and each byte two hexadecimal digits."""
+"""Maximum characters of a relay's password as it is stored: encrypted, in hexadecimal. A character of the password
+takes up to four bytes, and each byte two hexadecimal digits."""
 
 
 class ProjectRelay(Body):
@@ -109,7 +109,7 @@ class SignInSettings(Record):
     """Whether new customers can sign up; the API can always create customers."""
     verify_email: Literal["REQUIRED", "LATER"] = "REQUIRED"
     """REQUIRED: the customer is created when the address is verified; responses do not reveal existing addresses.
-    LATER: sign-up signs in at once; the response tells if the address is taken."""
+    LATER: sign-up signs the customer in at once; the response reveals whether the address is taken."""
     allowed_origins: list[str] = []
     """Web origins that can call the sign-in operations (CORS)."""
     redirect_urls: list[str] = []
@@ -141,11 +141,12 @@ class ProjectSettings(Record):
     seed_list: list[str] | None = None
     retention_days: int | None = None
     """Days for which the bodies of sent messages are kept; null means the default of the instance (30 days)."""
-    # What happens to a send if the connection ended before the server replied to the complete message.
+    # What happens to a send if the connection ends before the server has replied to the complete message: `retry` sends
+    # it again, perhaps a second time; `hold` marks it as FAILED.
     on_ambiguous: Literal["retry", "hold"] = "retry"
     frequency_cap: int | None = None
     """Maximum number of messages from campaigns and automations that one contact gets within 24 hours; null means 10.
-    Messages beyond that are not sent; the log lists them as SUPPRESSED with that reason."""
+    Further messages are not sent; the log lists them as SUPPRESSED, with the frequency cap as the reason."""
     rate_limit: int | None = None
     """Requests per second; null means the default of the instance."""
     sign_in: SignInSettings = msgspec.field(default_factory=SignInSettings)

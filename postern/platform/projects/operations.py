@@ -83,7 +83,7 @@ class NewProject(Body):
 
 
 class SignInChange(Body):
-    """Sign-in settings to change; omitted fields stay, null resets to the default."""
+    """Sign-in settings to change; omitted fields stay. Null resets a setting to its default, where null is allowed."""
 
     methods: Annotated[list[SignInMethod], msgspec.Meta(min_length=1, max_length=8)] | None | Unset = UNSET
     sign_up: bool | Unset = UNSET
@@ -104,7 +104,7 @@ class SignInChange(Body):
 
 
 class SettingsChange(Body):
-    """Settings to change; omitted fields stay, null resets to the default."""
+    """Settings to change; omitted fields stay. Null resets a setting to its default, where null is allowed."""
 
     transport: Literal["capture", "relay"] | None | Unset = UNSET
     relays: Annotated[list[ProjectRelay], msgspec.Meta(max_length=RELAYS_PER_PROJECT)] | None | Unset = UNSET
@@ -118,6 +118,7 @@ class SettingsChange(Body):
     rate_limit: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] | None | Unset = UNSET
     sign_in: SignInChange | Unset = UNSET
     extra: dict[str, Any] | Unset = UNSET
+    """Further settings, merged with the stored ones by name; null removes a name. At most 64 KiB in all, as JSON."""
 
 
 class ProjectChange(Body):
@@ -144,7 +145,7 @@ async def list_projects(call: Call, limit: ListLimit = 1_000, cursor: Cursor | N
     rows = await store.projects_of(
         call.db, account_id=call.account_id, before=before_id(call, "projects", cursor), limit=limit + 1
     )
-    return linked_list(call, "projects", [_shown(row) for row in rows], limit)
+    return linked_list(call, "projects", [_mask_passwords(row) for row in rows], limit)
 
 
 @post("/projects", needs="projects:write", accepts=DEVELOPER_ONLY, status=201, example={"name": "Acme"})
@@ -160,7 +161,7 @@ async def create_project(call: Call, data: NewProject) -> Project:
 @get("/projects/{project_id}", needs="projects:read")
 async def get_project(call: Call) -> Project:
     """Get a project with its settings."""
-    return _shown(await require_project(call.db, call.project_id))
+    return _mask_passwords(await require_project(call.db, call.project_id))
 
 
 @patch(
@@ -171,8 +172,14 @@ async def get_project(call: Call) -> Project:
     example={"name": "Acme", "settings": {"trackOpens": False}},
 )
 async def change_project(call: Call, data: ProjectChange) -> Project:
-    """Change the name or settings of a project. Omitted settings stay."""
+    """Change the name or settings of a project. Omitted settings stay; lists are replaced.
+
+    `extra` is merged with the stored names, and null removes a name. A relay's `password` of `********` keeps the
+    stored password of the relay with the same `host` and `username`; without such a relay, the password is removed.
+    With `If-Match`, the change applies only if the project has not been changed since.
+    """
     async with call.db.transaction() as tx:
+        # Used as a lock of this name: changes that disable single sign-on take it, too, before they check.
         await tx.lock_quota("required sso", call.project_id)
         project = await store.lock_project(tx, project_id=call.project_id)
         if project is None:
@@ -186,9 +193,9 @@ async def change_project(call: Call, data: ProjectChange) -> Project:
         project = await store.update_project(
             tx, project_id=call.project_id, name=name, settings=Jsonb(to_plain(settings)), now=call.now
         )
-        changed = [] if data.settings is UNSET else sorted(to_plain(data.settings))
-        await audit.record(tx, call, "project.updated", "Project", project.id, name=name, settings=changed)
-    return _shown(project)
+        changed_settings = [] if data.settings is UNSET else sorted(to_plain(data.settings))
+        await audit.record(tx, call, "project.updated", "Project", project.id, name=name, settings=changed_settings)
+    return _mask_passwords(project)
 
 
 @get("/projects/{project_id}/api-keys", needs="keys:read", accepts=DEVELOPER_ONLY)
@@ -214,8 +221,8 @@ async def create_api_key(call: Call, data: NewApiKey) -> ApiKey:
     delivered. `customers:impersonate` must be listed explicitly, and the creator must have it.
     """
     _validate(call, data)
-    for name in NAMED_ONLY.intersection(data.permissions or ()):
-        call.require(name)
+    for permission in NAMED_ONLY.intersection(data.permissions or ()):
+        call.require(permission)
     async with call.db.transaction() as tx:
         key, value = await new_api_key(tx, call, data)
         await audit.record(
@@ -248,8 +255,10 @@ async def delete_api_key(call: Call, id: UUID) -> ApiKey:
 
 
 async def new_project(tx: Transaction, account_id: UUID, name: str, call: Call, *, captured: bool = False) -> Project:
-    """Insert a project. With `captured` its mail is stored but not delivered. The caller checks the quota of the
-    account."""
+    """Insert a project of an account. With `captured` its mail is stored but not delivered.
+
+    Does not check the quota of the account, and records nothing in the audit log.
+    """
     settings = Jsonb(to_plain(ProjectSettings(transport="capture" if captured else None)))
     return await store.insert_project(
         tx, id=new_id(), account_id=account_id, name=name, settings=settings, now=call.now
@@ -259,9 +268,9 @@ async def new_project(tx: Transaction, account_id: UUID, name: str, call: Call, 
 async def new_api_key(
     tx: Transaction, call: Call, data: NewApiKey, *, project_id: UUID | None = None
 ) -> tuple[ApiKey, str]:
-    """Insert a key of `project_id`, or else of the call's project. Raises TooManyKeys.
+    """Insert a key of the project `project_id`, or of the call's project if that is None. Raises TooManyKeys.
 
-    Returns the key and its value, of which only a hash is stored.
+    Returns the key and its value, of which only a hash is stored. Records nothing in the audit log.
     """
     project_id = project_id or call.project_id
     await tx.lock_quota("keys", project_id)
@@ -288,7 +297,7 @@ async def new_api_key(
 
 
 async def stop_capturing_mail(tx: Transaction, account_id: UUID) -> None:
-    """Deliver mail of the account's projects from now on, instead of capturing it. Called when an address is
+    """Deliver mail of the account's projects from now on, instead of capturing it. Called when the owner's address is
     verified."""
     await store.stop_capturing_mail(tx, account_id=account_id)
 
@@ -299,20 +308,22 @@ async def delete_keys_of_account(tx: Transaction, account_id: UUID) -> None:
 
 
 async def mark_deleted(tx: Transaction, account_id: UUID, only: UUID | None, now: Moment) -> list[UUID]:
-    """Mark all projects of an account as deleted, or only the project `only`: callers no longer see them.
+    """Mark all projects of an account as deleted, or only the project `only` unless it is None: requests return 404
+    from now on, and the rows remain.
 
-    Returns the ids of the projects that were marked, without those marked before.
+    Returns the ids of the projects that this call has marked, without those marked before.
     """
     return await store.mark_deleted(tx, account_id=account_id, only=only, now=now)
 
 
 async def delete_marked_project(tx: Transaction, project_id: UUID) -> None:
-    """Delete the row of a project that was marked as deleted. The caller has deleted its rows in other tables."""
+    """Delete the row of a project that was marked as deleted. Delete the project's rows in other tables first."""
     await store.delete_marked_project(tx, project_id=project_id)
 
 
 async def require_project(db: Queries, project_id: UUID) -> Project:
-    """A project. Raises ProjectMissing. The relay passwords in its settings are encrypted; see `relay_password`."""
+    """The project with this id, with encrypted relay passwords (see `relay_password`). Raises ProjectMissing if there
+    is none or it was deleted."""
     project = await store.project(db, project_id=project_id)
     if project is None:
         raise ProjectMissing
@@ -323,7 +334,7 @@ async def projects_of_account(db: Queries, account_id: UUID, *, before: UUID | N
     """Up to 1,000 projects of an account, newest first, with hidden relay passwords. For the next ones, pass the last
     id as `before`."""
     rows = await store.projects_of(db, account_id=account_id, before=before, limit=1_000)
-    return [_shown(row) for row in rows]
+    return [_mask_passwords(row) for row in rows]
 
 
 async def read_key(world: "World", token: str, project_id: UUID | None, origin: Origin) -> Caller | None:
@@ -342,13 +353,13 @@ async def read_key(world: "World", token: str, project_id: UUID | None, origin: 
     now = world.clock()
     if key is None or (key.expires_at is not None and key.expires_at <= now):
         raise CredentialInvalid
-    if key.ip_allow_list is not None and not _is_listed(origin.ip, key.ip_allow_list):
+    if key.ip_allow_list is not None and not _is_allowed_ip(origin.ip, key.ip_allow_list):
         raise PermissionMissing("This API key is not allowed from your IP address; check its `ipAllowList`.")
     if project_id is not None and project_id != key.project_id:
         raise ProjectMissing
     if key.last_used_at is None or key.last_used_at < now - KEY_USE_INTERVAL:
         await store.record_key_use(world.db, project_id=key.project_id, id=key.id, now=now)
-    granted = KEY_PERMISSIONS if key.permissions is None else frozenset(key.permissions)
+    permissions = KEY_PERMISSIONS if key.permissions is None else frozenset(key.permissions)
     return Caller(
         kind="secret_key" if key.type == "SECRET" else "publishable_key",
         actor_type="API_KEY",
@@ -357,7 +368,7 @@ async def read_key(world: "World", token: str, project_id: UUID | None, origin: 
         account_id=key.account_id,
         project_id=key.project_id,
         environment=key.environment,
-        permissions=granted if key.type == "SECRET" else frozenset(),
+        permissions=permissions if key.type == "SECRET" else frozenset(),
         credential_id=key.id,
         project=key,
     )
@@ -379,12 +390,13 @@ def relay_password(world: "World", project_id: UUID, relay: ProjectRelay) -> str
     return world.secrets.open(bytes.fromhex(relay.password), f"relay:{project_id}").decode()
 
 
-def _shown(project: Project) -> Project:
+def _mask_passwords(project: Project) -> Project:
+    """Replace the relay passwords of a project by MASK, as responses show them."""
     relays = project.settings.relays
     if not relays:
         return project
-    hidden_relays = [msgspec.structs.replace(relay, password=MASK if relay.password else None) for relay in relays]
-    return msgspec.structs.replace(project, settings=msgspec.structs.replace(project.settings, relays=hidden_relays))
+    masked_relays = [msgspec.structs.replace(relay, password=MASK if relay.password else None) for relay in relays]
+    return msgspec.structs.replace(project, settings=msgspec.structs.replace(project.settings, relays=masked_relays))
 
 
 def _apply_change(call: Call, settings: ProjectSettings, change: SettingsChange | Unset) -> ProjectSettings:
@@ -405,15 +417,15 @@ def _apply_change(call: Call, settings: ProjectSettings, change: SettingsChange 
         changes["extra"] = {name: value for name, value in merged.items() if value is not None}
         if len(msgspec.json.encode(changes["extra"])) > 65_536:
             raise Invalid.at("/settings/extra", "`extra` is larger than 64 KiB as JSON.", "too_large")
-    changed = msgspec.structs.replace(settings, **changes)
-    if changed.transport == "relay" and not changed.relays and not call.world.settings.relay:
+    new_settings = msgspec.structs.replace(settings, **changes)
+    if new_settings.transport == "relay" and not new_settings.relays and not call.world.settings.relay:
         message = "The transport `relay` needs SMTP relays in `relays`, because this server has none configured."
         raise Invalid.at("/settings/relays", message, "required")
-    return changed
+    return new_settings
 
 
 def _require_allowed_host(call: Call, path: str, host: str) -> None:
-    """Raises Invalid for a host to which connections are never allowed."""
+    """Raise Invalid at `path` for a host to which connections are never allowed."""
     try:
         check_host(host, call.world.settings.outbound_allow)
     except AddressRefused as refused:
@@ -424,6 +436,7 @@ def _apply_sign_in_change(settings: SignInSettings, change: SignInChange) -> Sig
     """Apply a change of sign-in settings. Raises Invalid for an invalid sender or redirect URL."""
     changes = {name: value for name in change.__struct_fields__ if (value := getattr(change, name)) is not UNSET}
     default = SignInSettings()
+    # The client sent null: use the default, which is null itself for some settings.
     changes = {name: getattr(default, name) if value is None else value for name, value in changes.items()}
     if "allowed_origins" in changes:
         changes["allowed_origins"] = [_serialise_origin(origin) for origin in changes["allowed_origins"]]
@@ -449,6 +462,10 @@ def _serialise_origin(origin: str) -> str:
 
 
 def _seal_password(call: Call, relay: ProjectRelay, stored_relays: list[ProjectRelay], index: int) -> ProjectRelay:
+    """Encrypt the password of a relay in a change, or keep the stored one if the password is MASK.
+
+    A stored password is kept only for the same host and username, so that it is not sent to another server.
+    """
     if relay.password is None:
         return relay
     if relay.password == MASK:
@@ -464,7 +481,7 @@ def _seal_password(call: Call, relay: ProjectRelay, stored_relays: list[ProjectR
 
 
 def _validate(call: Call, data: NewApiKey) -> None:
-    """Validate a new API key beyond its types. Raises Invalid."""
+    """Check permissions, IP addresses and expiry of a new API key. Raises Invalid."""
     errors = [
         ProblemError(
             path=f"/permissions/{index}",
@@ -498,9 +515,9 @@ def _validate(call: Call, data: NewApiKey) -> None:
         raise Invalid.at("/expiresAt", "`expiresAt` must be in the future.")
 
 
-def _is_listed(ip: str, allowed: list[str]) -> bool:
+def _is_allowed_ip(ip: str, allow_list: list[str]) -> bool:
     try:
         address = ip_address(ip)
     except ValueError:
         return False
-    return any(address in ip_network(entry, strict=False) for entry in allowed)
+    return any(address in ip_network(entry, strict=False) for entry in allow_list)

@@ -92,14 +92,15 @@ def is_for_keys(name: str) -> bool:
 def is_permission(name: str) -> bool:
     """Whether `name` is a permission, or `area:*` of an area that has some."""
     area, _, verb = name.partition(":")
-    return name in PERMISSIONS or (verb == "*" and any(known.startswith(f"{area}:") for known in PERMISSIONS))
+    return name in PERMISSIONS or (verb == "*" and any(permission.startswith(f"{area}:") for permission in PERMISSIONS))
 
 
 def describe_permissions_near(name: str) -> str:
-    """A sentence that lists the permissions in the area of `name`, or all areas if there is no such area."""
+    """A sentence that lists the permissions in the area of `name`. If there is no such area, it lists the areas
+    of which a key can have permissions."""
     area = name.partition(":")[0]
-    in_area = [known for known in PERMISSIONS if known.startswith(f"{area}:")]
+    in_area = [permission for permission in PERMISSIONS if permission.startswith(f"{area}:")]
     if in_area:
-        return f"There are {', '.join(f'`{known}`' for known in in_area)} and `{area}:*`."
-    areas = dict.fromkeys(known.partition(":")[0] for known in PERMISSIONS if is_for_keys(known))
+        return f"There are {', '.join(f'`{permission}`' for permission in in_area)} and `{area}:*`."
+    areas = dict.fromkeys(permission.partition(":")[0] for permission in PERMISSIONS if is_for_keys(permission))
     return f"The areas are {', '.join(areas)}."

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from postern.world import World
 
 Allowance = Literal["projects", "customers", "emails"]
-
+"""What a plan can limit."""
 
 MAX_CONCURRENT, MAX_CONCURRENT_EMAILS = 100, 25_000
 """If less than this is left of a limit, requests count under a lock. Must exceed the number of records (or e-mails)
@@ -44,8 +44,8 @@ class QuotaRequest:
 
 @dataclass(frozen=True)
 class QuotaLeft:
-    """How many more records the plan allows (negative if the limit is exceeded), and the problem to raise beyond
-    that."""
+    """How many more records or e-mails the plan allows (negative if the limit is exceeded), and the problem to raise if
+    a request needs more."""
 
     number: int
     refusal: PlanLimitReached
@@ -56,7 +56,7 @@ FindQuotaLeft = Callable[[Queries, "World", QuotaRequest], Awaitable[QuotaLeft |
 
 
 async def quota_left(db: Queries, world: "World", request: QuotaRequest) -> QuotaLeft | None:
-    """Return how many more the plan allows; None if there is no limit or POSTERN_PLAN_LIMITS is not set.
+    """Return how many more records or e-mails the plan allows, without those of the request; None if there is no limit.
 
     In a transaction the number is valid until the transaction ends; outside, concurrent requests may use it up.
     """
@@ -68,8 +68,8 @@ async def quota_left(db: Queries, world: "World", request: QuotaRequest) -> Quot
 async def require_quota(db: Queries, call: Call, what: Allowance, more: int = 1) -> QuotaLeft | None:
     """Raise PlanLimitReached if the plan of the caller's account, or of the project's, does not allow `more`.
 
-    Otherwise returns how many more the plan allows, or None if there is no limit. Outside a transaction, concurrent
-    requests may use up this number.
+    Otherwise returns how many the plan allows, including those `more`, or None if there is no limit. Outside a
+    transaction, concurrent requests may use up this number.
     """
     account_id = call.caller.account_id
     project_id = None if account_id else call.project_id

@@ -64,7 +64,7 @@ async def count_keys(db: Queries, *, project_id: UUID) -> int: ...
 async def insert_key(tx: Transaction, key: StoredApiKey) -> ApiKey: ...
 
 
-# Returns the deleted key, or None if there is no such key.
+# Delete a key and return it; None if there is no such key.
 @statement("""
     delete from api_keys where project_id = %(project_id)s and id = %(id)s
     returning id, name, type, environment, prefix || '…' || last_four as key, permissions, ip_allow_list,
@@ -92,6 +92,7 @@ async def keys_in_use(db: Queries, *, hashes: list[bytes]) -> list[ApiKeyWithPro
 async def record_key_use(db: Queries, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
 
 
+# Set the transport `capture` of an account's projects to null, which means the default of the instance.
 @statement("""
     update projects set settings = jsonb_set(settings, array['transport'], 'null')
     where account_id = %(account_id)s and settings ->> 'transport' = 'capture'
@@ -105,7 +106,8 @@ async def stop_capturing_mail(tx: Transaction, *, account_id: UUID) -> None: ...
 async def delete_keys_of_account(tx: Transaction, *, account_id: UUID) -> None: ...
 
 
-# Mark all projects of an account, or only the project `only`, as deleted; returns the ids of those marked now.
+# Mark all projects of an account, or only the project `only` unless it is None, as deleted. Returns the ids of the
+# projects that were not marked before.
 @statement("""
     update projects set deleted_at = %(now)s, updated_at = %(now)s
     where account_id = %(account_id)s and deleted_at is null and (%(only)s::uuid is null or id = %(only)s)
@@ -114,6 +116,6 @@ async def delete_keys_of_account(tx: Transaction, *, account_id: UUID) -> None: 
 async def mark_deleted(tx: Transaction, *, account_id: UUID, only: UUID | None, now: Moment) -> list[UUID]: ...
 
 
-# Returns False if the project does not exist or is not marked as deleted.
+# Delete the row of a project. Returns False if the project does not exist or is not marked as deleted.
 @statement("delete from projects where id = %(project_id)s and deleted_at is not null")
 async def delete_marked_project(tx: Transaction, *, project_id: UUID) -> bool: ...

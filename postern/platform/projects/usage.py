@@ -33,5 +33,6 @@ async def find_users(tx: Transaction, project_id: UUID, id: UUID, *, domain: str
 
 
 def in_use(what: str, users: list[ProblemError]) -> str:
-    """The detail of the problem that a record cannot be deleted because of the automations and campaigns in `users`."""
+    """The detail of the problem that a record cannot be deleted. `what` is the kind of record, such as "template";
+    `users` is the result of `find_users`."""
     return f"This {what} is in use: {' '.join(user.message for user in users)} Change or stop those first."

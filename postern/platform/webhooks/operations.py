@@ -122,19 +122,19 @@ async def create_webhook(call: Call, data: NewWebhook) -> WebhookWithSecret:
         await tx.lock_quota("webhooks", call.project_id)
         if await store.count_webhooks(tx, project_id=call.project_id) >= WEBHOOKS_PER_PROJECT:
             raise TooManyWebhooks
-        new = StoredWebhook(
+        new_row = StoredWebhook(
             project_id=call.project_id,
             id=webhook_id,
             url=data.url,
             events=list(dict.fromkeys(data.events)),
             description=data.description,
             active=data.active,
-            sealed_secret=call.world.secrets.seal(secret.encode(), _context(call.project_id, webhook_id)),
+            sealed_secret=call.world.secrets.seal(secret.encode(), _secret_context(call.project_id, webhook_id)),
             due_at=Moment.of(call.now + CLEANUP_INTERVAL),
             created_at=call.now,
             updated_at=call.now,
         )
-        webhook = await store.insert_webhook(tx, new)
+        webhook = await store.insert_webhook(tx, new_row)
         await audit.record(tx, call, "webhook.created", "Webhook", webhook_id, url=data.url, events=webhook.events)
     return _with_secret(webhook, secret)
 
@@ -142,7 +142,7 @@ async def create_webhook(call: Call, data: NewWebhook) -> WebhookWithSecret:
 @get("/projects/{project_id}/webhooks/{id}", needs="webhooks:read", problems=[WebhookMissing])
 async def get_webhook(call: Call, id: UUID) -> Webhook:
     """Get a webhook subscription with its status, without the secret."""
-    return await _require(call.db, call.project_id, id)
+    return await _require_webhook(call.db, call.project_id, id)
 
 
 @patch(
@@ -209,7 +209,7 @@ async def rotate_webhook_secret(call: Call, id: UUID, data: WebhookSecretRotatio
             tx,
             project_id=call.project_id,
             id=id,
-            sealed_secret=call.world.secrets.seal(secret.encode(), _context(call.project_id, id)),
+            sealed_secret=call.world.secrets.seal(secret.encode(), _secret_context(call.project_id, id)),
             expires_at=call.now + grace,
             now=call.now,
         )
@@ -236,7 +236,7 @@ async def list_webhook_deliveries(
     """
     if event and (unknown := [name for name in event if name not in EVENT_NAMES and not is_custom_name(name)]):
         raise Invalid.at("query/event", f"There is no event `{unknown[0][:100]}`. There are: {', '.join(EVENT_NAMES)}.")
-    await _require(call.db, call.project_id, id)
+    await _require_webhook(call.db, call.project_id, id)
     scope = f"deliveries|{id}|{','.join(status or [])}|{','.join(event or [])}"
     page = await newest_first(
         call,
@@ -249,7 +249,7 @@ async def list_webhook_deliveries(
         events=event,
     )
     payloads = await _payloads(call, [row.event_id for row in page.items])
-    return LinkedList([_shown(row, payloads) for row in page.items], page.next_cursor)
+    return LinkedList([_to_delivery(row, payloads) for row in page.items], page.next_cursor)
 
 
 @get(
@@ -262,8 +262,8 @@ async def get_webhook_delivery(call: Call, id: UUID, delivery_id: UUID) -> Webho
     row = await store.delivery(call.db, project_id=call.project_id, webhook_id=id, id=delivery_id)
     if row is None:
         raise DeliveryMissing
-    shown = _shown(row, await _payloads(call, [row.event_id]))
-    return WebhookDeliveryDetail(**msgspec.structs.asdict(shown), response_body=row.response_body)
+    delivery = _to_delivery(row, await _payloads(call, [row.event_id]))
+    return WebhookDeliveryDetail(**msgspec.structs.asdict(delivery), response_body=row.response_body)
 
 
 @post(
@@ -389,15 +389,18 @@ async def enqueue_deliveries_in_bulk(tx: Transaction, event_range: EventRange) -
 
 
 async def erase_events(tx: Transaction, project_id: UUID, subject_ids: list[UUID], now: Moment) -> None:
-    """Erase all but type and time of the events of records, and stored responses to their deliveries, which may repeat
-    them."""
+    """Erase the data and actor label of the events of records, and the stored responses to webhook deliveries of these
+    events, because a response may repeat the data."""
     await history_store.erase_subjects(tx, project_id=project_id, subject_ids=subject_ids, now=now)
     await store.erase_responses(tx, project_id=project_id, subject_ids=subject_ids)
 
 
 def signed_headers(secrets: Any, webhook: WebhookInUse, id: UUID, now: Moment, body: bytes) -> dict[str, str]:
-    """The headers of a request to a subscription, signed with every secret that is valid at `now`."""
-    context = _context(webhook.project_id, webhook.id)
+    """The headers of a request to a subscription, signed with every secret that is valid at `now`.
+
+    `secrets` are those of the world, and `id` is the `webhook-id`: the id of the event.
+    """
+    context = _secret_context(webhook.project_id, webhook.id)
     valid_secrets = [secrets.open(webhook.sealed_secret, context).decode()]
     expires_at = webhook.previous_secret_expires_at
     if webhook.previous_sealed_secret and expires_at and expires_at > now:
@@ -405,7 +408,8 @@ def signed_headers(secrets: Any, webhook: WebhookInUse, id: UUID, now: Moment, b
     return {"Content-Type": "application/json", **webhook_headers(str(id), now, body, valid_secrets)}
 
 
-def _context(project_id: UUID, id: UUID) -> str:
+def _secret_context(project_id: UUID, id: UUID) -> str:
+    """The context with which the secret of a subscription is encrypted: it cannot be decrypted for another one."""
     return f"webhook:{project_id}:{id}"
 
 
@@ -431,7 +435,7 @@ def _validate(call: Call, url: str, entries: Sequence[str]) -> None:
         raise Invalid(errors[0].message, errors=errors)
 
 
-async def _require(db: Queries, project_id: UUID, id: UUID) -> Webhook:
+async def _require_webhook(db: Queries, project_id: UUID, id: UUID) -> Webhook:
     webhook = await store.webhook(db, project_id=project_id, id=id)
     if webhook is None:
         raise WebhookMissing
@@ -441,6 +445,7 @@ async def _require(db: Queries, project_id: UUID, id: UUID) -> Webhook:
 async def _require_active(
     tx: Transaction, project_id: UUID, id: UUID, missing: type[WebhookMissing | DeliveryMissing]
 ) -> None:
+    """Raise `missing` if there is no such subscription, and WebhookInactive if it is inactive."""
     webhook = await store.webhook(tx, project_id=project_id, id=id)
     if webhook is None:
         raise missing
@@ -448,13 +453,14 @@ async def _require_active(
         raise WebhookInactive
 
 
-async def _payloads(call: Call, ids: list[UUID]) -> dict[UUID, dict[str, Any]]:
-    rows = await events.with_ids(call.db, call.project_id, ids)
+async def _payloads(call: Call, event_ids: list[UUID]) -> dict[UUID, dict[str, Any]]:
+    """The bodies of deliveries, keyed by event id; events that no longer exist are omitted."""
+    rows = await events.with_ids(call.db, call.project_id, event_ids)
     contacts = await events.contacts_of(call.db, call.project_id, rows)
     return {event.id: rules.payload_of(event, contacts.get(event.id)) for event in rows}
 
 
-def _shown(row: DeliveryRow, payloads: dict[UUID, dict[str, Any]]) -> WebhookDelivery:
+def _to_delivery(row: DeliveryRow, payloads: dict[UUID, dict[str, Any]]) -> WebhookDelivery:
     return WebhookDelivery(
         id=row.id,
         subscription_id=row.subscription_id,

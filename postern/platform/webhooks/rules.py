@@ -23,8 +23,8 @@ RETRY_AFTER_LIMIT = timedelta(hours=1)
 """Maximum `Retry-After` that is respected; twice the delay in ATTEMPT_DELAYS if that is longer."""
 DEACTIVATE_AFTER = timedelta(days=5)
 DEACTIVATE_FAILURES = 10
-"""A subscription is deactivated after DEACTIVATE_FAILURES successive failed attempts within at least
-DEACTIVATE_AFTER."""
+"""A subscription is deactivated after at least DEACTIVATE_FAILURES successive failed attempts, the first of which is at
+least DEACTIVATE_AFTER ago."""
 
 SUBSCRIBABLE_AREAS = frozenset(name.partition(".")[0] for name in EVENT_NAMES)
 CUSTOM = "custom"
@@ -71,13 +71,14 @@ def payload(
     in `data.data`, so that it cannot overwrite other fields. If the body exceeds PAYLOAD_BYTES, `data` has
     `truncated: true` instead of the event's data.
     """
-    own = {"data": data} if type not in EVENT_NAMES else {camel(name): value for name, value in data.items()}
-    head: dict[str, Any] = {"id": subject_id, "projectId": project_id}
+    event_data = {"data": data} if type not in EVENT_NAMES else {camel(name): value for name, value in data.items()}
+    common: dict[str, Any] = {"id": subject_id, "projectId": project_id}
     if is_about_contacts(type):
-        head["contact"] = contact
-    body: dict[str, Any] = {"type": type, "timestamp": timestamp, "data": {**head, **own, **head}}
+        common["contact"] = contact
+    # The common fields come first, and the event's data cannot overwrite them.
+    body: dict[str, Any] = {"type": type, "timestamp": timestamp, "data": {**common, **event_data, **common}}
     if len(to_json(body)) > PAYLOAD_BYTES:
-        body["data"] = {**head, "truncated": True}
+        body["data"] = {**common, "truncated": True}
     return body
 
 

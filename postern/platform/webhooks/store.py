@@ -47,7 +47,8 @@ async def webhook_in_use(db: Queries, *, project_id: UUID, id: UUID) -> WebhookI
 async def count_webhooks(tx: Transaction, *, project_id: UUID) -> int: ...
 
 
-# Store `url`, `events`, `description` and `active` of `webhook`; an active one has no reason of deactivation.
+# Store `url`, `events`, `description` and `active` of `webhook`. If it is active, the time and reason of a deactivation
+# are removed.
 @statement("""
     update webhooks set url = %(url)s, events = %(events)s, description = %(description)s, active = %(active)s,
         failures = case when %(reset_failures)s then 0 else failures end,
@@ -163,7 +164,7 @@ async def record_results(
 async def record_success(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
 
 
-# Add failures; returns the state after it, or None if the subscription was deleted.
+# Add a number of successive failures; returns the new state, or None if the subscription was deleted.
 @statement("""
     update webhooks set failures = failures + %(failures)s, failing_since = coalesce(failing_since, %(now)s)
     where project_id = %(project_id)s and id = %(id)s
@@ -174,7 +175,7 @@ async def record_failures(
 ) -> FailureState | None: ...
 
 
-# Returns False if the subscription is inactive already.
+# Deactivate a subscription. Returns False if it is inactive already.
 @statement("""
     update webhooks set active = false, disabled_at = %(now)s, disabled_reason = %(reason)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s and active
@@ -249,7 +250,7 @@ async def replay_many(
 ) -> int: ...
 
 
-# Delete those of the `limit` oldest deliveries that were created before `before`; returns how many.
+# Of the `limit` oldest deliveries of a subscription, delete those created before `before`; returns how many.
 @statement("""
     with oldest as (
         select id, created_at from webhook_deliveries
@@ -264,7 +265,7 @@ async def replay_many(
 async def delete_expired(tx: Queries, *, project_id: UUID, webhook_id: UUID, before: datetime, limit: int) -> int: ...
 
 
-# Empty the stored response bodies of deliveries of the events of records.
+# Clear the stored response bodies of all deliveries of the events of records.
 @statement("""
     update webhook_deliveries as delivery set response_body = '' from events
     where events.project_id = %(project_id)s and events.subject_id = any (%(subject_ids)s)

@@ -1,4 +1,7 @@
-"""Background work: deliveries. Each subscription has its own queue, so that a slow endpoint does not delay others."""
+"""Background work of webhooks: send deliveries, and delete expired ones.
+
+The deliveries of each subscription are claimed separately, so that a slow endpoint does not delay others.
+"""
 
 import asyncio
 from collections.abc import Iterator
@@ -39,13 +42,14 @@ STORE_INTERVAL_SECONDS = 0.5
 CONCURRENT_REQUESTS = 10
 """Maximum number of concurrent requests of one subscription in one worker."""
 CONCURRENT_REQUESTS_WHILE_FAILING = 1
+"""The same after DEACTIVATE_FAILURES successive failures."""
 DELETIONS_PER_STATEMENT = 10_000
 
 
 async def deliver(world: "World", jobs: list[DueDelivery]) -> None:
-    """Attempt the due deliveries of one subscription, and store the results.
+    """Attempt the due deliveries `jobs`, all of one subscription, and store the results.
 
-    Deliveries that do not fit into BATCH_SECONDS become due again at once.
+    Deliveries for which BATCH_SECONDS do not suffice become due again at once.
     """
     project_id, webhook_id = jobs[0].project_id, jobs[0].webhook_id
     webhook = await store.webhook_in_use(world.db, project_id=project_id, id=webhook_id)
@@ -76,13 +80,17 @@ class _SubscriptionBatch:
     contacts: dict[UUID, EventContact]
     """The contacts that the events concern, keyed by event id."""
     gone: bool = False
+    """Whether the endpoint has responded with 410 Gone."""
     results: list[tuple[DueDelivery, DeliveryVerdict]] = field(
         default_factory=list[tuple[DueDelivery, DeliveryVerdict]]
     )
     started_at: float = field(default_factory=lambda: asyncio.get_running_loop().time())
+    """When the batch began, in seconds of the event loop's clock, like `stored_at`."""
     stored_at: float = field(default_factory=lambda: asyncio.get_running_loop().time())
+    """When results were last stored."""
 
     async def work(self, waiting: Iterator[DueDelivery]) -> None:
+        """Attempt deliveries from `waiting`, which concurrent calls share, until none is left."""
         clock = asyncio.get_running_loop().time
         for job in waiting:
             verdict = self._skip_request(job, clock() - self.started_at) or await self._send(job)
@@ -92,6 +100,7 @@ class _SubscriptionBatch:
                 await self.store_results()
 
     def _skip_request(self, job: DueDelivery, elapsed_seconds: float) -> DeliveryVerdict | None:
+        """The result of a delivery for which no request must be made; None if the request must be made."""
         if self.gone or not self.webhook.active:
             return DeliveryVerdict("FAILED", attempted=False, error_message="The subscription is inactive.")
         if job.event_id not in self.events:
@@ -107,7 +116,7 @@ class _SubscriptionBatch:
         return rules.attempt_result(outcome, job.tried + 1, self.world.clock(), self.world.random.random())
 
     async def store_results(self) -> None:
-        """Store the results that were not stored yet, and the successes or failures of the subscription."""
+        """Store the results that were not stored yet, and update the subscription's count of successive failures."""
         results, self.results = self.results, []
         self.stored_at = asyncio.get_running_loop().time()
         if not results:
@@ -122,21 +131,24 @@ class _SubscriptionBatch:
                 attempt=[job.attempt for job, _ in results],
                 now=now,
             )
-            await _record_result(tx, self.webhook, verdicts, now)
+            await _update_subscription(tx, self.webhook, verdicts, now)
 
 
-async def _record_result(tx: Transaction, webhook: WebhookInUse, verdicts: list[DeliveryVerdict], now: Moment) -> None:
-    """Count successive failures. Deactivate the subscription and record `webhook.disabled` if there are too many."""
+async def _update_subscription(
+    tx: Transaction, webhook: WebhookInUse, verdicts: list[DeliveryVerdict], now: Moment
+) -> None:
+    """Update the count of successive failures. If there are too many, deactivate the subscription and record the event
+    `webhook.disabled`."""
     webhook_key = {"project_id": webhook.project_id, "id": webhook.id}
     if any(verdict.status == "SUCCEEDED" for verdict in verdicts):
         await store.record_success(tx, **webhook_key)
         return
     failures = sum(verdict.attempted for verdict in verdicts)
-    failing = await store.record_failures(tx, **webhook_key, failures=failures, now=now) if failures else None
-    if failing is None:
+    state = await store.record_failures(tx, **webhook_key, failures=failures, now=now) if failures else None
+    if state is None:
         return
     gone = any(verdict.gone for verdict in verdicts)
-    reason = rules.deactivation_reason(gone=gone, **msgspec.structs.asdict(failing), now=now)
+    reason = rules.deactivation_reason(gone=gone, **msgspec.structs.asdict(state), now=now)
     if reason and await store.deactivate(tx, **webhook_key, reason=reason, now=now):
         disabled_event = events.make_event(
             webhook.project_id, "webhook.disabled", webhook.id, now, url=webhook.url, reason=reason
