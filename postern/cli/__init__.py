@@ -79,7 +79,7 @@ def main() -> None:
 
 @contextmanager
 def report_expected_errors() -> Generator[None]:
-    """Print an expected error as one sentence and exit with EXIT_CANNOT_RUN."""
+    """Print an expected error of the block as one sentence and exit with EXIT_CANNOT_RUN; other errors propagate."""
     try:
         yield
     except Exception as error:

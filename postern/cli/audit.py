@@ -25,7 +25,10 @@ def verify(
         str | None, typer.Option(help="Id of one project or account to check. Default: all of them.")
     ] = None,
 ) -> None:
-    """Recompute the hash chains of the audit log, print the first broken entry of each, and exit with 1 if any is."""
+    """Recompute the hash chains of the audit log, and print the first broken entry of each.
+
+    Exits with 1 if an entry is broken.
+    """
     from postern.cli.data_folder import connect_database, require_schema
     from postern.kernel.config import read_settings
 

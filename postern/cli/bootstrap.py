@@ -51,7 +51,7 @@ class BootstrapResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
         )
 
     def welcome(self, ready: str = "") -> str:
-        """The credentials with a first example, as text. `ready` replaces the first line when a server has started."""
+        """The credentials and a first example, as text. `ready`, if not empty, replaces the first sentence."""
         return f"""
 {ready or f"Created an account on the server at {self.base_url}."} API reference: {self.base_url}/docs
 These credentials are shown only once. `postern bootstrap` creates another account, project and key.
@@ -93,12 +93,15 @@ def bootstrap(as_json: Json = False) -> None:
     with connect_database(settings) as (url, base_url):
         require_master_key(settings)
         migrate(url)
-        created = asyncio.run(create_first_project(settings, url, base_url))
-    print(created.as_json() if as_json else created.welcome())
+        credentials = asyncio.run(create_first_project(settings, url, base_url))
+    print(credentials.as_json() if as_json else credentials.welcome())
 
 
 async def create_first_project(settings: Settings, url: str, base_url: str) -> BootstrapResult:
-    """Create an account, a project and a live secret key in the database at `url`."""
+    """Create an account, a project and a live secret key in the database at `url`, whose schema must be up to date.
+
+    Raises WrongMasterKey.
+    """
     from postern.app import HOOKS
     from postern.instance import check_master_key
     from postern.world import open_world
@@ -123,8 +126,8 @@ async def bootstrap_in(world: "World", base_url: str) -> BootstrapResult:
     project = signed_in.projects[0]
     caller = await read_token(world, signed_in.access_token, project.id, origin)
     assert caller is not None
-    owner = Call(world, world.db, caller, world.clock(), call.request_id, origin, project_id=project.id)
-    key = await create_api_key(owner, NewApiKey(name="First key"))
+    owner_call = Call(world, world.db, caller, world.clock(), call.request_id, origin, project_id=project.id)
+    key = await create_api_key(owner_call, NewApiKey(name="First key"))
     assert key.key is not None
     return BootstrapResult(
         base_url=base_url,

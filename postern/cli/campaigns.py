@@ -18,6 +18,7 @@ POLL_INTERVAL = timedelta(milliseconds=500)
 RATE_WINDOW = timedelta(seconds=10)
 """The sending rate is averaged over this time."""
 ENDED = ("SENT", "CANCELLED", "FAILED")
+"""The statuses that a campaign no longer leaves."""
 
 Id = Annotated[str, typer.Argument(metavar="CAMPAIGN", help="The campaign's id.")]
 Project = Annotated[str, typer.Option(envvar="POSTERN_PROJECT", help="The project's id.")]
@@ -28,7 +29,7 @@ Server = Annotated[
 ]
 
 Show = Callable[[dict[str, Any], float], None]
-"""Displays the state of a campaign, as the API returns it, and the rate at which its messages are handed over."""
+"""Displays the state of a campaign, as the API returns it, and its sending rate in messages per second."""
 
 
 def register(app: typer.Typer) -> None:
@@ -51,11 +52,11 @@ def watch(campaign: Id, project: Project, key: Key, url: Server = None) -> None:
     base_url, _ = resolve_server(url, read_settings())
     with progress_bar(Console(stderr=True)) as show:
         try:
-            last = asyncio.run(_watch(base_url, key, project, campaign, show))
+            final_state = asyncio.run(_watch(base_url, key, project, campaign, show))
         except KeyboardInterrupt:
             raise typer.Exit(130) from None
-    print(summary(last))
-    if last["status"] != "SENT":
+    print(summary(final_state))
+    if final_state["status"] != "SENT":
         raise typer.Exit(1)
 
 
@@ -90,7 +91,7 @@ class SendRate:
         self._samples: deque[tuple[float, int]] = deque()
 
     def update(self, count: int, seconds: float) -> float:
-        """Add the sample that `count` messages were handed over by the time `seconds`; returns the new rate."""
+        """Add a sample: `count` messages in total were handed over at the time `seconds`. Returns the new rate."""
         while len(self._samples) > 1 and seconds - self._samples[1][0] >= RATE_WINDOW.total_seconds():
             self._samples.popleft()
         self._samples.append((seconds, count))
@@ -118,7 +119,7 @@ def progress_bar(console: Any) -> Generator[Show]:
 
 
 SKIP_REASON_LABELS = {"frequencyCap": "over the frequency cap"}
-"""Texts for reasons of skipping a contact whose API name reads badly."""
+"""Texts for reasons of skipping a contact; other reasons are printed with their names in the API."""
 
 
 def count_contacts(state: dict[str, Any]) -> tuple[int, int]:

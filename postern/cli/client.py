@@ -115,17 +115,17 @@ async def connect(url: str | None, key: str | None, project: str | None) -> Asyn
     from postern.kernel.config import read_settings
 
     settings = read_settings()
-    base_url, running = resolve_server(url, settings)
+    base_url, running_server = resolve_server(url, settings)
     inbox_url = f"{base_url}/inbox"
     if key is None:
-        if running is None or base_url != running.base_url:
+        if running_server is None or base_url != running_server.base_url:
             raise CannotRun(
                 f"No server runs on the data folder {settings.data}. Start one with `postern serve`, "
                 "or give --key and --url (POSTERN_KEY, POSTERN_URL)."
             )
         require_master_key(settings)
-        created = await create_first_project(settings, running.database_url, running.base_url)
-        key, project, inbox_url = created.secret_key, created.project_id, created.inbox_url
+        credentials = await create_first_project(settings, running_server.database_url, running_server.base_url)
+        key, project, inbox_url = credentials.secret_key, credentials.project_id, credentials.inbox_url
     if project is None:
         raise CannotRun("Give the id of the key's project with --project or POSTERN_PROJECT.")
     headers = {"Authorization": f"Bearer {key}"}
@@ -134,24 +134,24 @@ async def connect(url: str | None, key: str | None, project: str | None) -> Asyn
 
 
 def resolve_server(url: str | None, settings: Settings) -> "tuple[str, ServerState | None]":
-    """Return the base URL of the server to call, and the server that runs on the data folder, if one does.
+    """Return the base URL of the server to call, and the server that runs on the data folder (None if none does).
 
-    The URL is `url` or that of the running server, which is then printed to standard error. Raises CannotRun if there
-    is neither.
+    The base URL is `url`, or that of the running server if `url` is empty; a note on standard error then names it.
+    Raises CannotRun if there is neither.
     """
     from postern.cli import CannotRun
     from postern.cli.data_folder import find_running_server, print_note
 
-    running = find_running_server(settings.data)
+    running_server = find_running_server(settings.data)
     if url:
-        return url, running
-    if running is None:
+        return url, running_server
+    if running_server is None:
         raise CannotRun(
             f"No server runs on the data folder {settings.data}. Start one with `postern serve`, set POSTERN_DATA to "
             "the folder of your server, or give its URL with --url (POSTERN_URL)."
         )
-    print_note(f"Using the server at {running.base_url}, which runs on the data folder {settings.data}.")
-    return running.base_url, running
+    print_note(f"Using the server at {running_server.base_url}, which runs on the data folder {settings.data}.")
+    return running_server.base_url, running_server
 
 
 async def _send(url: str | None, key: str | None, project: str | None, message: dict[str, Any]) -> None:
@@ -173,6 +173,7 @@ async def _tail(url: str | None, key: str, project: str, names: list[str]) -> No
 DESCRIBED_FIELDS = ("recipient", "recipients", "to", "email", "subject", "name", "domain", "url", "status", "reason")
 """Fields of an event's data that are shown on its line, in this order."""
 DESCRIPTION_LIMIT = 160
+"""Maximum characters of these values together."""
 
 
 def describe_event(event: dict[str, Any]) -> str:
@@ -180,10 +181,13 @@ def describe_event(event: dict[str, Any]) -> str:
     data: dict[str, Any] = {**(event.get("contact") or {}), **(event.get("data") or {})}
     values: list[str] = []
     for value in (data.get(name) for name in DESCRIBED_FIELDS):
-        text = ", ".join(map(str, value)) if isinstance(value, list) else value
+        value_text = ", ".join(map(str, value)) if isinstance(value, list) else value
         # The values come from mail and API callers: control characters could send commands to the terminal.
-        if isinstance(text, str) and text and (printable := "".join(c for c in text if c.isprintable())) not in values:
+        if not isinstance(value_text, str) or not value_text:
+            continue
+        printable = "".join(character for character in value_text if character.isprintable())
+        if printable not in values:
             values.append(printable)
-    joined = "  ".join(values)
-    short = joined if len(joined) <= DESCRIPTION_LIMIT else f"{joined[: DESCRIPTION_LIMIT - 1]}…"
-    return f"{event['occurredAt']}  {event['type']:<28} {short}  {event['subjectId'] or ''}".rstrip()
+    text = "  ".join(values)
+    shortened = text if len(text) <= DESCRIPTION_LIMIT else f"{text[: DESCRIPTION_LIMIT - 1]}…"
+    return f"{event['occurredAt']}  {event['type']:<28} {shortened}  {event['subjectId'] or ''}".rstrip()

@@ -73,10 +73,10 @@ def import_contacts(
     from postern.kernel.config import read_settings
 
     base_url, _ = resolve_server(url, read_settings())
-    layout, attribute_types = read_options(charset, column or []), read_types(types or [])
+    options, attribute_types = read_options(charset, column or []), read_types(types or [])
     if preview:
         report = asyncio.run(
-            _with_client(base_url, key, lambda client: preview_file(client, project, file, attribute_types, layout))
+            _with_client(base_url, key, lambda client: preview_file(client, project, file, attribute_types, options))
         )
         print(preview_text(report))
         if not report["importable"]:
@@ -95,7 +95,7 @@ def import_contacts(
             _with_client(
                 base_url,
                 key,
-                lambda client: import_file(client, project, file, mode, show, attribute_types, layout),
+                lambda client: import_file(client, project, file, mode, show, attribute_types, options),
             )
         )
     print(summary(state))
@@ -115,14 +115,14 @@ def read_types(arguments: list[str]) -> dict[str, str]:
 
 
 def read_options(charset: str | None, columns: Sequence[str]) -> dict[str, str]:
-    """Return the query parameters `charset` and `columns` of an import.
+    """Return the query parameters `charset` and `columns` of an import, without those that are not given.
 
     Raises typer.BadParameter for a column without `=`.
     """
     mapping: dict[str, str | None] = {}
     for column in columns:
-        name, equals, target = column.rpartition("=")
-        if not equals:
+        name, separator, target = column.rpartition("=")
+        if not separator:
             raise typer.BadParameter(f"{column!r} is not NAME=TARGET, for example Kunde=email.", param_hint="--column")
         mapping[name] = target.strip() or None
     return {**({"charset": charset} if charset else {}), **({"columns": json.dumps(mapping)} if mapping else {})}
@@ -145,15 +145,16 @@ async def import_file(
     mode: str,
     show: Progress,
     types: dict[str, str] | None = None,
-    layout: Mapping[str, str] | None = None,
+    options: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Upload a file, wait until the server has imported it, and return the finished import. Raises CannotRun.
 
-    `types` maps names of attributes to their types; `layout` are the query parameters of `read_options`.
+    `types` maps names of attributes to their types; `options` is the result of `read_options`. `show` is called during
+    the upload and the import.
     """
     path = f"/projects/{project}/contacts/import"
     size = max(1, (await asyncio.to_thread(file.stat)).st_size)
-    params = {"mode": mode, **_query(types, layout)}
+    params = {"mode": mode, **_query(types, options)}
     state = _read_response(
         await client.post(path, params=params, content=_chunks(file, size, show), headers=CSV_HEADERS)
     )
@@ -171,16 +172,19 @@ async def preview_file(
     project: str,
     file: Path,
     types: dict[str, str] | None = None,
-    layout: Mapping[str, str] | None = None,
+    options: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Return how the server would import a file, without importing it. Raises CannotRun."""
+    """Upload a file, and return how the server would import it, without importing it. Raises CannotRun.
+
+    The parameters are those of `import_file`.
+    """
     path = f"/projects/{project}/contacts/import/preview"
-    content = _chunks(file, 1, lambda *_: None)
-    return _read_response(await client.post(path, params=_query(types, layout), content=content, headers=CSV_HEADERS))
+    content = _chunks(file, 1, lambda *_: None)  # Without a progress bar, the size does not matter.
+    return _read_response(await client.post(path, params=_query(types, options), content=content, headers=CSV_HEADERS))
 
 
-def _query(types: dict[str, str] | None, layout: Mapping[str, str] | None) -> dict[str, str]:
-    return {**({"attributeTypes": json.dumps(types)} if types else {}), **(layout or {})}
+def _query(types: dict[str, str] | None, options: Mapping[str, str] | None) -> dict[str, str]:
+    return {**({"attributeTypes": json.dumps(types)} if types else {}), **(options or {})}
 
 
 async def _chunks(file: Path, size: int, show: Progress) -> AsyncIterator[bytes]:

@@ -21,17 +21,20 @@ def contract(part: Area = "") -> None:
     """Print every operation of the API, the permission or credential that it needs, and a test that covers it."""
     from postern.app import OPERATIONS
 
-    covering = covering_tests()
+    tests_by_operation = covering_tests()
     rows = [
         (f"{operation.method} {operation.wire_path}", credential_of(operation))
         for operation in OPERATIONS
         if part in operation.wire_path
     ]
-    table = [("OPERATION", "NEEDS", "TEST"), *((name, needs, covering.get(name, "-")) for name, needs in rows)]
+    table = [
+        ("OPERATION", "NEEDS", "TEST"),
+        *((name, needs, tests_by_operation.get(name, "-")) for name, needs in rows),
+    ]
     widths = [max(len(row[column]) for row in table) for column in range(2)]
     for operation, needs, test in table:
         print(f"{operation:{widths[0]}}  {needs:{widths[1]}}  {test}")
-    print(f"\n{len(rows)} operations, {sum(name in covering for name, _ in rows)} of them with a test")
+    print(f"\n{len(rows)} operations, {sum(name in tests_by_operation for name, _ in rows)} of them with a test")
 
 
 def covering_tests() -> dict[str, str]:

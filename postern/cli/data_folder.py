@@ -43,23 +43,23 @@ def lock_data_folder(folder: Path) -> Generator[None]:
 
 
 def ended_unexpectedly(folder: Path) -> bool:
-    """Whether the last `postern serve` on this folder was killed. Call before `write_server_state`."""
+    """Whether the last `postern serve` on this folder was killed. Call this before `write_server_state`."""
     return (folder / STATE_FILE).exists()
 
 
-def write_server_state(folder: Path, running: ServerState) -> None:
-    """Write STATE_FILE atomically, readable by the owner only: the database's URL has its password."""
+def write_server_state(folder: Path, state: ServerState) -> None:
+    """Write STATE_FILE atomically, readable by its owner only, because the database's URL contains the password."""
     unfinished = folder / f"{STATE_FILE}.new"
     unfinished.unlink(missing_ok=True)
     with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        json.dump(asdict(running), file)
+        json.dump(asdict(state), file)
     unfinished.replace(folder / STATE_FILE)
 
 
 def find_running_server(folder: Path) -> ServerState | None:
-    """Return the `postern serve` that runs on this folder, if one does.
+    """Return the state of the `postern serve` that runs on this folder, or None if none does.
 
-    Writes nothing to a folder that no server ever used. Raises CannotRun while the server is starting.
+    Writes nothing to a folder that no server has ever used. Raises CannotRun while the server is starting.
     """
     if not (folder / LOCK_FILE).exists():
         return None
@@ -77,9 +77,9 @@ def database_url(settings: Settings) -> str:
     """Return DATABASE_URL, or the database of the server on the data folder. Raises CannotRun if there is neither."""
     if settings.database_url:
         return settings.database_url
-    if running := find_running_server(settings.data):
+    if server_state := find_running_server(settings.data):
         print_note(f"Using the server that runs on the data folder {settings.data}.")
-        return running.database_url
+        return server_state.database_url
     raise CannotRun(
         f"There is no database: no server runs on the data folder {settings.data}. Set DATABASE_URL, or run "
         "`postern serve`, which starts an embedded database."
@@ -90,14 +90,14 @@ def database_url(settings: Settings) -> str:
 def connect_database(settings: Settings) -> Generator[tuple[str, str]]:
     """Yield the URL of the database and the server's base URL, and print to standard error which database it is.
 
-    The database of the running server comes first, then DATABASE_URL, then the one in the data folder, which is
-    started for this block. Raises CannotRun if there is none: only `postern serve` creates a database, so that a
-    command in the wrong folder cannot work on an empty one.
+    The database is that of DATABASE_URL; if that is not set, the one that the running server uses, or else the one in
+    the data folder, which is started for this block. Raises CannotRun if there is none: only `postern serve` creates a
+    database, so that a command in the wrong folder cannot work on an empty one.
     """
-    running = find_running_server(settings.data)
-    if running and settings.database_url in (None, running.database_url):
+    server_state = find_running_server(settings.data)
+    if server_state and settings.database_url in (None, server_state.database_url):
         print_note(f"Using the server that runs on the data folder {settings.data}.")
-        yield running.database_url, running.base_url
+        yield server_state.database_url, server_state.base_url
         return
     if settings.database_url:
         print_note(f"Using the database of DATABASE_URL, {database_name(settings.database_url)}.")
@@ -109,36 +109,36 @@ def connect_database(settings: Settings) -> Generator[tuple[str, str]]:
             "(or DATABASE_URL to its database), or run `postern serve`, which creates one."
         )
     print_note(f"Using the database in the data folder {settings.data}; no server runs on it.")
-    server = EmbeddedPostgres(settings.data)
+    postgres = EmbeddedPostgres(settings.data)
     try:
-        yield server.start(), settings.public_url
+        yield postgres.start(), settings.public_url
     finally:
-        server.stop()
+        postgres.stop()
 
 
 @contextmanager
 def restore_database(settings: Settings) -> Generator[str]:
     """Yield the URL of the database to restore into: that of `connect_database`, or a new one in the data folder.
 
-    A new database is created only if the data folder has a master key (or POSTERN_SECRET is set), and is removed if
-    the block fails. Raises CannotRun without that key.
+    A new database is created only if the data folder has a master key or POSTERN_SECRET is set; otherwise CannotRun is
+    raised. It is removed if the block fails.
     """
-    running = find_running_server(settings.data)
-    if settings.database_url or running or has_embedded_database(settings.data):
+    server_state = find_running_server(settings.data)
+    if settings.database_url or server_state or has_embedded_database(settings.data):
         with connect_database(settings) as (url, _):
             yield url
         return
     require_master_key(settings)
     print_note(f"Creating a database in the data folder {settings.data}.")
-    server = EmbeddedPostgres(settings.data)
+    postgres = EmbeddedPostgres(settings.data)
     try:
-        yield server.start()
+        yield postgres.start()
     except BaseException:
-        server.stop()
-        shutil.rmtree(server.cluster, ignore_errors=True)
+        postgres.stop()
+        shutil.rmtree(postgres.cluster, ignore_errors=True)
         raise
     finally:
-        server.stop()
+        postgres.stop()
 
 
 def has_embedded_database(folder: Path) -> bool:

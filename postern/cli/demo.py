@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from postern.cli.client import ProjectClient
 
 MESSAGES, CONTACTS = 200, 5_000
+"""Default numbers of single messages and of contacts for the campaign."""
 SEND_CONCURRENCY = 16
 READER_CONCURRENCY = 24
 READ_DELAY = timedelta(seconds=6)
@@ -34,6 +35,7 @@ POLL_INTERVAL = timedelta(milliseconds=500)
 IDLE_POLLS = 4
 """Polls without any change after which the sample of the A/B test counts as sent."""
 MAX_POLLS = 1_200
+"""Polls of a campaign after which the demo gives up."""
 
 FIRST_NAMES = ("Ada", "Grace", "Alan", "Edsger", "Barbara", "Katherine", "Linus", "Margaret", "Радия", "世界")
 PLANS = ("free", "pro", "team")
@@ -131,19 +133,22 @@ async def _send_messages(client: "ProjectClient", progress: "Progress", domain: 
 async def _run_campaign(
     client: "ProjectClient", progress: "Progress", domain: dict[str, Any], contacts: int
 ) -> list[str]:
-    """Import contacts, send the active ones a campaign with an A/B test, and simulate its readers."""
+    """Import contacts, send a campaign with an A/B test to the active ones, and simulate its readers.
+
+    Returns the final lines of output.
+    """
     sender = f"news@{domain['domain']}"
     automation = await _create_automation(client, sender)
     audience = await _create_audience(client, "Active customers", {"field": "credits", "operator": "gte", "value": 200})
     await _import_contacts(client, progress, contacts)
     campaign = await _start_campaign(client, domain["id"], sender, audience)
     await _wait_for_sample(client, progress, campaign)
-    rng, read = random.Random(contacts), set[str]()  # noqa: S311 - sample data, no secret
-    await _simulate_readers(client, progress, "Readers of the A/B test", campaign, read, rng)
+    rng, read_ids = random.Random(contacts), set[str]()  # noqa: S311 - sample data, no secret
+    await _simulate_readers(client, progress, "Readers of the A/B test", campaign, read_ids, rng)
     winner = max((await _get_campaign(client, campaign))["variants"], key=lambda variant: variant["stats"]["openRate"])
     await client.request("POST", f"/campaigns/{campaign}/ab-test/select-winner", {"variantId": winner["id"]})
     await _wait_until_sent(client, progress, campaign)
-    await _simulate_readers(client, progress, "Readers of the winner", campaign, read, rng)
+    await _simulate_readers(client, progress, "Readers of the winner", campaign, read_ids, rng)
     return await _closing_lines(client, campaign, audience, automation, winner["name"])
 
 
@@ -151,19 +156,20 @@ async def _create_automation(client: "ProjectClient", sender: str) -> str:
     """Create an automation that sends a message to contacts who join an audience; returns its id."""
     content = {"name": "Welcome", "subject": "Welcome, {{ name }}", "html": WELCOME_HTML}
     template = await client.request("POST", "/templates", content)
-    best = await _create_audience(client, "Best customers", {"field": "credits", "operator": "gte", "value": 950})
+    audience = await _create_audience(client, "Best customers", {"field": "credits", "operator": "gte", "value": 950})
     steps = [
         {"type": "SEND_EMAIL", "templateId": template["id"], "fromEmail": sender},
         {"type": "UPDATE_CONTACT", "attributes": {"welcomed": True}},
     ]
-    body = {"name": "Welcome", "trigger": {"type": "AUDIENCE_JOINED", "audienceId": best}, "steps": steps}
+    body = {"name": "Welcome", "trigger": {"type": "AUDIENCE_JOINED", "audienceId": audience}, "steps": steps}
     automation = await client.request("POST", "/automations", body)
     await client.request("PATCH", f"/automations/{automation['id']}/active", {"active": True})
     return automation["id"]
 
 
 async def _create_audience(client: "ProjectClient", name: str, condition: dict[str, Any]) -> str:
-    """Create a dynamic audience by a condition, and a country or plan; returns its id."""
+    """Create a dynamic audience of contacts who meet `condition` and have one of some countries or plans; returns its
+    id."""
     audience = (await client.request("POST", "/audiences", {"name": name}))["id"]
     country_or_plan = {
         "match": "any",
@@ -233,12 +239,13 @@ async def _poll_campaign(client: "ProjectClient", campaign: str) -> AsyncIterato
 
 
 async def _wait_for_sample(client: "ProjectClient", progress: "Progress", campaign: str) -> None:
-    task, before, idle_polls = progress.add_task("A/B test", total=None), 0, 0
+    """Wait until the messages of the A/B test's sample are handed over: until the campaign no longer changes."""
+    task, previous_audience, idle_polls = progress.add_task("A/B test", total=None), 0, 0
     async for state in _poll_campaign(client, campaign):
         counts = state["progress"]
         progress.update(task, completed=counts["handedOver"], total=round(counts["expected"] * 0.4))
-        is_idle = counts["handedOver"] and not counts["waiting"] and counts["audience"] == before
-        idle_polls, before = idle_polls + 1 if is_idle else 0, counts["audience"]
+        is_idle = counts["handedOver"] and not counts["waiting"] and counts["audience"] == previous_audience
+        idle_polls, previous_audience = idle_polls + 1 if is_idle else 0, counts["audience"]
         if idle_polls >= IDLE_POLLS:
             progress.update(task, total=counts["handedOver"])
             return
@@ -256,17 +263,20 @@ async def _wait_until_sent(client: "ProjectClient", progress: "Progress", campai
 
 
 async def _simulate_readers(
-    client: "ProjectClient", progress: "Progress", title: str, campaign: str, read: set[str], rng: random.Random
+    client: "ProjectClient", progress: "Progress", title: str, campaign: str, read_ids: set[str], rng: random.Random
 ) -> None:
-    """Simulate scans, then opens and clicks of the delivered messages that are not in `read`, and add them to it."""
+    """Simulate scans, then opens and clicks of the delivered messages whose ids are not in `read_ids`.
+
+    Adds the ids of these messages to `read_ids`.
+    """
     variants = {variant["id"]: variant["name"] for variant in (await _get_campaign(client, campaign))["variants"]}
     rows = await _get_sends(client, campaign)
-    new = [row for row in rows if row["status"] == "DELIVERED" and row["id"] not in read]
-    read |= {row["id"] for row in new}
-    await _run_all(progress, "Security scanners", new[::10], _scanner(client, rng), 8)
+    unread = [row for row in rows if row["status"] == "DELIVERED" and row["id"] not in read_ids]
+    read_ids |= {row["id"] for row in unread}
+    await _run_all(progress, "Security scanners", unread[::10], _scanner(client, rng), 8)
     await asyncio.sleep(READ_DELAY.total_seconds())
-    opening = [row for row in new if rng.random() < OPEN_RATES[variants.get(row["variantId"], "Plain")]]
-    await _run_all(progress, title, opening, _reader(client, rng), READER_CONCURRENCY)
+    to_open = [row for row in unread if rng.random() < OPEN_RATES[variants.get(row["variantId"], "Plain")]]
+    await _run_all(progress, title, to_open, _reader(client, rng), READER_CONCURRENCY)
 
 
 def _scanner(client: "ProjectClient", rng: random.Random) -> Callable[[dict[str, str]], Awaitable[None]]:
@@ -345,12 +355,13 @@ async def _closing_lines(
     totals = await client.request("GET", "/analytics")
     sends, stats, runs, contacts = totals["sends"], state["stats"], totals["automations"], totals["contacts"]
     names = ("delivered", "opened", "clicked", "bounced", "complained")
-    outcome = ", ".join(f"{stats[name]:,} {name}" for name in names)
-    people = f"{contacts['total']:,} contacts, {contacts['unsubscribed']:,} unsubscribed"
-    mail = f"{sends['total']:,} sends, {sends['machineOpened']:,} opened by machines only"
+    campaign_counts = ", ".join(f"{stats[name]:,} {name}" for name in names)
+    contact_counts = f"{contacts['total']:,} contacts, {contacts['unsubscribed']:,} unsubscribed"
+    run_counts = f"{runs['completed']:,} of {runs['totalRuns']:,} automation runs completed"
+    send_counts = f"{sends['total']:,} sends, {sends['machineOpened']:,} opened by machines only"
     return [
-        f"Campaign “{state['name']}” is {state['status']}: {outcome}; variant “{winner}” won.",
-        f"Project: {people}; {mail}; {runs['completed']:,} of {runs['totalRuns']:,} automation runs completed.",
+        f"Campaign “{state['name']}” is {state['status']}: {campaign_counts}; variant “{winner}” won.",
+        f"Project: {contact_counts}; {send_counts}; {run_counts}.",
         f"Campaign: GET {base}/campaigns/{campaign} (and …/sends, …/sends/export)",
         f"Audience: GET {base}/audiences/{audience}/contacts",
         f"Automation: GET {base}/automations/{automation}/runs",
@@ -359,7 +370,7 @@ async def _closing_lines(
 
 
 def recipients_csv(count: int) -> str:
-    """Return invented recipients as CSV, the same for each `count`."""
+    """Return `count` invented recipients as CSV. The same `count` gives the same recipients."""
     rng = random.Random(count)  # noqa: S311 - sample data, no secret
     rows = (
         [f"person-{number}@example.com", rng.choice(FIRST_NAMES), rng.choice(PLANS), rng.randrange(1_000)]
@@ -369,7 +380,10 @@ def recipients_csv(count: int) -> str:
 
 
 def contacts_csv(count: int) -> str:
-    """Return invented contacts with attributes as CSV; some are unsubscribed, and a few will bounce or complain."""
+    """Return `count` invented contacts with attributes as CSV. Some are unsubscribed; a few will bounce or complain.
+
+    The same `count` gives the same contacts.
+    """
     rng = random.Random(count)  # noqa: S311 - sample data, no secret
     rows = (
         [
@@ -387,6 +401,7 @@ def contacts_csv(count: int) -> str:
 
 
 def _address(number: int, rng: random.Random) -> str:
+    """The address of a contact; the server simulates a bounce or complaint for a few of them."""
     outcome = rng.random()
     if outcome < 0.012:
         return f"bounced+{number}@postern.test"

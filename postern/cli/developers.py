@@ -43,7 +43,7 @@ async def _access(email: str | None) -> None:
     from postern.platform.accounts.operations import make_inbox_link
 
     async with open_server_world() as world:
-        developer = await _developer(world, email)
+        developer = await _find_developer(world, email)
         link = await make_inbox_link(world, developer.id)
     print(f"This link signs {developer.email} in. It works once, for ten minutes:\n\n    {link}\n")
     print(f"To choose a new password: postern developers reset-password {developer.email}")
@@ -58,12 +58,13 @@ async def _reset_password(email: str | None) -> None:
     from postern.platform.accounts.operations import make_reset_link
 
     async with open_server_world() as world:
-        developer = await _developer(world, email)
+        developer = await _find_developer(world, email)
         link = await make_reset_link(world, developer)
     print(f"With this link {developer.email} chooses a new password. It works once, for 30 minutes:\n\n    {link}\n")
 
 
-async def _developer(world: "World", email: str | None) -> "DeveloperRow":
+async def _find_developer(world: "World", email: str | None) -> "DeveloperRow":
+    """The developer with this address, or the owner of the only account. Raises CannotRun if there is none."""
     from postern.platform.accounts.operations import developer_for_operator
 
     developer = await developer_for_operator(world, email)
@@ -98,22 +99,22 @@ async def _create_key(project: str, name: str, permissions: list[str] | None, *,
 
     async with open_server_world() as world:
         try:
-            row = await require_project(world.db, as_id(project))
+            project_row = await require_project(world.db, as_id(project))
             operator = Caller(
                 kind="developer",
                 actor_label="the operator's console",
-                account_id=row.account_id,
+                account_id=project_row.account_id,
                 permissions=ROLE_PERMISSIONS["OWNER"],
             )
             origin = Origin("127.0.0.1", "postern keys create")
-            call = Call(world, world.db, operator, world.clock(), str(new_id()), origin, project_id=row.id)
+            call = Call(world, world.db, operator, world.clock(), str(new_id()), origin, project_id=project_row.id)
             environment = "TEST" if test else "LIVE"
-            created = await create_api_key(call, NewApiKey(name=name, permissions=permissions, environment=environment))
+            new_key = await create_api_key(call, NewApiKey(name=name, permissions=permissions, environment=environment))
         except Problem as problem:
-            messages = [problem.detail, *(fault.message for fault in problem.errors)]
+            messages = [problem.detail, *(error.message for error in problem.errors)]
             raise CannotRun(" ".join(messages)) from None
-    assert created.key is not None
-    return created.key
+    assert new_key.key is not None
+    return new_key.key
 
 
 def show_mail(
@@ -142,7 +143,10 @@ async def _show_mail(email: str | None, last: int) -> None:
 
 @asynccontextmanager
 async def open_server_world() -> "AsyncIterator[World]":
-    """Open the server's world on its database, whether the server runs or not. Raises CannotRun if there is none."""
+    """Open a world on the server's database, whether the server runs or not.
+
+    Raises CannotRun if there is no database or no master key, and WrongMasterKey.
+    """
     from postern.app import HOOKS
     from postern.cli.data_folder import connect_database, require_master_key
     from postern.instance import check_master_key

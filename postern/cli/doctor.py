@@ -110,7 +110,7 @@ async def _check_relay_connection(
 ) -> AsyncIterator[CheckResult]:
     from postern.protocols.mail import smtp
 
-    where = f"{relay.host}:{relay.port}"
+    relay_address = f"{relay.host}:{relay.port}"
     timeouts = smtp.Timeouts(connect=STEP_TIMEOUT, greeting=STEP_TIMEOUT, command=STEP_TIMEOUT, group=STEP_TIMEOUT)
     peer = smtp.Peer(
         host=relay.host,
@@ -125,10 +125,10 @@ async def _check_relay_connection(
     try:
         connection = await smtp.connect(peer)
     except smtp.ConnectionFailed as error:
-        for result in _connection_failure(error, relay, where):
+        for result in _connection_failure(error, relay, relay_address):
             yield result
         return
-    yield CheckResult("ok", f"Relay {where}", "connected, EHLO accepted")
+    yield CheckResult("ok", f"Relay {relay_address}", "connected, EHLO accepted")
     yield _check_encryption(connection, relay)
     if relay.user is not None:
         yield CheckResult("ok", "Sign in", f"authenticated as {relay.user}")
@@ -144,40 +144,40 @@ async def _check_relay_connection(
     await connection.quit()
 
 
-def _connection_failure(error: Exception, relay: "RelayServer", where: str) -> list[CheckResult]:
+def _connection_failure(error: Exception, relay: "RelayServer", relay_address: str) -> list[CheckResult]:
     """Return the results for a failed connection: the step that failed, and how to solve it."""
     from postern.protocols.mail import smtp
 
     assert isinstance(error, smtp.ConnectionFailed)
-    reached = [CheckResult("ok", f"Relay {where}", "connected")]
+    connected = [CheckResult("ok", f"Relay {relay_address}", "connected")]
     match error:
         case smtp.Unreachable():
             advice = (
                 "check host and port in POSTERN_RELAY, and firewalls: many hosting providers block the outgoing "
                 "ports 25, 465 and 587"
             )
-            return [CheckResult("problem", f"Relay {where}", error.text, advice)]
+            return [CheckResult("problem", f"Relay {relay_address}", error.text, advice)]
         case smtp.GreetingRefused():
             advice = "the relay refused this machine with this reply; ask its operator to allow it"
-            return [*reached, CheckResult("problem", "EHLO", error.text, advice)]
+            return [*connected, CheckResult("problem", "EHLO", error.text, advice)]
         case smtp.TlsRequired() if "certificate" in error.text.lower():
             advice = (
                 "use the host name in the relay's certificate, or have the certificate renewed; for your own relay on "
                 "a private network, `?verify=no` accepts any certificate"
             )
-            return [*reached, CheckResult("problem", "Certificate", error.text, advice)]
+            return [*connected, CheckResult("problem", "Certificate", error.text, advice)]
         case smtp.TlsRequired():
             advice = (
                 "for port 465 write smtps:// or `?tls=implicit`; for a relay without STARTTLS on this machine or in a "
                 "private network, `?tls=none` (and no password)"
             )
-            return [*reached, CheckResult("problem", "STARTTLS", error.text, advice)]
+            return [*connected, CheckResult("problem", "STARTTLS", error.text, advice)]
         case smtp.AuthenticationFailed():
             advice = "check user and password in POSTERN_RELAY; the characters # / @ : in them must be percent-encoded"
-            return [*reached, CheckResult("problem", "Sign in", error.text, advice)]
+            return [*connected, CheckResult("problem", "Sign in", error.text, advice)]
         case _:
             advice = "check the port: 465 expects TLS from the start (smtps://), 587 and 25 expect STARTTLS (smtp://)"
-            return [*reached, CheckResult("problem", "EHLO", error.text, advice)]
+            return [*connected, CheckResult("problem", "EHLO", error.text, advice)]
 
 
 def _check_encryption(connection: "SmtpConnection", relay: "RelayServer") -> CheckResult:
@@ -259,21 +259,22 @@ async def _check_spf(resolver: "Resolver", settings: Settings, domain: str) -> C
     from postern.messaging.domains.rules import spf_terms
     from postern.messaging.domains.verification import record_settings_from
 
+    # Without a zone, the SPF record is a TXT record of the sending domain itself.
     record_settings = record_settings_from(settings)._replace(zone=None)
     dns_check = await check_records(resolver, domain, [], record_settings)
     check = next(record for record in dns_check.checks if record.purpose == "SPF")
     if check.status == "VERIFIED":
         return CheckResult("ok", "SPF", f"{domain} has {' '.join(check.found)}")
     terms = " ".join(spf_terms(record_settings)) or "the IP addresses that send your mail"
-    published_record = f"{domain} has {' '.join(check.found)}" if check.found else f"{domain} has no SPF record"
+    found_record = f"{domain} has {' '.join(check.found)}" if check.found else f"{domain} has no SPF record"
     reason = f" ({check.reason})" if check.reason else ""
     return CheckResult(
-        "problem", "SPF", published_record + reason, f"publish a TXT record at {domain} with {terms}: {check.value}"
+        "problem", "SPF", found_record + reason, f"publish a TXT record at {domain} with {terms}: {check.value}"
     )
 
 
 async def _check_dkim(resolver: "Resolver", settings: Settings, domain: str) -> CheckResult:
-    """Check that the DKIM keys that the database has for the sending domain are published."""
+    """Check that DNS has the DKIM key of the sending domain in one of the projects that have the domain."""
     from postern.cli import CannotRun
     from postern.cli.data_folder import connect_database, has_schema
     from postern.kernel.database.embedded import EmbeddedError
@@ -301,6 +302,7 @@ async def _check_dkim(resolver: "Resolver", settings: Settings, domain: str) -> 
 
 
 def _public_keys(url: str, domain: str) -> "list[list[PublicKey]]":
+    """The DKIM keys of a sending domain, for each project that has it."""
     import msgspec
     import psycopg
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 POLL_INTERVAL = timedelta(seconds=1)
 LOOKBACK = timedelta(seconds=10)
-"""How far before the newest known event each poll reads: transactions may commit out of the order of their ids."""
+"""How far before the newest event read so far each poll begins, because an event may become visible after events with
+later ids."""
 PAGE_SIZE = 1_000
 HTTP_TIMEOUT_SECONDS = 15.0
 UNAVAILABLE_STATUSES = (502, 503, 504)
@@ -69,7 +70,7 @@ def listen(
 
 
 def parse_event_names(text: str) -> list[str]:
-    """Split a comma-separated list of event names. Raises CannotRun for an unknown name."""
+    """Split a comma-separated list of event names and wildcards. Raises CannotRun for an unknown one."""
     from postern.platform.webhooks.rules import is_valid_entry
 
     names = [part.strip() for part in text.split(",") if part.strip()]
@@ -99,28 +100,32 @@ async def _listen(url: str, key: str, project: str, names: Sequence[str], target
 async def follow_events(
     server: "httpx.AsyncClient", project: str, names: Sequence[str]
 ) -> AsyncIterator[dict[str, Any]]:
-    """Yield the events that happen from now on, each once, as they become visible. Raises CannotRun on an error."""
+    """Yield the events that happen from now on, each once, if `names` has an entry that matches; does not end.
+
+    After the first request, waits while the server is unreachable or unavailable. Raises CannotRun if the server
+    refuses a request.
+    """
     import httpx
 
     from postern.platform.webhooks.rules import matches_any, matching_entries
 
     newest = (await _get_events(server, project, limit=1))[:1]
-    last = UUID(newest[0]["id"]) if newest else UUID(int=0)
+    last_id = UUID(newest[0]["id"]) if newest else UUID(int=0)
     # Events that exist already are not yielded, although the first poll reads them because of LOOKBACK.
-    seen = {event["id"] async for event in _events_after(server, project, _shift_back(last))}
+    seen_ids = {event["id"] async for event in _events_after(server, project, _shift_back(last_id))}
     while True:
-        new: list[dict[str, Any]] = []
-        # While the server restarts, polling goes on.
+        new_events: list[dict[str, Any]] = []
+        # Polling goes on while the server restarts.
         with suppress(httpx.TransportError, ServerUnavailable):
-            async for event in _events_after(server, project, _shift_back(last)):
-                if event["id"] not in seen:
-                    seen.add(event["id"])
-                    last = max(last, UUID(event["id"]))
-                    new.append(event)
-        for event in new:
+            async for event in _events_after(server, project, _shift_back(last_id)):
+                if event["id"] not in seen_ids:
+                    seen_ids.add(event["id"])
+                    last_id = max(last_id, UUID(event["id"]))
+                    new_events.append(event)
+        for event in new_events:
             if matches_any(names, matching_entries(event["type"])):
                 yield event
-        seen = {event_id for event_id in seen if UUID(event_id) > _shift_back(last)}
+        seen_ids = {event_id for event_id in seen_ids if UUID(event_id) > _shift_back(last_id)}
         await asyncio.sleep(POLL_INTERVAL.total_seconds())
 
 

@@ -38,6 +38,7 @@ from postern.platform.accounts.deletion import delete_stale_sign_ups
 from postern.world import World, open_world
 
 BACKLOG = 2_048
+"""Maximum number of connections that wait to be accepted."""
 RESERVED_FILES = 500
 """File descriptors of an API process for all purposes other than client connections."""
 RECONNECT_SECONDS = 0.5
@@ -51,6 +52,7 @@ class ParentPipe:
     """The pipe from `postern serve`: it delivers the database's URL, and its end of file tells this process to stop."""
 
     descriptor: int = 0
+    """File descriptor of the pipe; 0 is standard input."""
 
     def database_url(self) -> str:
         """Wait for the URL. Exits the process if the parent ends before it has sent one."""
@@ -64,7 +66,11 @@ class ParentPipe:
 
 
 def run_api(settings: Settings, url: str, *, listener: int | None = None, parent: ParentPipe | None = None) -> None:
-    """Serve the API until SIGTERM, SIGINT or the end of the parent; running requests are finished first."""
+    """Serve the API until SIGTERM, SIGINT or the end of the parent; running requests are finished first.
+
+    `listener` is the file descriptor of a listening socket; without one, POSTERN_HOST and POSTERN_PORT are opened.
+    Raises SettingInvalid, WrongMasterKey, and OperationalError or PoolTimeout if the database stays unreachable.
+    """
 
     async def run() -> None:
         async with open_world(settings, url, HOOKS) as world:
@@ -115,7 +121,10 @@ def uvicorn_config(settings: Settings, world: World) -> uvicorn.Config:
 
 
 def run_worker(settings: Settings, url: str, *, parent: ParentPipe | None = None) -> None:
-    """Run due jobs until SIGTERM, SIGINT or the end of the parent; running jobs are finished first."""
+    """Run due jobs until SIGTERM, SIGINT or the end of the parent; running jobs get the drain timeout to finish.
+
+    Raises SettingInvalid, WrongMasterKey, and OperationalError or PoolTimeout if the database stays unreachable.
+    """
 
     async def run() -> None:
         async with open_world(settings, url, HOOKS) as world:
@@ -124,14 +133,16 @@ def run_worker(settings: Settings, url: str, *, parent: ParentPipe | None = None
             await world.rendering.start()
             _relax_garbage_collection()
             _stop_on_signals(worker.stop, parent)
-            background = asyncio.gather(_send_heartbeats(world), _run_retention(world))
-            working = asyncio.create_task(worker.run())
-            await asyncio.wait([working, asyncio.create_task(worker.stopping.wait())], return_when="FIRST_COMPLETED")
+            background_tasks = asyncio.gather(_send_heartbeats(world), _run_retention(world))
+            worker_task = asyncio.create_task(worker.run())
+            await asyncio.wait(
+                [worker_task, asyncio.create_task(worker.stopping.wait())], return_when="FIRST_COMPLETED"
+            )
             # A job that is not finished in time runs again on another worker when its lease expires.
             with suppress(TimeoutError):
-                await asyncio.wait_for(working, settings.drain.total_seconds())
-            background.cancel()
-            await asyncio.gather(background, return_exceptions=True)
+                await asyncio.wait_for(worker_task, settings.drain.total_seconds())
+            background_tasks.cancel()
+            await asyncio.gather(background_tasks, return_exceptions=True)
 
     set_up_logs(settings.log_format, settings.log_level)
     check_settings(settings)
@@ -141,8 +152,8 @@ def run_worker(settings: Settings, url: str, *, parent: ParentPipe | None = None
 def _relax_garbage_collection() -> None:
     """Exclude the loaded application from cyclic garbage collection, and run the collector less often.
 
-    With the interpreter's default threshold of 700 it takes a tenth of the time of a worker that sends a thousand
-    messages at once.
+    With the interpreter's default threshold of 700, the collector takes a tenth of the time of a worker that sends a
+    thousand messages at once.
     """
     gc.collect()
     gc.freeze()
@@ -181,7 +192,7 @@ async def _send_heartbeats(world: World) -> None:
 
 
 async def _run_retention(world: World) -> None:
-    """Delete expired rows, merge statistics and delete stale sign-ups, every TIDY_EVERY, until cancelled."""
+    """Delete expired rows, merge statistics and delete stale sign-ups, every RETENTION_EVERY, until cancelled."""
     while True:
         try:
             await delete_expired(world)
@@ -200,7 +211,7 @@ def _stop_on_signals(stop: Callable[[], None], parent: ParentPipe | None) -> Non
         descriptor = parent.descriptor
 
         def on_parent_message() -> None:
-            if not os.read(descriptor, 4_096):
+            if not os.read(descriptor, 4_096):  # End of file: the parent has ended.
                 loop.remove_reader(descriptor)
                 stop()
 
@@ -209,11 +220,11 @@ def _stop_on_signals(stop: Callable[[], None], parent: ParentPipe | None) -> Non
 
 def main() -> None:
     """Run `api SOCKET` or `worker`, depending on the arguments, until the parent process ends."""
-    process, *sockets = sys.argv[1:]
+    process_type, *sockets = sys.argv[1:]
     with report_expected_errors():
         settings, parent = read_settings(), ParentPipe()
         url = parent.database_url()
-        if process == "api":
+        if process_type == "api":
             run_api(settings, url, listener=int(sockets[0]), parent=parent)
         else:
             run_worker(settings, url, parent=parent)

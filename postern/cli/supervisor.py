@@ -49,14 +49,19 @@ class ChildProcess:
     inherited_fds: tuple[int, ...] = ()
     process: asyncio.subprocess.Process | None = None
     url: str | None = None
+    """The database's URL, once `connect` has been called."""
     pause: float = RESTART_SECONDS[0]
+    """Delay before the next restart, in seconds."""
     should_run: bool = True
     has_been_ready: bool = False
     """Whether the server was ready once. An exit with an error before that is a configuration error: no restart."""
     started_at: float = field(default_factory=monotonic)
 
     async def start(self) -> None:
-        """Start the process. It loads the application, then waits for `connect`."""
+        """Start the process, which loads the application and then waits for the database's URL.
+
+        A restart sends the URL of the last `connect` again.
+        """
         self.started_at = monotonic()
         self.process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -66,7 +71,7 @@ class ChildProcess:
             stdin=asyncio.subprocess.PIPE,
             env=self.environment,
             pass_fds=self.inherited_fds,
-            # A session of its own, so that Ctrl-C in the terminal signals only this process, which stops the children.
+            # A new session, so that Ctrl-C in the terminal signals only the supervisor, which stops the children.
             start_new_session=True,
         )
         if self.url:
@@ -79,7 +84,10 @@ class ChildProcess:
             self.process.stdin.write(f"{url}\n".encode())
 
     async def supervise(self) -> None:
-        """Restart the process whenever it dies. Raises CannotRun if it exits with EXIT_CANNOT_RUN."""
+        """Restart the process whenever it dies, until `stop`, after a delay that doubles up to the longest one.
+
+        Raises CannotRun if it exits with EXIT_CANNOT_RUN, or with any error before the server was ready once.
+        """
         while self.should_run and self.process:
             code = await self.process.wait()
             if not self.should_run:
@@ -117,13 +125,15 @@ class ProcessGroup:
     settings: Settings
     listener: socket.socket
     children: list[ChildProcess]
-    server: EmbeddedPostgres | None
+    embedded: EmbeddedPostgres | None
+    """The embedded database; None if DATABASE_URL is set."""
 
     async def start(self) -> str:
-        """Start the database and the children, which load meanwhile, and return the database's URL.
+        """Start the database and the children, apply pending migrations, and write STATE_FILE to the data folder.
 
-        Checks the settings and the master key before the children get the URL, so that each error is printed once.
-        Raises SettingInvalid and WrongMasterKey.
+        Returns the database's URL. The settings and the master key are checked before the children get the URL, so that
+        an error is printed only once. Raises SettingInvalid, WrongMasterKey, MigrationError, EmbeddedError and
+        psycopg.OperationalError.
         """
         for child in self.children:
             await child.start()
@@ -132,8 +142,8 @@ class ProcessGroup:
         checks.check_settings(self.settings)
         master_key = load_master_key(self.settings.secret, self.settings.data)
         url = self.settings.database_url
-        if self.server is not None:
-            url = await asyncio.to_thread(self.server.start)
+        if self.embedded is not None:
+            url = await asyncio.to_thread(self.embedded.start)
         assert url
         await asyncio.to_thread(partial(migrate, url, max_wait=self.settings.database_wait))
         await asyncio.to_thread(check_master_key_of, url, Secrets(master_key))
@@ -148,12 +158,16 @@ class ProcessGroup:
         self.listener.close()
         seconds = self.settings.drain.total_seconds() + KILL_GRACE_SECONDS
         await asyncio.gather(*(child.stop(seconds) for child in self.children))
-        if self.server is not None:
-            await asyncio.to_thread(self.server.stop)
+        if self.embedded is not None:
+            await asyncio.to_thread(self.embedded.stop)
 
 
 async def run_processes(settings: Settings, *, api_processes: int, workers: int) -> int:
-    """Run the server until SIGINT or SIGTERM and return the exit code."""
+    """Run the server until SIGINT, SIGTERM or SIGHUP, finish running requests and jobs, and return the exit code 0.
+
+    Raises CannotRun if the port cannot be opened or a process cannot run, FolderInUseError if another server uses the
+    data folder, and the errors of `ProcessGroup.start`.
+    """
     set_up_logs(settings.log_format, settings.log_level)
     stopping = _stop_on_signals()
     with lock_data_folder(settings.data):
@@ -163,7 +177,7 @@ async def run_processes(settings: Settings, *, api_processes: int, workers: int)
             settings=settings,
             listener=listener,
             children=_children(settings, listener, api_processes, workers),
-            server=None if settings.database_url else EmbeddedPostgres(settings.data),
+            embedded=None if settings.database_url else EmbeddedPostgres(settings.data),
         )
         async with AsyncExitStack() as stack:
             stack.push_async_callback(processes.stop)
@@ -190,8 +204,8 @@ async def _run(processes: ProcessGroup) -> None:
         async with asyncio.TaskGroup() as tasks:
             for child in processes.children:
                 tasks.create_task(child.supervise())
-            if processes.server is not None:
-                tasks.create_task(processes.server.keep_running())
+            if processes.embedded is not None:
+                tasks.create_task(processes.embedded.keep_running())
             await _print_ready(processes, url)
     except ExceptionGroup as errors:
         # Not `except*`: before Python 3.11.4 it wraps an exception raised in its block into a group again.
@@ -213,11 +227,11 @@ ACCESS_HINT = (
 
 async def _print_ready(processes: ProcessGroup, url: str) -> None:
     """Wait until the server is ready and print that; on the first start, also create an account and print it."""
-    settings, created = processes.settings, None
+    settings, credentials = processes.settings, None
     if await asyncio.to_thread(_is_first_start, url):
         # Imported here because it imports the whole application, which later starts do not need.
         bootstrap = await asyncio.to_thread(import_module, "postern.cli.bootstrap")
-        created = await bootstrap.create_first_project(settings, url, settings.public_url)
+        credentials = await bootstrap.create_first_project(settings, url, settings.public_url)
     deadline = monotonic() + READY_TIMEOUT_SECONDS
     while not await _is_ready(settings):
         if monotonic() > deadline:
@@ -232,7 +246,7 @@ async def _print_ready(processes: ProcessGroup, url: str) -> None:
         child.has_been_ready = True
     checks = import_module("postern.cli.checks")
     ready = f"Postern is ready at {settings.public_url} (Ctrl-C stops it).\n{checks.describe_mail_transport(settings)}"
-    print(f"{ready}\n{ACCESS_HINT}" if created is None else created.welcome(ready), flush=True)
+    print(f"{ready}\n{ACCESS_HINT}" if credentials is None else credentials.welcome(ready), flush=True)
 
 
 def _is_first_start(url: str) -> bool:
@@ -241,7 +255,8 @@ def _is_first_start(url: str) -> bool:
 
 
 async def _is_ready(settings: Settings) -> bool:
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104 - compared
+    """Whether `GET /readyz` of this server returns 200."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104 - compared, not bound
     with suppress(OSError, TimeoutError):
         async with asyncio.timeout(5):
             reader, writer = await asyncio.open_connection(host, settings.port)
@@ -280,15 +295,18 @@ def _children(settings: Settings, listener: socket.socket, api_processes: int, w
 
 
 def _stop_on_signals() -> asyncio.Event:
-    """Return an event that the first SIGINT, SIGTERM or SIGHUP sets; after a second one, a third ends the process."""
+    """Return an event that the first SIGINT, SIGTERM or SIGHUP sets.
+
+    A further signal restores the default action of that signal, so that the next one of its kind ends the process.
+    """
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
 
-    def on_signal(sign: signal.Signals) -> None:
+    def on_signal(number: signal.Signals) -> None:
         if stopping.is_set():
-            loop.remove_signal_handler(sign)
+            loop.remove_signal_handler(number)
         stopping.set()
 
-    for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(sign, on_signal, sign)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, on_signal, number)
     return stopping
