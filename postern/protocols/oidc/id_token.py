@@ -12,7 +12,9 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from postern.kernel.untrusted_json import JsonRefused, read_untrusted_json
 
 SKEW = timedelta(seconds=60)
+"""Accepted difference between the clocks of this server and the provider."""
 SUBJECT_LIMIT = 255
+"""Maximum length of `sub` (OpenID Connect Core 1.0 §2)."""
 MAX_TOKEN_CHARS = 65_536
 """Maximum length of an ID token or an access token."""
 RSA_BITS = range(2_048, 8_193)
@@ -45,20 +47,20 @@ def read_header(token: object) -> dict[str, Any]:
 def find_key(document: dict[str, Any], key_id: object) -> dict[str, Any] | None:
     """The signing key of a JWKS document with this `kid`; None if there is none.
 
-    If `key_id` is None, the only signing key of the document; None if it has several.
+    If `key_id` is None, returns the only signing key of the document, or None if there are several.
     """
-    listed = document.get("keys")
-    keys = [key for key in listed if isinstance(key, dict)] if isinstance(listed, list) else []
-    signing = [key for key in keys if key.get("use", "sig") == "sig"]
+    entries = document.get("keys")
+    keys = [key for key in entries if isinstance(key, dict)] if isinstance(entries, list) else []
+    signing_keys = [key for key in keys if key.get("use", "sig") == "sig"]
     if key_id is None:
-        return signing[0] if len(signing) == 1 else None
-    return next((key for key in signing if key.get("kid") == key_id), None)
+        return signing_keys[0] if len(signing_keys) == 1 else None
+    return next((key for key in signing_keys if key.get("kid") == key_id), None)
 
 
 def verification_key(jwk: dict[str, Any] | None, header: dict[str, Any]) -> tuple[jwt.PyJWK, str]:
     """Convert a key of a JWKS document; returns it with the only algorithm that it may be used with.
 
-    Raises TokenRefused if there is no key, if it is unusable, or if the token's `header` has another algorithm.
+    Raises TokenRefused if `jwk` is None or unusable, or if the token's `header` has another algorithm.
     """
     if jwk is None:
         raise TokenRefused("signed with an unknown key")
@@ -104,8 +106,9 @@ def verify_claims(
         raise TokenRefused(str(error)) from None
     except (ValueError, TypeError, UnsupportedAlgorithm):
         raise TokenRefused("a signature that cannot be checked with that key") from None
-    expected = str(metadata["issuer"]).replace(TENANT_PLACEHOLDER, str(claims.get("tid", TENANT_PLACEHOLDER)))
-    if claims["iss"] != expected or (TENANT_PLACEHOLDER not in str(metadata["issuer"]) and claims["iss"] != issuer):
+    expected_issuer = str(metadata["issuer"]).replace(TENANT_PLACEHOLDER, str(claims.get("tid", TENANT_PLACEHOLDER)))
+    has_placeholder = TENANT_PLACEHOLDER in str(metadata["issuer"])
+    if claims["iss"] != expected_issuer or (not has_placeholder and claims["iss"] != issuer):
         raise TokenRefused("another issuer")
     audiences = claims["aud"] if isinstance(claims["aud"], list) else [claims["aud"]]
     if (len(audiences) > 1 or "azp" in claims) and claims.get("azp") != client_id:

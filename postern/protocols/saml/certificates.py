@@ -24,7 +24,7 @@ MIN_EC_BITS = 256
 SP_KEY_BITS = 2048
 SP_CERTIFICATE_LIFE = timedelta(days=3650)
 CLOCK_SLACK = timedelta(hours=1)
-"""A new certificate is valid from this long before its creation, for peers whose clocks are behind."""
+"""How long before its creation the validity of a new certificate begins, for peers whose clocks are behind."""
 MAX_CERTIFICATE_CHARS = 16_384
 MAX_COMMON_NAME_CHARS = 64
 """RFC 5280 appendix A.1, ub-common-name."""
@@ -56,7 +56,10 @@ class KeyPair(Record, kw_only=True):
 
 
 def new_sp_certificate(common_name: str, *, now: datetime) -> KeyPair:
-    """Create an RSA-2048 key and a self-signed certificate that is valid for ten years."""
+    """Create an RSA-2048 key and a self-signed certificate that is valid for ten years.
+
+    `common_name` is cut to MAX_COMMON_NAME_CHARS.
+    """
     key = rsa.generate_private_key(public_exponent=65537, key_size=SP_KEY_BITS)
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name[:MAX_COMMON_NAME_CHARS])])
     not_after = (now + SP_CERTIFICATE_LIFE).astimezone(UTC).replace(microsecond=0)
@@ -71,11 +74,11 @@ def new_sp_certificate(common_name: str, *, now: datetime) -> KeyPair:
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )
-    private = key.private_bytes(
+    private_key = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     return KeyPair(
-        private_key=private.decode("ascii"),
+        private_key=private_key.decode("ascii"),
         certificate=certificate.public_bytes(serialization.Encoding.PEM).decode("ascii"),
         not_after=not_after,
     )
@@ -87,8 +90,8 @@ def read_certificate(text: str) -> Certificate:
     Raises CertificateRefused if the text is not a certificate, or if its key is neither RSA of 2048 to 8192 bits
     nor an elliptic-curve key of at least 256 bits.
     """
-    loaded = load_certificate(text)
-    key = loaded.public_key()
+    certificate = load_certificate(text)
+    key = certificate.public_key()
     strong_rsa = isinstance(key, rsa.RSAPublicKey) and MIN_RSA_BITS <= key.key_size <= MAX_RSA_BITS
     strong_ec = isinstance(key, ec.EllipticCurvePublicKey) and key.key_size >= MIN_EC_BITS
     if not (strong_rsa or strong_ec):
@@ -97,15 +100,15 @@ def read_certificate(text: str) -> Certificate:
             f"or an elliptic-curve key of at least {MIN_EC_BITS} bits."
         )
     try:
-        subject = loaded.subject.rfc4514_string()
+        subject = certificate.subject.rfc4514_string()
     except (ValueError, TypeError):
         subject = ""
     return Certificate(
-        pem=loaded.public_bytes(serialization.Encoding.PEM).decode("ascii"),
+        pem=certificate.public_bytes(serialization.Encoding.PEM).decode("ascii"),
         subject=subject,
-        fingerprint=fingerprint(loaded),
-        not_before=loaded.not_valid_before_utc,
-        not_after=loaded.not_valid_after_utc,
+        fingerprint=fingerprint(certificate),
+        not_before=certificate.not_valid_before_utc,
+        not_after=certificate.not_valid_after_utc,
     )
 
 
@@ -116,11 +119,11 @@ def load_certificate(text: str) -> x509.Certificate:
     pem_match = _PEM.search(text)
     try:
         encoded = "".join((pem_match[1] if pem_match else text).split())
-        loaded = x509.load_der_x509_certificate(base64.b64decode(encoded, validate=True))
-        loaded.public_key()
+        certificate = x509.load_der_x509_certificate(base64.b64decode(encoded, validate=True))
+        certificate.public_key()
     except (binascii.Error, ValueError, TypeError, UnsupportedAlgorithm, x509.InvalidVersion) as error:
         raise CertificateRefused from error
-    return loaded
+    return certificate
 
 
 def fingerprint(certificate: x509.Certificate) -> str:

@@ -34,8 +34,8 @@ Element = etree._Element
 _DECLARATION = re.compile(r"\A<\?xml\s[^<>]*?\?>")
 _ENCODING = re.compile(r"""encoding\s*=\s*["']([^"']*)["']""")
 _CHUNK_BYTES = 16 * 1024
-_NAME = re.compile(r"\A[A-Za-z_][A-Za-z0-9_.-]*\Z")
-_ABSOLUTE = re.compile(r"\A[A-Za-z][A-Za-z0-9+.-]*:[^\s]+\Z")
+_NCNAME = re.compile(r"\A[A-Za-z_][A-Za-z0-9_.-]*\Z")
+_ABSOLUTE_URI = re.compile(r"\A[A-Za-z][A-Za-z0-9+.-]*:[^\s]+\Z")
 _DATETIME = re.compile(
     r"\A(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)\Z",
     re.ASCII,
@@ -48,15 +48,16 @@ def tag(namespace: str, name: str) -> str:
 
 
 def parse(raw: bytes, trace: SamlTrace, *, max_bytes: int = MAX_MESSAGE_BYTES) -> Element:
-    """Parse a document that has no DOCTYPE, comment, CDATA section or processing instruction, and return its root.
+    """Parse an untrusted document and return its root. Raises SamlRejected, and records the checks in `trace`.
 
-    Comments split text nodes (CVE-2017-11427) and a DOCTYPE can declare entities, so documents with either are
-    rejected before parsing. In XML `<` always starts markup, so searching for `<!` and `<?` finds all of them.
-    Depth, elements, attributes and namespaces are counted during parsing. Raises SamlRejected.
+    Rejects a document that is larger than `max_bytes`, is not UTF-8, has a DOCTYPE, comment, CDATA section or
+    processing instruction, exceeds a limit of depth, elements, attributes or namespaces, declares a namespace URI that
+    is not absolute, or has two elements with the same ID.
     """
     if len(raw) > max_bytes:
         raise trace.refusal("size", SamlRefusalReason.TOO_LARGE, f"{len(raw):,} bytes; the limit is {max_bytes:,}.")
     trace.passed("size", f"{len(raw):,} bytes")
+    # Comments split text nodes (CVE-2017-11427), and a DOCTYPE can declare entities: both are rejected before parsing.
     _refuse_markup(raw, trace)
     parser = _new_parser()
     try:
@@ -75,10 +76,11 @@ def parse_fragment(raw: bytes, context: Element, trace: SamlTrace) -> Element:
     """Parse the single element in `raw` with the namespace declarations in scope at `context`.
 
     A decrypted element replaces its ciphertext (XML Encryption 1.1 §4.4), and some implementations omit namespace
-    declarations of its ancestors. An end tag in `raw` cannot close the wrapper element early: a second root element
-    would follow, which is not well-formed. Raises SamlRejected.
+    declarations of its ancestors. Raises SamlRejected as `parse` does, and for anything else than one element.
     """
     _refuse_markup(raw, trace)
+    # The element is parsed inside a `wrapper` element, which declares the namespaces. An end tag in `raw` cannot close
+    # the wrapper early: a second root element would follow, which is not well-formed.
     declarations = "".join(
         f" xmlns{f':{prefix}' if prefix else ''}={quoteattr(str(uri))}"
         for prefix, uri in context.nsmap.items()
@@ -106,6 +108,8 @@ def _new_parser() -> "etree.XMLPullParser[etree._Element]":
 
 
 def _refuse_markup(raw: bytes, trace: SamlTrace) -> None:
+    """Reject bytes that are not UTF-8, and markup other than elements. In XML `<` always starts markup, so searching
+    for `<!` and `<?` finds all of it."""
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -133,6 +137,7 @@ def _refuse_markup(raw: bytes, trace: SamlTrace) -> None:
 
 
 def _feed_parser(parser: "etree.XMLPullParser[etree._Element]", raw: bytes, trace: SamlTrace) -> Element:
+    """Parse in chunks, and reject a document as soon as it exceeds a limit."""
     depth = elements = namespaces = 0
     for start in range(0, len(raw) or 1, _CHUNK_BYTES):
         parser.feed(raw[start : start + _CHUNK_BYTES])
@@ -145,7 +150,7 @@ def _feed_parser(parser: "etree.XMLPullParser[etree._Element]", raw: bytes, trac
                 namespaces += 1
                 uri = str(content[1])
                 # libxml2 aborts canonicalization at a relative namespace URI, so the digest would cover nothing.
-                if uri and not _ABSOLUTE.match(uri):
+                if uri and not _ABSOLUTE_URI.match(uri):
                     raise trace.refusal("xml", SamlRefusalReason.MALFORMED, "A namespace URI is not absolute.")
             else:
                 depth, elements = depth + 1, elements + 1
@@ -161,24 +166,25 @@ def _feed_parser(parser: "etree.XMLPullParser[etree._Element]", raw: bytes, trac
 
 def _refuse_duplicate_ids(root: Element, trace: SamlTrace) -> None:
     """Reject duplicate values of `id` attributes, in any letter case, so that signature references are unambiguous."""
-    seen: set[str] = set()
+    seen_ids: set[str] = set()
     for element in root.iter():
         for name, value in element.attrib.items():
             if str(name).rpartition("}")[2].lower() != "id":
                 continue
-            if value in seen:
+            if value in seen_ids:
                 raise trace.refusal("xml", SamlRefusalReason.DUPLICATE_ID, "Two elements have the same ID.")
-            seen.add(str(value))
+            seen_ids.add(str(value))
 
 
 def identifier(element: Element) -> str | None:
     """The element's `ID` attribute if it is a valid NCName of at most 256 ASCII characters, else None."""
     value = element.get("ID")
-    return value if value and len(value) <= MAX_ID_CHARS and _NAME.match(value) else None
+    return value if value and len(value) <= MAX_ID_CHARS and _NCNAME.match(value) else None
 
 
 def children(element: Element, namespace: str, name: str) -> list[Element]:
-    """The direct children with this qualified name. No lookup in this package searches deeper."""
+    """The direct children with this qualified name. Elements that are read are always looked up in this way, so that an
+    element elsewhere in the document cannot take their place."""
     return element.findall(tag(namespace, name))
 
 
@@ -188,7 +194,10 @@ def text_of(element: Element) -> str | None:
 
 
 def parse_datetime(text: str | None) -> datetime | None:
-    """Parse an xs:dateTime with a time zone, to the microsecond (SAML core §1.3.3). None if it is anything else."""
+    """Parse an xs:dateTime with a time zone, to the microsecond (SAML core §1.3.3); returns it in UTC.
+
+    Returns None for any other text, and for years before 1970 or after 9000.
+    """
     match = _DATETIME.match(text.strip()) if text else None
     if not match:
         return None
@@ -197,8 +206,8 @@ def parse_datetime(text: str | None) -> datetime | None:
         return None
     try:
         zone = datetime.strptime(match[8], "%z").tzinfo
-        micros = int((match[7] or "0").ljust(6, "0")[:6])
-        return datetime(year, month, day, hour, minute, second, micros, zone).astimezone(UTC)
+        microseconds = int((match[7] or "0").ljust(6, "0")[:6])
+        return datetime(year, month, day, hour, minute, second, microseconds, zone).astimezone(UTC)
     except ValueError:
         return None
 

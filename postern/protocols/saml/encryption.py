@@ -41,22 +41,25 @@ STEP = "decryption"
 
 
 def decrypt(encrypted: Element, connection: SamlConnection, trace: SamlTrace) -> bytes:
-    """Decrypt an EncryptedAssertion with the first of the connection's keys that fits. Raises SamlRejected."""
+    """Decrypt an EncryptedAssertion with the first of the connection's keys that can. Raises SamlRejected.
+
+    At most MAX_DECRYPTION_KEYS keys are tried. The plaintext is untrusted, and may be anything.
+    """
     data = _only_child(encrypted, XENC, "EncryptedData", trace)
     method = _only_child(data, XENC, "EncryptionMethod", trace).get("Algorithm", "")
-    lengths = GCM_KEY_BYTES | (CBC_KEY_BYTES if connection.allow_aes_cbc else {})
-    if method not in lengths:
+    key_lengths = GCM_KEY_BYTES | (CBC_KEY_BYTES if connection.allow_aes_cbc else {})
+    if method not in key_lengths:
         detail = f"The encryption algorithm {method!r} is not accepted: configure AES-GCM at the identity provider."
         raise trace.refusal(STEP, SamlRefusalReason.ENCRYPTION_REFUSED, detail)
     encrypted_key = _encrypted_key(encrypted, data, trace)
-    oaep = _oaep(encrypted_key, trace)
+    oaep = _oaep_padding(encrypted_key, trace)
     wrapped_key, ciphertext = _cipher_value(encrypted_key, trace), _cipher_value(data, trace)
     for pem in connection.decryption_keys[:MAX_DECRYPTION_KEYS]:
         try:
             key = _private_key(pem).decrypt(wrapped_key, oaep)
         except ValueError:
             continue
-        if len(key) == lengths[method]:
+        if len(key) == key_lengths[method]:
             plaintext = _decrypt_data(method, key, ciphertext)
             if plaintext is not None:
                 trace.passed(STEP, method.rpartition("#")[2])
@@ -69,7 +72,9 @@ def decrypt(encrypted: Element, connection: SamlConnection, trace: SamlTrace) ->
 def uses_aes_cbc(encrypted: Element) -> bool:
     """Whether the assertion is encrypted with AES-CBC, which does not detect changes of the ciphertext."""
     methods = [
-        m for data in children(encrypted, XENC, "EncryptedData") for m in children(data, XENC, "EncryptionMethod")
+        method
+        for data in children(encrypted, XENC, "EncryptedData")
+        for method in children(data, XENC, "EncryptionMethod")
     ]
     return any(method.get("Algorithm", "") in CBC_KEY_BYTES for method in methods)
 
@@ -83,7 +88,7 @@ def _encrypted_key(encrypted: Element, data: Element, trace: SamlTrace) -> Eleme
     return (beside + inside)[0]
 
 
-def _oaep(encrypted_key: Element, trace: SamlTrace) -> padding.OAEP:
+def _oaep_padding(encrypted_key: Element, trace: SamlTrace) -> padding.OAEP:
     method = _only_child(encrypted_key, XENC, "EncryptionMethod", trace)
     algorithm = method.get("Algorithm", "")
     if algorithm not in {OAEP_MGF1P, OAEP}:
@@ -93,11 +98,11 @@ def _oaep(encrypted_key: Element, trace: SamlTrace) -> padding.OAEP:
             f"The key transport algorithm {algorithm!r} is not accepted: use RSA-OAEP.",
         )
     digest = _named_hash(children(method, DS, "DigestMethod"), f"{DS}sha1", trace)
-    mask = _named_hash(children(method, XENC11, "MGF"), f"{XENC11}mgf1sha1", trace)
+    mask_hash = _named_hash(children(method, XENC11, "MGF"), f"{XENC11}mgf1sha1", trace)
     if children(method, XENC, "OAEPparams"):
         raise trace.refusal(STEP, SamlRefusalReason.ENCRYPTION_REFUSED, "OAEP parameters are not accepted.")
     # rsa-oaep-mgf1p always means MGF1 with SHA-1 (XML Encryption 1.1 §5.5.2).
-    return padding.OAEP(padding.MGF1(hashes.SHA1() if algorithm == OAEP_MGF1P else mask), digest, None)  # noqa: S303
+    return padding.OAEP(padding.MGF1(hashes.SHA1() if algorithm == OAEP_MGF1P else mask_hash), digest, None)  # noqa: S303
 
 
 def _named_hash(methods: list[Element], default: str, trace: SamlTrace) -> hashes.HashAlgorithm:
@@ -124,6 +129,7 @@ def _private_key(pem: str) -> rsa.RSAPrivateKey:
 
 
 def _decrypt_data(method: str, key: bytes, ciphertext: bytes) -> bytes | None:
+    """Decrypt with AES-GCM or AES-CBC; None if the ciphertext is invalid."""
     if method in GCM_KEY_BYTES:
         if len(ciphertext) < GCM_NONCE_BYTES + GCM_TAG_BYTES:
             return None

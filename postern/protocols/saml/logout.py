@@ -1,6 +1,6 @@
-"""Parsing LogoutRequest and LogoutResponse messages.
+"""Verifying and parsing LogoutRequest and LogoutResponse messages of an identity provider.
 
-They must be signed: HTTP-Redirect over the query, HTTP-POST inside the XML.
+They must be signed: with HTTP-Redirect the signature is a query parameter, with HTTP-POST it is inside the XML.
 """
 
 from collections.abc import Collection
@@ -49,7 +49,7 @@ class ReceivedLogoutRequest(Record, kw_only=True):
     """A verified LogoutRequest of the identity provider (SAML core §3.7.1)."""
 
     id: str
-    """The message ID. A request with a known ID is a replay and must change nothing."""
+    """The message ID. A request with an ID that was received before is a replay: the caller must not apply it."""
     name_id: str
     format: str | None
     session_indexes: list[str]
@@ -96,11 +96,11 @@ def read_logout_request(
         end = parse_datetime(not_on_or_after)
         valid = end is not None and now - min(skew, MAX_SKEW) < end
         trace.check("times", ok=valid, reason=SamlRefusalReason.EXPIRED, detail=f"NotOnOrAfter {not_on_or_after}")
-    names = children(root, SAML, "NameID")
-    name = text_of(names[0]) if len(names) == 1 else None
-    if name is None or len(name) > MAX_NAME_ID_CHARS:
+    name_ids = children(root, SAML, "NameID")
+    name_id = text_of(name_ids[0]) if len(name_ids) == 1 else None
+    if name_id is None or len(name_id) > MAX_NAME_ID_CHARS:
         raise trace.refusal("subject", SamlRefusalReason.NO_SUBJECT, "The message has no usable NameID.")
-    trace.passed("subject", name)
+    trace.passed("subject", name_id)
     indexes = [text for element in children(root, SAMLP, "SessionIndex") if (text := text_of(element))]
     if len(indexes) > MAX_SESSION_INDEXES:
         raise trace.refusal(
@@ -109,8 +109,8 @@ def read_logout_request(
     trace.raise_if_failed()
     return ReceivedLogoutRequest(
         id=root.get("ID", ""),
-        name_id=name,
-        format=names[0].get("Format"),
+        name_id=name_id,
+        format=name_ids[0].get("Format"),
         session_indexes=indexes,
         not_on_or_after=parse_datetime(not_on_or_after),
         issuer=connection.idp_entity_id,
@@ -129,13 +129,21 @@ def read_logout_response(
     skew: timedelta = DEFAULT_SKEW,
     relay_state: str | None = None,
 ) -> ReceivedLogoutResponse:
-    """Verify and parse a LogoutResponse. `raw` and `relay_state` as for `read_logout_request`. Raises SamlRejected."""
+    """Verify and parse a LogoutResponse to one of `expected_request_ids`. Raises SamlRejected.
+
+    `raw` and `relay_state` are those of `read_logout_request`. A response with an error status is returned, too: see
+    `success`.
+    """
     trace = SamlTrace()
     root, signed_relay_state = _signed_message(raw, "SAMLResponse", binding, connection, now, trace)
     _check_header(root, "LogoutResponse", connection, now, skew, trace)
     in_response_to = root.get("InResponseTo", "")
     expected = in_response_to in expected_request_ids
-    detail = in_response_to if expected else f"The request {in_response_to or '(none)'} is unknown or already answered."
+    detail = (
+        in_response_to
+        if expected
+        else f"The request {in_response_to or '(none)'} is unknown or already has a response."
+    )
     trace.check("in response to", ok=expected, reason=SamlRefusalReason.WRONG_IN_RESPONSE_TO, detail=detail)
     codes = [code for status in children(root, SAMLP, "Status") for code in children(status, SAMLP, "StatusCode")]
     if len(codes) != 1:
@@ -159,7 +167,8 @@ def read_logout_response(
 def _signed_message(
     raw: str, field: Field, binding: Binding, connection: SamlConnection, now: datetime, trace: SamlTrace
 ) -> tuple[Element, str | None]:
-    """The verified message, and the relay state if the signature of a redirect covers it."""
+    """Verify the signature of a message. Returns the message, and the relay state if a redirect has one: the signature
+    covers it."""
     if binding is Binding.POST:
         received = parse(decode_base64(raw, trace), trace)
         _require_only_root_signature(received, trace)
@@ -171,9 +180,9 @@ def _signed_message(
         )
     # The signature covers the parameters as escaped by the sender, in this fixed order (SAML bindings §3.4.4.1).
     names = [name for name in (field, "RelayState", "SigAlg") if name in query]
-    signed = "&".join(f"{name}={query[name]}" for name in names).encode("ascii", "replace")
-    value = decode_signature(unquote_plus(query["Signature"]), trace, "signature")
-    verify_raw(signed, value, unquote_plus(query["SigAlg"]), connection, now, trace, "signature")
+    signed_query = "&".join(f"{name}={query[name]}" for name in names).encode("ascii", "replace")
+    signature = decode_signature(unquote_plus(query["Signature"]), trace, "signature")
+    verify_raw(signed_query, signature, unquote_plus(query["SigAlg"]), connection, now, trace, "signature")
     message = inflate(decode_base64(unquote_plus(query[field]), trace), trace)
     root = parse(message, trace)
     if children(root, DS, "Signature"):
@@ -184,7 +193,7 @@ def _signed_message(
 
 
 def _query(raw: str, trace: SamlTrace) -> dict[str, str]:
-    """The relevant query parameters, still percent-encoded. Each may occur once."""
+    """The values of _QUERY_PARAMETERS in a query, still percent-encoded. Rejects a parameter that occurs twice."""
     if len(raw) > MAX_QUERY_CHARS:
         raise trace.refusal(
             "size", SamlRefusalReason.TOO_LARGE, f"The query is longer than {MAX_QUERY_CHARS:,} characters."
@@ -204,6 +213,7 @@ def _query(raw: str, trace: SamlTrace) -> dict[str, str]:
 
 
 def _require_only_root_signature(root: Element, trace: SamlTrace) -> None:
+    """Require that every Signature, in any namespace, is a direct child of the message."""
     for element in root.iter():
         if etree.QName(element).localname == "Signature" and element.getparent() is not root:
             raise trace.refusal(
@@ -214,7 +224,7 @@ def _require_only_root_signature(root: Element, trace: SamlTrace) -> None:
 def _check_header(
     root: Element, name: str, connection: SamlConnection, now: datetime, skew: timedelta, trace: SamlTrace
 ) -> None:
-    """Check what every message starts with: element name, version, ID, issuer, destination and issue instant."""
+    """Check what all logout messages have in common: element name, version, ID, issuer, destination, issue instant."""
     if root.tag != tag(SAMLP, name):
         raise trace.refusal(
             "message", SamlRefusalReason.WRONG_MESSAGE, f"The message is a {etree.QName(root).localname}, not a {name}."
@@ -233,10 +243,10 @@ def _check_header(
     detail = f"{destination}" if matches else f"{destination} instead of {connection.slo_url}"
     trace.check("destination", ok=matches, reason=SamlRefusalReason.WRONG_DESTINATION, detail=detail)
     issued_at, tolerance = parse_datetime(root.get("IssueInstant")), min(skew, MAX_SKEW)
-    recent = issued_at is not None and now - MAX_ISSUE_AGE - tolerance <= issued_at <= now + tolerance
+    # An old message is rejected: otherwise a saved logout link could sign the user out at any later time.
+    is_recent = issued_at is not None and now - MAX_ISSUE_AGE - tolerance <= issued_at <= now + tolerance
     detail = f"{root.get('IssueInstant')}"
-    # Old messages are refused, so that a saved logout link cannot sign the user out at any later time.
     reason = (
         SamlRefusalReason.EXPIRED if issued_at is not None and issued_at <= now else SamlRefusalReason.NOT_YET_VALID
     )
-    trace.check("issue instant", ok=recent, reason=reason, detail=detail)
+    trace.check("issue instant", ok=is_recent, reason=reason, detail=detail)

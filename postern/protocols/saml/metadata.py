@@ -1,4 +1,4 @@
-"""SAML metadata: parsing an identity provider's, writing this service provider's."""
+"""SAML metadata: parsing the metadata of identity providers, and writing the metadata of this service provider."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -35,7 +35,7 @@ class IdentityProvider(Record, kw_only=True):
     slo_redirect_url: str | None
     slo_post_url: str | None
     slo_response_url: str | None
-    """Where logout responses go, if different from the URL for logout requests (ResponseLocation)."""
+    """The URL for logout responses (ResponseLocation); None if they are sent to the URL for logout requests."""
     certificates: list[Certificate]
     """The signing certificates; a signature by any of them is valid."""
     name_id_formats: list[str]
@@ -62,8 +62,9 @@ def read_metadata(
 ) -> IdentityProvider:
     """Parse an identity provider's metadata.
 
-    An EntitiesDescriptor with several identity providers needs the `entity_id` to select. URLs must use https unless
-    `allow_http`. Raises SamlMetadataTooLarge above 100 KB, SamlMetadataRefused with the reason otherwise.
+    `entity_id` selects one of several identity providers in an EntitiesDescriptor. URLs must use https unless
+    `allow_http` is set. The signature of the metadata is not verified. Raises SamlMetadataTooLarge above 100 KB, and
+    SamlMetadataRefused with the reason if the metadata has expired at `now` or is not usable.
     """
     provider = _select_provider(_parse(raw), entity_id, now)
     provider_id = provider.get("entityID", "").strip()
@@ -85,7 +86,7 @@ def read_metadata(
         certificates=_signing_certificates(role),
         name_id_formats=[text for element in children(role, MD, "NameIDFormat") if (text := text_of(element))],
         want_authn_requests_signed=role.get("WantAuthnRequestsSigned", "").strip() in {"true", "1"},
-        valid_until=_valid_until(provider, role, now),
+        valid_until=_require_unexpired((provider, role), now),
     )
     if result.sso_redirect_url is None and result.sso_post_url is None:
         raise SamlMetadataRefused(f"{provider_id} has no SingleSignOnService for HTTP-Redirect or HTTP-POST.")
@@ -120,17 +121,18 @@ def sp_metadata(provider: ServiceProvider, *, valid_until: datetime | None = Non
 
 
 def require_browser_url(url: str, label: str, *, allow_http: bool = False) -> str:
-    """Return `url` if browsers can be redirected to it: https, a host, no credentials, no fragment.
+    """Return `url` if browsers can be redirected to it; raise SamlMetadataRefused otherwise.
 
-    `label` names the URL in the error message. With `allow_http`, http is accepted too. Raises SamlMetadataRefused.
+    It must have the scheme https (with `allow_http`, http is accepted, too) and a host, and no user name or fragment.
+    `label` names the URL in the error message.
     """
     try:
         parts = urlsplit(url)
     except ValueError:
         raise SamlMetadataRefused(f"The {label} is not a URL: {url[:200]!r}.") from None
     schemes = {"https", "http"} if allow_http else {"https"}
-    plain = url.isascii() and url.isprintable() and " " not in url and len(url) <= MAX_URL_CHARS
-    if not plain or parts.scheme not in schemes or not parts.hostname or parts.username or parts.fragment:
+    is_plain = url.isascii() and url.isprintable() and " " not in url and len(url) <= MAX_URL_CHARS
+    if not is_plain or parts.scheme not in schemes or not parts.hostname or parts.username or parts.fragment:
         raise SamlMetadataRefused(f"The {label} must be an https URL, not {url[:200]!r}.")
     return url
 
@@ -167,7 +169,7 @@ def _select_provider(root: Element, entity_id: str | None, now: datetime) -> Ele
     if root.tag == tag(MD, "EntityDescriptor"):
         providers = [root]
     elif root.tag == tag(MD, "EntitiesDescriptor"):
-        _valid_until(root, root, now)
+        _require_unexpired((root,), now)
         providers = [
             entity for entity in children(root, MD, "EntityDescriptor") if children(entity, MD, "IDPSSODescriptor")
         ]
@@ -230,10 +232,13 @@ def _certificate_texts(key: Element) -> Sequence[str]:
     ]
 
 
-def _valid_until(provider: Element, role: Element, now: datetime) -> datetime | None:
-    """The earlier of the two validUntil attributes. Raises SamlMetadataRefused if it has passed."""
+def _require_unexpired(elements: Sequence[Element], now: datetime) -> datetime | None:
+    """Raise SamlMetadataRefused if a validUntil attribute of the elements has passed at `now`.
+
+    Returns the earliest of the attributes, or None if there is none.
+    """
     ends: list[datetime] = []
-    for element in (provider, role):
+    for element in elements:
         text = element.get("validUntil")
         if text is None:
             continue
@@ -254,6 +259,6 @@ def _add_key(role: Element, use: str, certificate: str) -> Element:
 
 
 def _advertise_encryption(descriptor: Element) -> None:
-    """List the algorithms this service decrypts, preferred first. AES-CBC is never advertised."""
+    """List algorithms that this service decrypts, preferred first. AES-CBC is never listed, even if it is accepted."""
     for algorithm in (f"{XENC11}aes256-gcm", f"{XENC11}aes128-gcm", f"{XENC}rsa-oaep-mgf1p"):
         etree.SubElement(descriptor, tag(MD, "EncryptionMethod"), Algorithm=algorithm)

@@ -45,7 +45,7 @@ def authn_request(
     force_authn: bool = False,
 ) -> bytes:
     """An unsigned AuthnRequest (SAML core §3.4.1) that asks for a response by HTTP-POST to the connection's ACS URL."""
-    root = _message("AuthnRequest", connection.sp_entity_id, id=id, destination=destination, now=now)
+    root = _new_message("AuthnRequest", connection.sp_entity_id, id=id, destination=destination, now=now)
     root.set("ProtocolBinding", POST)
     root.set("AssertionConsumerServiceURL", connection.acs_url)
     if force_authn:
@@ -70,11 +70,11 @@ def logout_request(
 
     Without `session_index`, it applies to all sessions of the user.
     """
-    root = _message("LogoutRequest", connection.sp_entity_id, id=id, destination=destination, now=now)
-    name = etree.SubElement(root, tag(SAML, "NameID"))
-    name.text = name_id
+    root = _new_message("LogoutRequest", connection.sp_entity_id, id=id, destination=destination, now=now)
+    name_id_element = etree.SubElement(root, tag(SAML, "NameID"))
+    name_id_element.text = name_id
     if format:
-        name.set("Format", format)
+        name_id_element.set("Format", format)
     if session_index:
         etree.SubElement(root, tag(SAMLP, "SessionIndex")).text = session_index
     return etree.tostring(root)
@@ -90,7 +90,7 @@ def logout_response(
     success: bool = True,
 ) -> bytes:
     """An unsigned LogoutResponse (SAML core §3.7.2) to the identity provider's LogoutRequest."""
-    root = _message("LogoutResponse", connection.sp_entity_id, id=id, destination=destination, now=now)
+    root = _new_message("LogoutResponse", connection.sp_entity_id, id=id, destination=destination, now=now)
     root.set("InResponseTo", in_response_to)
     status = etree.SubElement(root, tag(SAMLP, "Status"))
     etree.SubElement(status, tag(SAMLP, "StatusCode"), Value=SUCCESS if success else RESPONDER)
@@ -106,12 +106,12 @@ def redirect_url(
     """
     compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
     compressed = compressor.compress(message) + compressor.flush()
-    query = f"{field}={_escaped(base64.b64encode(compressed).decode('ascii'))}"
+    query = f"{field}={_escape(base64.b64encode(compressed).decode('ascii'))}"
     if relay_state is not None:
-        query += f"&RelayState={_escaped(_check_relay_state(relay_state))}"
-    query += f"&SigAlg={_escaped(RSA_SHA256)}"
+        query += f"&RelayState={_escape(_check_relay_state(relay_state))}"
+    query += f"&SigAlg={_escape(RSA_SHA256)}"
     signature = _rsa_key(private_key).sign(query.encode("ascii"), padding.PKCS1v15(), hashes.SHA256())
-    query += f"&Signature={_escaped(base64.b64encode(signature).decode('ascii'))}"
+    query += f"&Signature={_escape(base64.b64encode(signature).decode('ascii'))}"
     return location + ("&" if "?" in location else "?") + query
 
 
@@ -130,7 +130,7 @@ def post_fields(
 
 
 def sign_enveloped(message: bytes, *, private_key: str, certificate: str) -> bytes:
-    """The message with an enveloped RSA-SHA256 signature directly after its Issuer."""
+    """The message with an enveloped RSA-SHA256 signature directly after its Issuer. Key and certificate are PEM."""
     root = etree.fromstring(message, etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False))
     issuer = root.find(tag(SAML, "Issuer"))
     # signxml replaces this element with the signature. It computes the signature with the prefix `ds`;
@@ -153,7 +153,7 @@ def sign_enveloped(message: bytes, *, private_key: str, certificate: str) -> byt
     )
 
 
-def _message(name: str, issuer: str, *, id: str, destination: str, now: datetime) -> Element:
+def _new_message(name: str, issuer: str, *, id: str, destination: str, now: datetime) -> Element:
     root = etree.Element(tag(SAMLP, name), nsmap={"samlp": SAMLP, "saml": SAML})
     root.set("ID", id)
     root.set("Version", "2.0")
@@ -172,10 +172,11 @@ def _rsa_key(pem: str) -> rsa.RSAPrivateKey:
 
 
 def _check_relay_state(relay_state: str) -> str:
+    """Return the relay state. Raises ValueError if it is too long."""
     if len(relay_state.encode()) > MAX_RELAY_STATE_BYTES:
         raise ValueError(f"A relay state has at most {MAX_RELAY_STATE_BYTES} bytes.")
     return relay_state
 
 
-def _escaped(value: str) -> str:
+def _escape(value: str) -> str:
     return quote(value, safe="")

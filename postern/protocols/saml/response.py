@@ -35,7 +35,8 @@ from postern.protocols.saml.trace import SamlRefusalReason, SamlRejected, SamlTr
 DEFAULT_SKEW = timedelta(seconds=60)
 MAX_SKEW = timedelta(seconds=300)
 MAX_ISSUE_AGE = timedelta(minutes=10)
-"""The maximum age of a message by its IssueInstant, and the time for which a request can be answered."""
+"""The maximum age of a message by its IssueInstant, and the time after a request within which a response to it is
+accepted."""
 MAX_VALUE_CHARS = 16_384
 MAX_NAME_ID_CHARS = 1024
 """SAML core §8.3.7 allows 256; some identity providers send more."""
@@ -66,7 +67,7 @@ _CONDITIONS = {tag(SAML, name) for name in ("AudienceRestriction", "OneTimeUse",
 
 
 class SamlLogin(Record, kw_only=True):
-    """The user that signed in, from the signed assertion."""
+    """The user who signed in, from the signed assertion."""
 
     name_id: str
     format: str | None
@@ -75,7 +76,8 @@ class SamlLogin(Record, kw_only=True):
     friendly_names: dict[str, str]
     """The Name of each attribute that has a FriendlyName, keyed by FriendlyName."""
     assertion_id: str
-    """Callers must store this id until `not_on_or_after` plus the skew: an id that an issuer uses twice is a replay."""
+    """Callers must store this id until `not_on_or_after` plus the skew, and reject an id that the issuer used before:
+    it is a replay."""
     not_on_or_after: datetime
     session_not_on_or_after: datetime | None
     authn_instant: datetime
@@ -97,8 +99,9 @@ def read_response(
 ) -> SamlLogin:
     """Verify a Response received by HTTP-POST: XML as bytes, or the base64 value of the form field.
 
-    `expected_request_ids` are the unanswered requests that the same browser started. The caller must still detect
-    replays with one atomic insert of `assertion_id`. Raises SamlRejected with a reason and the trace.
+    `expected_request_ids` are the requests that the same browser started and that have not had a response yet. `skew`
+    is limited to MAX_SKEW. The caller must still detect replays with one atomic insert of `assertion_id`. Raises
+    SamlRejected with a reason and the trace.
     """
     trace = SamlTrace()
     received = parse(decode_base64(raw, trace) if isinstance(raw, str) else raw, trace)
@@ -107,8 +110,10 @@ def read_response(
     _require_one_assertion(received, trace)
     response, response_signed = _read_signed_response(received, connection, now, trace)
     assertion, encrypted = _read_signed_assertion(received, response, response_signed, connection, now, trace)
-    claims = _Claims(connection, frozenset(expected_request_ids), now, min(max(skew, timedelta()), MAX_SKEW), trace)
-    login = claims.read(response, response_signed, assertion, encrypted)
+    checks = _ClaimChecks(
+        connection, frozenset(expected_request_ids), now, min(max(skew, timedelta()), MAX_SKEW), trace
+    )
+    login = checks.read(response, response_signed, assertion, encrypted)
     trace.raise_if_failed()
     if login is None:
         raise AssertionError("no check failed, but the claims are incomplete")
@@ -137,6 +142,7 @@ def _require_structure(root: Element, trace: SamlTrace) -> None:
                 SamlRefusalReason.MALFORMED,
                 f"Unexpected element {etree.QName(child).localname} in the Response.",
             )
+    # Only the Response and its assertions may have a signature.
     signable = {root} | set(children(root, SAML, "Assertion"))
     for element in root.iter(*_WRAPPABLE):
         name = etree.QName(element).localname
@@ -182,7 +188,7 @@ def _require_one_assertion(root: Element, trace: SamlTrace) -> None:
 def _read_signed_response(
     received: Element, connection: SamlConnection, now: datetime, trace: SamlTrace
 ) -> tuple[Element, bool]:
-    """The Response parsed from its signed bytes, or as received if it has no signature of its own."""
+    """The Response parsed from its signed bytes, or as received if it is not signed; and whether it is signed."""
     if not children(received, DS, "Signature"):
         trace.passed("response signature", "The Response is not signed.")
         return received, False
@@ -204,7 +210,8 @@ def _read_signed_assertion(
     encrypted = children(response, SAML, "EncryptedAssertion")
     if encrypted and not response_signed and uses_aes_cbc(encrypted[0]):
         return _read_unauthenticated_assertion(encrypted[0], connection, now, trace), True
-    return _read_assertion(received, response, response_signed, encrypted, connection, now, trace), bool(encrypted)
+    assertion = _read_assertion(received, response, response_signed, encrypted, connection, now, trace)
+    return assertion, bool(encrypted)
 
 
 def _read_unauthenticated_assertion(
@@ -213,7 +220,7 @@ def _read_unauthenticated_assertion(
     """The assertion in an AES-CBC ciphertext without a signed Response around it; all failures give the same error.
 
     An attacker who learns whether a changed ciphertext still decrypts to XML, or to an assertion, can decrypt it with
-    some thousand requests (Jager and Somorovsky, 2011). AES-GCM detects the change itself; so does a signed Response.
+    some thousand requests (Jager and Somorovsky, 2011). AES-GCM and the signature of a Response detect the change.
     """
     inner_trace = SamlTrace()
     try:
@@ -236,6 +243,10 @@ def _read_assertion(
     now: datetime,
     trace: SamlTrace,
 ) -> Element:
+    """Decrypt the assertion if it is encrypted, and verify its signature; without one, the Response must be signed.
+
+    `encrypted` is a list of one EncryptedAssertion, or empty.
+    """
     step = "assertion signature"
     if encrypted:
         assertion = _parse_decrypted(decrypt(encrypted[0], connection, trace), encrypted[0], trace)
@@ -284,7 +295,7 @@ def _require_single_assertion(root: Element, trace: SamlTrace, step: str) -> Non
             )
 
 
-class _Claims:
+class _ClaimChecks:
     """Checks the claims of one Response against the connection and records each check in the trace."""
 
     def __init__(
@@ -303,7 +314,8 @@ class _Claims:
         self.trace = trace
 
     def read(self, response: Element, response_signed: bool, assertion: Element, encrypted: bool) -> SamlLogin | None:
-        """The signed claims; None if a required element is missing or invalid, which the trace then shows."""
+        """Check all claims, and return the login; None if a required element is missing or invalid, which the trace
+        shows."""
         self._require_known_children(assertion)
         self._check_issuer(response, "response issuer", required=response_signed)
         issuer = self._check_issuer(assertion, "assertion issuer", required=True)
@@ -319,8 +331,8 @@ class _Claims:
         if name_id is None or confirmation is None or statement is None or issuer is None:
             return None
         not_on_or_after = parse_datetime(confirmation.get("NotOnOrAfter"))
-        instant = parse_datetime(statement.get("AuthnInstant"))
-        if not_on_or_after is None or instant is None:
+        authn_instant = parse_datetime(statement.get("AuthnInstant"))
+        if not_on_or_after is None or authn_instant is None:
             return None
         contexts = [
             text_of(class_ref)
@@ -336,7 +348,7 @@ class _Claims:
             assertion_id=assertion.get("ID", ""),
             not_on_or_after=min(not_on_or_after, valid_until) if valid_until else not_on_or_after,
             session_not_on_or_after=parse_datetime(statement.get("SessionNotOnOrAfter")),
-            authn_instant=instant,
+            authn_instant=authn_instant,
             authn_context=contexts[0] if contexts else None,
             in_response_to=in_response_to,
             issuer=issuer,
@@ -345,6 +357,7 @@ class _Claims:
         )
 
     def _require_known_children(self, assertion: Element) -> None:
+        """Require a version, an ID and supported children. Raises SamlRejected at once, unlike the other checks."""
         if assertion.get("Version") != "2.0":
             raise self.trace.refusal("assertion", SamlRefusalReason.WRONG_VERSION, "Version must be 2.0.")
         if identifier(assertion) is None:
@@ -361,9 +374,9 @@ class _Claims:
         self.trace.passed("assertion", assertion.get("ID", ""))
 
     def _check_issuer(self, element: Element, step: str, *, required: bool) -> str | None:
-        """The issuer must be the IdP's entity id.
+        """Check that the issuer is the identity provider's entity id, and return it; None if it is absent.
 
-        A signed Response must name it too (SAML profiles §4.1.4.2, erratum E26).
+        It is required in the assertion and in a signed Response (SAML profiles §4.1.4.2, erratum E26).
         """
         issuers = children(element, SAML, "Issuer")
         if not issuers and not required:
@@ -379,14 +392,14 @@ class _Claims:
         return issuer
 
     def _check_destination(self, response: Element, *, required: bool) -> None:
-        """A signed message must name its destination (SAML bindings §3.5.5.2)."""
+        """Check the destination, which a signed message must have (SAML bindings §3.5.5.2)."""
         destination = response.get("Destination")
         matches = destination == self.connection.acs_url if destination or required else True
         detail = f"{destination}" if matches else f"{destination} instead of {self.connection.acs_url}"
         self.trace.check("destination", ok=matches, reason=SamlRefusalReason.WRONG_DESTINATION, detail=detail)
 
     def _check_issue_instant(self, element: Element, step: str) -> None:
-        """Check that the message is recent, regardless of the validity period it claims."""
+        """Check that the message is recent, whatever its NotOnOrAfter."""
         issue_instant, detail = parse_datetime(element.get("IssueInstant")), f"{element.get('IssueInstant')}"
         if issue_instant is None:
             self.trace.check(step, ok=False, reason=SamlRefusalReason.MALFORMED, detail=detail)
@@ -398,6 +411,7 @@ class _Claims:
             )
 
     def _name_id(self, assertion: Element) -> Element | None:
+        """Check the NameID of the subject and return it; None if it is unusable."""
         subjects = children(assertion, SAML, "Subject")
         name_ids = children(subjects[0], SAML, "NameID") if subjects else []
         if subjects and children(subjects[0], SAML, "EncryptedID"):
@@ -457,50 +471,57 @@ class _Claims:
         return valid
 
     def _check_confirmation(self, assertion: Element) -> Element | None:
-        """The SubjectConfirmationData of the one valid bearer confirmation (SAML profiles §4.1.4.2)."""
+        """Check that there is exactly one bearer confirmation (SAML profiles §4.1.4.2), and return its
+        SubjectConfirmationData; None if it is invalid."""
         subjects = children(assertion, SAML, "Subject")
-        bearers = [
+        bearer_data = [
             data[0]
             for confirmation in (children(subjects[0], SAML, "SubjectConfirmation") if subjects else [])
             if confirmation.get("Method") == BEARER
             and len(data := children(confirmation, SAML, "SubjectConfirmationData")) == 1
         ]
-        if len(bearers) != 1:
-            detail = f"{len(bearers)} bearer confirmations; exactly one is required."
+        if len(bearer_data) != 1:
+            detail = f"{len(bearer_data)} bearer confirmations; exactly one is required."
             self.trace.check("confirmation", ok=False, reason=SamlRefusalReason.NOT_CONFIRMED, detail=detail)
             return None
-        recipient = bearers[0].get("Recipient")
+        recipient = bearer_data[0].get("Recipient")
         valid = recipient == self.connection.acs_url
         detail = f"{recipient}" if valid else f"{recipient} instead of {self.connection.acs_url}"
         valid &= self.trace.check("recipient", ok=valid, reason=SamlRefusalReason.WRONG_RECIPIENT, detail=detail)
-        if bearers[0].get("NotOnOrAfter") is None:
+        if bearer_data[0].get("NotOnOrAfter") is None:
             detail = "The SubjectConfirmationData has no NotOnOrAfter."
             valid &= self.trace.check("confirmation", ok=False, reason=SamlRefusalReason.NOT_CONFIRMED, detail=detail)
-        valid &= self._check_times(bearers[0], "confirmation")
-        return bearers[0] if valid else None
+        valid &= self._check_times(bearer_data[0], "confirmation")
+        return bearer_data[0] if valid else None
 
     def _check_in_response_to(self, response: Element, confirmation: Element | None) -> str | None:
-        """The answered request, as named by the signed confirmation (SAML profiles §4.1.4.3)."""
+        """Check and return the ID of the request, which the signed confirmation names (SAML profiles §4.1.4.3)."""
         if confirmation is None:
             return None
-        outer, inner = response.get("InResponseTo"), confirmation.get("InResponseTo")
+        response_value, confirmed_value = response.get("InResponseTo"), confirmation.get("InResponseTo")
         step, reason = "in response to", SamlRefusalReason.WRONG_IN_RESPONSE_TO
-        if outer is not None and outer != inner:
+        if response_value is not None and response_value != confirmed_value:
             self.trace.check(
-                step, ok=False, reason=reason, detail=f"{outer} in the Response, {inner} in the confirmation"
+                step,
+                ok=False,
+                reason=reason,
+                detail=f"{response_value} in the Response, {confirmed_value} in the confirmation",
             )
-        elif inner is not None:
-            known = inner in self.expected_request_ids
-            detail = inner if known else f"The request {inner} is unknown or already answered."
-            self.trace.check(step, ok=known, reason=reason, detail=detail)
+        elif confirmed_value is not None:
+            expected = confirmed_value in self.expected_request_ids
+            detail = (
+                confirmed_value if expected else f"The request {confirmed_value} is unknown or already has a response."
+            )
+            self.trace.check(step, ok=expected, reason=reason, detail=detail)
         else:
             allowed = self.connection.allow_idp_initiated
             outcome = "allowed" if allowed else "not allowed"
             detail = f"IdP-initiated sign-in is {outcome} for this connection."
             self.trace.check(step, ok=allowed, reason=SamlRefusalReason.UNSOLICITED, detail=detail)
-        return inner
+        return confirmed_value
 
     def _check_authn_statement(self, assertion: Element) -> Element | None:
+        """Check the AuthnStatement and return it; None if it is missing or incomplete."""
         statements = children(assertion, SAML, "AuthnStatement")
         step = "authentication"
         if not statements or parse_datetime(statements[0].get("AuthnInstant")) is None:

@@ -124,6 +124,7 @@ def _require_allowed_form(signature: Element, parent: Element, trace: SamlTrace,
     """Check every element of the signature against the allowed form and return the signature method."""
 
     def children_of(element: Element, *allowed: tuple[str, ...]) -> list[Element]:
+        """The children of an element, whose names must be one of the `allowed` sequences."""
         tags = tuple(str(child.tag) for child in element)
         if tags not in [tuple(tag(DS, name) for name in names) for names in allowed]:
             detail = f"{etree.QName(element).localname} has unexpected child elements."
@@ -133,7 +134,9 @@ def _require_allowed_form(signature: Element, parent: Element, trace: SamlTrace,
     signed_info, value, *_ = children_of(
         signature, ("SignedInfo", "SignatureValue"), ("SignedInfo", "SignatureValue", "KeyInfo")
     )
-    canon, method, reference = children_of(signed_info, ("CanonicalizationMethod", "SignatureMethod", "Reference"))
+    canonicalization_method, method, reference = children_of(
+        signed_info, ("CanonicalizationMethod", "SignatureMethod", "Reference")
+    )
     transforms, digest, digest_value = children_of(reference, ("Transforms", "DigestMethod", "DigestValue"))
     enveloped, exclusive = children_of(transforms, ("Transform", "Transform"))
     parent_id = identifier(parent)
@@ -143,7 +146,7 @@ def _require_allowed_form(signature: Element, parent: Element, trace: SamlTrace,
         )
     if enveloped.get("Algorithm") != ENVELOPED or len(enveloped):
         raise trace.refusal(step, SamlRefusalReason.SIGNATURE_FORM, "The first transform is not enveloped-signature.")
-    for canonicalization in (canon, exclusive):
+    for canonicalization in (canonicalization_method, exclusive):
         _require_exclusive(canonicalization, trace, step)
     _require_strong(method, METHODS, trace, step)
     _require_strong(digest, DIGESTS, trace, step)
@@ -163,6 +166,7 @@ def _is_base64(text: str) -> bool:
 
 
 def _require_exclusive(element: Element, trace: SamlTrace, step: str) -> None:
+    """Require exclusive canonicalization, with no parameter but a PrefixList of at most MAX_PREFIXES."""
     algorithm = element.get("Algorithm")
     if algorithm != EXCLUSIVE:
         detail = f"Only exclusive canonicalization without comments is accepted, not {algorithm!r}."
@@ -170,8 +174,10 @@ def _require_exclusive(element: Element, trace: SamlTrace, step: str) -> None:
     if not len(element):
         return
     prefixes = element[0].get("PrefixList", "")
-    only_prefix_list = len(element) == 1 and element[0].tag == tag(EC, "InclusiveNamespaces") and not len(element[0])
-    if not only_prefix_list or not _PREFIXES.match(prefixes) or prefixes.count(" ") >= MAX_PREFIXES:
+    has_only_prefix_list = (
+        len(element) == 1 and element[0].tag == tag(EC, "InclusiveNamespaces") and not len(element[0])
+    )
+    if not has_only_prefix_list or not _PREFIXES.match(prefixes) or prefixes.count(" ") >= MAX_PREFIXES:
         raise trace.refusal(
             step, SamlRefusalReason.SIGNATURE_FORM, "The canonicalization has parameters that are not accepted."
         )
@@ -183,6 +189,7 @@ def _require_strong(
     trace: SamlTrace,
     step: str,
 ) -> None:
+    """Require an algorithm in `accepted`, without parameters."""
     algorithm = element.get("Algorithm", "")
     if algorithm in accepted and not len(element):
         return
@@ -213,22 +220,22 @@ def _find_signer(
     """The signed bytes and the pinned certificate that signed them.
 
     Each certificate is first tried on the small SignedInfo. The complete verification, which processes the document
-    several times, then runs at most once, so a large message with an invalid signature stays cheap.
+    several times, then runs at most once, so that a large message with an invalid signature is rejected quickly.
     """
-    stripped = _without_key_info(element)
-    signed_info, value = _canonical_signed_info(stripped)
-    pinned = [load_certificate(pem) for pem in connection.idp_certificates[:MAX_IDP_CERTIFICATES]]
-    for certificate in pinned:
+    without_key_info = _without_key_info(element)
+    signed_info, value = _canonical_signed_info(without_key_info)
+    pinned_certificates = [load_certificate(pem) for pem in connection.idp_certificates[:MAX_IDP_CERTIFICATES]]
+    for certificate in pinned_certificates:
         if not _is_valid_signature(certificate, signed_info, value, method):
             continue
         try:
-            return _signed_bytes(stripped, certificate, method), certificate
+            return _signed_bytes(without_key_info, certificate, method), certificate
         except InvalidDigest:
             detail = "The content was changed after signing."
             raise trace.refusal(step, SamlRefusalReason.CONTENT_CHANGED, detail) from None
         except (SignXMLException, BadRawSignature, etree.LxmlError, ValueError, TypeError) as error:
             raise trace.refusal(step, SamlRefusalReason.SIGNATURE_INVALID, str(error)) from None
-    fingerprints = [fingerprint(certificate) for certificate in pinned]
+    fingerprints = [fingerprint(certificate) for certificate in pinned_certificates]
     if key_info_fingerprint and key_info_fingerprint not in fingerprints:
         detail = (
             f"Signed with certificate {key_info_fingerprint}, which is not pinned for this connection "
@@ -243,8 +250,8 @@ def _find_signer(
 def _canonical_signed_info(element: Element) -> tuple[bytes, bytes]:
     """SignedInfo in canonical form, and the signature value."""
     signed_info, value = children(element, DS, "Signature")[0]
-    canon = signed_info[0]
-    prefixes = canon[0].get("PrefixList", "").split(" ") if len(canon) else None
+    canonicalization_method = signed_info[0]
+    prefixes = canonicalization_method[0].get("PrefixList", "").split(" ") if len(canonicalization_method) else None
     canonical = etree.tostring(signed_info, method="c14n", exclusive=True, inclusive_ns_prefixes=prefixes)
     return canonical, base64.b64decode(value.text or "")
 
@@ -262,6 +269,7 @@ def _without_key_info(element: Element) -> Element:
 
 
 def _signed_bytes(element: Element, certificate: x509.Certificate, method: SignatureMethod) -> bytes:
+    """Verify the signature of an element completely, and return the bytes that it covers."""
     result = XMLVerifier().verify(
         etree.tostring(element),
         x509_cert=certificate,
@@ -294,11 +302,12 @@ def _is_valid_signature(certificate: x509.Certificate, data: bytes, value: bytes
         elif isinstance(key, rsa.RSAPublicKey) and method.name.endswith("_MGF1"):
             key.verify(value, data, padding.PSS(padding.MGF1(digest), digest.digest_size), digest)
         elif isinstance(key, ec.EllipticCurvePublicKey) and method.name.startswith("ECDSA_"):
-            half = (key.key_size + 7) // 8
-            if len(value) != 2 * half:
+            # XML signatures contain r and s with equal lengths (XML Signature 1.1 §6.4.3); the library expects DER.
+            length = (key.key_size + 7) // 8
+            if len(value) != 2 * length:
                 return False
             der_signature = utils.encode_dss_signature(
-                int.from_bytes(value[:half], "big"), int.from_bytes(value[half:], "big")
+                int.from_bytes(value[:length], "big"), int.from_bytes(value[length:], "big")
             )
             key.verify(der_signature, data, ec.ECDSA(digest))
         else:
