@@ -36,7 +36,7 @@ from tests.identity.customers.conftest import GOOD, AuthClient, auth, new_addres
 from tests.messaging.domains.test_domains import publish
 from tests.peers.http_receiver import http_receiver
 from tests.peers.smtp_sink import Sink
-from tests.platform.accounts.members import House
+from tests.platform.accounts.members import AccountHelper
 
 __all__ = ["auth"]
 
@@ -104,7 +104,7 @@ class Scene:
     """A project whose customers and developers have just received every kind of one-time code and link."""
 
     project: Any
-    house: House
+    house: AccountHelper
     world: Any
     secrets: set[str] = field(default_factory=set)
     subjects: dict[str, str] = field(default_factory=dict)
@@ -130,7 +130,7 @@ class Scene:
         return shown
 
 
-async def mail_everything(project, auth: AuthClient, house: House) -> None:
+async def mail_everything(project, auth: AuthClient, house: AccountHelper) -> None:
     """Cause every mail with a code or a link to customers and developers."""
     await auth.settings(methods=["PASSWORD", "EMAIL_CODE", "EMAIL_LINK"], redirectUrls=[PAGE])
     customer = (await project.client.post("/customers", {"email": new_address(), "password": GOOD})).json()
@@ -196,7 +196,7 @@ async def identifiers(scene: Scene) -> list[str]:
     return ids
 
 
-async def member(house: House, role: str, sink: Sink, *, captured: bool) -> Client:
+async def member(house: AccountHelper, role: str, sink: Sink, *, captured: bool) -> Client:
     """A client of a new member, who was invited and signed up with the mailed link."""
     email = new_address()
     assert (await house.owner.post("/account/invitations", {"email": email, "role": role})).status_code == 201
@@ -240,7 +240,7 @@ def log_output(request):
 
 @pytest.fixture
 async def scene(request, project, auth, zone, sink, stranger, work_off, world, receiver, log_output) -> Scene:
-    house = House(project, stranger, work_off, world)
+    house = AccountHelper(project, stranger, work_off, world)
     captured = request.node.callspec.params.get("transport") == "capture"
     domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
     publish(zone, domain)
@@ -433,7 +433,7 @@ async def test_neither_wildcards_nor_lower_roles_grant_impersonation(project, st
         assert not Caller(kind="secret_key", permissions=frozenset((wildcard,))).may(IMPERSONATE)
     assert IMPERSONATE not in KEY_PERMISSIONS | ROLE_PERMISSIONS["DEVELOPER"] | ROLE_PERMISSIONS["VIEWER"]
     assert IMPERSONATE in ROLE_PERMISSIONS["OWNER"] & ROLE_PERMISSIONS["ADMIN"]
-    _, developer = await House(project, stranger, work_off, world).member("DEVELOPER")
+    _, developer = await AccountHelper(project, stranger, work_off, world).member("DEVELOPER")
     refused = await developer.post("/api-keys", {"name": "mine", "permissions": [IMPERSONATE]})
     assert (refused.status_code, refused.json()["code"]) == (403, "permission_missing")
     assert (await developer.post("/api-keys", {"name": "mine", "permissions": ["customers:*"]})).status_code == 201

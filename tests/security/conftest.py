@@ -2,14 +2,14 @@
 
 import pytest
 
-from tests.platform.accounts.members import House
+from tests.platform.accounts.members import AccountHelper
 from tests.security.kinds import KINDS, Person
 
 
 @pytest.fixture
-def house(project, stranger, work_off, world) -> House:
+def house(project, stranger, work_off, world) -> AccountHelper:
     """An account with an owner, and its project."""
-    return House(project, stranger, work_off, world)
+    return AccountHelper(project, stranger, work_off, world)
 
 
 @pytest.fixture(params=KINDS)

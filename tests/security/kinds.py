@@ -11,7 +11,7 @@ from postern.platform.accounts import operations as developer_operations
 from postern.security.subjects import Subject
 from tests.conftest import PASSWORD, Client
 from tests.identity.customers.conftest import new_address
-from tests.platform.accounts.members import House
+from tests.platform.accounts.members import AccountHelper
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Person:
     recovery code."""
 
 
-async def make_developer(house: House) -> Person:
+async def make_developer(house: AccountHelper) -> Person:
     """A member of an account."""
     developer_id, client = await house.member()
     app, stranger = client.app, house.stranger
@@ -91,7 +91,7 @@ async def make_developer(house: House) -> Person:
     )
 
 
-async def make_customer(house: House) -> Person:
+async def make_customer(house: AccountHelper) -> Person:
     """A customer of a project."""
     email, project = new_address(), house.tenant
     body = {"email": email, "password": PASSWORD, "emailVerified": True}

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.platform.accounts.members import House
+from tests.platform.accounts.members import AccountHelper
 
 
 @pytest.fixture
-def house(project, stranger, work_off, world) -> House:
+def account(project, stranger, work_off, world) -> AccountHelper:
     """An account with an owner."""
-    return House(project, stranger, work_off, world)
+    return AccountHelper(project, stranger, work_off, world)

@@ -16,15 +16,15 @@ def system_mails(world: Any, to: str) -> list[Any]:
 def token_in(mail: Any) -> str:
     """The token of the only link in a mail."""
     text = mail.get_body(("plain",)).get_content()
-    found = re.findall(r"\?token=(\w+)", text)
-    assert len(found) == 1, text
-    return found[0]
+    tokens = re.findall(r"\?token=(\w+)", text)
+    assert len(tokens) == 1, text
+    return tokens[0]
 
 
-async def proven_sign_up(stranger: Client, work_off: Any, world: Any, email: str) -> str:
+async def sign_up_and_verify(stranger: Client, work_off: Any, world: Any, email: str) -> str:
     """Sign up, follow the link in the mail, and sign in; returns the access token."""
-    up = await stranger.post("/auth/sign-up", {"email": email, "password": PASSWORD, "name": "Ada"})
-    assert up.status_code == 201, up.text
+    signed_up = await stranger.post("/auth/sign-up", {"email": email, "password": PASSWORD, "name": "Ada"})
+    assert signed_up.status_code == 201, signed_up.text
     await work_off()
     token = token_in(system_mails(world, email)[-1])
     assert (await stranger.post("/auth/verify-email", {"token": token})).status_code == 200
@@ -33,7 +33,7 @@ async def proven_sign_up(stranger: Client, work_off: Any, world: Any, email: str
     return signed_in.json()["accessToken"]
 
 
-class House:
+class AccountHelper:
     """An account with its owner, and helpers to add members."""
 
     def __init__(self, tenant: Tenant, stranger: Client, work_off: Any, world: Any) -> None:
@@ -42,22 +42,24 @@ class House:
 
     async def mail(self, to: str, subject: str | None = None) -> Any:
         await self.work_off()
-        return [each for each in system_mails(self.world, to) if subject is None or each["Subject"] == subject][-1]
+        return [mail for mail in system_mails(self.world, to) if subject is None or mail["Subject"] == subject][-1]
 
     async def invite(self, email: str, role: str = "DEVELOPER") -> str:
-        made = await self.owner.post("/account/invitations", {"email": email, "role": role})
-        assert made.status_code == 201, made.text
+        response = await self.owner.post("/account/invitations", {"email": email, "role": role})
+        assert response.status_code == 201, response.text
         return token_in(await self.mail(email, "You are invited to an account"))
 
     async def member(self, role: str = "DEVELOPER") -> tuple[str, Client]:
         """Add a member by invitation; returns the developer's id, and a client with their token."""
         email = f"{uuid4().hex[:12]}@example.com"
         token = await self.invite(email, role)
-        up = await self.stranger.post(
+        signed_up = await self.stranger.post(
             "/auth/sign-up", {"email": email, "password": PASSWORD, "name": "Grace", "invitationToken": token}
         )
-        assert up.status_code == 201, up.text
-        return up.json()["developer"]["id"], Client(self.stranger.app, up.json()["accessToken"], self.owner.base)
+        assert signed_up.status_code == 201, signed_up.text
+        return signed_up.json()["developer"]["id"], Client(
+            self.stranger.app, signed_up.json()["accessToken"], self.owner.base
+        )
 
     async def members(self) -> dict[str, str]:
         rows = (await self.owner.get("/account/members")).json()

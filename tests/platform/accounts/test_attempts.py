@@ -1,4 +1,4 @@
-"""Guesses side by side, at developers and at customers: each is counted before it is judged, by one engine."""
+"""Concurrent guesses at passwords and codes of developers and customers: a guess is counted before it is checked."""
 
 import asyncio
 import base64
@@ -20,47 +20,50 @@ __all__ = ["auth"]
 
 GUESSES = 50
 LIMIT = 10
-NEW = "an entirely new password"
+"""Maximum number of failed attempts."""
+NEW_PASSWORD = "an entirely new password"
 
 
-async def developer_password(house, auth):
-    body = {"email": house.tenant.email, "password": "a wrong guess"}
-    return lambda: house.stranger.post("/auth/sign-in", body), passwords, "check_password"
+async def developer_password(account, auth):
+    body = {"email": account.tenant.email, "password": "a wrong guess"}
+    return lambda: account.stranger.post("/auth/sign-in", body), passwords, "check_password"
 
 
-async def customer_password(house, auth):
+async def customer_password(account, auth):
     address = f"{uuid4().hex[:12]}@example.com"
-    made = await house.tenant.client.post("/customers", {"email": address, "password": GOOD, "emailVerified": True})
-    assert made.status_code == 201, made.text
+    response = await account.tenant.client.post(
+        "/customers", {"email": address, "password": GOOD, "emailVerified": True}
+    )
+    assert response.status_code == 201, response.text
     return lambda: auth.sign_in(address, "a wrong guess"), passwords, "check_password"
 
 
-async def unknown_developer(house, auth):
+async def unknown_developer(account, auth):
     body = {"email": f"{uuid4().hex}@example.com", "password": "a wrong guess"}
-    return lambda: house.stranger.post("/auth/sign-in", body), passwords, "check_password"
+    return lambda: account.stranger.post("/auth/sign-in", body), passwords, "check_password"
 
 
-async def unknown_customer(house, auth):
+async def unknown_customer(account, auth):
     address = f"{uuid4().hex[:12]}@example.com"
     return lambda: auth.sign_in(address, "a wrong guess"), passwords, "check_password"
 
 
-async def password_of_open_session(house, auth):
-    body = {"currentPassword": "a wrong guess", "newPassword": NEW}
-    return lambda: house.owner.patch("/account/password", body), passwords, "check_password"
+async def password_of_open_session(account, auth):
+    body = {"currentPassword": "a wrong guess", "newPassword": NEW_PASSWORD}
+    return lambda: account.owner.patch("/account/password", body), passwords, "check_password"
 
 
-async def password_to_delete_the_account(house, auth):
-    return lambda: house.owner.delete("/account", {"password": "a wrong guess"}), passwords, "check_password"
+async def password_to_delete_the_account(account, auth):
+    return lambda: account.owner.delete("/account", {"password": "a wrong guess"}), passwords, "check_password"
 
 
-async def second_factor(house, auth):
-    await turn_on(house)
-    body = {"email": house.tenant.email, "password": PASSWORD, "code": "000000"}
-    return lambda: house.stranger.post("/auth/sign-in", body), second_factor_engine, "consume_code"
+async def second_factor(account, auth):
+    await enable_second_factor(account)
+    body = {"email": account.tenant.email, "password": PASSWORD, "code": "000000"}
+    return lambda: account.stranger.post("/auth/sign-in", body), second_factor_engine, "consume_code"
 
 
-WAYS = [
+GUESSES_AT = [
     developer_password,
     customer_password,
     unknown_developer,
@@ -71,110 +74,112 @@ WAYS = [
 ]
 
 
-async def turn_on(house) -> bytes:
+async def enable_second_factor(account) -> bytes:
     """Turn the owner's second factor on; returns the secret."""
-    enrolled = (await house.owner.post("/auth/mfa/totp", {"password": PASSWORD})).json()["secret"]
+    enrolled = (await account.owner.post("/auth/mfa/totp", {"password": PASSWORD})).json()["secret"]
     secret = base64.b32decode(enrolled + "=" * (-len(enrolled) % 8))
-    code = code_at(secret, int(house.world.clock().timestamp()) // 30)
-    assert (await house.owner.post("/auth/mfa/totp/confirm", {"code": code})).status_code == 200
+    code = code_at(secret, int(account.world.clock().timestamp()) // 30)
+    assert (await account.owner.post("/auth/mfa/totp/confirm", {"code": code})).status_code == 200
     return secret
 
 
-@pytest.mark.parametrize("way", WAYS)
-async def test_of_guesses_side_by_side_only_as_many_as_the_limit_are_judged(house, auth, way, monkeypatch):
-    """Counted is what the service judged, not what it answered.
+@pytest.mark.parametrize("make_guess", GUESSES_AT)
+async def test_of_concurrent_guesses_only_as_many_as_the_limit_are_checked(account, auth, make_guess, monkeypatch):
+    """Counts the calls of the function that checks a password or code, not the responses.
 
     Defects: I13, S9
     """
-    guess, module, name = await way(house, auth)
-    judge, judged = getattr(module, name), 0
+    guess, module, name = await make_guess(account, auth)
+    check, check_count = getattr(module, name), 0
 
-    async def counted(*args, **kwargs):
-        nonlocal judged
-        judged += 1
-        return await judge(*args, **kwargs)
+    async def count_and_check(*args, **kwargs):
+        nonlocal check_count
+        check_count += 1
+        return await check(*args, **kwargs)
 
-    monkeypatch.setattr(module, name, counted)
-    answers = await asyncio.gather(*(guess() for _ in range(GUESSES)))
-    assert 1 <= judged <= LIMIT
-    statuses = [each.status_code for each in answers]
+    monkeypatch.setattr(module, name, count_and_check)
+    responses = await asyncio.gather(*(guess() for _ in range(GUESSES)))
+    assert 1 <= check_count <= LIMIT
+    statuses = [response.status_code for response in responses]
     assert statuses.count(429) >= GUESSES - LIMIT
     assert set(statuses) <= {401, 403, 429}
 
 
 @pytest.mark.parametrize("path", ["/auth/verify-email", "/auth/password/reset"])
-async def test_made_up_links_are_locked_out_and_a_right_one_is_not(house, app, path):
+async def test_invalid_links_are_locked_out_but_a_valid_one_is_accepted(account, app, path):
     """Defects: S9"""
-    # A network of its own: what it is locked out of, other tests need.
+    # A random network: the test locks it out, and other tests use the default network.
     stranger = Client(app, ip=f"127.{uuid4().bytes[0]}.{uuid4().bytes[1]}.{uuid4().bytes[2]}")
-    body = {"newPassword": NEW} if "reset" in path else {}
-    answers = [
-        each.status_code
+    body = {"newPassword": NEW_PASSWORD} if "reset" in path else {}
+    statuses = [
+        response.status_code
         for _ in range(LINK_ATTEMPTS.max_failures // GUESSES + 1)
-        for each in await asyncio.gather(*(stranger.post(path, {**body, "token": "x" * 40}) for _ in range(GUESSES)))
+        for response in await asyncio.gather(
+            *(stranger.post(path, {**body, "token": "x" * 40}) for _ in range(GUESSES))
+        )
     ]
-    assert answers.count(400) <= LINK_ATTEMPTS.max_failures
-    assert answers.count(429) >= len(answers) - LINK_ATTEMPTS.max_failures
+    assert statuses.count(400) <= LINK_ATTEMPTS.max_failures
+    assert statuses.count(429) >= len(statuses) - LINK_ATTEMPTS.max_failures
     if "reset" in path:
-        await stranger.post("/auth/password/forgot", {"email": house.tenant.email})
-        token = token_in(await house.mail(house.tenant.email, "Reset your password"))
+        await stranger.post("/auth/password/forgot", {"email": account.tenant.email})
+        token = token_in(await account.mail(account.tenant.email, "Reset your password"))
     else:
         email = f"{uuid4().hex[:12]}@example.com"
         assert (await stranger.post("/auth/sign-up", {"email": email, "password": PASSWORD})).status_code == 201
-        await house.work_off()
-        token = token_in(system_mails(house.world, email)[-1])
+        await account.work_off()
+        token = token_in(system_mails(account.world, email)[-1])
     assert (await stranger.post(path, {**body, "token": token})).status_code in (200, 204)
 
 
-async def test_a_password_that_changes_while_another_is_judged_opens_no_session(house, stranger, monkeypatch):
-    """The row is read, the password is found right, and meanwhile somebody changes it.
+async def test_a_password_that_changes_during_its_check_starts_no_session(account, stranger, monkeypatch):
+    """The row is read, and while its password is checked, another request changes the password.
 
     Defects: I13
     """
     check = passwords.check_password
 
-    async def slow(password, hashed):
-        right = await check(password, hashed)
-        async with house.world.db.transaction() as tx:
-            developer = await store.developer_by_email(tx, email=house.tenant.email)
-            changed = await hash_password(NEW)
-            await store.set_password(tx, id=developer.id, password_hash=changed, now=house.world.clock())
-        return right
+    async def check_while_it_changes(password, hashed):
+        is_right = await check(password, hashed)
+        async with account.world.db.transaction() as tx:
+            developer = await store.developer_by_email(tx, email=account.tenant.email)
+            new_hash = await hash_password(NEW_PASSWORD)
+            await store.set_password(tx, id=developer.id, password_hash=new_hash, now=account.world.clock())
+        return is_right
 
-    monkeypatch.setattr(passwords, "check_password", slow)
-    body = {"email": house.tenant.email, "password": PASSWORD}
+    monkeypatch.setattr(passwords, "check_password", check_while_it_changes)
+    body = {"email": account.tenant.email, "password": PASSWORD}
     assert (await stranger.post("/auth/sign-in", body)).status_code == 401
     monkeypatch.undo()
-    assert (await stranger.post("/auth/sign-in", {**body, "password": NEW})).status_code == 200
+    assert (await stranger.post("/auth/sign-in", {**body, "password": NEW_PASSWORD})).status_code == 200
 
 
-async def test_a_rehash_does_not_overwrite_a_password_that_changed_meanwhile(house, stranger, monkeypatch):
+async def test_a_rehash_does_not_overwrite_a_password_that_changed_meanwhile(account, stranger, monkeypatch):
     """Defects: I13"""
-    email, world = house.tenant.email, house.world
+    email, world = account.tenant.email, account.world
 
-    async def slow(password):
-        made = await hash_password(password)
+    async def hash_while_it_changes(password):
+        rehashed = await hash_password(password)
         async with world.db.transaction() as tx:
             developer = await store.developer_by_email(tx, email=email)
-            changed = await hash_password(NEW)
-            await store.set_password(tx, id=developer.id, password_hash=changed, now=world.clock())
-        return made
+            new_hash = await hash_password(NEW_PASSWORD)
+            await store.set_password(tx, id=developer.id, password_hash=new_hash, now=world.clock())
+        return rehashed
 
     monkeypatch.setattr(passwords, "is_outdated", lambda hashed: True)
-    monkeypatch.setattr(passwords, "hash_password", slow)
+    monkeypatch.setattr(passwords, "hash_password", hash_while_it_changes)
     assert (await stranger.post("/auth/sign-in", {"email": email, "password": PASSWORD})).status_code == 401
     monkeypatch.undo()
-    assert (await stranger.post("/auth/sign-in", {"email": email, "password": NEW})).status_code == 200
+    assert (await stranger.post("/auth/sign-in", {"email": email, "password": NEW_PASSWORD})).status_code == 200
     assert (await stranger.post("/auth/sign-in", {"email": email, "password": PASSWORD})).status_code == 401
 
 
-async def test_a_password_alone_forgives_no_wrong_codes(house, stranger):
-    """Who knows the password cannot guess codes without end by signing in without one in between.
+async def test_a_right_password_without_a_code_does_not_clear_failures(account, stranger):
+    """A person who knows the password cannot guess codes without limit by signing in without a code in between.
 
     Defects: I13
     """
-    await turn_on(house)
-    body = {"email": house.tenant.email, "password": PASSWORD}
+    await enable_second_factor(account)
+    body = {"email": account.tenant.email, "password": PASSWORD}
     for _ in range(LIMIT - 1):
         assert (await stranger.post("/auth/sign-in", {**body, "code": "000000"})).status_code == 401
         assert (await stranger.post("/auth/sign-in", body)).json()["code"] == "mfa_required"
@@ -182,15 +187,17 @@ async def test_a_password_alone_forgives_no_wrong_codes(house, stranger):
     assert (await stranger.post("/auth/sign-in", {**body, "code": "000000"})).status_code == 429
 
 
-async def test_a_reset_ends_the_lock_out_everywhere(house, stranger):
+async def test_a_reset_ends_the_lock_in_all_networks(account, stranger):
     """Defects: I13"""
-    email = house.tenant.email
-    elsewhere = Client(stranger.app, ip="127.9.9.9")
+    email = account.tenant.email
+    other_network = Client(stranger.app, ip="127.9.9.9")
     for _ in range(LIMIT):
-        await elsewhere.post("/auth/sign-in", {"email": email, "password": "a wrong guess"})
-    locked = await elsewhere.post("/auth/sign-in", {"email": email, "password": PASSWORD})
+        await other_network.post("/auth/sign-in", {"email": email, "password": "a wrong guess"})
+    locked = await other_network.post("/auth/sign-in", {"email": email, "password": PASSWORD})
     assert locked.status_code == 429
     await stranger.post("/auth/password/forgot", {"email": email})
-    token = token_in(await house.mail(email, "Reset your password"))
-    assert (await stranger.post("/auth/password/reset", {"token": token, "newPassword": NEW})).status_code == 204
-    assert (await elsewhere.post("/auth/sign-in", {"email": email, "password": NEW})).status_code == 200
+    token = token_in(await account.mail(email, "Reset your password"))
+    assert (
+        await stranger.post("/auth/password/reset", {"token": token, "newPassword": NEW_PASSWORD})
+    ).status_code == 204
+    assert (await other_network.post("/auth/sign-in", {"email": email, "password": NEW_PASSWORD})).status_code == 200

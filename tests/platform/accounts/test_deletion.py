@@ -11,16 +11,16 @@ from tests.conftest import PASSWORD
 
 
 async def rows_left(world, project_id: str) -> dict[str, int]:
-    """The number of rows of a project in each table."""
-    left = {}
+    """The number of rows of a project in each table that has any."""
+    counts = {}
     tables = await tenant_tables(world.db)
     async with world.db.connection() as connection:
         for table in tables:
             query = f'select count(*) from "{table.name}" where project_id = %s'
             (number,) = await (await connection.execute(query, (UUID(project_id),))).fetchone()
             if number:
-                left[table.name] = number
-    return left
+                counts[table.name] = number
+    return counts
 
 
 async def fill(project, contacts: int = 30) -> None:
@@ -50,12 +50,10 @@ async def test_a_deleted_project_is_not_found_at_once_and_its_rows_are_deleted(
     other = await new_project()
     await fill(project)
     await fill(other, contacts=5)
-    kept = await rows_left(world, other.id)
-    assert {"sends", "contacts", "audiences", "events", "api_keys", "projects"} - {"projects"} <= set(
-        await rows_left(world, project.id)
-    )
-    gone = await project.developer.delete("")
-    assert (gone.status_code, gone.json()) == (200, {"deleted": True})
+    rows_of_other = await rows_left(world, other.id)
+    assert {"sends", "contacts", "audiences", "events", "api_keys"} <= set(await rows_left(world, project.id))
+    deleted = await project.developer.delete("")
+    assert (deleted.status_code, deleted.json()) == (200, {"deleted": True})
     assert (await project.developer.get("")).status_code == 404
     assert (await project.developer.delete("")).status_code == 404
     assert (await project.client.get("")).status_code == 401
@@ -64,11 +62,11 @@ async def test_a_deleted_project_is_not_found_at_once_and_its_rows_are_deleted(
     assert await rows_left(world, project.id) == {}
     assert await project_row(world, project.id) is None
     log = (await project.developer.get("/account/audit-log?action=project.deleted")).json()
-    assert [each["targetId"] for each in log["data"]] == [project.id]
+    assert [entry["targetId"] for entry in log["data"]] == [project.id]
     clock.move(deletion.LATE_ROWS_DELAY)
     await work_off()
     assert await rows_left(world, project.id) == {}
-    assert await rows_left(world, other.id) == kept
+    assert await rows_left(world, other.id) == rows_of_other
 
 
 async def test_rows_inserted_during_the_deletion_are_deleted(project, world, clock, work_off):
@@ -95,20 +93,20 @@ async def test_an_interrupted_deletion_is_continued(project, world, clock, monke
 
     delete_some = catalog.delete_some
 
-    async def dying(db, doomed, values):
+    async def delete_some_or_die(db, rows_to_delete, values):
         nonlocal chunks
         chunks += 1
         if chunks == 10:
             raise asyncio.CancelledError
-        return await delete_some(db, doomed, values, limit=3)
+        return await delete_some(db, rows_to_delete, values, limit=3)
 
-    monkeypatch.setattr(catalog, "delete_some", dying)
+    monkeypatch.setattr(catalog, "delete_some", delete_some_or_die)
     await drain(world, [deletion.DELETIONS])
-    half = await rows_left(world, project.id)
-    assert 0 < sum(half.values()) < sum(before.values())
+    left_after_crash = await rows_left(world, project.id)
+    assert 0 < sum(left_after_crash.values()) < sum(before.values())
     monkeypatch.setattr(catalog, "delete_some", delete_some)
     await drain(world, [deletion.DELETIONS])
-    assert await rows_left(world, project.id) == half  # The dead worker's lease still runs.
+    assert await rows_left(world, project.id) == left_after_crash  # The dead worker's lease still runs.
     clock.move(deletion.DELETIONS.lease)
     await drain(world, [deletion.DELETIONS])
     assert await rows_left(world, project.id) == {}
@@ -126,25 +124,25 @@ async def test_a_large_deletion_runs_in_chunks(project, world, monkeypatch, work
     assert attempt > 3
 
 
-async def test_deleting_an_account_deletes_all_its_rows_and_frees_the_address(house, world, clock, stranger):
-    project = house.tenant
+async def test_deleting_an_account_deletes_all_its_rows_and_frees_the_address(account, world, clock, stranger):
+    project = account.tenant
     await fill(project)
-    _, grace = await house.member()
-    invited = await house.invite("somebody@example.com")
-    wrong = await house.owner.delete("/account", {"password": "wrong"})
+    _, grace = await account.member()
+    invitation_token = await account.invite("somebody@example.com")
+    wrong = await account.owner.delete("/account", {"password": "wrong"})
     assert (wrong.status_code, wrong.json()["code"]) == (403, "password_wrong")
-    gone = await house.owner.delete("/account", {"password": PASSWORD})
-    assert (gone.status_code, gone.json()) == (200, {"deleted": True})
-    for client in (house.owner, grace):
+    deleted = await account.owner.delete("/account", {"password": PASSWORD})
+    assert (deleted.status_code, deleted.json()) == (200, {"deleted": True})
+    for client in (account.owner, grace):
         assert (await client.get("/account")).status_code == 401
     assert (await project.client.get("")).status_code == 401
-    body = {"email": "somebody@example.com", "password": PASSWORD, "invitationToken": invited}
+    body = {"email": "somebody@example.com", "password": PASSWORD, "invitationToken": invitation_token}
     assert (await stranger.post("/auth/sign-up", body)).status_code == 400
     again = await stranger.post("/auth/sign-up", {"email": project.email, "password": PASSWORD})
     assert again.status_code == 201
-    await house.work_off()
+    await account.work_off()
     clock.move(deletion.LATE_ROWS_DELAY)
-    await house.work_off()
+    await account.work_off()
     assert await rows_left(world, project.id) == {}
     async with world.db.connection() as connection:
         for query in (
@@ -158,27 +156,27 @@ async def test_deleting_an_account_deletes_all_its_rows_and_frees_the_address(ho
             assert await (await connection.execute(query, (UUID(project.account_id),))).fetchone() is None, query
 
 
-async def test_a_project_created_during_the_deletion_of_its_account_is_deleted(house, world, clock):
+async def test_a_project_created_during_the_deletion_of_its_account_is_deleted(account, world, clock):
     """A concurrent request may create a project between the deletion of the account and that of its rows."""
-    await house.owner.delete("/account", {"password": PASSWORD})
+    await account.owner.delete("/account", {"password": PASSWORD})
     async with world.db.connection() as connection:
         await connection.execute(
             "insert into projects (id, account_id, name, created_at, updated_at) "
             "values (gen_random_uuid(), %s, 'late', now(), now())",
-            (UUID(house.tenant.account_id),),
+            (UUID(account.tenant.account_id),),
         )
     for _ in range(3):
-        await house.work_off()
+        await account.work_off()
         clock.move(deletion.LATE_ROWS_DELAY)
     async with world.db.connection() as connection:
         for query in ("select 1 from accounts where id = %s", "select 1 from projects where account_id = %s"):
-            assert await (await connection.execute(query, (UUID(house.tenant.account_id),))).fetchone() is None
+            assert await (await connection.execute(query, (UUID(account.tenant.account_id),))).fetchone() is None
 
 
-async def test_a_viewer_cannot_delete_a_project(house):
-    _, viewer = await house.member("VIEWER")
+async def test_a_viewer_cannot_delete_a_project(account):
+    _, viewer = await account.member("VIEWER")
     assert (await viewer.delete("")).status_code == 403
-    assert (await house.owner.get("")).status_code == 200
+    assert (await account.owner.get("")).status_code == 200
 
 
 async def test_rows_are_deleted_before_the_rows_they_reference(world):
@@ -199,4 +197,4 @@ async def test_rows_are_deleted_before_the_rows_they_reference(world):
 async def test_every_tenant_table_has_its_project_in_the_key(world):
     """Deletion and export read tables in chunks by the primary key, which must start with the project."""
     for table in await tenant_tables(world.db):
-        assert "project_id" in [each.name for each in table.key], table.name
+        assert "project_id" in [column.name for column in table.key], table.name

@@ -12,23 +12,23 @@ from postern.platform.audit.operations import verify_chain
 CHANGES = {
     "an entry altered": "update audit_log set action = 'customer.praised' where chain_id = %s and seq = 2",
     "details altered": "update audit_log set metadata = '{\"a\": 1}' where chain_id = %s and seq = 2",
-    "details in an entry that passes for erased": "update audit_log set actor_email = 'eve@example.com', salt = ''"
-    " where chain_id = %s and seq = 2",
+    "details added to an entry that is marked as erased": "update audit_log set actor_email = 'eve@example.com',"
+    " salt = '' where chain_id = %s and seq = 2",
     "an entry removed": "delete from audit_log where chain_id = %s and seq = 2",
-    "the end cut off": "delete from audit_log where chain_id = %s and seq = (select max(seq) from audit_log l"
+    "the last entry removed": "delete from audit_log where chain_id = %s and seq = (select max(seq) from audit_log l"
     " where l.chain_id = audit_log.chain_id)",
     "two entries swapped": "update audit_log set seq = case seq when 2 then 1002 else seq end where chain_id = %s",
 }
 
 
-async def busy(project):
+async def create_customers(project):
     for number in range(3):
         await project.client.post("/customers", {"email": f"ada{number}@example.com"})
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 async def test_tampering_is_detected(project, world, change):
-    await busy(project)
+    await create_customers(project)
     report = await verify_chain(world.db, project.id)
     assert (report.intact, report.broken_at) == (True, None)
     async with world.db.connection() as connection:
@@ -39,22 +39,22 @@ async def test_tampering_is_detected(project, world, change):
 
 
 async def test_the_command_finds_the_chain_that_was_altered(project, new_project, world, database_url, tmp_path):
-    await busy(project)
+    await create_customers(project)
     other = await new_project()
-    await busy(other)
+    await create_customers(other)
 
     def run(*arguments):
         environment = {**os.environ, "DATABASE_URL": database_url, "POSTERN_DATA": str(tmp_path)}
         command = [str(Path(sys.executable).with_name("postern")), "audit", "verify", *arguments]
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
 
-    whole = run("--project", other.id)
-    assert (whole.returncode, "intact" in whole.stdout) == (0, True), whole.stderr
+    intact_chain = run("--project", other.id)
+    assert (intact_chain.returncode, "intact" in intact_chain.stdout) == (0, True), intact_chain.stderr
     async with world.db.connection() as connection:
         await connection.execute(CHANGES["an entry removed"], [project.id])
-    broken = run()
-    assert broken.returncode == 1
-    assert f"{project.id}: broken at entry" in broken.stdout
-    assert other.id not in broken.stdout
+    all_chains = run()
+    assert all_chains.returncode == 1
+    assert f"{project.id}: broken at entry" in all_chains.stdout
+    assert other.id not in all_chains.stdout
     assert run("--project", other.id).returncode == 0
     assert run("--project", "nonsense").returncode == 78

@@ -27,9 +27,9 @@ async def billing(project) -> dict:
     return (await project.developer.get("/account/auth-billing")).json()
 
 
-def path_of(answer) -> str:
-    assert answer.status_code == 200, answer.text
-    return "http://postern.test/" + answer.json()["url"].split("/", 3)[3]
+def path_of(response) -> str:
+    assert response.status_code == 200, response.text
+    return "http://postern.test/" + response.json()["url"].split("/", 3)[3]
 
 
 async def test_a_plan_is_booked_on_the_confirmation_page(project, stranger, clock):
@@ -40,8 +40,8 @@ async def test_a_plan_is_booked_on_the_confirmation_page(project, stranger, cloc
         None,
         "manual",
     )
-    answer = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
-    path = path_of(answer)
+    response = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
+    path = path_of(response)
     page = await stranger.get(path)
     assert page.status_code == 200
     assert "Book the pro plan, monthly?" in page.text
@@ -49,12 +49,12 @@ async def test_a_plan_is_booked_on_the_confirmation_page(project, stranger, cloc
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
     assert not re.search(r"<script|style=| on\w+=", page.text)
-    assert (await billing(project))["plan"] == "free"  # Looking at the page books nothing.
+    assert (await billing(project))["plan"] == "free"  # Opening the page books nothing.
     assert (await stranger.request("POST", path)).status_code == 200
-    booked = await billing(project)
-    assert (booked["plan"], booked["status"], booked["billingCycle"]) == ("pro", "active", "monthly")
-    assert booked["currentPeriodEnd"] > clock().isoformat()
-    assert (await stranger.request("POST", path)).status_code == 404  # Once.
+    current = await billing(project)
+    assert (current["plan"], current["status"], current["billingCycle"]) == ("pro", "active", "monthly")
+    assert current["currentPeriodEnd"] > clock().isoformat()
+    assert (await stranger.request("POST", path)).status_code == 404  # The link works once.
     assert (await stranger.get(path)).status_code == 404
 
 
@@ -62,29 +62,29 @@ async def test_the_portal_cancels_the_plan_and_the_addition(project, stranger):
     nothing = await project.developer.post("/account/auth-billing/portal")
     assert (nothing.status_code, nothing.json()["code"]) == (409, "nothing_booked")
     for name in ("checkout", "b2b-enhanced"):
-        answer = await project.developer.post(f"/account/auth-billing/{name}", {"billingCycle": "yearly"})
-        assert (await stranger.request("POST", path_of(answer))).status_code == 200
+        response = await project.developer.post(f"/account/auth-billing/{name}", {"billingCycle": "yearly"})
+        assert (await stranger.request("POST", path_of(response))).status_code == 200
     assert (await billing(project))["b2bEnhanced"] is True
     path = path_of(await project.developer.post("/account/auth-billing/portal"))
     assert (await stranger.request("POST", path, data={"cancel": "b2b"})).status_code == 200
-    now = await billing(project)
-    assert (now["plan"], now["b2bEnhanced"]) == ("pro", False)
+    current = await billing(project)
+    assert (current["plan"], current["b2bEnhanced"]) == ("pro", False)
     path = path_of(await project.developer.post("/account/auth-billing/portal"))
     for unclear in ({}, {"cancel": ""}, {"cancel": "b2c"}):
         refused = await stranger.request("POST", path, data=unclear)
         assert (refused.status_code, (await billing(project))["plan"]) == (400, "pro")
     assert (await stranger.request("POST", path, data={"cancel": "all"})).status_code == 200
-    now = await billing(project)
-    assert (now["plan"], now["status"]) == ("free", "cancelled")
+    current = await billing(project)
+    assert (current["plan"], current["status"]) == ("free", "cancelled")
     log = (await project.developer.get("/account/audit-log?action=billing.changed")).json()["data"]
-    assert {each["actorEmail"] for each in log} == {project.email}
-    found = [(each["metadata"]["plan"], each["metadata"]["b2bEnhanced"]) for each in log]
-    assert found == [("free", False), ("pro", False), ("pro", True), ("pro", False)]
+    assert {entry["actorEmail"] for entry in log} == {project.email}
+    changes = [(entry["metadata"]["plan"], entry["metadata"]["b2bEnhanced"]) for entry in log]
+    assert changes == [("free", False), ("pro", False), ("pro", True), ("pro", False)]
 
 
 async def test_forged_expired_and_outdated_links_are_refused(project, stranger, clock):
-    answer = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
-    path = path_of(answer)
+    response = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
+    path = path_of(response)
     other = f"{int(path[-2:], 16) ^ 1:02x}"
     for forged in (path[:-2] + other, path[:-1], path + "00", path.rsplit("/", 1)[0] + "/zz"):
         assert (await stranger.request("POST", forged)).status_code == 404
@@ -95,23 +95,23 @@ async def test_forged_expired_and_outdated_links_are_refused(project, stranger, 
 
 
 async def test_a_link_confirmed_twice_concurrently_is_applied_once(project, stranger):
-    answer = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
-    answers = await asyncio.gather(*(stranger.request("POST", path_of(answer)) for _ in range(5)))
-    assert sorted(each.status_code for each in answers) == [200, 404, 404, 404, 404]
+    response = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
+    responses = await asyncio.gather(*(stranger.request("POST", path_of(response)) for _ in range(5)))
+    assert sorted(response.status_code for response in responses) == [200, 404, 404, 404, 404]
 
 
 async def test_a_checkout_returns_to_a_page(stranger):
-    for query, words in (("", "Thank you"), ("?cancelled=1", "Nothing was booked")):
+    for query, text in (("", "Thank you"), ("?cancelled=1", "Nothing was booked")):
         page = await stranger.get(f"http://postern.test/billing/done{query}")
         assert page.status_code == 200
-        assert words in page.text
+        assert text in page.text
 
 
 async def test_billing_requires_the_permissions_of_the_role(project, stranger, work_off, world):
-    from tests.platform.accounts.members import House
+    from tests.platform.accounts.members import AccountHelper
 
-    house = House(project, stranger, work_off, world)
-    _, viewer = await house.member("VIEWER")
+    account = AccountHelper(project, stranger, work_off, world)
+    _, viewer = await account.member("VIEWER")
     assert (await viewer.get("/account/auth-billing")).status_code == 200
     for name in ("checkout", "portal", "b2b-enhanced"):
         body = {"billingCycle": "monthly"}
@@ -136,24 +136,24 @@ async def test_usage_counts_live_mail_of_the_month_and_customers(project, clock,
 
 
 @pytest.fixture
-def limited(world):
+def small_limits(world):
     world.settings = msgspec.structs.replace(world.settings, plan_limits="free: projects=2 emails=3; pro: projects=4")
 
 
-async def test_a_plan_limits_projects_and_a_larger_one_allows_more(project, stranger, limited):
+async def test_a_plan_limits_projects_and_a_larger_one_allows_more(project, stranger, small_limits):
     create = "http://postern.test/projects"
     assert (await billing(project))["limits"] == {"projects": 2, "customers": None, "emails": 3}
     assert (await project.developer.post(create, {"name": "Second"})).status_code == 201
     refused = await project.developer.post(create, {"name": "Third"})
     assert (refused.status_code, refused.json()["code"]) == (403, "plan_limit_reached")
     assert refused.json()["detail"] == "The free plan allows 2 projects; 2 are used. Choose a larger plan."
-    answer = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
-    await stranger.request("POST", path_of(answer))
-    answers = await asyncio.gather(*(project.developer.post(create, {"name": str(n)}) for n in range(5)))
-    assert sorted(each.status_code for each in answers) == [201, 201, 403, 403, 403]
+    response = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
+    await stranger.request("POST", path_of(response))
+    responses = await asyncio.gather(*(project.developer.post(create, {"name": str(n)}) for n in range(5)))
+    assert sorted(response.status_code for response in responses) == [201, 201, 403, 403, 403]
 
 
-async def test_a_plan_limits_mail_and_idempotent_retries_are_not_counted(project, limited, clock):
+async def test_a_plan_limits_mail_and_idempotent_retries_are_not_counted(project, small_limits, clock):
     once = {"idempotency-key": "third"}
     for _ in range(2):
         assert (await project.client.post("/emails", MAIL)).status_code == 201
@@ -174,27 +174,27 @@ async def test_no_limits_apply_without_plan_limits(project):
 REFUSED = (403, "plan_limit_reached")
 
 
-def told(answer) -> tuple[int, str]:
-    return answer.status_code, answer.json()["code"]
+def status_and_code(response) -> tuple[int, str]:
+    return response.status_code, response.json()["code"]
 
 
-def hold(world, limits: str) -> None:
+def set_limits(world, limits: str) -> None:
     world.settings = msgspec.structs.replace(world.settings, plan_limits=limits)
 
 
 async def test_the_limit_of_customers_is_exact_for_concurrent_requests(project, world):
-    hold(world, "free: customers=4")
+    set_limits(world, "free: customers=4")
     path = "/customers"
     assert (await project.client.post(path, {"email": "a@example.com"})).status_code == 201
-    many = {"customers": [{"email": f"{name}@example.com"} for name in "abcdef"]}
-    answers = await asyncio.gather(
+    import_body = {"customers": [{"email": f"{name}@example.com"} for name in "abcdef"]}
+    responses = await asyncio.gather(
         *(project.client.post(path, {"email": f"more{n}@example.com"}) for n in range(6)),
-        project.client.post("/customers/import", many),
+        project.client.post("/customers/import", import_body),
     )
-    imported = answers.pop().json()
-    alone = sum(each.status_code == 201 for each in answers)
-    assert {told(each) for each in answers if each.status_code != 201} <= {REFUSED}
-    assert alone + imported["created"] == 3, "four in all"
+    imported = responses.pop().json()
+    created_singly = sum(response.status_code == 201 for response in responses)
+    assert {status_and_code(response) for response in responses if response.status_code != 201} <= {REFUSED}
+    assert created_singly + imported["created"] == 3, "with the first one, four"
     assert imported["created"] + imported["skipped"] + imported["failed"] == 6
     assert {fault["code"] for fault in imported["faults"]} <= {"plan_limit_reached"}
     usage = (await billing(project))["usage"]
@@ -206,22 +206,22 @@ async def test_sign_up_at_the_limit_is_refused_and_reveals_no_accounts(project, 
     known = {"email": "ada@example.com", "password": "a password nobody guesses"}
     await project.client.post("/customers", {**known, "emailVerified": True})
     new = {**known, "email": "grace@example.com"}
-    asked = await stranger.post(auth, new)
-    assert asked.status_code == 201, "there is room yet"
+    requested = await stranger.post(auth, new)
+    assert requested.status_code == 201, "the limit is not reached yet"
     await work_off()
     mails = (await project.client.get("/inbox?q=grace@example.com")).json()["data"]
     text = re.search(r"\b\d{6}\b", (await project.developer.get(f"/inbox/{mails[0]['id']}")).json()["text"])
-    hold(world, "free: customers=1")
-    answers = [await stranger.post(auth, each) for each in (known, new)]
-    assert [told(each) for each in answers] == [REFUSED, REFUSED]
-    assert answers[0].json()["detail"] == "The free plan allows 1 customers; 1 are used. Choose a larger plan."
-    late = {"challengeId": asked.json()["challengeId"], "code": text[0]}
-    assert told(await stranger.post(f"{auth}/verify", late)) == REFUSED
+    set_limits(world, "free: customers=1")
+    responses = [await stranger.post(auth, body) for body in (known, new)]
+    assert [status_and_code(response) for response in responses] == [REFUSED, REFUSED]
+    assert responses[0].json()["detail"] == "The free plan allows 1 customers; 1 are used. Choose a larger plan."
+    late = {"challengeId": requested.json()["challengeId"], "code": text[0]}
+    assert status_and_code(await stranger.post(f"{auth}/verify", late)) == REFUSED
     signed_in = await stranger.post(f"{project.client.base}/auth/sign-in", known)
-    assert signed_in.status_code == 200, "who is there already comes in"
+    assert signed_in.status_code == 200, "existing customers can sign in"
     await project.developer.patch("", {"settings": {"signIn": {"verifyEmail": "LATER"}}})
-    assert told(await stranger.post(auth, new)) == REFUSED
-    hold(world, "free: customers=2")
+    assert status_and_code(await stranger.post(auth, new)) == REFUSED
+    set_limits(world, "free: customers=2")
     assert (await stranger.post(f"{auth}/verify", late)).status_code == 200
 
 
@@ -229,37 +229,39 @@ async def test_a_campaign_that_exceeds_the_plan_does_not_start(project, world, w
     from tests.messaging.campaigns.test_campaigns import create_campaign, get_campaign, request_action
 
     campaign, _ = await create_campaign(project, 4)
-    hold(world, "free: emails=3")
+    set_limits(world, "free: emails=3")
     refused = await request_action(project, campaign, "send")
-    assert told(refused) == REFUSED
+    assert status_and_code(refused) == REFUSED
     assert refused.json()["detail"] == "The free plan allows 3 emails; 0 are used. Choose a larger plan."
     assert (await get_campaign(project, campaign))["status"] == "DRAFT"
     later = (clock() + timedelta(minutes=5)).isoformat()
     await project.client.patch(f"/campaigns/{campaign['id']}", {"scheduledAt": later})
-    assert (await request_action(project, campaign, "send")).status_code == 200, "it is asked when it starts"
+    assert (await request_action(project, campaign, "send")).status_code == 200, (
+        "the limit is checked when the campaign starts"
+    )
     clock.move(timedelta(minutes=5))
     await work_off()
     failed = await get_campaign(project, campaign)
     assert failed["status"] == "FAILED"
     assert (await billing(project))["usage"]["emails"] == 0
     again, _ = await create_campaign(project, 4)
-    hold(world, "free: emails=4")
+    set_limits(world, "free: emails=4")
     assert (await request_action(project, again, "send")).status_code == 200
     await work_off()
     assert (await get_campaign(project, again))["status"] == "SENT"
     assert (await billing(project))["usage"]["emails"] == 4
-    assert told(await project.client.post("/emails", MAIL)) == REFUSED
+    assert status_and_code(await project.client.post("/emails", MAIL)) == REFUSED
 
 
 async def test_mail_of_automations_is_counted_and_stops_at_the_limit(project, world, work_off):
-    words = {"name": "Welcome", "subject": "Hello", "html": "<p>Hello</p>"}
-    template = (await project.client.post("/templates", words)).json()["id"]
+    content = {"name": "Welcome", "subject": "Hello", "html": "<p>Hello</p>"}
+    template = (await project.client.post("/templates", content)).json()["id"]
     step = {"type": "SEND_EMAIL", "templateId": template, "fromEmail": "hello@example.org"}
     body = {"name": "Welcome", "trigger": {"type": "CONTACT_CREATED"}, "steps": [step]}
     automation = (await project.client.post("/automations", body)).json()["id"]
     started = await project.client.patch(f"/automations/{automation}/active", {"active": True})
     assert started.status_code == 200, started.text
-    hold(world, "free: emails=2")
+    set_limits(world, "free: emails=2")
     for name in "abc":
         await project.client.post("/contacts", {"email": f"{name}@example.com"})
     await work_off()
@@ -287,8 +289,8 @@ MOMENTS = st.integers(1_577_836_800, 3_786_912_000).map(lambda seconds: datetime
 @given(MOMENTS, st.sampled_from(["monthly", "yearly"]))
 def test_billing_periods_never_skip_a_month(start, cycle):
     end = next_period(start, cycle)
-    apart = (end.year - start.year) * 12 + end.month - start.month
-    assert apart == (12 if cycle == "yearly" else 1)
+    months = (end.year - start.year) * 12 + end.month - start.month
+    assert months == (12 if cycle == "yearly" else 1)
     assert end.day == start.day or end.day < start.day <= 31
     later = Moment.of(start + timedelta(days=800))
     assert period_end(Moment.of(start), cycle, later) > later
@@ -298,7 +300,7 @@ PRICES = {"m": ("pro", "monthly"), "y": ("pro", "yearly"), "b": ("b2b", "monthly
 
 
 @pytest.mark.parametrize(
-    ("subscriptions", "standing"),
+    ("subscriptions", "state"),
     [
         ([], SubscriptionState()),
         ([("canceled", "m")], SubscriptionState(status="cancelled")),
@@ -314,8 +316,8 @@ PRICES = {"m": ("pro", "monthly"), "y": ("pro", "yearly"), "b": ("b2b", "monthly
         ([("active", "unknown"), ("a new state", "m")], SubscriptionState()),
     ],
 )
-def test_subscriptions_are_combined_into_a_state(subscriptions, standing):
-    told = [
+def test_subscriptions_are_combined_into_a_state(subscriptions, state):
+    stripe_subscriptions = [
         StripeSubscription(status=status, prices=(price,), current_period_end=None) for status, price in subscriptions
     ]
-    assert subscription_state_of(told, PRICES) == standing
+    assert subscription_state_of(stripe_subscriptions, PRICES) == state

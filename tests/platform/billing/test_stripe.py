@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import PASSWORD
 from tests.peers.stripe_api import KEY, WEBHOOK_SECRET, StripeApi, event, signature, stripe_api
-from tests.platform.accounts.members import House
+from tests.platform.accounts.members import AccountHelper
 
 
 @pytest.fixture
@@ -35,15 +35,15 @@ async def billing(project) -> dict:
     return (await project.developer.get("/account/auth-billing")).json()
 
 
-async def signal(stranger, clock, body: bytes, **more):
+async def send_event(stranger, clock, body: bytes, **more):
     headers = {"stripe-signature": signature(body, clock().timestamp(), **more), "content-type": "application/json"}
     return await stranger.request("POST", "http://postern.test/billing/stripe/events", content=body, headers=headers)
 
 
 async def customer_of(project, stripe: StripeApi) -> str:
-    answer = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "yearly"})
-    assert answer.status_code == 200, answer.text
-    assert answer.json() == {"url": "https://checkout.stripe.com/c/pay/price_y"}
+    response = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "yearly"})
+    assert response.status_code == 200, response.text
+    assert response.json() == {"url": "https://checkout.stripe.com/c/pay/price_y"}
     return list(stripe.customers)[-1]
 
 
@@ -51,55 +51,62 @@ async def test_from_checkout_to_cancellation(project, stripe, stranger, clock, w
     customer = await customer_of(project, stripe)
     assert (await billing(project))["plan"] == "free"
     subscription = stripe.subscribe(customer, "price_y")
-    heard = await signal(stranger, clock, event("evt_1" + customer, "customer.subscription.created", subscription))
-    assert (heard.status_code, heard.json()) == (200, {"received": True})
+    response = await send_event(
+        stranger, clock, event("evt_1" + customer, "customer.subscription.created", subscription)
+    )
+    assert (response.status_code, response.json()) == (200, {"received": True})
     await work_off()
-    now = await billing(project)
-    assert (now["plan"], now["billingCycle"], now["status"], now["provider"]) == ("pro", "yearly", "active", "stripe")
-    assert now["currentPeriodEnd"] == "2030-03-17T17:46:40.000Z"
+    current = await billing(project)
+    assert (current["plan"], current["billingCycle"], current["status"], current["provider"]) == (
+        "pro",
+        "yearly",
+        "active",
+        "stripe",
+    )
+    assert current["currentPeriodEnd"] == "2030-03-17T17:46:40.000Z"
     again = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
     assert (again.status_code, again.json()["code"]) == (409, "already_booked")
     portal = await project.developer.post("/account/auth-billing/portal")
     assert portal.json() == {"url": f"https://billing.stripe.com/p/{customer}"}
     subscription["status"] = "past_due"
-    await signal(stranger, clock, event("evt_2" + customer, "invoice.payment_failed", {"customer": customer}))
+    await send_event(stranger, clock, event("evt_2" + customer, "invoice.payment_failed", {"customer": customer}))
     await work_off()
     assert [(await billing(project))[name] for name in ("plan", "status")] == ["pro", "past_due"]
     subscription["status"] = "canceled"
-    await signal(stranger, clock, event("evt_3" + customer, "customer.subscription.deleted", subscription))
+    await send_event(stranger, clock, event("evt_3" + customer, "customer.subscription.deleted", subscription))
     await work_off()
     ended = await billing(project)
     assert (ended["plan"], ended["status"], ended["billingCycle"]) == ("free", "cancelled", None)
 
 
 async def test_the_b2b_addition_is_a_separate_subscription(project, stripe, stranger, clock, work_off):
-    answer = await project.developer.post("/account/auth-billing/b2b-enhanced", {"billingCycle": "monthly"})
-    assert answer.json()["url"].endswith("price_b")
+    response = await project.developer.post("/account/auth-billing/b2b-enhanced", {"billingCycle": "monthly"})
+    assert response.json()["url"].endswith("price_b")
     (customer,) = stripe.customers
     stripe.subscribe(customer, "price_b")
-    await signal(stranger, clock, event("evt_b" + customer, "checkout.session.completed", {"customer": customer}))
+    await send_event(stranger, clock, event("evt_b" + customer, "checkout.session.completed", {"customer": customer}))
     await work_off()
-    now = await billing(project)
-    assert (now["b2bEnhanced"], now["plan"]) == (True, "free")
+    current = await billing(project)
+    assert (current["b2bEnhanced"], current["plan"]) == (True, "free")
     unpriced = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "weekly"})
     assert unpriced.status_code == 400
 
 
 async def test_an_item_without_a_price_is_not_for_sale(project, stripe):
-    answer = await project.developer.post("/account/auth-billing/b2b-enhanced", {"billingCycle": "yearly"})
-    assert (answer.status_code, answer.json()["code"]) == (409, "not_for_sale")
+    response = await project.developer.post("/account/auth-billing/b2b-enhanced", {"billingCycle": "yearly"})
+    assert (response.status_code, response.json()["code"]) == (409, "not_for_sale")
 
 
 async def test_a_repeated_event_is_processed_once(project, stripe, stranger, clock, work_off):
     customer = await customer_of(project, stripe)
     body = event("evt_twice" + customer, "customer.subscription.created", stripe.subscribe(customer, "price_m"))
-    await asyncio.gather(*(signal(stranger, clock, body) for _ in range(5)))
+    await asyncio.gather(*(send_event(stranger, clock, body) for _ in range(5)))
     await work_off()
-    asked = len(stripe.asked)
+    request_count = len(stripe.asked)
     assert (await billing(project))["plan"] == "pro"
-    assert (await signal(stranger, clock, body)).status_code == 200
+    assert (await send_event(stranger, clock, body)).status_code == 200
     await work_off()
-    assert len(stripe.asked) == asked
+    assert len(stripe.asked) == request_count
 
 
 async def test_the_order_of_events_does_not_matter(project, stripe, stranger, clock, work_off):
@@ -108,8 +115,8 @@ async def test_the_order_of_events_does_not_matter(project, stripe, stranger, cl
     subscription = stripe.subscribe(customer, "price_m")
     created = event("evt_old" + customer, "customer.subscription.created", subscription)
     subscription["status"] = "canceled"
-    await signal(stranger, clock, event("evt_new" + customer, "customer.subscription.deleted", subscription))
-    await signal(stranger, clock, created)
+    await send_event(stranger, clock, event("evt_new" + customer, "customer.subscription.deleted", subscription))
+    await send_event(stranger, clock, created)
     await work_off()
     assert (await billing(project))["status"] == "cancelled"
 
@@ -118,20 +125,20 @@ async def test_an_event_during_the_request_to_stripe_is_not_lost(project, stripe
     """If the state changes while Stripe's response is on its way, the response is ignored and the request repeated."""
     customer = await customer_of(project, stripe)
     subscription = stripe.subscribe(customer, "price_m")
-    times = 0
+    request_count = 0
 
-    async def meanwhile(method: str, path: str) -> None:
-        nonlocal times
-        times += 1
-        if times == 1:
+    async def cancel_during_request(method: str, path: str) -> None:
+        nonlocal request_count
+        request_count += 1
+        if request_count == 1:
             subscription["status"] = "canceled"
             body = event("evt_during" + customer, "customer.subscription.deleted", subscription)
-            assert (await signal(stranger, clock, body)).status_code == 200
+            assert (await send_event(stranger, clock, body)).status_code == 200
 
-    await signal(stranger, clock, event("evt_first" + customer, "customer.subscription.created", subscription))
-    stripe.before_answer = meanwhile
+    await send_event(stranger, clock, event("evt_first" + customer, "customer.subscription.created", subscription))
+    stripe.before_answer = cancel_during_request
     await work_off()
-    assert times == 2
+    assert request_count == 2
     assert (await billing(project))["status"] == "cancelled"
 
 
@@ -142,28 +149,30 @@ async def test_forged_and_expired_events_are_refused(project, stripe, stranger, 
     forged = signature(body, clock().timestamp(), "whsec_other")
     for header in (None, "", "t=1", "t=x,v1=y", old, forged, signature(b"{}", clock().timestamp())):
         headers = {"content-type": "application/json"} | ({} if header is None else {"stripe-signature": header})
-        answer = await stranger.request(
+        response = await stranger.request(
             "POST", "http://postern.test/billing/stripe/events", content=body, headers=headers
         )
-        assert (answer.status_code, answer.json()["code"]) == (400, "signature_invalid")
+        assert (response.status_code, response.json()["code"]) == (400, "signature_invalid")
     await work_off()
     assert (await billing(project))["plan"] == "free"
     for nonsense in (b"[]", b"{}", b"x", b'{"id": 1, "type": 2, "data": {"object": null}}'):
-        assert (await signal(stranger, clock, nonsense)).status_code == 400
+        assert (await send_event(stranger, clock, nonsense)).status_code == 400
 
 
 async def test_an_event_of_an_unknown_customer_is_ignored(project, stripe, stranger, clock):
-    assert (await signal(stranger, clock, event("evt_else", "x", {"customer": "cus_else"}))).status_code == 200
+    assert (await send_event(stranger, clock, event("evt_else", "x", {"customer": "cus_else"}))).status_code == 200
 
 
 async def test_requests_to_stripe_are_retried_after_an_outage(project, stripe, stranger, clock, work_off):
     customer = await customer_of(project, stripe)
     stripe.subscribe(customer, "price_m")
     stripe.down = True
-    away = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
-    assert (away.status_code, away.json()["code"]) == (503, "billing_unavailable")
-    assert away.headers["retry-after"]
-    await signal(stranger, clock, event("evt_down" + customer, "customer.subscription.created", {"customer": customer}))
+    refused = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
+    assert (refused.status_code, refused.json()["code"]) == (503, "billing_unavailable")
+    assert refused.headers["retry-after"]
+    await send_event(
+        stranger, clock, event("evt_down" + customer, "customer.subscription.created", {"customer": customer})
+    )
     await work_off()
     assert (await billing(project))["plan"] == "free"
     stripe.down = False
@@ -174,28 +183,30 @@ async def test_requests_to_stripe_are_retried_after_an_outage(project, stripe, s
 
 async def test_concurrent_checkouts_create_one_customer(project, stripe):
     body = {"billingCycle": "monthly"}
-    answers = await asyncio.gather(*(project.developer.post("/account/auth-billing/checkout", body) for _ in range(4)))
-    assert {each.status_code for each in answers} == {200}
+    responses = await asyncio.gather(
+        *(project.developer.post("/account/auth-billing/checkout", body) for _ in range(4))
+    )
+    assert {response.status_code for response in responses} == {200}
     assert len(stripe.customers) == 1
 
 
 async def test_concurrent_checkouts_of_two_members_both_succeed(project, stranger, stripe, work_off, world):
-    house = House(project, stranger, work_off, world)
-    _, grace = await house.member("ADMIN")
+    account = AccountHelper(project, stranger, work_off, world)
+    _, grace = await account.member("ADMIN")
     body = {"billingCycle": "monthly"}
-    answers = await asyncio.gather(
-        *(each.post("/account/auth-billing/checkout", body) for each in (house.owner, grace))
+    responses = await asyncio.gather(
+        *(client.post("/account/auth-billing/checkout", body) for client in (account.owner, grace))
     )
-    assert [each.status_code for each in answers] == [200, 200], [each.text for each in answers]
-    assert len({each["customer"] for each in stripe.sessions}) == 1
+    assert [response.status_code for response in responses] == [200, 200], [response.text for response in responses]
+    assert len({session["customer"] for session in stripe.sessions}) == 1
 
 
 async def test_deleting_an_account_cancels_its_subscriptions(project, stranger, stripe, clock, work_off, world):
     customer = await customer_of(project, stripe)
     subscription = stripe.subscribe(customer, "price_m")
     stripe.down = True
-    house = House(project, stranger, work_off, world)
-    assert (await house.owner.delete("/account", {"password": PASSWORD})).status_code == 200
+    account = AccountHelper(project, stranger, work_off, world)
+    assert (await account.owner.delete("/account", {"password": PASSWORD})).status_code == 200
     await work_off()
     assert subscription["status"] == "active"
     stripe.down = False
@@ -203,5 +214,5 @@ async def test_deleting_an_account_cancels_its_subscriptions(project, stranger, 
     await work_off()
     assert subscription["status"] == "canceled"
     async with world.db.connection() as connection:
-        found = await connection.execute("select 1 from billing_accounts where customer_ref = %s", (customer,))
-        assert await found.fetchone() is None
+        rows = await connection.execute("select 1 from billing_accounts where customer_ref = %s", (customer,))
+        assert await rows.fetchone() is None

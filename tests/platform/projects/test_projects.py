@@ -11,30 +11,30 @@ from tests.conftest import Client
 
 
 async def test_a_key_is_shown_once_and_works_until_it_is_deleted(project):
-    made = (await project.developer.post("/api-keys", {"name": "ci", "type": "SECRET"})).json()
-    assert made["key"].startswith("sk_live_")
-    assert looks_like_key(made["key"])
-    listed = (await project.developer.get("/api-keys")).json()
-    assert [each["name"] for each in listed] == ["ci", "server"]
-    assert listed[0]["key"] == f"sk_live_…{made['key'][-4:]}"
-    client = Client(project.client.app, made["key"], project.client.base)
+    created = (await project.developer.post("/api-keys", {"name": "ci", "type": "SECRET"})).json()
+    assert created["key"].startswith("sk_live_")
+    assert looks_like_key(created["key"])
+    keys = (await project.developer.get("/api-keys")).json()
+    assert [key["name"] for key in keys] == ["ci", "server"]
+    assert keys[0]["key"] == f"sk_live_…{created['key'][-4:]}"
+    client = Client(project.client.app, created["key"], project.client.base)
     assert (await client.get("")).status_code == 200
-    gone = await project.developer.delete(f"/api-keys/{made['id']}")
-    assert gone.json()["id"] == made["id"]
+    deleted = await project.developer.delete(f"/api-keys/{created['id']}")
+    assert deleted.json()["id"] == created["id"]
     assert (await client.get("")).status_code == 401
-    assert (await project.developer.delete(f"/api-keys/{made['id']}")).status_code == 404
+    assert (await project.developer.delete(f"/api-keys/{created['id']}")).status_code == 404
 
 
 async def test_projects_are_created_listed_and_renamed(project, new_project):
     other = await new_project()
     path = "http://postern.test/projects"
-    made = await project.developer.post(path, {"name": "Second"})
-    assert made.status_code == 201
-    await project.developer.patch(f"/projects/{made.json()['id']}", {"name": "Renamed"})
-    listed = (await project.developer.get(path)).json()
-    assert {each["id"]: each["name"] for each in listed}[made.json()["id"]] == "Renamed"
-    assert {each["id"] for each in listed} == {project.id, made.json()["id"]}
-    assert other.id not in str(listed)
+    created = await project.developer.post(path, {"name": "Second"})
+    assert created.status_code == 201
+    await project.developer.patch(f"/projects/{created.json()['id']}", {"name": "Renamed"})
+    projects_listed = (await project.developer.get(path)).json()
+    assert {row["id"]: row["name"] for row in projects_listed}[created.json()["id"]] == "Renamed"
+    assert {row["id"] for row in projects_listed} == {project.id, created.json()["id"]}
+    assert other.id not in str(projects_listed)
 
 
 async def test_a_key_cannot_create_keys(project):
@@ -42,18 +42,18 @@ async def test_a_key_cannot_create_keys(project):
 
 
 async def test_an_expired_key_is_refused(project, clock):
-    ends = (clock() + timedelta(hours=1)).isoformat()
-    client = await project.key(expiresAt=ends)
+    expires_at = (clock() + timedelta(hours=1)).isoformat()
+    client = await project.key(expiresAt=expires_at)
     assert (await client.get("")).status_code == 200
     clock.move(timedelta(hours=2))
     assert (await client.get("")).status_code == 401
 
 
 async def test_a_key_is_limited_to_its_ip_allow_list(project):
-    away = await project.key(ipAllowList=["203.0.113.0/24"])
-    assert (await away.get("")).status_code == 403
-    here = await project.key(ipAllowList=["127.0.0.0/8"])
-    assert (await here.get("")).status_code == 200
+    elsewhere_only = await project.key(ipAllowList=["203.0.113.0/24"])
+    assert (await elsewhere_only.get("")).status_code == 403
+    loopback_only = await project.key(ipAllowList=["127.0.0.0/8"])
+    assert (await loopback_only.get("")).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -75,12 +75,12 @@ async def test_a_key_is_limited_to_its_ip_allow_list(project):
 async def test_an_invalid_key_request_points_to_the_field(project, body, path):
     import json
 
-    answer = await project.developer.request(
+    response = await project.developer.request(
         "POST", "/api-keys", content=json.dumps(body), headers={"content-type": "application/json"}
     )
-    assert answer.status_code == 400
+    assert response.status_code == 400
     if path:
-        assert answer.json()["errors"][0]["path"] == path
+        assert response.json()["errors"][0]["path"] == path
 
 
 async def test_settings_change_one_by_one_and_hide_passwords(project):
@@ -101,8 +101,8 @@ async def test_a_relay_password_of_maximum_length_is_accepted(project, world):
     relay = {"host": "smtp.example.com", "username": "u", "password": longest}
     assert (await project.developer.patch("", {"settings": {"relays": [relay]}})).status_code == 200
     assert (await project.developer.get("")).json()["settings"]["relays"][0]["password"] == "********"
-    kept = await projects.require_project(world.db, UUID(project.id))
-    assert projects.relay_password(world, kept.id, kept.settings.relays[0]) == longest
+    stored = await projects.require_project(world.db, UUID(project.id))
+    assert projects.relay_password(world, stored.id, stored.settings.relays[0]) == longest
     longer = {"settings": {"relays": [{**relay, "password": longest + "🔑"}]}}
     refused = await project.developer.patch("", longer)
     assert refused.status_code == 400
@@ -124,18 +124,18 @@ async def test_a_malformed_id_is_not_found(project):
         "%00",
         "01990000-0000-7000-8000-000000000000",
     ):
-        answer = await project.developer.delete(f"/api-keys/{identifier}")
-        assert answer.status_code == 404
-        assert answer.json()["code"] == "api_key_missing"
+        response = await project.developer.delete(f"/api-keys/{identifier}")
+        assert response.status_code == 404
+        assert response.json()["code"] == "api_key_missing"
 
 
 async def test_lists_are_paginated(project):
     for number in range(4):
         await project.developer.post("/api-keys", {"name": f"key {number}"})
     first = await project.developer.get("/api-keys?limit=2")
-    assert [each["name"] for each in first.json()] == ["key 3", "key 2"]
-    following = first.links["next"]["url"].split("8025")[1]
-    second = await project.developer.get(following)
-    assert [each["name"] for each in second.json()] == ["key 1", "key 0"]
-    tampered = await project.developer.get(following + "x")
+    assert [key["name"] for key in first.json()] == ["key 3", "key 2"]
+    next_page = first.links["next"]["url"].split("8025")[1]
+    second = await project.developer.get(next_page)
+    assert [key["name"] for key in second.json()] == ["key 1", "key 0"]
+    tampered = await project.developer.get(next_page + "x")
     assert tampered.status_code == 400

@@ -5,7 +5,7 @@ import pytest
 from tests.messaging.domains.test_domains import publish
 from tests.peers.smtp_sink import Behaviour, Sink
 
-INSIDE = [
+PRIVATE_HOSTS = [
     "127.0.0.1",
     "10.0.0.1",
     "172.16.3.4",
@@ -33,12 +33,12 @@ def relay(host: str, port: int = 25) -> dict[str, object]:
     return {"settings": {"transport": "relay", "relays": [{"host": host, "port": port, "tls": "none"}]}}
 
 
-@pytest.mark.parametrize("host", INSIDE)
+@pytest.mark.parametrize("host", PRIVATE_HOSTS)
 async def test_a_private_relay_host_is_refused(project, host):
     """Defects: M2, S4"""
     refused = await project.developer.patch("", relay(host))
     assert refused.status_code == 400, refused.text
-    assert [each["path"] for each in refused.json()["errors"]] == ["/settings/relays/0/host"]
+    assert [error["path"] for error in refused.json()["errors"]] == ["/settings/relays/0/host"]
     assert (await project.developer.get("")).json()["settings"]["relays"] is None
 
 
@@ -49,16 +49,16 @@ async def test_a_relay_name_that_resolves_to_a_private_address_is_never_connecte
     publish(zone, domain)
     assert (await project.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
     zone.set("relay.customer.example", "A", *addresses)
-    async with Sink(Behaviour(replies={"GREETING": b"554 a secret banner"})) as inside:
-        assert (await project.developer.patch("", relay("relay.customer.example", inside.port))).status_code == 200
+    async with Sink(Behaviour(replies={"GREETING": b"554 a secret banner"})) as sink:
+        assert (await project.developer.patch("", relay("relay.customer.example", sink.port))).status_code == 200
         sent = (await project.client.post("/emails", MAIL)).json()
-        assert inside.connections == 0
+        assert sink.connections == 0
     attempts = (await project.client.get(f"/emails/logs/{sent['id']}/attempts")).json()
     log = (await project.client.get(f"/emails/logs/{sent['id']}")).json()
     assert sent["status"] == "DELAYED"
     assert "not on the public Internet" in log["reason"]
     assert "secret" not in str(attempts) + str(log)
-    assert not any(each["dialogue"] for each in attempts)
+    assert not any(attempt["dialogue"] for attempt in attempts)
 
 
 async def test_the_relay_of_the_instance_may_have_a_private_address(project, zone, world):
@@ -69,7 +69,7 @@ async def test_the_relay_of_the_instance_may_have_a_private_address(project, zon
     publish(zone, domain)
     assert (await project.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
     async with Sink() as sink:
-        own = f"smtp://127.0.0.1:{sink.port}?tls=none"
-        world.settings = msgspec.structs.replace(world.settings, transport="relay", relay=own)
+        relay_url = f"smtp://127.0.0.1:{sink.port}?tls=none"
+        world.settings = msgspec.structs.replace(world.settings, transport="relay", relay=relay_url)
         assert (await project.client.post("/emails", MAIL)).json()["status"] == "SENT"
         assert sink.accepted == 1

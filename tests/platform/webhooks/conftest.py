@@ -29,7 +29,7 @@ async def receiver() -> AsyncIterator[Receiver]:
 
 
 @dataclass
-class Subscribed:
+class Subscription:
     """A subscription, with helpers to read it over the API."""
 
     project: Tenant
@@ -44,11 +44,12 @@ class Subscribed:
         return (await self.project.client.get(f"/webhooks/{self.id}/deliveries{query}")).json()
 
     async def delivery(self) -> dict[str, Any]:
-        (only,) = await self.deliveries()
-        return only
+        """The only delivery of the subscription."""
+        (delivery,) = await self.deliveries()
+        return delivery
 
     def verify(self, request: Any) -> Any:
-        """Verify a request as a receiver does, except the age of its timestamp: tests move the clock."""
+        """Verify a request as a receiver does, but not the age of its timestamp, because tests move the clock."""
         webhook = standardwebhooks.Webhook(self.secret)
         webhook._Webhook__verify_timestamp = lambda seconds: _moment(seconds)
         return webhook.verify(request.body, dict(request.headers))
@@ -61,26 +62,26 @@ def _moment(seconds: str) -> Any:
 
 
 @pytest.fixture
-def subscribe(project: Tenant, receiver: Receiver) -> Callable[..., Awaitable[Subscribed]]:
-    """Subscribe a path of the receiver to events."""
+def subscribe(project: Tenant, receiver: Receiver) -> Callable[..., Awaitable[Subscription]]:
+    """A function that subscribes a path of the receiver to events (default: all)."""
 
-    async def make(*names: str, path: str = "/hook", of: Tenant = project, url: str = "") -> Subscribed:
+    async def make(*names: str, path: str = "/hook", of: Tenant = project, url: str = "") -> Subscription:
         body = {"url": url or receiver.url(path), "events": list(names or ("*",))}
-        made = await of.client.post("/webhooks", body)
-        assert made.status_code == 201, made.text
-        return Subscribed(of, made.json()["id"], made.json()["secret"], path.partition("?")[0])
+        created = await of.client.post("/webhooks", body)
+        assert created.status_code == 201, created.text
+        return Subscription(of, created.json()["id"], created.json()["secret"], path.partition("?")[0])
 
     return make
 
 
 @pytest.fixture
-def happen(world: World, project: Tenant) -> Callable[..., Awaitable[list[str]]]:
-    """Record events, all in one transaction; returns their ids."""
+def record_events(world: World, project: Tenant) -> Callable[..., Awaitable[list[str]]]:
+    """A function that records events in one transaction, and returns their ids."""
 
     async def make(type: str = "email.delivered", count: int = 1, *, of: Tenant = project, **data: Any) -> list[str]:
-        made = [events.make_event(UUID(of.id), type, uuid4(), world.clock(), **data) for _ in range(count)]
+        new_events = [events.make_event(UUID(of.id), type, uuid4(), world.clock(), **data) for _ in range(count)]
         async with world.db.transaction() as tx:
-            await events.record_all(tx, made)
-        return [str(event.id) for event in made]
+            await events.record_all(tx, new_events)
+        return [str(event.id) for event in new_events]
 
     return make

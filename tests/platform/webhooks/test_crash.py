@@ -1,4 +1,4 @@
-"""Workers are killed at random times; every event is delivered all the same, with one id."""
+"""Workers are killed at random times; nevertheless every event is delivered, always with the same id."""
 
 import asyncio
 import json
@@ -18,10 +18,10 @@ END_SECONDS = 180
 
 @pytest.fixture
 def start(settings, database_url):
-    """Starts worker processes; none outlives the test."""
+    """A function that starts a worker process; all are killed after the test."""
     processes = []
 
-    def one():
+    def start_worker():
         command = [
             sys.executable,
             "-m",
@@ -36,7 +36,7 @@ def start(settings, database_url):
         process.stdout.readline()
         return process
 
-    yield one
+    yield start_worker
     for process in processes:
         process.kill()
         process.wait()
@@ -45,26 +45,26 @@ def start(settings, database_url):
 
 @pytest.mark.chaos
 async def test_every_event_is_delivered_although_workers_are_killed(
-    subscribe, happen, receiver, start, world, project, tmp_path
+    subscribe, record_events, receiver, start, world, project, tmp_path
 ):
-    chance = Random(20260131)
+    random_numbers = Random(20260131)
     log = tmp_path / "received.jsonl"
     command = [sys.executable, "-m", "tests.peers.http_receiver", "--log", str(log), "--quick"]
     peer = subprocess.Popen(command, stdout=subprocess.PIPE)
     assert peer.stdout
     port = int(peer.stdout.readline())
-    hooks = [await subscribe("custom.*", url=f"http://127.0.0.1:{port}/{number}") for number in range(4)]
+    subscriptions = [await subscribe("custom.*", url=f"http://127.0.0.1:{port}/{number}") for number in range(4)]
     ids = []
-    for _ in range(DELIVERIES // len(hooks) // 500):
-        ids += await happen("order.placed", 500)
+    for _ in range(DELIVERIES // len(subscriptions) // 500):
+        ids += await record_events("order.placed", 500)
     worker = await asyncio.to_thread(start)
     for number in range(KILLS):
-        # Within each fifth of what there is to do, so that every worker is at work when it is killed.
-        count = (number + chance.uniform(0.2, 0.8)) * DELIVERIES / (KILLS + 1)
+        # Once in each fifth of the deliveries, so that every worker is at work when it is killed.
+        count = (number + random_numbers.uniform(0.2, 0.8)) * DELIVERIES / (KILLS + 1)
         await until(lambda count=count: log.read_bytes().count(b"\n") >= count)
         worker.send_signal(signal.SIGKILL)
         await asyncio.to_thread(worker.wait)
-        # What it had in hand is leased for a minute; a test does not wait for that.
+        # The deliveries that it had claimed are leased for a minute; the test does not wait for that.
         await _expire_leases(world, project.id)
         worker = await asyncio.to_thread(start)
     async with asyncio.timeout(END_SECONDS):
@@ -74,10 +74,14 @@ async def test_every_event_is_delivered_although_workers_are_killed(
     peer.wait()
     peer.stdout.close()
     received = [json.loads(line) for line in log.read_text().splitlines()]
-    for number in range(len(hooks)):
-        here = Counter(each["headers"]["webhook-id"] for each in received if each["target"] == f"/{number}")
-        assert set(here) == set(ids), "each event at least once, and under its own id"
-    assert len(received) - DELIVERIES <= KILLS * 100 * len(hooks), "at most the shares in hand come twice"
+    for number in range(len(subscriptions)):
+        id_counts = Counter(
+            request["headers"]["webhook-id"] for request in received if request["target"] == f"/{number}"
+        )
+        assert set(id_counts) == set(ids), "each event at least once, with its own id"
+    assert len(received) - DELIVERIES <= KILLS * 100 * len(subscriptions), (
+        "at most the deliveries claimed by killed workers are repeated"
+    )
     async with world.db.connection() as connection:
         query = "select status, attempts, count(*) from webhook_deliveries where project_id = %s group by 1, 2"
         rows = await (await connection.execute(query, (UUID(project.id),))).fetchall()

@@ -1,4 +1,4 @@
-"""The example endpoint of the guide, run as it is printed, accepts requests of Postern and no others."""
+"""The example endpoint of the guide, run unchanged, accepts requests of Postern and no others."""
 
 import asyncio
 import os
@@ -16,35 +16,41 @@ GUIDE = Path(__file__).parents[3] / "docs/guide/webhooks.md"
 
 @pytest.fixture
 async def port() -> int:
-    """A port that was free a moment ago."""
+    """A port that is probably free: a server used it a moment ago."""
     async with http_receiver() as receiver:
         return receiver.port
 
 
-async def test_the_endpoint_of_the_guide_verifies_what_we_send(subscribe, happen, project, work_off, world, port):
+async def test_the_endpoint_of_the_guide_verifies_what_we_send(
+    subscribe, record_events, project, work_off, world, port
+):
     (code,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
-    hook = await subscribe(url=f"http://127.0.0.1:{port}/")
-    environment = {**os.environ, "WEBHOOK_SECRET": hook.secret, "PORT": str(port)}
+    subscription = await subscribe(url=f"http://127.0.0.1:{port}/")
+    environment = {**os.environ, "WEBHOOK_SECRET": subscription.secret, "PORT": str(port)}
     endpoint = subprocess.Popen(
         [sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
     try:
-        tried = {}
+        result = {}
         for _ in range(600):
-            tried = (await project.client.post(f"/webhooks/{hook.id}/test")).json()
-            if tried["status"] is not None:
+            result = (await project.client.post(f"/webhooks/{subscription.id}/test")).json()
+            if result["status"] is not None:
                 break
             await asyncio.sleep(0.1)
-        assert (tried["status"], tried["ok"]) == (204, True)
-        await happen()
+        assert (result["status"], result["ok"]) == (204, True)
+        await record_events()
         await work_off()
-        assert (await hook.delivery())["responseStatus"] == 204
-        rotated = await project.client.post(f"/webhooks/{hook.id}/rotate-secret")
+        assert (await subscription.delivery())["responseStatus"] == 204
+        rotated = await project.client.post(f"/webhooks/{subscription.id}/rotate-secret")
         assert rotated.status_code == 200
-        assert (await project.client.post(f"/webhooks/{hook.id}/test")).json()["ok"], "the old secret still signs"
-        await project.client.post(f"/webhooks/{hook.id}/rotate-secret")
-        assert (await project.client.post(f"/webhooks/{hook.id}/test")).json()["status"] == 401, "now it is dead"
+        assert (await project.client.post(f"/webhooks/{subscription.id}/test")).json()["ok"], (
+            "the old secret still signs"
+        )
+        await project.client.post(f"/webhooks/{subscription.id}/rotate-secret")
+        assert (await project.client.post(f"/webhooks/{subscription.id}/test")).json()["status"] == 401, (
+            "the old secret is no longer valid"
+        )
     finally:
         endpoint.kill()
-        said = endpoint.communicate()[0].decode().split()
-    assert said == ["webhook.test", "email.delivered", "webhook.test", "invalid", "signature"]
+        output = endpoint.communicate()[0].decode().split()
+    assert output == ["webhook.test", "email.delivered", "webhook.test", "invalid", "signature"]

@@ -1,4 +1,4 @@
-"""Of fifty endpoints four are slow or failing, which does not delay the others. With a worker as in production."""
+"""Slow and failing endpoints do not delay the others: four of fifty, with a worker as in production."""
 
 import asyncio
 from collections import Counter
@@ -12,7 +12,7 @@ from tests.workers import at_work
 ENDPOINTS = 50
 DEAD, SLOW, REDIRECTING, GONE = range(4)
 EVENTS = 40
-PATIENCE = timedelta(hours=1)
+REQUEST_TIMEOUT = timedelta(hours=1)
 """Timeout of requests in these tests, so long that only the test decides when slow endpoints respond."""
 
 
@@ -22,21 +22,21 @@ async def until(condition, seconds=90):
             await asyncio.sleep(0.05)
 
 
-async def test_failing_endpoints_do_not_delay_others(subscribe, happen, receiver, world, project, monkeypatch):
+async def test_failing_endpoints_do_not_delay_others(subscribe, record_events, receiver, world, project, monkeypatch):
     connected = Counter()
     connect = asyncio.get_running_loop().create_connection
 
-    async def counted(make, host, port, **options):
+    async def count_and_connect(protocol_factory, host, port, **options):
         connected[host, port] += 1
-        return await connect(make, host, port, **options)
+        return await connect(protocol_factory, host, port, **options)
 
-    monkeypatch.setattr(asyncio.get_running_loop(), "create_connection", counted)
+    monkeypatch.setattr(asyncio.get_running_loop(), "create_connection", count_and_connect)
     world.outbound = Outbound(
-        world.resolver.addresses, allowed=world.settings.outbound_allow, total=PATIENCE, connect=PATIENCE
+        world.resolver.addresses, allowed=world.settings.outbound_allow, total=REQUEST_TIMEOUT, connect=REQUEST_TIMEOUT
     )
-    hooks = [await subscribe("custom.*", path=f"/{number}") for number in range(ENDPOINTS)]
-    healthy = hooks[GONE + 1 :]
-    told = await subscribe("webhook.disabled", path="/told")
+    subscriptions = [await subscribe("custom.*", path=f"/{number}") for number in range(ENDPOINTS)]
+    healthy = subscriptions[GONE + 1 :]
+    notified = await subscribe("webhook.disabled", path="/notified")
     released = asyncio.Event()
     receiver.script("/0", Reply(until=released, mode="hangup"))
     receiver.script("/1", Reply(until=released))
@@ -45,48 +45,68 @@ async def test_failing_endpoints_do_not_delay_others(subscribe, happen, receiver
     receiver.script("/3", Reply(status=410))
     ids = []
 
-    async def all_told():
-        """Whether every responding endpoint has received every event."""
-        if any(len(receiver.received(hook.path)) < EVENTS for hook in healthy):
+    async def others_have_received():
+        """Whether every healthy endpoint has received every event, and the failing ones were attempted."""
+        if any(len(receiver.received(subscription.path)) < EVENTS for subscription in healthy):
             return False
-        answering = [await hook.deliveries(f"?limit={EVENTS}") for hook in (*healthy, hooks[REDIRECTING], hooks[GONE])]
-        tried = all(each["attempts"] or each["status"] == "FAILED" for found in answering for each in found)
-        return tried and bool(receiver.received(told.path))
+        deliveries_by_endpoint = [
+            await subscription.deliveries(f"?limit={EVENTS}")
+            for subscription in (*healthy, subscriptions[REDIRECTING], subscriptions[GONE])
+        ]
+        all_attempted = all(
+            delivery["attempts"] or delivery["status"] == "FAILED"
+            for deliveries in deliveries_by_endpoint
+            for delivery in deliveries
+        )
+        return all_attempted and bool(receiver.received(notified.path))
 
-    async def slow_ones_told():
-        found = await hooks[DEAD].deliveries() + await hooks[SLOW].deliveries()
-        return all(each["attempts"] for each in found)
+    async def slow_ones_were_attempted():
+        """Whether every delivery to the two slow endpoints was attempted."""
+        deliveries = await subscriptions[DEAD].deliveries() + await subscriptions[SLOW].deliveries()
+        return all(delivery["attempts"] for delivery in deliveries)
 
     async with at_work(world, WORK):
         for _ in range(EVENTS // 4):
-            ids += await happen("order.placed", 4)
-        await until(all_told)
+            ids += await record_events("order.placed", 4)
+        await until(others_have_received)
         for number in (DEAD, SLOW):
-            held = receiver.waiting[f"/{number}"]
-            assert 1 <= held <= CONCURRENT_REQUESTS, "it is still at it while everybody else has everything"
-            states = Counter((each["status"], each["attempts"]) for each in await hooks[number].deliveries())
+            waiting_requests = receiver.waiting[f"/{number}"]
+            assert 1 <= waiting_requests <= CONCURRENT_REQUESTS, (
+                "its requests still wait, while the others have received everything"
+            )
+            states = Counter(
+                (delivery["status"], delivery["attempts"]) for delivery in await subscriptions[number].deliveries()
+            )
             assert states == {("PENDING", 0): EVENTS}
-        for hook in healthy:
-            assert Counter(request.headers["webhook-id"] for request in receiver.received(hook.path)) == Counter(ids)
-            assert {(each["status"], each["attempts"]) for each in await hook.deliveries()} == {("SUCCEEDED", 1)}
+        for subscription in healthy:
+            assert Counter(
+                request.headers["webhook-id"] for request in receiver.received(subscription.path)
+            ) == Counter(ids)
+            assert {(delivery["status"], delivery["attempts"]) for delivery in await subscription.deliveries()} == {
+                ("SUCCEEDED", 1)
+            }
         released.set()
-        await until(slow_ones_told)
+        await until(slow_ones_were_attempted)
 
-    states = {number: {each["status"] for each in await hooks[number].deliveries()} for number in range(4)}
+    states = {
+        number: {delivery["status"] for delivery in await subscriptions[number].deliveries()} for number in range(4)
+    }
     assert states == {DEAD: {"PENDING"}, SLOW: {"SUCCEEDED"}, REDIRECTING: {"PENDING"}, GONE: {"FAILED"}}
-    assert [(await hook.row())["active"] for hook in hooks] == [number != GONE for number in range(ENDPOINTS)]
-    assert {each["responseStatus"] for each in await hooks[REDIRECTING].deliveries()} == {302}
-    assert set(connected) == {("127.0.0.1", receiver.port)}, "nothing but the receiver was ever connected to"
-    off = (await project.client.get("/events?type=webhook.disabled")).json()["data"]
-    assert [event["subjectId"] for event in off] == [hooks[GONE].id]
-    assert len(receiver.received(told.path)) == 1
+    assert [(await subscription.row())["active"] for subscription in subscriptions] == [
+        number != GONE for number in range(ENDPOINTS)
+    ]
+    assert {delivery["responseStatus"] for delivery in await subscriptions[REDIRECTING].deliveries()} == {302}
+    assert set(connected) == {("127.0.0.1", receiver.port)}, "connections went only to the receiver"
+    disabled_events = (await project.client.get("/events?type=webhook.disabled")).json()["data"]
+    assert [event["subjectId"] for event in disabled_events] == [subscriptions[GONE].id]
+    assert len(receiver.received(notified.path)) == 1
     await world.outbound.close()
 
 
-async def test_concurrent_requests_to_one_endpoint_are_limited(subscribe, happen, receiver, work_off):
-    hook = await subscribe("custom.*", path="/hook?delay=0.05")
-    await happen("order.placed", 40)
+async def test_concurrent_requests_to_one_endpoint_are_limited(subscribe, record_events, receiver, work_off):
+    subscription = await subscribe("custom.*", path="/hook?delay=0.05")
+    await record_events("order.placed", 40)
     await work_off()
     assert len(receiver.requests) == 40
     assert receiver.connections <= 10
-    assert {each["attempts"] for each in await hook.deliveries()} == {1}
+    assert {delivery["attempts"] for delivery in await subscription.deliveries()} == {1}

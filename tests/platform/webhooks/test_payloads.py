@@ -8,23 +8,25 @@ from postern.platform.events.model import CAMPAIGN_SEND_EVENTS, EVENT_NAMES
 from tests.messaging.campaigns.test_campaigns import create_campaign, request_action
 
 
-def told(receiver):
-    return [(each.json["type"], each.json["data"]) for each in receiver.requests]
+def types_and_data(receiver):
+    return [(request.json["type"], request.json["data"]) for request in receiver.requests]
 
 
 async def test_custom_data_does_not_overwrite_payload_fields(subscribe, receiver, project, work_off):
     """Defects: C2"""
     hook = await subscribe("custom.order.placed")
-    sent = {"id": "mine", "projectId": "theirs", "contact": "none", "total": 42}
-    made = await project.client.post("/events", {"name": "order.placed", "email": "ada@example.com", "data": sent})
-    contact = {"id": made.json()["contactId"], "email": "ada@example.com"}
+    custom_data = {"id": "mine", "projectId": "theirs", "contact": "none", "total": 42}
+    created = await project.client.post(
+        "/events", {"name": "order.placed", "email": "ada@example.com", "data": custom_data}
+    )
+    contact = {"id": created.json()["contactId"], "email": "ada@example.com"}
     await work_off()
-    ((type_, data),) = told(receiver)
+    ((type_, data),) = types_and_data(receiver)
     assert type_ == "order.placed"
-    assert data == {"id": contact["id"], "projectId": project.id, "contact": contact, "data": sent}
+    assert data == {"id": contact["id"], "projectId": project.id, "contact": contact, "data": custom_data}
     assert (await hook.delivery())["payload"]["data"] == data
-    (listed,) = (await project.client.get("/events?type=order.placed")).json()["data"]
-    assert (listed["contact"], listed["data"]) == (contact, sent)
+    (event,) = (await project.client.get("/events?type=order.placed")).json()["data"]
+    assert (event["contact"], event["data"]) == (contact, custom_data)
 
 
 async def test_a_custom_event_without_a_contact_has_none_in_its_payload(subscribe, receiver, project, work_off):
@@ -32,7 +34,7 @@ async def test_a_custom_event_without_a_contact_has_none_in_its_payload(subscrib
     await subscribe("custom.*")
     await project.client.post("/events", {"name": "stock.low", "data": {"sku": 7}})
     await work_off()
-    ((_, data),) = told(receiver)
+    ((_, data),) = types_and_data(receiver)
     assert data == {"id": None, "projectId": project.id, "contact": None, "data": {"sku": 7}}
 
 
@@ -50,8 +52,8 @@ async def test_events_of_contacts_audiences_and_automations_name_the_contact(sub
     await work_off()
     await project.client.delete(f"/contacts/{ada}")
     await work_off()
-    found = dict(told(receiver))
-    assert set(found) >= {
+    data_by_type = dict(types_and_data(receiver))
+    assert set(data_by_type) >= {
         "contact.created",
         "contact.deleted",
         "audience.joined",
@@ -59,10 +61,10 @@ async def test_events_of_contacts_audiences_and_automations_name_the_contact(sub
         "automation.started",
         "automation.completed",
     }
-    for type_, data in found.items():
+    for type_, data in data_by_type.items():
         assert data["contact"] == {"id": ada, "email": address}, type_
     (left,) = (await project.client.get("/events?type=audience.left")).json()["data"]
-    assert left["contact"] == {"id": ada, "email": None}, "a deleted contact's address is not kept for this"
+    assert left["contact"] == {"id": ada, "email": None}, "the address of a deleted contact is not stored"
 
 
 async def test_events_of_a_campaign_have_the_rendered_subject_and_the_contact(subscribe, receiver, project, work_off):
@@ -75,7 +77,7 @@ async def test_events_of_a_campaign_have_the_rendered_subject_and_the_contact(su
     await project.client.post(f"/audiences/{campaign['audienceId']}/contacts/bulk-email", bulk)
     await request_action(project, campaign, "send")
     await work_off()
-    mail = [(type_, data) for type_, data in told(receiver) if type_.startswith("email.")]
+    mail = [(type_, data) for type_, data in types_and_data(receiver) if type_.startswith("email.")]
     assert {type_ for type_, _ in mail} <= set(CAMPAIGN_SEND_EVENTS)
     subjects = {(data["contact"]["email"], data["subject"]) for _, data in mail}
     assert subjects == {(emails[0], "Hello N0"), (late, "Hello Late")}
@@ -88,7 +90,7 @@ async def test_a_campaign_message_that_was_never_composed_has_no_subject(subscri
     campaign, _ = await create_campaign(project, 1, subject="Hello {{ name | upper(1) }}")
     await request_action(project, campaign, "send")
     await work_off()
-    ((type_, data),) = told(receiver)
+    ((type_, data),) = types_and_data(receiver)
     assert (type_, data["subject"]) == ("email.failed", None)
 
 
@@ -98,7 +100,7 @@ def test_the_catalogue_says_which_events_campaign_sends_have(name):
     from pathlib import Path
 
     text = (Path(__file__).parents[3] / "docs/guide/events.md").read_text()
-    said = text.partition("the events of its delivery:")[2].partition("`subject`")[0]
+    campaign_section = text.partition("the events of its delivery:")[2].partition("`subject`")[0]
     assert name in EVENT_NAMES
-    assert f"`{name}`" not in said
-    assert all(f"`{each}`" in said for each in CAMPAIGN_SEND_EVENTS)
+    assert f"`{name}`" not in campaign_section
+    assert all(f"`{event_name}`" in campaign_section for event_name in CAMPAIGN_SEND_EVENTS)

@@ -31,7 +31,7 @@ NOW = Moment.of(datetime(2026, 1, 31, 12, tzinfo=UTC))
 
 
 @pytest.mark.parametrize(
-    ("entry", "type", "wanted"),
+    ("entry", "type", "matches"),
     [
         ("*", "email.sent", True),
         ("*", "order.placed", True),
@@ -47,9 +47,9 @@ NOW = Moment.of(datetime(2026, 1, 31, 12, tzinfo=UTC))
         ("custom.order.placed", "order.paid", False),
     ],
 )
-def test_subscription_entries_match_events(entry, type, wanted):
+def test_subscription_entries_match_events(entry, type, matches):
     assert is_valid_entry(entry)
-    assert matches_any([entry], matching_entries(type)) is wanted
+    assert matches_any([entry], matching_entries(type)) is matches
 
 
 @pytest.mark.parametrize(
@@ -67,33 +67,33 @@ def test_subscription_entries_match_events(entry, type, wanted):
         "custom.email.sent",
     ],
 )
-def test_unknown_names_are_not_known(entry):
+def test_invalid_entries_are_refused(entry):
     assert not is_valid_entry(entry)
 
 
-def test_every_event_has_its_name_and_its_area():
+def test_every_event_name_and_its_wildcard_are_valid_entries():
     for name in EVENT_NAMES:
         assert is_valid_entry(name)
         assert is_valid_entry(name.partition(".")[0] + ".*")
 
 
 def test_the_schedule_has_ten_attempts():
-    assert [delay_before_retry(tried, 0.5) for tried in range(10)] == list(ATTEMPT_DELAYS)
+    assert [delay_before_retry(attempts, 0.5) for attempts in range(10)] == list(ATTEMPT_DELAYS)
     assert sum(ATTEMPT_DELAYS, timedelta()) == timedelta(hours=75, minutes=35, seconds=5)
     assert delay_before_retry(10, 0.5) is None
 
 
 @given(st.integers(0, 9), st.floats(0, 1), st.one_of(st.none(), st.timedeltas(timedelta(), timedelta(days=400))))
-def test_pauses_stay_within_bounds(tried, chance, wish):
-    pause = delay_before_retry(tried, chance, wish)
-    assert pause is not None
-    most = max(2 * ATTEMPT_DELAYS[tried], timedelta(hours=1)) if wish else ATTEMPT_DELAYS[tried]
-    assert ATTEMPT_DELAYS[tried] * (1 - JITTER) - timedelta(microseconds=2) <= pause
-    assert pause <= most * (1 + JITTER) + timedelta(microseconds=2)
+def test_delays_stay_within_bounds(attempts, chance, retry_after):
+    delay = delay_before_retry(attempts, chance, retry_after)
+    assert delay is not None
+    longest = max(2 * ATTEMPT_DELAYS[attempts], timedelta(hours=1)) if retry_after else ATTEMPT_DELAYS[attempts]
+    assert ATTEMPT_DELAYS[attempts] * (1 - JITTER) - timedelta(microseconds=2) <= delay
+    assert delay <= longest * (1 + JITTER) + timedelta(microseconds=2)
 
 
 @pytest.mark.parametrize(
-    ("text", "wish"),
+    ("text", "retry_after"),
     [
         (None, None),
         ("", None),
@@ -109,49 +109,49 @@ def test_pauses_stay_within_bounds(tried, chance, wish):
         ("Sat, 99 Jan 2026 13:00:00 GMT", None),
     ],
 )
-def test_retry_after(text, wish):
-    assert read_retry_after(text, NOW) == wish
+def test_retry_after(text, retry_after):
+    assert read_retry_after(text, NOW) == retry_after
 
 
 @given(st.text(max_size=60))
 def test_any_retry_after_header_is_parsed_or_ignored(text):
-    wish = read_retry_after(text, NOW)
-    assert wish is None or wish >= timedelta()
+    retry_after = read_retry_after(text, NOW)
+    assert retry_after is None or retry_after >= timedelta()
 
 
-def answer(status, body=b"", **headers):
+def response(status, body=b"", **headers):
     return OutboundResponse(status, headers, body, True, 0.25)
 
 
 @pytest.mark.parametrize(
-    ("outcome", "tried", "status", "pause"),
+    ("outcome", "attempts", "status", "delay"),
     [
-        (answer(200), 1, "SUCCEEDED", None),
-        (answer(204), 10, "SUCCEEDED", None),
-        (answer(301), 1, "PENDING", 5),
-        (answer(400), 1, "PENDING", 5),
-        (answer(500), 2, "PENDING", 300),
-        (answer(503, **{"retry-after": "600"}), 1, "PENDING", 600),
-        (answer(429, **{"retry-after": "86400"}), 1, "PENDING", 3_600),
-        (answer(429, **{"retry-after": "1"}), 4, "PENDING", 7_200),
-        (answer(500), 9, "PENDING", 86_400),
-        (answer(500), 10, "FAILED", None),
-        (answer(410), 1, "FAILED", None),
+        (response(200), 1, "SUCCEEDED", None),
+        (response(204), 10, "SUCCEEDED", None),
+        (response(301), 1, "PENDING", 5),
+        (response(400), 1, "PENDING", 5),
+        (response(500), 2, "PENDING", 300),
+        (response(503, **{"retry-after": "600"}), 1, "PENDING", 600),
+        (response(429, **{"retry-after": "86400"}), 1, "PENDING", 3_600),
+        (response(429, **{"retry-after": "1"}), 4, "PENDING", 7_200),
+        (response(500), 9, "PENDING", 86_400),
+        (response(500), 10, "FAILED", None),
+        (response(410), 1, "FAILED", None),
         (OutboundFailed("timeout", "No answer.", 15.0), 3, "PENDING", 1_800),
         (OutboundFailed("dns", "No address.", 1.0), 10, "FAILED", None),
         (OutboundRefused("Not public."), 1, "PENDING", 5),
     ],
 )
-def test_the_result_of_an_attempt_decides_the_retry(outcome, tried, status, pause):
-    verdict = attempt_result(outcome, tried, NOW, 0.5)
+def test_the_result_of_an_attempt_decides_the_retry(outcome, attempts, status, delay):
+    verdict = attempt_result(outcome, attempts, NOW, 0.5)
     assert verdict.status == status
-    assert verdict.due_at == (None if pause is None else NOW + timedelta(seconds=pause))
+    assert verdict.due_at == (None if delay is None else NOW + timedelta(seconds=delay))
     assert (verdict.error_message is None) == (status == "SUCCEEDED")
     assert verdict.gone == (getattr(outcome, "status", None) == 410)
 
 
 @pytest.mark.parametrize(
-    ("gone", "failures", "days", "given_up"),
+    ("gone", "failures", "days", "deactivated"),
     [
         (True, 1, 0, True),
         (False, 9, 30, False),
@@ -160,11 +160,11 @@ def test_the_result_of_an_attempt_decides_the_retry(outcome, tried, status, paus
         (False, 5_000, 1, False),
     ],
 )
-def test_failing_subscriptions_are_deactivated(gone, failures, days, given_up):
+def test_failing_subscriptions_are_deactivated(gone, failures, days, deactivated):
     reason = deactivation_reason(
         gone=gone, failures=failures, failing_since=Moment.of(NOW - timedelta(days=days)), now=NOW
     )
-    assert (reason is not None) is given_up
+    assert (reason is not None) is deactivated
 
 
 def test_payloads_have_one_shape_and_a_limit():

@@ -13,18 +13,20 @@ from postern.kernel.outbound.client import Outbound
 from postern.kernel.outbound.ssrf import read_networks
 from postern.world import open_world
 
-PATIENCE = timedelta(minutes=5)
+REQUEST_TIMEOUT = timedelta(minutes=5)
 
 
 async def work(folder: str, url: str, secret: str) -> None:
     allowed = tuple(read_networks("127.0.0.0/8"))
     settings = Settings(data=Path(folder), secret=secret, database_pool=6, outbound_allow=allowed)
     async with open_world(settings, url, postern.app.HOOKS) as world:
-        # However slow the machine: only a killed worker's requests are repeated here.
-        world.outbound = Outbound(world.resolver.addresses, allowed=allowed, total=PATIENCE, connect=PATIENCE)
+        # A long timeout, so that on a slow machine, too, only the requests of a killed worker are repeated.
+        world.outbound = Outbound(
+            world.resolver.addresses, allowed=allowed, total=REQUEST_TIMEOUT, connect=REQUEST_TIMEOUT
+        )
         sys.stdout.write("working\n")
         sys.stdout.flush()
-        await Worker(world, [each for each in postern.app.WORK if each.name.startswith("webhook")]).run()
+        await Worker(world, [work_item for work_item in postern.app.WORK if work_item.name.startswith("webhook")]).run()
 
 
 if __name__ == "__main__":
