@@ -16,9 +16,9 @@ __all__ = ["base_folder", "first"]
 
 
 def test_a_restore_brings_back_the_backed_up_data(first: Started, base_folder: Path) -> None:
-    made = json.loads(command(first.folder, "bootstrap", "--json").stdout)
-    project = f"/projects/{made['projectId']}"
-    bearer = {"Authorization": f"Bearer {made['secretKey']}"}
+    credentials = json.loads(command(first.folder, "bootstrap", "--json").stdout)
+    project = f"/projects/{credentials['projectId']}"
+    bearer = {"Authorization": f"Bearer {credentials['secretKey']}"}
     contacts = f"{first.url}{project}/contacts"
     contact = httpx.post(contacts, json={"email": "ada@example.com"}, headers=bearer, timeout=WAIT_SECONDS)
     assert contact.status_code == 201, contact.text
@@ -28,8 +28,8 @@ def test_a_restore_brings_back_the_backed_up_data(first: Started, base_folder: P
     assert file.stat().st_mode & 0o777 == 0o600
     again = command(first.folder, "backup", str(file))
     assert (again.returncode, "exists already" in again.stderr) == (78, True)
-    taken = command(first.folder, "restore", str(file))
-    assert (taken.returncode, "not empty" in taken.stderr) == (78, True)
+    not_empty = command(first.folder, "restore", str(file))
+    assert (not_empty.returncode, "not empty" in not_empty.stderr) == (78, True)
     folder = base_folder / "restored"
     folder.mkdir()
     shutil.copy(first.folder / "master.key", folder / "master.key")
@@ -38,22 +38,22 @@ def test_a_restore_brings_back_the_backed_up_data(first: Started, base_folder: P
     server = start(folder)
     try:
         server.wait_until_ready()
-        assert_bootstrapped({**made, "baseUrl": server.url}, server.url)
-        found = httpx.get(
+        assert_bootstrapped({**credentials, "baseUrl": server.url}, server.url)
+        response = httpx.get(
             f"{server.url}{project}/contacts/{contact.json()['id']}", headers=bearer, timeout=WAIT_SECONDS
         )
-        assert found.json() == contact.json()
-        assert "POSTERN_KEY" not in server.printed(), "It is not a first start."
+        assert response.json() == contact.json()
+        assert "POSTERN_KEY" not in server.printed(), "Only the first start prints credentials."
     finally:
         server.stop()
 
 
 def test_restoring_a_file_that_is_not_a_backup_is_refused(base_folder: Path) -> None:
-    nothing = base_folder / "nothing.dump"
-    missing = command(base_folder / "empty", "restore", str(nothing))
+    not_a_dump = base_folder / "nothing.dump"
+    missing = command(base_folder / "empty", "restore", str(not_a_dump))
     assert (missing.returncode, "There is no file" in missing.stderr) == (78, True)
-    nothing.write_text("this is not a dump")
-    wrong = command(base_folder / "empty", "restore", str(nothing))
+    not_a_dump.write_text("this is not a dump")
+    wrong = command(base_folder / "empty", "restore", str(not_a_dump))
     assert wrong.returncode == 78
     assert "pg_restore failed" in wrong.stderr
     assert "Traceback" not in wrong.stderr
@@ -79,17 +79,17 @@ def test_a_backup_is_restored_on_every_supported_postgresql_version(
 
     Defects: N12
     """
-    name, file, again = (
+    email, file, again = (
         f"ada-{uuid4().hex}@example.com",
         base_folder / f"{version}.dump",
         base_folder / f"{version}-again.dump",
     )
-    made = json.loads(command(first.folder, "bootstrap", "--json").stdout)
-    bearer = {"Authorization": f"Bearer {made['secretKey']}"}
-    contacts = f"{first.url}/projects/{made['projectId']}/contacts"
+    credentials = json.loads(command(first.folder, "bootstrap", "--json").stdout)
+    bearer = {"Authorization": f"Bearer {credentials['secretKey']}"}
+    contacts = f"{first.url}/projects/{credentials['projectId']}/contacts"
     # Data that looks like the setting that is removed from the head of the script must be restored unchanged.
-    words = {"email": name, "attributes": {"note": "x\nSET transaction_timeout = 0;\n\\."}}
-    assert httpx.post(contacts, json=words, headers=bearer, timeout=WAIT_SECONDS).status_code == 201
+    contact = {"email": email, "attributes": {"note": "x\nSET transaction_timeout = 0;\n\\."}}
+    assert httpx.post(contacts, json=contact, headers=bearer, timeout=WAIT_SECONDS).status_code == 201
     assert command(first.folder, "backup", str(file)).returncode == 0
     folder = base_folder / f"server-{version}"
     with postgres_server(version) as url:
@@ -99,12 +99,12 @@ def test_a_backup_is_restored_on_every_supported_postgresql_version(
         with psycopg.connect(url) as connection:
             assert str(connection.info.server_version // 10_000) == version
             query = "select attributes ->> 'note' from contacts where email = %s"
-            assert connection.execute(query, [name]).fetchone() == (words["attributes"]["note"],)
+            assert connection.execute(query, [email]).fetchone() == (contact["attributes"]["note"],)
         assert command(folder, "migrate", DATABASE_URL=url).stdout == "The schema is up to date.\n"
         verified = command(folder, "audit", "verify", DATABASE_URL=url)
         assert (verified.returncode, "intact" in verified.stdout) == (0, True), verified.stderr
-        full = command(folder, "restore", str(file), DATABASE_URL=url)
-        assert (full.returncode, "not empty" in full.stderr) == (78, True)
+        not_empty = command(folder, "restore", str(file), DATABASE_URL=url)
+        assert (not_empty.returncode, "not empty" in not_empty.stderr) == (78, True)
         assert command(folder, "backup", str(again), DATABASE_URL=url).returncode == 0
     with postgres_server(version) as url:
         assert command(folder, "restore", str(again), DATABASE_URL=url).returncode == 0
@@ -118,8 +118,8 @@ def test_a_truncated_backup_restores_nothing(first: Started, base_folder: Path, 
     """
     file = base_folder / f"cut-{version}.dump"
     assert command(first.folder, "backup", str(file)).returncode == 0
-    with file.open("r+b") as cut:
-        cut.truncate(file.stat().st_size - 2_000)
+    with file.open("r+b") as truncated:
+        truncated.truncate(file.stat().st_size - 2_000)
     with postgres_server(version) as url:
         empty = command(base_folder, "backup", str(base_folder / "none.dump"), DATABASE_URL=url)
         assert (empty.returncode, "This database is empty" in empty.stderr) == (78, True)

@@ -22,29 +22,29 @@ __all__ = ["base_folder", "first"]
 
 
 @pytest.fixture(scope="module")
-def own(first: Started) -> dict[str, str]:
+def project_variables(first: Started) -> dict[str, str]:
     """Environment variables of a new project on that server."""
-    made = json.loads(command(first.folder, "bootstrap", "--json").stdout)
-    return {"POSTERN_KEY": made["secretKey"], "POSTERN_PROJECT": made["projectId"]}
+    credentials = json.loads(command(first.folder, "bootstrap", "--json").stdout)
+    return {"POSTERN_KEY": credentials["secretKey"], "POSTERN_PROJECT": credentials["projectId"]}
 
 
-def logs(first: Started, own: dict[str, str], q: str) -> list[dict[str, object]]:
-    answer = httpx.get(
-        f"{first.url}/projects/{own['POSTERN_PROJECT']}/emails/logs",
+def logs(first: Started, project_variables: dict[str, str], q: str) -> list[dict[str, object]]:
+    response = httpx.get(
+        f"{first.url}/projects/{project_variables['POSTERN_PROJECT']}/emails/logs",
         params={"q": q, "limit": 100},
-        headers={"Authorization": f"Bearer {own['POSTERN_KEY']}"},
+        headers={"Authorization": f"Bearer {project_variables['POSTERN_KEY']}"},
         timeout=WAIT_SECONDS,
     )
-    return answer.json()["data"]
+    return response.json()["data"]
 
 
-def test_send_finds_the_server_by_its_data_folder(first: Started, own: dict[str, str]) -> None:
+def test_send_finds_the_server_by_its_data_folder(first: Started, project_variables: dict[str, str]) -> None:
     page = first.folder.with_suffix(".html")
     page.write_text("<p>Grüße</p>")
-    words = ["--to", "ada@example.com", "--to", "bob@example.com", "--subject", "Über uns", "--html", str(page)]
-    sent = command(first.folder, "send", *words, **own)
+    arguments = ["--to", "ada@example.com", "--to", "bob@example.com", "--subject", "Über uns", "--html", str(page)]
+    sent = command(first.folder, "send", *arguments, **project_variables)
     assert sent.returncode == 0, sent.stderr
-    entry = logs(first, own, "über uns")[0]
+    entry = logs(first, project_variables, "über uns")[0]
     assert entry["to"] == ["ada@example.com", "bob@example.com"]
     assert str(entry["id"]) in sent.stdout
 
@@ -57,97 +57,103 @@ def test_send_without_a_key_creates_a_project_and_prints_an_inbox_link(first: St
     assert f"{first.url}/inbox/enter?token=" in sent.stdout
 
 
-def test_refused_requests_print_one_sentence(first: Started, own: dict[str, str], tmp_path) -> None:
+def test_refused_requests_print_one_sentence(first: Started, project_variables: dict[str, str], tmp_path) -> None:
     page = tmp_path / "page.html"
     page.write_text("<p>Hi</p>")
-    bad = command(first.folder, "send", "--to", "nobody", "--subject", "Hi", "--html", str(page), **own)
-    wrong = command(
+    bad_recipient = command(
+        first.folder, "send", "--to", "nobody", "--subject", "Hi", "--html", str(page), **project_variables
+    )
+    wrong_key = command(
         first.folder,
         *("send", "--to", "a@example.com", "--subject", "Hi", "--html", str(page)),
-        **{**own, "POSTERN_KEY": "sk_live_no"},
+        **{**project_variables, "POSTERN_KEY": "sk_live_no"},
     )
-    empty = command(first.folder, "send", "--to", "a@example.com", "--subject", "Hi", **own)
-    alone = command(tmp_path / "nothing", "send", "--to", "a@example.com", "--subject", "Hi", "--html", str(page))
-    for each in (bad, wrong, empty, alone):
-        assert each.returncode == 78
-        assert "Traceback" not in each.stderr
+    no_body = command(first.folder, "send", "--to", "a@example.com", "--subject", "Hi", **project_variables)
+    no_server = command(tmp_path / "nothing", "send", "--to", "a@example.com", "--subject", "Hi", "--html", str(page))
+    for completed in (bad_recipient, wrong_key, no_body, no_server):
+        assert completed.returncode == 78
+        assert "Traceback" not in completed.stderr
     page.write_bytes(b"\xff\xfe")
-    unreadable = command(first.folder, "send", "--to", "a@example.com", "--subject", "Hi", "--html", str(page), **own)
+    unreadable = command(
+        first.folder, "send", "--to", "a@example.com", "--subject", "Hi", "--html", str(page), **project_variables
+    )
     assert (unreadable.returncode, "Traceback" in unreadable.stderr) == (78, False)
-    assert "The server refused the request" in bad.stderr
-    assert "--html FILE" in empty.stderr
-    assert "postern serve" in alone.stderr
+    assert "The server refused the request" in bad_recipient.stderr
+    assert "--html FILE" in no_body.stderr
+    assert "postern serve" in no_server.stderr
 
 
 @pytest.mark.parametrize(
-    "words", ["tail", "listen", "import FILE", "campaign watch x", "demo", "send --to a@b.example"]
+    "arguments", ["tail", "listen", "import FILE", "campaign watch x", "demo", "send --to a@b.example"]
 )
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "nonsense"])
-def test_an_unreachable_server_prints_one_sentence(words: str, url: str, tmp_path) -> None:
+def test_an_unreachable_server_prints_one_sentence(arguments: str, url: str, tmp_path) -> None:
     file = tmp_path / "file"
     file.write_text("email\nada@example.com\n")
-    line = words.replace("FILE", str(file)).split()
-    if line[0] == "send":
-        line += ["--subject", "Hi", "--text", str(file)]
-    who = {"POSTERN_KEY": "sk_live_x", "POSTERN_PROJECT": "x", "POSTERN_URL": url}
-    ended = command(tmp_path / "nothing", *line, **who)
-    assert ended.returncode == 78, ended.stderr
-    assert "Cannot reach the server" in ended.stderr
-    assert "Traceback" not in ended.stderr
+    command_line = arguments.replace("FILE", str(file)).split()
+    if command_line[0] == "send":
+        command_line += ["--subject", "Hi", "--text", str(file)]
+    variables = {"POSTERN_KEY": "sk_live_x", "POSTERN_PROJECT": "x", "POSTERN_URL": url}
+    completed = command(tmp_path / "nothing", *command_line, **variables)
+    assert completed.returncode == 78, completed.stderr
+    assert "Cannot reach the server" in completed.stderr
+    assert "Traceback" not in completed.stderr
 
 
-def test_demo_sends_one_message_to_each_recipient(first: Started, own: dict[str, str]) -> None:
-    shown = command(first.folder, "demo", "--count", "12", "--contacts", "0", **own)
-    assert shown.returncode == 0, shown.stderr
-    domain = re.search(r"Domain (\S+) and template", shown.stdout)
-    assert domain, shown.stdout
-    found = logs(first, own, "person-")
-    written = list(csv.DictReader(io.StringIO(recipients_csv(12))))
-    assert sorted(entry["to"][0] for entry in found) == sorted(person["email"] for person in written)
-    subject_of = {entry["to"][0]: entry["subject"] for entry in found}
-    for person in written:
+def test_demo_sends_one_message_to_each_recipient(first: Started, project_variables: dict[str, str]) -> None:
+    completed = command(first.folder, "demo", "--count", "12", "--contacts", "0", **project_variables)
+    assert completed.returncode == 0, completed.stderr
+    domain = re.search(r"Domain (\S+) and template", completed.stdout)
+    assert domain, completed.stdout
+    entries = logs(first, project_variables, "person-")
+    recipients = list(csv.DictReader(io.StringIO(recipients_csv(12))))
+    assert sorted(entry["to"][0] for entry in entries) == sorted(person["email"] for person in recipients)
+    subject_of = {entry["to"][0]: entry["subject"] for entry in entries}
+    for person in recipients:
         assert subject_of[person["email"]] == f"{person['name']}, your {person['plan']} plan"
 
 
 def test_demo_fills_a_project_with_sample_data(first: Started) -> None:
-    made = json.loads(command(first.folder, "bootstrap", "--json").stdout)
-    own = {"POSTERN_KEY": made["secretKey"], "POSTERN_PROJECT": made["projectId"]}
-    shown = subprocess.run(
+    credentials = json.loads(command(first.folder, "bootstrap", "--json").stdout)
+    project_variables = {"POSTERN_KEY": credentials["secretKey"], "POSTERN_PROJECT": credentials["projectId"]}
+    completed = subprocess.run(
         [sys.executable, "-m", "postern", "demo", "--count", "2", "--contacts", "150"],
-        env=environment(first.folder, **own),
+        env=environment(first.folder, **project_variables),
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
         timeout=400,
     )
-    assert shown.returncode == 0, shown.stderr
-    assert "Readers of the winner" in shown.stderr, "no bars"
-    base = f"{first.url}/projects/{own['POSTERN_PROJECT']}"
+    assert completed.returncode == 0, completed.stderr
+    assert "Readers of the winner" in completed.stderr, "the progress bars"
+    base = f"{first.url}/projects/{project_variables['POSTERN_PROJECT']}"
 
-    def ask(path: str) -> Any:
-        headers = {"Authorization": f"Bearer {own['POSTERN_KEY']}"}
+    def get_json(path: str) -> Any:
+        headers = {"Authorization": f"Bearer {project_variables['POSTERN_KEY']}"}
         return httpx.get(f"{base}{path}", headers=headers, timeout=WAIT_SECONDS).raise_for_status().json()
 
-    places = dict(
-        re.findall(r"^(\w+): GET \S+?(/(?:campaigns|audiences|automations|analytics)\S*)", shown.stdout, re.MULTILINE)
+    api_paths = dict(
+        re.findall(
+            r"^(\w+): GET \S+?(/(?:campaigns|audiences|automations|analytics)\S*)", completed.stdout, re.MULTILINE
+        )
     )
-    assert set(places) == {"Campaign", "Audience", "Automation", "Statistics"}
-    campaign = ask(places["Campaign"])
+    assert set(api_paths) == {"Campaign", "Audience", "Automation", "Statistics"}
+    campaign = get_json(api_paths["Campaign"])
     assert campaign["status"] == "SENT"
-    assert campaign["progress"]["expected"] == ask(places["Audience"])["total"] > 0
+    assert campaign["progress"]["expected"] == get_json(api_paths["Audience"])["total"] > 0
     assert campaign["evidence"]["decidedBy"] == "hand"
-    assert [each["isWinner"] for each in campaign["variants"]].count(True) == 1
+    assert [variant["isWinner"] for variant in campaign["variants"]].count(True) == 1
     for name in ("delivered", "opened", "clicked"):
         assert campaign["stats"][name] > 0, name
-    statistics = ask(places["Statistics"])
+    statistics = get_json(api_paths["Statistics"])
     assert statistics["contacts"]["total"] == 150
     assert statistics["sends"]["opened"] == campaign["stats"]["opened"]
     assert statistics["sends"]["machineOpened"] > 0
     assert statistics["contacts"]["unsubscribed"] > 0
-    assert ask("/audiences")[0]["type"] == "DYNAMIC"
-    assert ask("/contacts?q=reader-")["data"][0]["attributes"]["plan"] in ("free", "pro", "team")
-    assert ask(places["Automation"].removesuffix("/runs"))["active"] is True
+    assert get_json("/audiences")[0]["type"] == "DYNAMIC"
+    assert get_json("/contacts?q=reader-")["data"][0]["attributes"]["plan"] in ("free", "pro", "team")
+    assert get_json(api_paths["Automation"].removesuffix("/runs"))["active"] is True
 
 
 def test_the_contacts_of_the_demo_have_every_outcome() -> None:
@@ -164,24 +170,34 @@ def test_find_link_returns_the_path_of_a_link_in_a_message() -> None:
     assert find_link("no html", "/t/c/") is None
 
 
-def test_tail_prints_events(first: Started, own: dict[str, str], tmp_path) -> None:
+def test_tail_prints_events(first: Started, project_variables: dict[str, str], tmp_path) -> None:
     page = tmp_path / "page.html"
     page.write_text("<p>Hi</p>")
     process = subprocess.Popen(
         [sys.executable, "-u", "-m", "postern", "tail", "--events", "email.*"],
-        env=environment(first.folder, **own),
+        env=environment(first.folder, **project_variables),
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,
     )
     lines: Queue[str] = Queue()
     assert process.stdout
-    reading = threading.Thread(target=lambda out: [lines.put(line) for line in out], args=(process.stdout,))
-    reading.start()
+    reader_thread = threading.Thread(target=lambda out: [lines.put(line) for line in out], args=(process.stdout,))
+    reader_thread.start()
     try:
         # `tail` prints events from its first poll on. The test cannot see that poll, so it sends until one is printed.
         for _ in range(20):
-            sent = command(first.folder, "send", "--to", "t@example.com", "--subject", "T", "--html", str(page), **own)
+            sent = command(
+                first.folder,
+                "send",
+                "--to",
+                "t@example.com",
+                "--subject",
+                "T",
+                "--html",
+                str(page),
+                **project_variables,
+            )
             assert sent.returncode == 0, sent.stderr
             try:
                 assert " email." in lines.get(timeout=10)
@@ -193,7 +209,7 @@ def test_tail_prints_events(first: Started, own: dict[str, str], tmp_path) -> No
     finally:
         process.terminate()
         process.wait(WAIT_SECONDS)
-        reading.join(WAIT_SECONDS)
+        reader_thread.join(WAIT_SECONDS)
         process.stdout.close()
 
 
@@ -202,8 +218,8 @@ def test_the_version_is_printed(tmp_path) -> None:
 
     Defects: N11
     """
-    said = command(tmp_path, "--version")
-    assert (said.returncode, said.stdout) == (0, f"postern {version('postern')}\n")
+    completed = command(tmp_path, "--version")
+    assert (completed.returncode, completed.stdout) == (0, f"postern {version('postern')}\n")
 
 
 def test_an_event_is_described_with_its_subject_in_printable_characters() -> None:

@@ -32,38 +32,38 @@ class Installation:
     """A copy of the source tree with its own default data folder, run from another current folder."""
 
     root: Path
-    elsewhere: Path
+    current_folder: Path
 
-    def environment(self, **more: str) -> dict[str, str]:
-        kept = environment(self.root / "unused", **more)
-        del kept["POSTERN_DATA"]
-        return {**kept, "PYTHONPATH": str(self.root), "HOME": str(self.elsewhere)}
+    def environment(self, **extra: str) -> dict[str, str]:
+        variables = environment(self.root / "unused", **extra)
+        del variables["POSTERN_DATA"]
+        return {**variables, "PYTHONPATH": str(self.root), "HOME": str(self.current_folder)}
 
-    def run(self, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, **extra: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "postern", *words],
-            env=self.environment(**more),
-            cwd=self.elsewhere,
+            [sys.executable, "-m", "postern", *arguments],
+            env=self.environment(**extra),
+            cwd=self.current_folder,
             capture_output=True,
             text=True,
             check=False,
             timeout=WAIT_SECONDS,
         )
 
-    def left_behind(self) -> list[str]:
-        return sorted(path.name for path in self.elsewhere.iterdir())
+    def files_in_current_folder(self) -> list[str]:
+        return sorted(path.name for path in self.current_folder.iterdir())
 
 
 @pytest.fixture
 def installation(base_folder: Path) -> Iterator[Installation]:
-    root, elsewhere = base_folder / "installation", base_folder / "elsewhere"
+    root, current_folder = base_folder / "installation", base_folder / "current_folder"
     for folder in ("postern", "migrations"):
         shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", root)
-    elsewhere.mkdir()
-    yield Installation(root, elsewhere)
+    current_folder.mkdir()
+    yield Installation(root, current_folder)
     shutil.rmtree(root)
-    shutil.rmtree(elsewhere)
+    shutil.rmtree(current_folder)
 
 
 def test_commands_find_the_data_folder_of_the_installation(installation: Installation) -> None:
@@ -84,47 +84,49 @@ def test_commands_find_the_data_folder_of_the_installation(installation: Install
     server = Started(process, installation.root / "var", output)
     try:
         server.wait_until_ready()
-        made = installation.run("bootstrap", "--json")
-        assert_bootstrapped(json.loads(made.stdout), server.url)
-        where = f"Using the server that runs on the data folder {installation.root / 'var'}."
-        assert where in made.stderr
-        written = installation.run("backup", "x.dump")
-        assert (written.returncode, where in written.stderr) == (0, True), written.stderr
-        assert (installation.elsewhere / "x.dump").stat().st_size > 100_000
+        bootstrapped = installation.run("bootstrap", "--json")
+        assert_bootstrapped(json.loads(bootstrapped.stdout), server.url)
+        note = f"Using the server that runs on the data folder {installation.root / 'var'}."
+        assert note in bootstrapped.stderr
+        backed_up = installation.run("backup", "x.dump")
+        assert (backed_up.returncode, note in backed_up.stderr) == (0, True), backed_up.stderr
+        assert (installation.current_folder / "x.dump").stat().st_size > 100_000
         verified = installation.run("audit", "verify")
-        assert (verified.returncode, where in verified.stderr) == (0, True)
+        assert (verified.returncode, note in verified.stderr) == (0, True)
         assert not verified.stdout.startswith("0 chains"), verified.stdout
         migrated = installation.run("migrate")
-        assert (migrated.stdout, where in migrated.stderr) == ("The schema is up to date.\n", True)
-        page = installation.elsewhere / "page.txt"
+        assert (migrated.stdout, note in migrated.stderr) == ("The schema is up to date.\n", True)
+        page = installation.current_folder / "page.txt"
         page.write_text("Hello")
         sent = installation.run("send", "--to", "a@example.com", "--subject", "Hi", "--text", "page.txt")
         assert (sent.returncode, server.url in sent.stderr) == (0, True), sent.stderr
-        assert installation.left_behind() == ["page.txt", "x.dump"]
+        assert installation.files_in_current_folder() == ["page.txt", "x.dump"]
     finally:
         assert server.stop() == 0
-    written = installation.run("backup", "offline.dump")
-    assert (written.returncode, "no server runs on it" in written.stderr) == (0, True), written.stderr
-    assert (installation.elsewhere / "offline.dump").stat().st_size > 100_000
+    backed_up = installation.run("backup", "offline.dump")
+    assert (backed_up.returncode, "no server runs on it" in backed_up.stderr) == (0, True), backed_up.stderr
+    assert (installation.current_folder / "offline.dump").stat().st_size > 100_000
 
 
 ON_THE_DATABASE = ["bootstrap", "access", "audit verify", "migrate", "backup x.dump", "api", "worker"]
 ON_THE_SERVER = ["demo", "send --to a@b.example --subject Hi --text FILE", "tail", "listen", "import FILE"]
 
 
-@pytest.mark.parametrize("words", [*ON_THE_DATABASE, *ON_THE_SERVER, "campaign watch x", "restore DUMP"])
-def test_commands_without_a_server_are_refused_and_create_nothing(words: str, first: Started, tmp_path: Path) -> None:
+@pytest.mark.parametrize("arguments", [*ON_THE_DATABASE, *ON_THE_SERVER, "campaign watch x", "restore DUMP"])
+def test_commands_without_a_server_are_refused_and_create_nothing(
+    arguments: str, first: Started, tmp_path: Path
+) -> None:
     """Only `serve` creates a database: every other command is refused and does not change the folder.
 
     Defects: N1
     """
     folder, file, dump = tmp_path / "nowhere", tmp_path / "file", tmp_path / "dump"
     file.write_text("email\nada@example.com\n")
-    if "DUMP" in words:
+    if "DUMP" in arguments:
         assert command(first.folder, "backup", str(dump)).returncode == 0
     before = sorted(tmp_path.iterdir())
-    line = words.replace("FILE", str(file)).replace("DUMP", str(dump)).replace("x.dump", str(tmp_path / "x.dump"))
-    keys = {} if words.startswith(("demo", "send")) else {"POSTERN_KEY": "sk_live_x", "POSTERN_PROJECT": "x"}
+    line = arguments.replace("FILE", str(file)).replace("DUMP", str(dump)).replace("x.dump", str(tmp_path / "x.dump"))
+    keys = {} if arguments.startswith(("demo", "send")) else {"POSTERN_KEY": "sk_live_x", "POSTERN_PROJECT": "x"}
     for _ in range(2):
         refused = command(folder, *line.split(), **keys)
         assert refused.returncode == 78, refused.stdout
@@ -159,8 +161,8 @@ def test_database_url_alone_is_refused_without_the_master_key(first: Started, tm
     Defects: N1
     """
     database = first.running["database_url"]
-    for words in ("bootstrap", "access"):
-        refused = command(tmp_path / "stray", words, DATABASE_URL=database)
+    for subcommand in ("bootstrap", "access"):
+        refused = command(tmp_path / "stray", subcommand, DATABASE_URL=database)
         assert (refused.returncode, "There is no master key" in refused.stderr) == (78, True), refused.stderr
         assert not (tmp_path / "stray").exists()
     eventually(lambda: is_ready(first.url), first)

@@ -11,11 +11,11 @@ from tests.test_boot import WAIT_SECONDS, Started, base_folder, command, first, 
 
 __all__ = ["base_folder", "first"]
 
-NEW = "an entirely new password"
+NEW_PASSWORD = "an entirely new password"
 
 
 @pytest.fixture(scope="module")
-def made(first: Started) -> dict[str, str]:
+def credentials(first: Started) -> dict[str, str]:
     return json.loads(command(first.folder, "bootstrap", "--json").stdout)
 
 
@@ -25,11 +25,11 @@ def http(first: Started):
         yield client
 
 
-def test_access_prints_a_link_that_signs_in_once(first, made, http):
+def test_access_prints_a_link_that_signs_in_once(first, credentials, http):
     """Defects: N7"""
-    said = command(first.folder, "access", made["developerEmail"])
-    assert said.returncode == 0, said.stderr
-    token = re.search(r"/inbox/enter\?token=(\S+)", said.stdout)[1]
+    completed = command(first.folder, "access", credentials["developerEmail"])
+    assert completed.returncode == 0, completed.stderr
+    token = re.search(r"/inbox/enter\?token=(\S+)", completed.stdout)[1]
     assert http.post("/inbox/enter", data={"token": token}).status_code == 303
     assert http.post("/inbox/enter", data={"token": token}).status_code == 400
     unnamed = command(first.folder, "access")
@@ -38,28 +38,33 @@ def test_access_prints_a_link_that_signs_in_once(first, made, http):
     assert (unknown.returncode, "nobody@example.com" in unknown.stderr) == (78, True)
 
 
-def test_reset_password_prints_a_link_that_sets_a_new_password(first, made, http):
+def test_reset_password_prints_a_link_that_sets_a_new_password(first, credentials, http):
     """Defects: N7"""
-    said = command(first.folder, "developers", "reset-password", made["developerEmail"])
-    assert said.returncode == 0, said.stderr
-    token = re.search(r"/reset-password\?token=(\S+)", said.stdout)[1]
-    assert http.post("/auth/password/reset", json={"token": token, "newPassword": NEW}).status_code == 204
-    login = {"email": made["developerEmail"], "password": NEW}
+    completed = command(first.folder, "developers", "reset-password", credentials["developerEmail"])
+    assert completed.returncode == 0, completed.stderr
+    token = re.search(r"/reset-password\?token=(\S+)", completed.stdout)[1]
+    assert http.post("/auth/password/reset", json={"token": token, "newPassword": NEW_PASSWORD}).status_code == 204
+    login = {"email": credentials["developerEmail"], "password": NEW_PASSWORD}
     assert http.post("/auth/sign-in", json=login).status_code == 200
 
 
-def test_keys_create_prints_a_key_of_an_existing_project(first, made, http):
+def test_keys_create_prints_a_key_of_an_existing_project(first, credentials, http):
     """Defects: N7"""
-    said = command(first.folder, "keys", "create", made["projectId"], "--permission", "emails:read", "--test")
-    assert said.returncode == 0, said.stderr
-    key = said.stdout.strip()
+    completed = command(
+        first.folder, "keys", "create", credentials["projectId"], "--permission", "emails:read", "--test"
+    )
+    assert completed.returncode == 0, completed.stderr
+    key = completed.stdout.strip()
     assert key.startswith("sk_test_")
     headers = {"authorization": f"Bearer {key}"}
-    path = f"/projects/{made['projectId']}"
+    path = f"/projects/{credentials['projectId']}"
     assert http.get(f"{path}/emails/logs", headers=headers).status_code == 200
     assert http.get(f"{path}/templates", headers=headers).status_code == 403
-    for words in (["00000000-0000-7000-8000-000000000000"], [made["projectId"], "--permission", "emails:nonsense"]):
-        refused = command(first.folder, "keys", "create", *words)
+    for arguments in (
+        ["00000000-0000-7000-8000-000000000000"],
+        [credentials["projectId"], "--permission", "emails:nonsense"],
+    ):
+        refused = command(first.folder, "keys", "create", *arguments)
         assert (refused.returncode, refused.stderr.count("Traceback")) == (78, 0), refused.stderr
 
 
@@ -70,17 +75,17 @@ def test_a_later_start_names_the_commands_for_regaining_access(first):
     """
     first.process.terminate()
     first.process.wait(WAIT_SECONDS)
-    later = start(first.folder)
+    restarted = start(first.folder)
     try:
-        ends = time.monotonic() + WAIT_SECONDS
-        while "No password or key?" not in later.printed():
-            assert later.process.poll() is None, later.printed()
-            assert time.monotonic() < ends, later.printed()
+        deadline = time.monotonic() + WAIT_SECONDS
+        while "No password or key?" not in restarted.printed():
+            assert restarted.process.poll() is None, restarted.printed()
+            assert time.monotonic() < deadline, restarted.printed()
             time.sleep(0.1)
-        named = re.findall(r"`postern ([^`]+)`", later.printed())
-        assert {"access", "keys create", "developers reset-password"} <= set(named)
-        for each in named:
-            assert command(first.folder, *each.split(), "--help").returncode == 0
+        subcommands = re.findall(r"`postern ([^`]+)`", restarted.printed())
+        assert {"access", "keys create", "developers reset-password"} <= set(subcommands)
+        for subcommand in subcommands:
+            assert command(first.folder, *subcommand.split(), "--help").returncode == 0
     finally:
-        later.process.terminate()
-        later.process.wait(WAIT_SECONDS)
+        restarted.process.terminate()
+        restarted.process.wait(WAIT_SECONDS)

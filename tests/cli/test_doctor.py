@@ -24,10 +24,10 @@ async def run_checks(
 
 
 @pytest.fixture
-def leaving(settings, database_url):
-    """Settings of a server that sends through a relay on a port."""
+def relay_settings(settings, database_url):
+    """A function that returns settings of a server that sends through a relay on a port of this machine."""
 
-    def at(port: int, options: str = "tls=none", user: str = "") -> Settings:
+    def make_settings(port: int, options: str = "tls=none", user: str = "") -> Settings:
         return msgspec.structs.replace(
             settings,
             database_url=database_url,
@@ -37,27 +37,27 @@ def leaving(settings, database_url):
             sending_addresses=("192.0.2.1",),
         )
 
-    return at
+    return make_settings
 
 
-async def test_a_working_configuration_has_no_problems(leaving, project, zone, domain, world):
+async def test_a_working_configuration_has_no_problems(relay_settings, project, zone, domain, world):
     """Connection, authentication, sender, recipient, base URL, PTR, SPF and DKIM are checked; no message is sent.
 
     Defects: N6
     """
-    made = (await project.client.post("/domains", {"domain": domain})).json()
-    record = next(each for each in made["records"] if each["purpose"] == "DKIM")
+    created = (await project.client.post("/domains", {"domain": domain})).json()
+    record = next(record for record in created["records"] if record["purpose"] == "DKIM")
     zone.add(record["name"], "TXT", record["value"])
     zone.add(domain, "TXT", "v=spf1 ip4:192.0.2.1 ~all")
     zone.add("1.2.0.192.in-addr.arpa", "PTR", "mail.example.com.")
     zone.add("mail.example.com", "A", "192.0.2.1")
     async with Sink(Behaviour(users={"me": "secret"})) as sink:
-        found = await run_checks(leaving(sink.port, user="me:secret@"), f"hello@{domain}", "ada@example.net")
-        assert {line.status for name, line in found.items() if name != "Encryption"} == {"ok"}, found
-        assert set(found) >= {"Relay", "Sign in", "Sender", "Recipient", "Base URL", "PTR", "SPF", "DKIM"}
+        results = await run_checks(relay_settings(sink.port, user="me:secret@"), f"hello@{domain}", "ada@example.net")
+        assert {line.status for name, line in results.items() if name != "Encryption"} == {"ok"}, results
+        assert set(results) >= {"Relay", "Sign in", "Sender", "Recipient", "Base URL", "PTR", "SPF", "DKIM"}
         assert sink.messages == []
         assert not any(command.upper().startswith("DATA") for command in sink.commands)
-        assert "secret" not in "".join(map(str, found.values()))
+        assert "secret" not in "".join(map(str, results.values()))
 
 
 BROKEN = {
@@ -70,39 +70,39 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("behaviour", "options", "user", "subject", "advice"), BROKEN.values(), ids=BROKEN)
-async def test_the_failing_step_is_named(leaving, domain, behaviour, options, user, subject, advice):
+async def test_the_failing_step_is_named(relay_settings, domain, behaviour, options, user, subject, advice):
     """Each step at which a relay can refuse is reported by name, with advice.
 
     Defects: N6
     """
     async with Sink(behaviour) as sink:
-        found = await run_checks(leaving(sink.port, options, user), f"hello@{domain}", "ada@example.net")
-        assert (found[subject].status, advice in found[subject].advice) == ("problem", True), found
-        assert found["DKIM"].status == "problem"
-        assert "POST /projects/{id}/domains" in found["DKIM"].advice
-        assert "ip4:192.0.2.1" in found["SPF"].advice
-        assert "reverse name" in found["PTR"].advice
+        results = await run_checks(relay_settings(sink.port, options, user), f"hello@{domain}", "ada@example.net")
+        assert (results[subject].status, advice in results[subject].advice) == ("problem", True), results
+        assert results["DKIM"].status == "problem"
+        assert "POST /projects/{id}/domains" in results["DKIM"].advice
+        assert "ip4:192.0.2.1" in results["SPF"].advice
+        assert "reverse name" in results["PTR"].advice
 
 
-async def test_an_unreachable_relay_and_unusable_settings_are_problems(leaving, settings):
+async def test_an_unreachable_relay_and_unusable_settings_are_problems(relay_settings, settings):
     """A closed port, a loopback base URL and the transport `capture` are problems.
 
     Defects: N6
     """
-    found = await run_checks(leaving(1))
-    assert found["Relay"].status == "problem"
-    assert "POSTERN_RELAY" in found["Relay"].advice
-    found = await run_checks(settings)
-    assert "POSTERN_TRANSPORT=relay" in found["Transport"].advice
-    assert "POSTERN_BASE_URL=https" in found["Base URL"].advice
+    results = await run_checks(relay_settings(1))
+    assert results["Relay"].status == "problem"
+    assert "POSTERN_RELAY" in results["Relay"].advice
+    results = await run_checks(settings)
+    assert "POSTERN_TRANSPORT=relay" in results["Transport"].advice
+    assert "POSTERN_BASE_URL=https" in results["Base URL"].advice
 
 
-async def test_a_certificate_for_another_host_is_reported_as_such(leaving):
+async def test_a_certificate_for_another_host_is_reported_as_such(relay_settings):
     """A certificate for another host name is not reported as missing STARTTLS.
 
     Defects: N6
     """
     async with Sink(Behaviour(tls=server_context())) as sink:
-        found = await run_checks(leaving(sink.port, "tls=starttls-required"))
-        assert found["Certificate"].status == "problem"
-        assert "verify=no" in found["Certificate"].advice
+        results = await run_checks(relay_settings(sink.port, "tls=starttls-required"))
+        assert results["Certificate"].status == "problem"
+        assert "verify=no" in results["Certificate"].advice

@@ -10,7 +10,7 @@ from postern.cli.processes import uvicorn_config
 from tests.identity.customers.conftest import GOOD, new_address
 
 PROXIES = (ip_network("10.0.0.0/8"), ip_network("127.0.0.1"))
-SAID = {
+CASES = {
     "of a proxy": ("10.1.2.3", "203.0.113.5", "203.0.113.5"),
     "of a proxy behind a proxy": ("10.1.2.3", "203.0.113.5, 10.9.9.9", "203.0.113.5"),
     "of a proxy whose client forged the header": ("10.1.2.3", "192.0.2.1, 203.0.113.5", "203.0.113.5"),
@@ -19,8 +19,8 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize(("peer", "said", "seen"), SAID.values(), ids=SAID)
-async def test_x_forwarded_for_of_a_trusted_proxy_is_used(project, world, peer, said, seen):
+@pytest.mark.parametrize(("peer", "forwarded_for", "client_ip"), CASES.values(), ids=CASES)
+async def test_x_forwarded_for_of_a_trusted_proxy_is_used(project, world, peer, forwarded_for, client_ip):
     address = new_address()
     await project.client.post("/customers", {"email": address, "password": GOOD, "emailVerified": True})
     settings = msgspec.structs.replace(world.settings, trusted_proxies=PROXIES)
@@ -30,6 +30,6 @@ async def test_x_forwarded_for_of_a_trusted_proxy_is_used(project, world, peer, 
     async with httpx.AsyncClient(transport=transport, base_url="http://postern.test") as browser:
         body = {"email": address, "password": GOOD}
         path = f"/projects/{project.id}/auth/sign-in"
-        assert (await browser.post(path, json=body, headers={"x-forwarded-for": said})).status_code == 200
-    shown = (await project.client.get(f"/customers?q={address}")).json()["data"][0]["sessions"]
-    assert [each["ipAddress"] for each in shown] == [seen]
+        assert (await browser.post(path, json=body, headers={"x-forwarded-for": forwarded_for})).status_code == 200
+    sessions = (await project.client.get(f"/customers?q={address}")).json()["data"][0]["sessions"]
+    assert [session["ipAddress"] for session in sessions] == [client_ip]
