@@ -1,4 +1,4 @@
-"""One agreed connection between Postern and the honest identity provider."""
+"""A SAML connection between Postern and the test identity provider, and valid responses of that provider."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ SP = "https://mail.example/sso/saml/1"
 
 
 SCHEMAS = Path(saml2.__file__).parent / "data" / "schemas"
-"""The OASIS schemas as pysaml2 carries them."""
+"""The OASIS schemas that pysaml2 contains."""
 LOCATIONS = {
     "http://www.w3.org/XML/1998/namespace": "xml.xsd",
     "http://www.w3.org/2000/09/xmldsig#": "xmldsig-core-schema.xsd",
@@ -38,7 +38,7 @@ def protocol_schema() -> xmlschema.XMLSchema:
 
 
 def schema(name: str) -> xmlschema.XMLSchema:
-    """A schema read from disk alone: nothing is fetched."""
+    """A schema that is read from disk only: nothing is fetched."""
     return xmlschema.XMLSchema(
         str(SCHEMAS / name),
         locations={namespace: str(SCHEMAS / file) for namespace, file in LOCATIONS.items()},
@@ -54,11 +54,11 @@ def idp() -> IdentityProvider:
 
 
 @pytest.fixture
-def agreed(idp) -> SamlConnection:
-    return agreed_with(idp)
+def connection(idp) -> SamlConnection:
+    return connection_with(idp)
 
 
-def agreed_with(idp: IdentityProvider, **changes: object) -> SamlConnection:
+def connection_with(idp: IdentityProvider, **changes: object) -> SamlConnection:
     settings: dict = {
         "sp_entity_id": SP,
         "acs_url": f"{SP}/acs",
@@ -70,6 +70,6 @@ def agreed_with(idp: IdentityProvider, **changes: object) -> SamlConnection:
     return SamlConnection(**(settings | changes))
 
 
-def honest(idp: IdentityProvider, **changes: object) -> bytes:
-    """An honest Response to the one request, with some claims changed."""
+def valid_response(idp: IdentityProvider, **changes: object) -> bytes:
+    """A valid, signed Response to the request REQUEST, with some claims changed."""
     return idp.sign_on(idp.claims(**{"acs_url": f"{SP}/acs", "audience": SP, "in_response_to": REQUEST, **changes}))

@@ -1,4 +1,4 @@
-"""Messages made to cost more than they weigh. Each is refused, all of them within bounds held by the system."""
+"""Small messages that are expensive to process. All are rejected, within limits of memory and processor time."""
 
 import json
 import subprocess
@@ -9,37 +9,40 @@ import pytest
 from postern.protocols.saml.response import read_response
 from postern.protocols.saml.trace import SamlRefusalReason, SamlRejected
 from tests.peers.identity_provider import DS, SAML, SAMLP, IdentityProvider, encrypted_xml, keys
-from tests.protocols.saml.conftest import NOW, REQUEST, agreed_with, honest
+from tests.protocols.saml.conftest import NOW, REQUEST, connection_with, valid_response
 from tests.protocols.saml.test_wrapping import EXCLUSIVE, XSLT
 
 KB = 1024
 HEAD = f'<samlp:Response xmlns:samlp="{SAMLP}" xmlns:saml="{SAML}" xmlns:ds="{DS}" ID="_r" Version="2.0">'
 STATUS = '<samlp:Status><samlp:StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:Success"/></samlp:Status>'
 TAIL = "</samlp:Response>"
-LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
+NESTED_ENTITIES = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
 
 
-def around(filling: str) -> bytes:
+def response_with(filling: str) -> bytes:
+    """An unsigned Response with this content."""
     return (HEAD + filling + TAIL).encode()
 
 
-def padded_honest(filling: bytes) -> bytes:
-    """An honest response that a stranger filled up: well formed, well signed once, and changed since."""
-    return honest(IdentityProvider(now=NOW)).replace(
+def padded_response(filling: bytes) -> bytes:
+    """A validly signed response to which `filling` was added after signing."""
+    return valid_response(IdentityProvider(now=NOW)).replace(
         b"<saml:AttributeStatement>", b"<saml:AttributeStatement>" + filling
     )
 
 
 def bombs() -> dict[str, tuple[bytes | str, SamlRefusalReason]]:
     prefixes = " ".join(f"p{n}" for n in range(20_000))
-    listed = f'<ec:InclusiveNamespaces xmlns:ec="http://www.w3.org/2001/10/xml-exc-c14n#" PrefixList="{prefixes}"/>'
+    prefix_list = (
+        f'<ec:InclusiveNamespaces xmlns:ec="http://www.w3.org/2001/10/xml-exc-c14n#" PrefixList="{prefixes}"/>'
+    )
     return {
         "xslt (python3-saml#447)": (
-            honest(IdentityProvider(now=NOW)).replace(EXCLUSIVE, XSLT + EXCLUSIVE),
+            valid_response(IdentityProvider(now=NOW)).replace(EXCLUSIVE, XSLT + EXCLUSIVE),
             SamlRefusalReason.SIGNATURE_FORM,
         ),
         "billion laughs": (
-            f'<!DOCTYPE a [<!ENTITY l0 "ha">{LAUGHS}]>{HEAD}&l9;{TAIL}'.encode(),
+            f'<!DOCTYPE a [<!ENTITY l0 "ha">{NESTED_ENTITIES}]>{HEAD}&l9;{TAIL}'.encode(),
             SamlRefusalReason.DOCTYPE,
         ),
         "quadratic entity": (
@@ -51,41 +54,44 @@ def bombs() -> dict[str, tuple[bytes | str, SamlRefusalReason]]:
             SamlRefusalReason.DOCTYPE,
         ),
         "entities in utf-16": (
-            f'<!DOCTYPE a [<!ENTITY l0 "ha">{LAUGHS}]><a>&l9;</a>'.encode("utf-16"),
+            f'<!DOCTYPE a [<!ENTITY l0 "ha">{NESTED_ENTITIES}]><a>&l9;</a>'.encode("utf-16"),
             SamlRefusalReason.NOT_UTF8,
         ),
-        "another encoding": (b'<?xml version="1.0" encoding="utf-7"?>' + around(""), SamlRefusalReason.NOT_UTF8),
-        "ten megabytes": (around(" " * 10 * KB * KB), SamlRefusalReason.TOO_LARGE),
+        "another encoding": (b'<?xml version="1.0" encoding="utf-7"?>' + response_with(""), SamlRefusalReason.NOT_UTF8),
+        "ten megabytes": (response_with(" " * 10 * KB * KB), SamlRefusalReason.TOO_LARGE),
         "ten megabytes of base64": ("A" * 10 * KB * KB, SamlRefusalReason.TOO_LARGE),
-        "one byte too many": (around(" " * (256 * KB - len(HEAD) - len(TAIL) + 1)), SamlRefusalReason.TOO_LARGE),
-        "depth": (around("<a>" * 30_000 + "</a>" * 30_000), SamlRefusalReason.TOO_COMPLEX),
-        "depth without an end": (around("<a>" * 80_000), SamlRefusalReason.TOO_COMPLEX),
-        "elements": (around("<a/>" * 60_000), SamlRefusalReason.TOO_COMPLEX),
+        "one byte too many": (response_with(" " * (256 * KB - len(HEAD) - len(TAIL) + 1)), SamlRefusalReason.TOO_LARGE),
+        "depth": (response_with("<a>" * 30_000 + "</a>" * 30_000), SamlRefusalReason.TOO_COMPLEX),
+        "depth without an end": (response_with("<a>" * 80_000), SamlRefusalReason.TOO_COMPLEX),
+        "elements": (response_with("<a/>" * 60_000), SamlRefusalReason.TOO_COMPLEX),
         "attributes": (
-            around("<a" + "".join(f" a{n}=''" for n in range(20_000)) + "/>"),
+            response_with("<a" + "".join(f" a{n}=''" for n in range(20_000)) + "/>"),
             SamlRefusalReason.TOO_COMPLEX,
         ),
         "namespaces": (
-            around("<a" + "".join(f" xmlns:a{n}='urn:a'" for n in range(10_000)) + "/>"),
+            response_with("<a" + "".join(f" xmlns:a{n}='urn:a'" for n in range(10_000)) + "/>"),
             SamlRefusalReason.TOO_COMPLEX,
         ),
         "prefixes": (
-            honest(IdentityProvider(now=NOW)).replace(
-                EXCLUSIVE, EXCLUSIVE[:-2] + b">" + listed.encode() + b"</ds:Transform>"
+            valid_response(IdentityProvider(now=NOW)).replace(
+                EXCLUSIVE, EXCLUSIVE[:-2] + b">" + prefix_list.encode() + b"</ds:Transform>"
             ),
             SamlRefusalReason.SIGNATURE_FORM,
         ),
-        "equal identifiers": (around('<a ID="x"/>' * 9_000), SamlRefusalReason.DUPLICATE_ID),
+        "equal identifiers": (response_with('<a ID="x"/>' * 9_000), SamlRefusalReason.DUPLICATE_ID),
         "a long signature": (
-            honest(IdentityProvider(now=NOW)).replace(
+            valid_response(IdentityProvider(now=NOW)).replace(
                 b"<ds:SignatureValue>", b"<ds:SignatureValue>" + b"AAAA" * 40_000
             ),
             SamlRefusalReason.SIGNATURE_FORM,
         ),
-        "as much as fits": (padded_honest(b"<saml:Attribute/>" * 9_900), SamlRefusalReason.CONTENT_CHANGED),
-        "as much text as fits": (padded_honest(b"x" * 240 * KB), SamlRefusalReason.CONTENT_CHANGED),
-        "as much as fits, encrypted": (
-            around(STATUS + encrypted_xml(b"<a>" * 50_000, keys("sp").certificate).decode()),
+        "the maximum number of elements": (
+            padded_response(b"<saml:Attribute/>" * 9_900),
+            SamlRefusalReason.CONTENT_CHANGED,
+        ),
+        "the maximum of text": (padded_response(b"x" * 240 * KB), SamlRefusalReason.CONTENT_CHANGED),
+        "too many elements, encrypted": (
+            response_with(STATUS + encrypted_xml(b"<a>" * 50_000, keys("sp").certificate).decode()),
             SamlRefusalReason.TOO_COMPLEX,
         ),
     }
@@ -98,20 +104,20 @@ BOMBS = bombs()
 def test_each_bomb_is_refused_with_its_reason(bomb):
     raw, reason = BOMBS[bomb]
     with pytest.raises(SamlRejected) as caught:
-        read_response(raw, connection=agreed_with(IdentityProvider()), expected_request_ids={REQUEST}, now=NOW)
+        read_response(raw, connection=connection_with(IdentityProvider()), expected_request_ids={REQUEST}, now=NOW)
     assert caught.value.reason is reason
 
 
-UNDER_LIMITS = """
+MEMORY_PROGRAM = """
 import resource
 from tests.protocols.saml.test_bombs import BOMBS, IdentityProvider, NOW, REQUEST
-from tests.protocols.saml.test_bombs import SamlRejected, agreed_with, read_response
+from tests.protocols.saml.test_bombs import SamlRejected, connection_with, read_response
 
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + 64 * 1024 * 1024,) * 2)
 spent = resource.getrusage(resource.RUSAGE_SELF)
 resource.setrlimit(resource.RLIMIT_CPU, (int(spent.ru_utime + spent.ru_stime) + 10,) * 2)
-connection = agreed_with(IdentityProvider())
+connection = connection_with(IdentityProvider())
 for raw, reason in BOMBS.values():
     try:
         read_response(raw, connection=connection, expected_request_ids={REQUEST}, now=NOW)
@@ -123,14 +129,14 @@ print("all refused")
 """
 
 
-TAKEN = """
+TIMING_PROGRAM = """
 import gc, json, time
 gc.disable()
 from tests.protocols.saml.test_bombs import BOMBS, NOW, REQUEST, SamlRejected, IdentityProvider
-from tests.protocols.saml.test_bombs import agreed_with, honest, read_response
+from tests.protocols.saml.test_bombs import connection_with, valid_response, read_response
 
-def taken(raw, times):
-    connection, least = agreed_with(IdentityProvider()), None
+def processor_time(raw, times):
+    connection, least = connection_with(IdentityProvider()), None
     gc.collect()
     for _ in range(times):
         start = time.process_time()
@@ -142,25 +148,28 @@ def taken(raw, times):
         least = spent if least is None else min(least, spent)
     return least
 
-ordinary = taken(honest(IdentityProvider(now=NOW)), 60)
-print(json.dumps({name: taken(raw, 6) / ordinary for name, (raw, _) in BOMBS.items()}))
+ordinary = processor_time(valid_response(IdentityProvider(now=NOW)), 60)
+print(json.dumps({name: processor_time(raw, 6) / ordinary for name, (raw, _) in BOMBS.items()}))
 """
 ORDINARY_RESPONSES = 60
-"""50 ms, where an ordinary response takes 0.84 ms: the limit in the work of an honest message, on any machine."""
+"""The limit of processor time for a message, as a multiple of the time for an ordinary response: 50 ms where that takes
+0.84 ms. So the limit does not depend on the machine."""
 
 
 def test_every_bomb_takes_bounded_processor_time():
-    """Held in the processor time of this program and beside an honest response: a busy machine changes neither."""
-    done = subprocess.run([sys.executable, "-c", TAKEN], capture_output=True, text=True, timeout=300, check=False)
-    taken = json.loads(done.stdout or "{}")
-    assert set(taken) == set(BOMBS), done.stderr[-2000:]
-    assert {name: round(ratio) for name, ratio in taken.items() if ratio > ORDINARY_RESPONSES} == {}
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the system's limits are Linux's")
-def test_all_bombs_together_stay_within_64_mb():
-    """The limit is the system's: with 64 MB more than the program had, nothing runs out of memory."""
-    done = subprocess.run(
-        [sys.executable, "-c", UNDER_LIMITS], capture_output=True, text=True, timeout=120, check=False
+    """Measured as processor time, relative to that of an ordinary response, so that a busy machine has no effect."""
+    completed = subprocess.run(
+        [sys.executable, "-c", TIMING_PROGRAM], capture_output=True, text=True, timeout=300, check=False
     )
-    assert done.stdout.strip() == "all refused", done.stderr[-2000:]
+    ratios = json.loads(completed.stdout or "{}")
+    assert set(ratios) == set(BOMBS), completed.stderr[-2000:]
+    assert {name: round(ratio) for name, ratio in ratios.items() if ratio > ORDINARY_RESPONSES} == {}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limits are those of Linux")
+def test_all_bombs_together_stay_within_64_mb():
+    """The operating system limits the memory of the process to 64 MB more than it uses at the beginning."""
+    completed = subprocess.run(
+        [sys.executable, "-c", MEMORY_PROGRAM], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert completed.stdout.strip() == "all refused", completed.stderr[-2000:]

@@ -37,7 +37,7 @@ pytestmark = [
     pytest.mark.skipif(not shutil.which("xmlsec1"), reason="not installed: apt-get install xmlsec1"),
 ]
 BASE = "https://pysaml2.example"
-PAIR = new_sp_certificate("mail.example", now=datetime.now(UTC))
+SP_KEYS = new_sp_certificate("mail.example", now=datetime.now(UTC))
 AES256_GCM = "http://www.w3.org/2009/xmlenc11#aes256-gcm"
 AUTHN = {"class_ref": INTERNETPROTOCOLPASSWORD, "authn_auth": BASE}
 PERSON = NameID(format=NAMEID_FORMAT_PERSISTENT, text="maria-1")
@@ -52,8 +52,8 @@ def config(tmp_path_factory) -> IdPConfig:
         entity_id=SP,
         acs_url=f"{SP}/acs",
         slo_url=f"{SP}/slo",
-        signing_certificates=(PAIR.certificate,),
-        encryption_certificates=(PAIR.certificate,),
+        signing_certificates=(SP_KEYS.certificate,),
+        encryption_certificates=(SP_KEYS.certificate,),
     )
     (folder / "sp.xml").write_bytes(sp_metadata(provider))
     settings = {
@@ -88,34 +88,39 @@ def server(config) -> Server:
 
 
 @pytest.fixture(scope="module")
-def agreed(config) -> SamlConnection:
-    """The connection made of nothing but the provider's own metadata."""
-    found = read_metadata(create_metadata_string(None, config=config), now=datetime.now(UTC))
-    assert found.want_authn_requests_signed
-    assert found.sso_redirect_url == f"{BASE}/login"
-    assert found.slo_post_url == f"{BASE}/logout"
+def connection(config) -> SamlConnection:
+    """A connection that is configured from the provider's metadata only."""
+    result = read_metadata(create_metadata_string(None, config=config), now=datetime.now(UTC))
+    assert result.want_authn_requests_signed
+    assert result.sso_redirect_url == f"{BASE}/login"
+    assert result.slo_post_url == f"{BASE}/logout"
     return SamlConnection(
         sp_entity_id=SP,
         acs_url=f"{SP}/acs",
         slo_url=f"{SP}/slo",
-        idp_entity_id=found.entity_id,
-        idp_certificates=tuple(each.pem for each in found.certificates),
-        decryption_keys=(PAIR.private_key,),
+        idp_entity_id=result.entity_id,
+        idp_certificates=tuple(certificate.pem for certificate in result.certificates),
+        decryption_keys=(SP_KEYS.private_key,),
     )
 
 
-def asked(agreed) -> bytes:
-    return authn_request(agreed, id="_asked", destination=f"{BASE}/login", now=datetime.now(UTC))
+def new_authn_request(connection) -> bytes:
+    return authn_request(connection, id="_asked", destination=f"{BASE}/login", now=datetime.now(UTC))
 
 
-def arrived(server, agreed, binding: str):
-    """What pysaml2 makes of our request; it checks the signature and the schema."""
+def parse_with_pysaml2(server, connection, binding: str):
+    """Let pysaml2 parse our request; it checks the signature and the schema."""
     if binding == BINDING_HTTP_POST:
         fields = post_fields(
-            asked(agreed), field="SAMLRequest", private_key=PAIR.private_key, certificate=PAIR.certificate
+            new_authn_request(connection),
+            field="SAMLRequest",
+            private_key=SP_KEYS.private_key,
+            certificate=SP_KEYS.certificate,
         )
         return server.parse_authn_request(fields["SAMLRequest"], binding)
-    url = redirect_url(f"{BASE}/login", asked(agreed), field="SAMLRequest", private_key=PAIR.private_key)
+    url = redirect_url(
+        f"{BASE}/login", new_authn_request(connection), field="SAMLRequest", private_key=SP_KEYS.private_key
+    )
     query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
     return server.parse_authn_request(
         query["SAMLRequest"], binding, sigalg=query["SigAlg"], signature=query["Signature"]
@@ -123,13 +128,13 @@ def arrived(server, agreed, binding: str):
 
 
 @pytest.mark.parametrize("binding", [BINDING_HTTP_REDIRECT, BINDING_HTTP_POST])
-def test_pysaml2_accepts_requests(server, agreed, binding):
-    request = arrived(server, agreed, binding).message
+def test_pysaml2_accepts_requests(server, connection, binding):
+    request = parse_with_pysaml2(server, connection, binding).message
     assert request.issuer.text == SP
     assert server.response_args(request)["destination"] == f"{SP}/acs"
 
 
-WAYS = {
+SIGNING_OPTIONS = {
     "assertion": {"sign_assertion": True, "sign_response": False},
     "response": {"sign_assertion": False, "sign_response": True},
     "both": {"sign_assertion": True, "sign_response": True},
@@ -142,8 +147,8 @@ WAYS = {
 }
 
 
-def responded(server, agreed, **way) -> str:
-    request = arrived(server, agreed, BINDING_HTTP_REDIRECT).message
+def respond_with_pysaml2(server, connection, **options) -> str:
+    request = parse_with_pysaml2(server, connection, BINDING_HTTP_REDIRECT).message
     return str(
         server.create_authn_response(
             {"mail": ["maria@acme.example"], "givenName": ["Mária & co"]},
@@ -151,28 +156,28 @@ def responded(server, agreed, **way) -> str:
             name_id=PERSON,
             authn=AUTHN,
             **server.response_args(request),
-            **({"sign_alg": SIG_RSA_SHA256, "digest_alg": DIGEST_SHA256} | way),
+            **({"sign_alg": SIG_RSA_SHA256, "digest_alg": DIGEST_SHA256} | options),
         )
     )
 
 
-def read(response: str, agreed):
+def read(response: str, connection):
     raw = base64.b64encode(response.encode()).decode()
-    return read_response(raw, connection=agreed, expected_request_ids={"_asked"}, now=datetime.now(UTC))
+    return read_response(raw, connection=connection, expected_request_ids={"_asked"}, now=datetime.now(UTC))
 
 
-@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-def test_a_login_with_pysaml2(server, agreed, way):
-    found = read(responded(server, agreed, **way), agreed)
-    assert (found.name_id, found.format) == ("maria-1", NAMEID_FORMAT_PERSISTENT)
-    assert found.attributes[found.friendly_names["mail"]] == ["maria@acme.example"]
-    assert found.attributes[found.friendly_names["givenName"]] == ["Mária & co"]
-    assert found.in_response_to == "_asked"
+@pytest.mark.parametrize("options", SIGNING_OPTIONS.values(), ids=SIGNING_OPTIONS)
+def test_a_login_with_pysaml2(server, connection, options):
+    result = read(respond_with_pysaml2(server, connection, **options), connection)
+    assert (result.name_id, result.format) == ("maria-1", NAMEID_FORMAT_PERSISTENT)
+    assert result.attributes[result.friendly_names["mail"]] == ["maria@acme.example"]
+    assert result.attributes[result.friendly_names["givenName"]] == ["Mária & co"]
+    assert result.in_response_to == "_asked"
 
 
-def test_an_assertion_that_xmlsec1_encrypted_is_decrypted(server, agreed, tmp_path):
+def test_an_assertion_that_xmlsec1_encrypted_is_decrypted(server, connection, tmp_path):
     certificate = tmp_path / "sp.pem"
-    certificate.write_text(PAIR.certificate)
+    certificate.write_text(SP_KEYS.certificate)
     signed = server.create_authn_response(
         {"mail": ["maria@acme.example"]},
         in_response_to="_asked",
@@ -186,34 +191,34 @@ def test_an_assertion_that_xmlsec1_encrypted_is_decrypted(server, agreed, tmp_pa
         sign_alg=SIG_RSA_SHA256,
         digest_alg=DIGEST_SHA256,
     )
-    sealed = server.sec.encrypt_assertion(
+    encrypted = server.sec.encrypt_assertion(
         response_from_string(str(signed)),
         str(certificate),
         pre_encryption_part(msg_enc=AES256_GCM),
         key_type="aes-256",
     )
-    found = read(sealed, agreed)
-    assert found.encrypted
-    assert found.name_id == "maria-1"
+    result = read(encrypted, connection)
+    assert result.encrypted
+    assert result.name_id == "maria-1"
 
 
-def test_triple_des_is_refused(server, agreed):
-    """What pysaml2 does by default when it is told to encrypt."""
+def test_triple_des_is_refused(server, connection):
+    """pysaml2 encrypts with Triple DES by default."""
     with pytest.raises(SamlRejected) as caught:
-        read(responded(server, agreed, sign_assertion=True, encrypt_assertion=True), agreed)
+        read(respond_with_pysaml2(server, connection, sign_assertion=True, encrypt_assertion=True), connection)
     assert caught.value.reason is SamlRefusalReason.ENCRYPTION_REFUSED
     assert "tripledes" in caught.value.detail
 
 
-def test_sha1_is_refused(server, agreed):
+def test_sha1_is_refused(server, connection):
     with pytest.raises(SamlRejected) as caught:
-        read(responded(server, agreed, sign_assertion=True, sign_alg=SIG_RSA_SHA1), agreed)
+        read(respond_with_pysaml2(server, connection, sign_assertion=True, sign_alg=SIG_RSA_SHA1), connection)
     assert caught.value.reason is SamlRefusalReason.WEAK_ALGORITHM
 
 
 @pytest.mark.parametrize("binding", Binding)
-def test_a_logout_initiated_by_pysaml2(server, agreed, binding):
-    wire = BINDING_HTTP_REDIRECT if binding is Binding.REDIRECT else BINDING_HTTP_POST
+def test_a_logout_initiated_by_pysaml2(server, connection, binding):
+    saml2_binding = BINDING_HTTP_REDIRECT if binding is Binding.REDIRECT else BINDING_HTTP_POST
     _, message = server.create_logout_request(
         f"{SP}/slo",
         SP,
@@ -223,23 +228,28 @@ def test_a_logout_initiated_by_pysaml2(server, agreed, binding):
         sign_alg=SIG_RSA_SHA256,
         digest_alg=DIGEST_SHA256,
     )
-    found = read_logout_request(
-        carried(server, wire, str(message), "SAMLRequest"), binding=binding, connection=agreed, now=datetime.now(UTC)
+    result = read_logout_request(
+        sent_by_browser(server, saml2_binding, str(message), "SAMLRequest"),
+        binding=binding,
+        connection=connection,
+        now=datetime.now(UTC),
     )
-    assert (found.name_id, found.session_indexes) == ("maria-1", ["session-1"])
-    answer = logout_response(
-        agreed, id="_done", destination=f"{BASE}/logout", now=datetime.now(UTC), in_response_to=found.id
+    assert (result.name_id, result.session_indexes) == ("maria-1", ["session-1"])
+    response_message = logout_response(
+        connection, id="_done", destination=f"{BASE}/logout", now=datetime.now(UTC), in_response_to=result.id
     )
-    fields = post_fields(answer, field="SAMLResponse", private_key=PAIR.private_key, certificate=PAIR.certificate)
-    taken = server.parse_logout_request_response(fields["SAMLResponse"], BINDING_HTTP_POST)
-    assert taken.response.in_response_to == found.id
+    fields = post_fields(
+        response_message, field="SAMLResponse", private_key=SP_KEYS.private_key, certificate=SP_KEYS.certificate
+    )
+    parsed = server.parse_logout_request_response(fields["SAMLResponse"], BINDING_HTTP_POST)
+    assert parsed.response.in_response_to == result.id
 
 
 @pytest.mark.parametrize("binding", Binding)
-def test_a_logout_initiated_by_the_service_provider(server, agreed, binding):
-    wire = BINDING_HTTP_REDIRECT if binding is Binding.REDIRECT else BINDING_HTTP_POST
+def test_a_logout_initiated_by_the_service_provider(server, connection, binding):
+    saml2_binding = BINDING_HTTP_REDIRECT if binding is Binding.REDIRECT else BINDING_HTTP_POST
     message = logout_request(
-        agreed,
+        connection,
         id="_out",
         destination=f"{BASE}/logout",
         now=datetime.now(UTC),
@@ -247,30 +257,30 @@ def test_a_logout_initiated_by_the_service_provider(server, agreed, binding):
         format=NAMEID_FORMAT_PERSISTENT,
         session_index="session-1",
     )
-    fields = post_fields(message, field="SAMLRequest", private_key=PAIR.private_key, certificate=PAIR.certificate)
+    fields = post_fields(message, field="SAMLRequest", private_key=SP_KEYS.private_key, certificate=SP_KEYS.certificate)
     request = server.parse_logout_request(fields["SAMLRequest"], BINDING_HTTP_POST)
-    answer = server.create_logout_response(
+    response_message = server.create_logout_response(
         request.message,
-        [wire],
+        [saml2_binding],
         sign=binding is Binding.POST,
         sign_alg=SIG_RSA_SHA256,
         digest_alg=DIGEST_SHA256,
     )
-    found = read_logout_response(
-        carried(server, wire, str(answer), "SAMLResponse"),
+    result = read_logout_response(
+        sent_by_browser(server, saml2_binding, str(response_message), "SAMLResponse"),
         binding=binding,
-        connection=agreed,
+        connection=connection,
         expected_request_ids={"_out"},
         now=datetime.now(UTC),
     )
-    assert found.success
+    assert result.success
 
 
-def carried(server, wire: str, message: str, field: str) -> str:
-    """What the browser carries to us: the query of the redirect, or the field of the form."""
-    if wire == BINDING_HTTP_POST:
+def sent_by_browser(server, saml2_binding: str, message: str, field: str) -> str:
+    """What the browser sends to us: the query of the redirect, or the field of the form."""
+    if saml2_binding == BINDING_HTTP_POST:
         return base64.b64encode(message.encode()).decode()
     info = server.apply_binding(
-        wire, message, f"{SP}/slo", "state", response=field == "SAMLResponse", sign=True, sigalg=SIG_RSA_SHA256
+        saml2_binding, message, f"{SP}/slo", "state", response=field == "SAMLResponse", sign=True, sigalg=SIG_RSA_SHA256
     )
     return urlsplit(dict(info["headers"])["Location"]).query

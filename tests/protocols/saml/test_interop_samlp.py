@@ -23,7 +23,7 @@ from tests.protocols.saml.conftest import SP
 PEER = Path(__file__).parents[2] / "peers" / "samlp"
 INSTALL = "npm install --no-package-lock --prefix tests/peers/samlp"
 ISSUER = "urn:samlp.example"
-PAIR = new_sp_certificate("mail.example", now=datetime.now(UTC))
+SP_KEYS = new_sp_certificate("mail.example", now=datetime.now(UTC))
 
 pytestmark = [
     pytest.mark.needs_node,
@@ -33,9 +33,9 @@ pytestmark = [
     ),
 ]
 
-network = httpx.Client(timeout=60)
+http = httpx.Client(timeout=60)
 
-WAYS = {
+SIGNING_OPTIONS = {
     "assertion": {"signAssertion": True},
     "assertion, prefixed": {"signAssertion": True, "prefix": "ds"},
     "response": {"signAssertion": False, "signResponse": True},
@@ -46,20 +46,20 @@ WAYS = {
 
 
 @contextmanager
-def serving(**settings):
-    public = load_certificate(PAIR.certificate).public_key()
+def running_samlp(**settings):
+    public = load_certificate(SP_KEYS.certificate).public_key()
     if settings.pop("encrypted", False):
         settings |= {
-            "encryptionCert": PAIR.certificate,
+            "encryptionCert": SP_KEYS.certificate,
             "encryptionPublicKey": public.public_bytes(
                 serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
             ).decode(),
         }
-    told = {
+    peer_settings = {
         "issuer": ISSUER,
         "cert": keys().pem,
         "key": keys().private_pem,
-        "spCert": PAIR.certificate,
+        "spCert": SP_KEYS.certificate,
         "spEntityId": SP,
         "acsUrl": f"{SP}/acs",
         "sloUrl": f"{SP}/slo",
@@ -67,7 +67,7 @@ def serving(**settings):
         "signResponse": False,
         "prefix": "",
     } | settings
-    command = ["node", "--no-deprecation", str(PEER / "idp.cjs"), json.dumps(told)]
+    command = ["node", "--no-deprecation", str(PEER / "idp.cjs"), json.dumps(peer_settings)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield f"http://127.0.0.1:{int(process.stdout.readline())}"
@@ -75,103 +75,107 @@ def serving(**settings):
             process.terminate()
 
 
-def agreed() -> SamlConnection:
+def connection() -> SamlConnection:
     return SamlConnection(
         sp_entity_id=SP,
         acs_url=f"{SP}/acs",
         slo_url=f"{SP}/slo",
         idp_entity_id=ISSUER,
         idp_certificates=(keys().pem,),
-        decryption_keys=(PAIR.private_key,),
+        decryption_keys=(SP_KEYS.private_key,),
     )
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_login_with_samlp(way):
+@pytest.mark.parametrize("case", SIGNING_OPTIONS)
+def test_a_login_with_samlp(case):
     now = datetime.now(UTC)
-    with serving(**WAYS[way]) as base:
-        request = authn_request(agreed(), id="_asked", destination=f"{base}/login", now=now)
+    with running_samlp(**SIGNING_OPTIONS[case]) as base:
+        request = authn_request(connection(), id="_asked", destination=f"{base}/login", now=now)
         url = redirect_url(
-            f"{base}/login", request, field="SAMLRequest", private_key=PAIR.private_key, relay_state="state"
+            f"{base}/login", request, field="SAMLRequest", private_key=SP_KEYS.private_key, relay_state="state"
         )
-        page = network.get(url)
+        page = http.get(url)
     assert page.status_code == 200, page.text
     action, fields = posted(page.text)
     assert action == f"{SP}/acs"
-    found = read_response(
-        fields["SAMLResponse"], connection=agreed(), expected_request_ids={"_asked"}, now=datetime.now(UTC)
+    result = read_response(
+        fields["SAMLResponse"], connection=connection(), expected_request_ids={"_asked"}, now=datetime.now(UTC)
     )
-    assert found.name_id == "maria@acme.example"
-    assert found.attributes["groups"] == ["staff", "admins"]
-    assert found.attributes["name"] == ["Maria & Söhne"]
-    assert found.session_index == "session-1"
-    assert found.encrypted == ("encrypted" in WAYS[way])
+    assert result.name_id == "maria@acme.example"
+    assert result.attributes["groups"] == ["staff", "admins"]
+    assert result.attributes["name"] == ["Maria & Söhne"]
+    assert result.session_index == "session-1"
+    assert result.encrypted == ("encrypted" in SIGNING_OPTIONS[case])
 
 
 def test_samlp_refuses_an_unsigned_request():
     now = datetime.now(UTC)
-    with serving(signAssertion=True) as base:
-        request = authn_request(agreed(), id="_asked", destination=f"{base}/login", now=now)
+    with running_samlp(signAssertion=True) as base:
+        request = authn_request(connection(), id="_asked", destination=f"{base}/login", now=now)
         stranger = keys("stranger").private_pem
-        page = network.get(redirect_url(f"{base}/login", request, field="SAMLRequest", private_key=stranger))
+        page = http.get(redirect_url(f"{base}/login", request, field="SAMLRequest", private_key=stranger))
     assert page.status_code == 400
 
 
 @pytest.mark.parametrize("binding", Binding)
 def test_a_logout_initiated_by_the_service_provider(binding):
     now = datetime.now(UTC)
-    with serving(logoutBinding=REDIRECT if binding is Binding.REDIRECT else POST) as base:
+    with running_samlp(logoutBinding=REDIRECT if binding is Binding.REDIRECT else POST) as base:
         request = logout_request(
-            agreed(),
+            connection(),
             id="_out",
             destination=f"{base}/logout",
             now=now,
             name_id="maria@acme.example",
             session_index="session-1",
         )
-        answer = network.get(
-            redirect_url(f"{base}/logout", request, field="SAMLRequest", private_key=PAIR.private_key, relay_state="r")
+        response = http.get(
+            redirect_url(
+                f"{base}/logout", request, field="SAMLRequest", private_key=SP_KEYS.private_key, relay_state="r"
+            )
         )
-    raw = sent(answer, binding, "SAMLResponse")
-    found = read_logout_response(
-        raw, binding=binding, connection=agreed(), expected_request_ids={"_out"}, now=datetime.now(UTC)
+    raw = sent_by_browser(response, binding, "SAMLResponse")
+    result = read_logout_response(
+        raw, binding=binding, connection=connection(), expected_request_ids={"_out"}, now=datetime.now(UTC)
     )
-    assert found.success
-    assert found.in_response_to == "_out"
+    assert result.success
+    assert result.in_response_to == "_out"
 
 
 @pytest.mark.parametrize("binding", Binding)
 def test_a_logout_initiated_by_samlp(binding):
-    with serving(logoutBinding=REDIRECT if binding is Binding.REDIRECT else POST) as base:
-        asking = network.get(f"{base}/logout")
-        raw = sent(asking, binding, "SAMLRequest")
+    with running_samlp(logoutBinding=REDIRECT if binding is Binding.REDIRECT else POST) as base:
+        response = http.get(f"{base}/logout")
+        raw = sent_by_browser(response, binding, "SAMLRequest")
         now = datetime.now(UTC)
-        found = read_logout_request(raw, binding=binding, connection=agreed(), now=now)
-        assert found.name_id == "maria@acme.example"
-        assert found.session_indexes == ["session-1"]
+        result = read_logout_request(raw, binding=binding, connection=connection(), now=now)
+        assert result.name_id == "maria@acme.example"
+        assert result.session_indexes == ["session-1"]
         if binding is Binding.POST:
             return
-        answer = logout_response(agreed(), id="_done", destination=f"{base}/logout", now=now, in_response_to=found.id)
-        done = network.get(
+        response = logout_response(
+            connection(), id="_done", destination=f"{base}/logout", now=now, in_response_to=result.id
+        )
+        response = http.get(
             redirect_url(
                 f"{base}/logout",
-                answer,
+                response,
                 field="SAMLResponse",
-                private_key=PAIR.private_key,
-                relay_state=found.relay_state,
+                private_key=SP_KEYS.private_key,
+                relay_state=result.relay_state,
             )
         )
-    assert done.status_code == 200, done.text
+    assert response.status_code == 200, response.text
 
 
-def sent(answer: httpx.Response, binding: Binding, field: str) -> str:
-    """What the browser carries to us: the query of the redirect, or the field of the form."""
+def sent_by_browser(response: httpx.Response, binding: Binding, field: str) -> str:
+    """What the browser sends to us: the query of the redirect, or the field of the form."""
     if binding is Binding.POST:
-        assert answer.status_code == 200, answer.text
-        action, fields = posted(answer.text)
+        assert response.status_code == 200, response.text
+        action, fields = posted(response.text)
         assert action == f"{SP}/slo"
         return fields[field]
-    assert answer.status_code == 302, answer.text
-    where = urlsplit(answer.headers["location"])
-    assert f"{where.scheme}://{where.netloc}{where.path}" == f"{SP}/slo"
-    return where.query
+    assert response.status_code == 302, response.text
+    location = urlsplit(response.headers["location"])
+    assert f"{location.scheme}://{location.netloc}{location.path}" == f"{SP}/slo"
+    return location.query

@@ -1,3 +1,5 @@
+"""Logout messages by HTTP-Redirect and HTTP-POST: parsing, and rejection of changed ones."""
+
 import base64
 from dataclasses import replace
 from datetime import timedelta
@@ -11,71 +13,76 @@ from postern.protocols.saml.trace import SamlRefusalReason, SamlRejected
 from tests.peers.identity_provider import IdentityProvider, keys, signed
 from tests.protocols.saml.conftest import NOW, SP
 
-SLO = f"{SP}/slo"
+SLO_URL = f"{SP}/slo"
 
 
-def asked(raw, agreed, binding=Binding.REDIRECT, **more):
-    return read_logout_request(raw, binding=binding, connection=agreed, now=NOW, **more)
+def read_request(raw, connection, binding=Binding.REDIRECT, **more):
+    return read_logout_request(raw, binding=binding, connection=connection, now=NOW, **more)
 
 
-def answered(raw, agreed, binding=Binding.REDIRECT, expected=("_asked",)):
-    return read_logout_response(raw, binding=binding, connection=agreed, expected_request_ids=expected, now=NOW)
+def read_response(raw, connection, binding=Binding.REDIRECT, expected=("_asked",)):
+    return read_logout_response(raw, binding=binding, connection=connection, expected_request_ids=expected, now=NOW)
 
 
-def reason_of(call, *arguments, **more) -> SamlRefusalReason:
+def rejection_reason(read, *arguments, **more) -> SamlRefusalReason:
     with pytest.raises(SamlRejected) as caught:
-        call(*arguments, **more)
+        read(*arguments, **more)
     assert any(not step.ok for step in caught.value.trace)
     return caught.value.reason
 
 
-def form(idp, message: bytes, by=None) -> str:
-    return base64.b64encode(etree.tostring(signed(etree.fromstring(message), by or idp.keys))).decode()
+def signed_form_value(idp, message: bytes, signing_keys=None) -> str:
+    return base64.b64encode(etree.tostring(signed(etree.fromstring(message), signing_keys or idp.keys))).decode()
 
 
-def test_a_request_by_redirect_is_parsed(idp, agreed):
-    message = idp.logout_request(SLO, id="_out")
-    found = asked(idp.redirect("SAMLRequest", message, "go back"), agreed)
-    assert (found.id, found.name_id, found.session_indexes) == ("_out", "maria@acme.example", ["_session-1"])
-    assert found.relay_state == "go back"
-    assert found.issuer == idp.entity_id
+def test_a_request_by_redirect_is_parsed(idp, connection):
+    message = idp.logout_request(SLO_URL, id="_out")
+    result = read_request(idp.redirect("SAMLRequest", message, "go back"), connection)
+    assert (result.id, result.name_id, result.session_indexes) == ("_out", "maria@acme.example", ["_session-1"])
+    assert result.relay_state == "go back"
+    assert result.issuer == idp.entity_id
 
 
-def test_a_request_by_post_is_parsed(idp, agreed):
-    found = asked(form(idp, idp.logout_request(SLO)), agreed, Binding.POST, relay_state="r")
-    assert (found.name_id, found.relay_state) == ("maria@acme.example", "r")
+def test_a_request_by_post_is_parsed(idp, connection):
+    result = read_request(
+        signed_form_value(idp, idp.logout_request(SLO_URL)), connection, Binding.POST, relay_state="r"
+    )
+    assert (result.name_id, result.relay_state) == ("maria@acme.example", "r")
 
 
-def test_a_response_by_both_bindings_is_parsed(idp, agreed):
-    message = idp.logout_response(SLO, "_asked")
-    assert answered(idp.redirect("SAMLResponse", message), agreed).success
-    assert answered(form(idp, message), agreed, Binding.POST).in_response_to == "_asked"
+def test_a_response_by_both_bindings_is_parsed(idp, connection):
+    message = idp.logout_response(SLO_URL, "_asked")
+    assert read_response(idp.redirect("SAMLResponse", message), connection).success
+    assert read_response(signed_form_value(idp, message), connection, Binding.POST).in_response_to == "_asked"
 
 
-def test_a_response_with_a_failure_status_is_parsed(idp, agreed):
-    message = idp.logout_response(SLO, "_asked", status="urn:oasis:names:tc:SAML:2.0:status:Responder")
-    found = answered(idp.redirect("SAMLResponse", message), agreed)
-    assert not found.success
-    assert found.status.endswith("Responder")
+def test_a_response_with_a_failure_status_is_parsed(idp, connection):
+    message = idp.logout_response(SLO_URL, "_asked", status="urn:oasis:names:tc:SAML:2.0:status:Responder")
+    result = read_response(idp.redirect("SAMLResponse", message), connection)
+    assert not result.success
+    assert result.status.endswith("Responder")
 
 
-def test_a_message_that_is_some_minutes_old_is_accepted(idp, agreed):
+def test_a_message_that_is_almost_eleven_minutes_old_is_accepted(idp, connection):
     older = replace(idp, now=NOW - timedelta(minutes=10, seconds=59))
-    assert asked(older.redirect("SAMLRequest", older.logout_request(SLO)), agreed).name_id == "maria@acme.example"
+    assert (
+        read_request(older.redirect("SAMLRequest", older.logout_request(SLO_URL)), connection).name_id
+        == "maria@acme.example"
+    )
 
 
-def test_an_unsolicited_response_is_refused(idp, agreed):
-    message = idp.redirect("SAMLResponse", idp.logout_response(SLO, "_other"))
-    assert reason_of(answered, message, agreed) is SamlRefusalReason.WRONG_IN_RESPONSE_TO
+def test_an_unsolicited_response_is_refused(idp, connection):
+    message = idp.redirect("SAMLResponse", idp.logout_response(SLO_URL, "_other"))
+    assert rejection_reason(read_response, message, connection) is SamlRefusalReason.WRONG_IN_RESPONSE_TO
 
 
-def test_a_response_has_the_id_of_the_request(agreed):
-    raw = logout_response(agreed, id="_a", destination="https://idp.example", now=NOW, in_response_to="_out")
+def test_a_response_has_the_id_of_the_request(connection):
+    raw = logout_response(connection, id="_a", destination="https://idp.example", now=NOW, in_response_to="_out")
     assert etree.fromstring(raw).get("InResponseTo") == "_out"
 
 
 def changed_queries(idp) -> dict[str, tuple[str, SamlRefusalReason]]:
-    query = idp.redirect("SAMLRequest", idp.logout_request(SLO), "state")
+    query = idp.redirect("SAMLRequest", idp.logout_request(SLO_URL), "state")
     parts = dict(part.split("=", 1) for part in query.split("&"))
     stranger = replace(idp, keys=keys("stranger"))
     return {
@@ -89,26 +96,31 @@ def changed_queries(idp) -> dict[str, tuple[str, SamlRefusalReason]]:
         "twice": (f"{query}&SAMLRequest={parts['SAMLRequest']}", SamlRefusalReason.MALFORMED),
         "twice, escaped": (f"{query}&%53AMLRequest={parts['SAMLRequest']}", SamlRefusalReason.MALFORMED),
         "both": (f"{query}&SAMLResponse={parts['SAMLRequest']}", SamlRefusalReason.MALFORMED),
-        "a stranger": (stranger.redirect("SAMLRequest", idp.logout_request(SLO)), SamlRefusalReason.SIGNATURE_INVALID),
+        "a stranger": (
+            stranger.redirect("SAMLRequest", idp.logout_request(SLO_URL)),
+            SamlRefusalReason.SIGNATURE_INVALID,
+        ),
         "signature not base64": (query.replace("&Signature=", "&Signature=%2A"), SamlRefusalReason.NOT_BASE64),
         "another issuer": (
-            idp.redirect("SAMLRequest", replace(idp, entity_id="https://evil.example").logout_request(SLO)),
+            idp.redirect("SAMLRequest", replace(idp, entity_id="https://evil.example").logout_request(SLO_URL)),
             SamlRefusalReason.WRONG_ISSUER,
         ),
         "another place": (
             idp.redirect("SAMLRequest", idp.logout_request(f"{SP}/elsewhere")),
             SamlRefusalReason.WRONG_DESTINATION,
         ),
-        "an answer as a request": (
-            idp.redirect("SAMLRequest", idp.logout_response(SLO, "_asked")),
+        "a response as a request": (
+            idp.redirect("SAMLRequest", idp.logout_response(SLO_URL, "_asked")),
             SamlRefusalReason.WRONG_MESSAGE,
         ),
         "issued later": (
-            idp.redirect("SAMLRequest", replace(idp, now=NOW + timedelta(hours=1)).logout_request(SLO)),
+            idp.redirect("SAMLRequest", replace(idp, now=NOW + timedelta(hours=1)).logout_request(SLO_URL)),
             SamlRefusalReason.NOT_YET_VALID,
         ),
         "issued long ago": (
-            idp.redirect("SAMLRequest", replace(idp, now=NOW - timedelta(minutes=11, seconds=1)).logout_request(SLO)),
+            idp.redirect(
+                "SAMLRequest", replace(idp, now=NOW - timedelta(minutes=11, seconds=1)).logout_request(SLO_URL)
+            ),
             SamlRefusalReason.EXPIRED,
         ),
         "endless": (query + "&x=" + "y" * 70_000, SamlRefusalReason.TOO_LARGE),
@@ -120,22 +132,25 @@ CASES = tuple(changed_queries(IdentityProvider(now=NOW)))
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_changed_redirect_is_refused(idp, agreed, case):
+def test_a_changed_redirect_is_refused(idp, connection, case):
     query, reason = changed_queries(idp)[case]
-    assert reason_of(asked, query, agreed) is reason
+    assert rejection_reason(read_request, query, connection) is reason
 
 
-def test_a_form_must_be_signed_by_a_pinned_certificate(idp, agreed):
-    message = idp.logout_request(SLO)
+def test_a_form_must_be_signed_by_a_pinned_certificate(idp, connection):
+    message = idp.logout_request(SLO_URL)
     unsigned = base64.b64encode(message).decode()
-    assert reason_of(asked, unsigned, agreed, Binding.POST) is SamlRefusalReason.UNSIGNED
-    strange = form(idp, message, keys("stranger"))
-    assert reason_of(asked, strange, agreed, Binding.POST) is SamlRefusalReason.UNKNOWN_CERTIFICATE
-    altered = base64.b64encode(base64.b64decode(form(idp, message)).replace(b"maria@", b"root@")).decode()
-    assert reason_of(asked, altered, agreed, Binding.POST) is SamlRefusalReason.CONTENT_CHANGED
+    assert rejection_reason(read_request, unsigned, connection, Binding.POST) is SamlRefusalReason.UNSIGNED
+    signed_by_other_key = signed_form_value(idp, message, keys("stranger"))
+    assert (
+        rejection_reason(read_request, signed_by_other_key, connection, Binding.POST)
+        is SamlRefusalReason.UNKNOWN_CERTIFICATE
+    )
+    altered = base64.b64encode(base64.b64decode(signed_form_value(idp, message)).replace(b"maria@", b"root@")).decode()
+    assert rejection_reason(read_request, altered, connection, Binding.POST) is SamlRefusalReason.CONTENT_CHANGED
 
 
-def test_a_deflate_bomb_is_not_decompressed(idp, agreed):
+def test_a_deflate_bomb_is_not_decompressed(idp, connection):
     bomb = idp.redirect("SAMLRequest", b"<a>" + b" " * 50_000_000 + b"</a>")
     assert len(bomb) < 100_000
-    assert reason_of(asked, bomb, agreed) is SamlRefusalReason.TOO_LARGE
+    assert rejection_reason(read_request, bomb, connection) is SamlRefusalReason.TOO_LARGE

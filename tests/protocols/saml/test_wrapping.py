@@ -1,7 +1,7 @@
-"""Signature wrapping (XSW 1 to 8, after Somorovsky et al., "On Breaking SAML", 2012) and its younger relatives.
+"""Signature wrapping (XSW 1 to 8 of Somorovsky et al., "On Breaking SAML", 2012) and later attacks on signatures.
 
-The attacker holds one honest response for an account of their own and anybody's certificates. Every case
-puts an assertion for `root@acme.example` somewhere; none of them may be accepted at all.
+The attacker has a valid response for an account of their own, and all public certificates. Each case adds an
+assertion for `root@acme.example` to it; none of them may be accepted.
 """
 
 import base64
@@ -15,11 +15,11 @@ from lxml import etree
 from postern.protocols.saml.response import read_response
 from postern.protocols.saml.trace import SamlRefusalReason, SamlRejected
 from tests.peers.identity_provider import DS, SAML, SAMLP, IdentityProvider, encrypted_xml, keys, signed
-from tests.protocols.saml.conftest import NOW, REQUEST, agreed_with, honest
+from tests.protocols.saml.conftest import NOW, REQUEST, connection_with, valid_response
 
-ASSERTION, SIGNATURE, NAME = f"{{{SAML}}}Assertion", f"{{{DS}}}Signature", f"{{{SAML}}}NameID"
+ASSERTION, SIGNATURE, NAME_ID = f"{{{SAML}}}Assertion", f"{{{DS}}}Signature", f"{{{SAML}}}NameID"
 VICTIM = "root@acme.example"
-WAYS = {
+SIGNING_OPTIONS = {
     "assertion": {"sign_assertion": True, "sign_response": False},
     "response": {"sign_assertion": False, "sign_response": True},
     "both": {"sign_assertion": True, "sign_response": True},
@@ -29,29 +29,29 @@ IDENTIFIERS = ("same", "new", "none")
 
 
 @cache
-def honest_bytes(way: str) -> bytes:
-    return honest(IdentityProvider(now=NOW, **WAYS[way]))
+def valid_bytes(signing: str) -> bytes:
+    return valid_response(IdentityProvider(now=NOW, **SIGNING_OPTIONS[signing]))
 
 
-def attacked(way: str) -> tuple[etree._Element, etree._Element]:
-    """The honest Response and an assertion of the attacker's, both free to be moved about."""
-    response = etree.fromstring(honest_bytes(way))
+def attack_material(signing: str) -> tuple[etree._Element, etree._Element]:
+    """The valid Response and an unsigned assertion for the victim, which the attack then combines."""
+    response = etree.fromstring(valid_bytes(signing))
     return response, evil_copy(response.find(ASSERTION))
 
 
 def evil_copy(element: etree._Element, identifier: str = "_evil") -> etree._Element:
-    """The same, unsigned, for the victim."""
+    """A copy without signatures, with the victim's name and another ID."""
     copy = etree.fromstring(etree.tostring(element, with_tail=False))
     for signature in list(copy.iter(SIGNATURE)):
         signature.getparent().remove(signature)
-    for name in copy.iter(NAME):
+    for name in copy.iter(NAME_ID):
         name.text = VICTIM
     copy.set("ID", identifier)
     return copy
 
 
 def plain_copy(element: etree._Element) -> etree._Element:
-    """The same without its own signature: what the digest was made over."""
+    """A copy without the element's own signature: the content that the digest covers."""
     copy = etree.fromstring(etree.tostring(element, with_tail=False))
     for signature in copy.findall(SIGNATURE):
         copy.remove(signature)
@@ -59,65 +59,65 @@ def plain_copy(element: etree._Element) -> etree._Element:
 
 
 def signature_of(response: etree._Element) -> etree._Element:
-    """The signature that there is: the assertion's if it has one, else the Response's."""
-    own = response.find(f"{ASSERTION}/{SIGNATURE}")
-    return own if own is not None else response.find(SIGNATURE)
+    """The signature of the assertion, or that of the Response if the assertion has none."""
+    assertion_signature = response.find(f"{ASSERTION}/{SIGNATURE}")
+    return assertion_signature if assertion_signature is not None else response.find(SIGNATURE)
 
 
 def xsw1(response, evil):
-    """The evil Response carries the signature, and the honest Response inside the signature."""
-    outer = evil_copy(response, "_evil_response")
-    outer.find(ASSERTION).set("ID", "_evil")
+    """The evil Response has the signature, which contains the valid Response."""
+    evil_response = evil_copy(response, "_evil_response")
+    evil_response.find(ASSERTION).set("ID", "_evil")
     signature = etree.fromstring(etree.tostring(signature_of(response), with_tail=False))
     signature.append(plain_copy(response))
-    outer.insert(1, signature)
-    return outer
+    evil_response.insert(1, signature)
+    return evil_response
 
 
 def xsw2(response, evil):
-    """The evil Response carries the signature, with the honest Response before it."""
-    outer = evil_copy(response, "_evil_response")
-    outer.find(ASSERTION).set("ID", "_evil")
-    outer.insert(1, etree.fromstring(etree.tostring(signature_of(response), with_tail=False)))
-    outer.insert(1, plain_copy(response))
-    return outer
+    """The evil Response has the signature, and the valid Response before it."""
+    evil_response = evil_copy(response, "_evil_response")
+    evil_response.find(ASSERTION).set("ID", "_evil")
+    evil_response.insert(1, etree.fromstring(etree.tostring(signature_of(response), with_tail=False)))
+    evil_response.insert(1, plain_copy(response))
+    return evil_response
 
 
 def xsw3(response, evil):
-    """The evil assertion stands before the honest one."""
+    """The evil assertion is before the valid one."""
     response.insert(response.index(response.find(ASSERTION)), evil)
     return response
 
 
 def xsw4(response, evil):
-    """The evil assertion contains the honest one."""
-    own = response.find(ASSERTION)
-    response.replace(own, evil)
-    evil.append(own)
+    """The evil assertion contains the valid one."""
+    valid_assertion = response.find(ASSERTION)
+    response.replace(valid_assertion, evil)
+    evil.append(valid_assertion)
     return response
 
 
 def xsw5(response, evil):
-    """The evil assertion has taken the signature; the honest one follows without it."""
-    own = response.find(ASSERTION)
+    """The evil assertion has the signature; the valid one follows without it."""
+    valid_assertion = response.find(ASSERTION)
     evil.insert(1, etree.fromstring(etree.tostring(signature_of(response), with_tail=False)))
-    response.replace(own, evil)
-    response.append(plain_copy(own))
+    response.replace(valid_assertion, evil)
+    response.append(plain_copy(valid_assertion))
     return response
 
 
 def xsw6(response, evil):
-    """As before, but the honest assertion is inside the signature."""
-    own = response.find(ASSERTION)
+    """The evil assertion has the signature, which contains the valid assertion."""
+    valid_assertion = response.find(ASSERTION)
     signature = etree.fromstring(etree.tostring(signature_of(response), with_tail=False))
-    signature.append(plain_copy(own))
+    signature.append(plain_copy(valid_assertion))
     evil.insert(1, signature)
-    response.replace(own, evil)
+    response.replace(valid_assertion, evil)
     return response
 
 
 def xsw7(response, evil):
-    """The evil assertion is an extension."""
+    """The evil assertion is in the Extensions of the Response."""
     extensions = etree.Element(f"{{{SAMLP}}}Extensions")
     extensions.append(evil)
     response.insert(1, extensions)
@@ -125,12 +125,12 @@ def xsw7(response, evil):
 
 
 def xsw8(response, evil):
-    """The honest assertion is an object of the signature that the evil one carries."""
-    own = response.find(ASSERTION)
+    """The evil assertion has the signature, with the valid assertion in an Object element."""
+    valid_assertion = response.find(ASSERTION)
     signature = etree.fromstring(etree.tostring(signature_of(response), with_tail=False))
-    etree.SubElement(signature, f"{{{DS}}}Object").append(plain_copy(own))
+    etree.SubElement(signature, f"{{{DS}}}Object").append(plain_copy(valid_assertion))
     evil.insert(1, signature)
-    response.replace(own, evil)
+    response.replace(valid_assertion, evil)
     return response
 
 
@@ -146,21 +146,21 @@ def with_key_info(response: etree._Element, choice: str) -> None:
                 certificate.text = "".join(keys("attacker").pem.splitlines()[1:-1])
 
 
-def with_identifier(response: etree._Element, choice: str, own: str) -> None:
+def with_identifier(response: etree._Element, choice: str, signed_id: str) -> None:
     for element in response.iter():
         if element.get("ID") in {"_evil", "_evil_response"}:
             if choice == "same":
-                element.set("ID", own)
+                element.set("ID", signed_id)
             elif choice == "none":
                 del element.attrib["ID"]
 
 
-def in_a_namespace(response: etree._Element) -> bytes:
+def with_extra_namespace(response: etree._Element) -> bytes:
     return etree.tostring(response).replace(b"<samlp:Response ", b'<samlp:Response xmlns:evil="urn:evil" ', 1)
 
 
 DECORATIONS = {
-    "extra namespaces": in_a_namespace,
+    "extra namespaces": with_extra_namespace,
     "a comment in the name": lambda root: etree.tostring(root).replace(b"root@", b"ro<!-- -->ot@"),
     "a comment in the digest": lambda root: etree.tostring(root).replace(b"DigestValue>", b"DigestValue><!--a-->", 1),
     "an instruction": lambda root: etree.tostring(root).replace(b"root@", b"root<?php ?>@"),
@@ -169,66 +169,77 @@ DECORATIONS = {
 }
 
 
-def need_refusal(raw: bytes, **changes: object) -> SamlRefusalReason:
-    connection = agreed_with(IdentityProvider(), allow_idp_initiated=True, **changes)
+def assert_rejected(raw: bytes, **changes: object) -> SamlRefusalReason:
+    """Assert that a response is rejected, and return the reason."""
+    connection = connection_with(IdentityProvider(), allow_idp_initiated=True, **changes)
     with pytest.raises(SamlRejected) as caught:
         read_response(raw, connection=connection, expected_request_ids={REQUEST}, now=NOW)
     return caught.value.reason
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_the_unmodified_responses_are_accepted(way):
-    connection = agreed_with(IdentityProvider())
-    found = read_response(honest_bytes(way), connection=connection, expected_request_ids={REQUEST}, now=NOW)
-    assert found.name_id == "maria@acme.example"
+@pytest.mark.parametrize("signing", SIGNING_OPTIONS)
+def test_the_unmodified_responses_are_accepted(signing):
+    connection = connection_with(IdentityProvider())
+    login = read_response(valid_bytes(signing), connection=connection, expected_request_ids={REQUEST}, now=NOW)
+    assert login.name_id == "maria@acme.example"
 
 
-WRAPPED = [*product(ATTACKS, WAYS, KEY_INFOS, IDENTIFIERS)]
-DECORATED = [*product(ATTACKS, WAYS, DECORATIONS)]
-ENCRYPTED = [*product((xsw3, xsw4, xsw5, xsw6, xsw7, xsw8), WAYS, ("clear honest", "both encrypted", "whole"))]
+WRAPPED = [*product(ATTACKS, SIGNING_OPTIONS, KEY_INFOS, IDENTIFIERS)]
+DECORATED = [*product(ATTACKS, SIGNING_OPTIONS, DECORATIONS)]
+ENCRYPTED = [
+    *product(
+        (xsw3, xsw4, xsw5, xsw6, xsw7, xsw8), SIGNING_OPTIONS, ("evil encrypted", "both encrypted", "outer encrypted")
+    )
+]
 
 
 @pytest.mark.parametrize(
-    ("attack", "way", "key_info", "identifier"), WRAPPED, ids=lambda each: getattr(each, "__name__", each)
+    ("attack", "signing", "key_info", "identifier"), WRAPPED, ids=lambda value: getattr(value, "__name__", value)
 )
-def test_no_wrapping_is_accepted(attack, way, key_info, identifier):
-    response, evil = attacked(way)
-    own = response.find(ASSERTION).get("ID")
+def test_no_wrapping_is_accepted(attack, signing, key_info, identifier):
+    response, evil = attack_material(signing)
+    signed_id = response.find(ASSERTION).get("ID")
     wrapped = attack(response, evil)
     with_key_info(wrapped, key_info)
-    with_identifier(wrapped, identifier, own)
+    with_identifier(wrapped, identifier, signed_id)
     raw = etree.tostring(wrapped)
     assert VICTIM.encode() in raw
-    need_refusal(raw)
+    assert_rejected(raw)
 
 
-@pytest.mark.parametrize(("attack", "way", "decoration"), DECORATED, ids=lambda each: getattr(each, "__name__", each))
-def test_no_wrapping_with_further_changes_is_accepted(attack, way, decoration):
-    need_refusal(DECORATIONS[decoration](attack(*attacked(way))))
+@pytest.mark.parametrize(
+    ("attack", "signing", "decoration"), DECORATED, ids=lambda value: getattr(value, "__name__", value)
+)
+def test_no_wrapping_with_further_changes_is_accepted(attack, signing, decoration):
+    assert_rejected(DECORATIONS[decoration](attack(*attack_material(signing))))
 
 
-@pytest.mark.parametrize(("attack", "way", "what"), ENCRYPTED, ids=lambda each: getattr(each, "__name__", each))
-def test_no_encrypted_wrapping_is_accepted(attack, way, what):
-    """Anybody can encrypt for us: the attack may hide in one assertion, in both, or around them."""
-    wrapped = attack(*attacked(way))
+@pytest.mark.parametrize(
+    ("attack", "signing", "encrypted"), ENCRYPTED, ids=lambda value: getattr(value, "__name__", value)
+)
+def test_no_encrypted_wrapping_is_accepted(attack, signing, encrypted):
+    """Everybody can encrypt for this service: the evil assertion, both, or the outer one is encrypted."""
+    wrapped = attack(*attack_material(signing))
     for assertion in list(wrapped.iter(ASSERTION)):
         parent = assertion.getparent()
         outermost = parent is not None and parent.tag == f"{{{SAMLP}}}Response"
         evil = assertion.get("ID") == "_evil"
-        if parent is None or not (outermost if what == "whole" else evil or what == "both encrypted"):
+        if parent is None or not (
+            outermost if encrypted == "outer encrypted" else evil or encrypted == "both encrypted"
+        ):
             continue
-        sealed = encrypted_xml(etree.tostring(assertion, with_tail=False), keys("sp").certificate)
-        parent.replace(assertion, etree.fromstring(sealed))
-    need_refusal(etree.tostring(wrapped))
+        encrypted_element = encrypted_xml(etree.tostring(assertion, with_tail=False), keys("sp").certificate)
+        parent.replace(assertion, etree.fromstring(encrypted_element))
+    assert_rejected(etree.tostring(wrapped))
 
 
 def test_at_least_two_hundred_attacks_are_tried():
     assert len(WRAPPED) + len(DECORATED) + len(ENCRYPTED) >= 400
 
 
-def edited(way: str, pieces: list[tuple[bytes, bytes]]) -> bytes:
-    """The honest bytes with some pieces of text exchanged; still XML."""
-    raw = honest_bytes(way)
+def replace_pieces(signing: str, pieces: list[tuple[bytes, bytes]]) -> bytes:
+    """The bytes of the valid response with some pieces of text replaced; still XML."""
+    raw = valid_bytes(signing)
     for before, after in pieces:
         assert before in raw
         raw = raw.replace(before, after)
@@ -291,27 +302,27 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("signing", SIGNING_OPTIONS)
 @pytest.mark.parametrize("form", FORMS)
-def test_no_other_form_of_signature_is_accepted(form, way):
-    need_refusal(edited(way, FORMS[form]))
+def test_no_other_form_of_signature_is_accepted(form, signing):
+    assert_rejected(replace_pieces(signing, FORMS[form]))
 
 
-@pytest.mark.parametrize("way", ["assertion", "response"])
-def test_a_signature_by_the_attacker_is_refused(way):
-    response, evil = attacked(way)
+@pytest.mark.parametrize("signing", ["assertion", "response"])
+def test_a_signature_by_the_attacker_is_refused(signing):
+    response, evil = attack_material(signing)
     response = plain_copy(response)
     response.replace(response.find(ASSERTION), evil)
-    if way == "assertion":
+    if signing == "assertion":
         response.replace(evil, signed(evil, keys("attacker")))
     else:
         response = signed(response, keys("attacker"))
-    assert need_refusal(etree.tostring(response)) is SamlRefusalReason.UNKNOWN_CERTIFICATE
+    assert assert_rejected(etree.tostring(response)) is SamlRefusalReason.UNKNOWN_CERTIFICATE
 
 
 def test_the_public_key_is_not_accepted_as_an_hmac_key():
     """GHSA-6vx8-pcwv-xhf4: an HMAC made with the public certificate as its key."""
-    response, _ = attacked("assertion")
+    response, _ = attack_material("assertion")
     raw = etree.tostring(response).replace(b"rsa-sha256", b"hmac-sha256").replace(b"maria@", b"root@")
     root = etree.fromstring(raw)
     info = root.find(f".//{{{DS}}}SignedInfo")
@@ -319,31 +330,31 @@ def test_the_public_key_is_not_accepted_as_an_hmac_key():
         IdentityProvider().certificate.encode(), etree.tostring(info, method="c14n", exclusive=True), "sha256"
     )
     root.find(f".//{{{DS}}}SignatureValue").text = base64.b64encode(mac).decode()
-    assert need_refusal(etree.tostring(root)) is SamlRefusalReason.SIGNATURE_FORM
+    assert assert_rejected(etree.tostring(root)) is SamlRefusalReason.SIGNATURE_FORM
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_two_valid_assertions_in_one_response_are_refused(way):
-    response, _ = attacked(way)
-    other = etree.fromstring(honest(IdentityProvider(now=NOW, **WAYS[way])))
+@pytest.mark.parametrize("signing", SIGNING_OPTIONS)
+def test_two_valid_assertions_in_one_response_are_refused(signing):
+    response, _ = attack_material(signing)
+    other = etree.fromstring(valid_response(IdentityProvider(now=NOW, **SIGNING_OPTIONS[signing])))
     response.append(other.find(ASSERTION))
-    assert need_refusal(etree.tostring(response)) is SamlRefusalReason.SEVERAL_ASSERTIONS
+    assert assert_rejected(etree.tostring(response)) is SamlRefusalReason.SEVERAL_ASSERTIONS
 
 
 def test_an_assertion_is_not_accepted_in_another_response():
-    """The signature of the Response must cover the very assertion that is read."""
-    response, evil = attacked("response")
+    """The signature of the Response must cover the assertion that is read."""
+    response, evil = attack_material("response")
     response.replace(response.find(ASSERTION), evil)
-    assert need_refusal(etree.tostring(response)) is SamlRefusalReason.CONTENT_CHANGED
+    assert assert_rejected(etree.tostring(response)) is SamlRefusalReason.CONTENT_CHANGED
 
 
 def test_a_signed_logout_response_is_no_login_response():
     idp = IdentityProvider(now=NOW)
     message = signed(etree.fromstring(idp.logout_response("https://mail.example", REQUEST)), idp.keys)
-    assert need_refusal(etree.tostring(message)) is SamlRefusalReason.WRONG_MESSAGE
+    assert assert_rejected(etree.tostring(message)) is SamlRefusalReason.WRONG_MESSAGE
 
 
 def test_a_bare_signed_assertion_is_refused():
-    response, _ = attacked("assertion")
+    response, _ = attack_material("assertion")
     raw = etree.tostring(response.find(ASSERTION), with_tail=False)
-    assert need_refusal(raw) is SamlRefusalReason.WRONG_MESSAGE
+    assert assert_rejected(raw) is SamlRefusalReason.WRONG_MESSAGE
