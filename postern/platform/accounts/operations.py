@@ -296,9 +296,9 @@ async def open_account(call: Call, data: DeveloperSignUp, *, proven: bool = Fals
     """Create an account with its owner and a first project, and sign the owner in. Raises PasswordCommon and
     PasswordBreached.
 
-    Until the owner verifies the address, the session can only read, and mail is captured. With `proven`, for commands
-    of the operator, the address counts as verified, no mail is sent, and DeveloperEmailTaken is raised if a developer
-    has verified it before.
+    Until the owner verifies the address, the session can only read, and send mail, which is captured. With `proven`,
+    for commands of the operator, the address counts as verified, no mail is sent, and DeveloperEmailTaken is raised if
+    a developer has verified it before.
     """
     email = read_email(data.email)
     if not proven:
