@@ -22,7 +22,7 @@ from lxml import etree
 from postern.protocols.saml.response import read_response
 from postern.protocols.saml.trace import SamlRejected
 from tests.peers.identity_provider import IdentityProvider, keys
-from tests.protocols.saml.conftest import NOW, REQUEST, agreed_with, honest
+from tests.protocols.saml.conftest import NOW, REQUEST, connection_with, valid_response
 from tests.protocols.saml.test_bombs import BOMBS
 
 LIMIT_MS = 50
@@ -63,7 +63,7 @@ def reading(raw: bytes | str, *, certificates: int = 1) -> Callable[[], object]:
     """A function that reads a response with this number of pinned certificates; the last one is the right one."""
     idp = IdentityProvider()
     other_certificates = [keys(f"other {n}").pem for n in range(certificates - 1)]
-    connection = agreed_with(idp, idp_certificates=(*other_certificates, idp.certificate))
+    connection = connection_with(idp, idp_certificates=(*other_certificates, idp.certificate))
 
     def work() -> None:
         read_response(raw, connection=connection, expected_request_ids={REQUEST}, now=NOW)
@@ -74,7 +74,7 @@ def reading(raw: bytes | str, *, certificates: int = 1) -> Callable[[], object]:
 def measure_bomb(name: str, results: "multiprocessing.Queue[tuple[float, float]]") -> None:
     """Read a bomb; puts milliseconds and the peak growth of this process in MB into `results`."""
     work = reading(BOMBS[name][0], certificates=10)
-    reading(honest(IdentityProvider(now=NOW)))()
+    reading(valid_response(IdentityProvider(now=NOW)))()
     Path("/proc/self/clear_refs").write_text("5")  # Reset the peak (proc(5)).
     before, start = memory("VmRSS"), time.perf_counter()
     try:
@@ -96,7 +96,7 @@ def main() -> None:
     count = parser.parse_args().responses
     print(f"{'':36}{'median ms':>10}{'p95 ms':>10}{'ratio':>8}")
     for name, options in VARIANTS.items():
-        raw = honest(IdentityProvider(now=NOW, **options))
+        raw = valid_response(IdentityProvider(now=NOW, **options))
         minimum_median, minimum_p95 = timed(count, minimum(raw))
         median, p95 = timed(count, reading(raw))
         print(f"{name + ', minimum':36}{minimum_median:10.2f}{minimum_p95:10.2f}{1:8.1f}")
