@@ -10,12 +10,12 @@ import psycopg
 import pytest
 
 from tests.peers.postgres_server import INSTALL, installed, postgres_server
-from tests.test_boot import WAIT_SECONDS, Started, assert_bootstrapped, base_folder, command, first, start
+from tests.test_boot import WAIT_SECONDS, StartedServer, assert_bootstrapped, base_folder, command, first, start
 
 __all__ = ["base_folder", "first"]
 
 
-def test_a_restore_brings_back_the_backed_up_data(first: Started, base_folder: Path) -> None:
+def test_a_restore_brings_back_the_backed_up_data(first: StartedServer, base_folder: Path) -> None:
     credentials = json.loads(command(first.folder, "bootstrap", "--json").stdout)
     project = f"/projects/{credentials['projectId']}"
     bearer = {"Authorization": f"Bearer {credentials['secretKey']}"}
@@ -73,7 +73,7 @@ VERSIONS = [
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_backup_is_restored_on_every_supported_postgresql_version(
-    first: Started, base_folder: Path, version: str
+    first: StartedServer, base_folder: Path, version: str
 ) -> None:
     """A backup of the embedded server can be restored, migrated and backed up on each major version.
 
@@ -111,7 +111,7 @@ def test_a_backup_is_restored_on_every_supported_postgresql_version(
 
 
 @pytest.mark.parametrize("version", [VERSIONS[0], VERSIONS[-1]])
-def test_a_truncated_backup_restores_nothing(first: Started, base_folder: Path, version: str) -> None:
+def test_a_truncated_backup_restores_nothing(first: StartedServer, base_folder: Path, version: str) -> None:
     """A restore is atomic on every version: a truncated backup leaves the database empty.
 
     Defects: N12

@@ -16,19 +16,19 @@ import pytest
 
 from postern.cli.client import describe_event
 from postern.cli.demo import contacts_csv, find_link, recipients_csv
-from tests.test_boot import ROOT, WAIT_SECONDS, Started, base_folder, command, environment, first
+from tests.test_boot import ROOT, WAIT_SECONDS, StartedServer, base_folder, command, environment, first
 
 __all__ = ["base_folder", "first"]
 
 
 @pytest.fixture(scope="module")
-def project_variables(first: Started) -> dict[str, str]:
+def project_variables(first: StartedServer) -> dict[str, str]:
     """Environment variables of a new project on that server."""
     credentials = json.loads(command(first.folder, "bootstrap", "--json").stdout)
     return {"POSTERN_KEY": credentials["secretKey"], "POSTERN_PROJECT": credentials["projectId"]}
 
 
-def logs(first: Started, project_variables: dict[str, str], q: str) -> list[dict[str, object]]:
+def logs(first: StartedServer, project_variables: dict[str, str], q: str) -> list[dict[str, object]]:
     response = httpx.get(
         f"{first.url}/projects/{project_variables['POSTERN_PROJECT']}/emails/logs",
         params={"q": q, "limit": 100},
@@ -38,7 +38,7 @@ def logs(first: Started, project_variables: dict[str, str], q: str) -> list[dict
     return response.json()["data"]
 
 
-def test_send_finds_the_server_by_its_data_folder(first: Started, project_variables: dict[str, str]) -> None:
+def test_send_finds_the_server_by_its_data_folder(first: StartedServer, project_variables: dict[str, str]) -> None:
     page = first.folder.with_suffix(".html")
     page.write_text("<p>Grüße</p>")
     arguments = ["--to", "ada@example.com", "--to", "bob@example.com", "--subject", "Über uns", "--html", str(page)]
@@ -49,7 +49,7 @@ def test_send_finds_the_server_by_its_data_folder(first: Started, project_variab
     assert str(entry["id"]) in sent.stdout
 
 
-def test_send_without_a_key_creates_a_project_and_prints_an_inbox_link(first: Started) -> None:
+def test_send_without_a_key_creates_a_project_and_prints_an_inbox_link(first: StartedServer) -> None:
     page = first.folder.with_suffix(".txt")
     page.write_text("Hello")
     sent = command(first.folder, "send", "--to", "ada@example.com", "--subject", "Hi", "--text", str(page))
@@ -57,7 +57,7 @@ def test_send_without_a_key_creates_a_project_and_prints_an_inbox_link(first: St
     assert f"{first.url}/inbox/enter?token=" in sent.stdout
 
 
-def test_refused_requests_print_one_sentence(first: Started, project_variables: dict[str, str], tmp_path) -> None:
+def test_refused_requests_print_one_sentence(first: StartedServer, project_variables: dict[str, str], tmp_path) -> None:
     page = tmp_path / "page.html"
     page.write_text("<p>Hi</p>")
     bad_recipient = command(
@@ -100,7 +100,7 @@ def test_an_unreachable_server_prints_one_sentence(arguments: str, url: str, tmp
     assert "Traceback" not in completed.stderr
 
 
-def test_demo_sends_one_message_to_each_recipient(first: Started, project_variables: dict[str, str]) -> None:
+def test_demo_sends_one_message_to_each_recipient(first: StartedServer, project_variables: dict[str, str]) -> None:
     completed = command(first.folder, "demo", "--count", "12", "--contacts", "0", **project_variables)
     assert completed.returncode == 0, completed.stderr
     domain = re.search(r"Domain (\S+) and template", completed.stdout)
@@ -113,7 +113,7 @@ def test_demo_sends_one_message_to_each_recipient(first: Started, project_variab
         assert subject_of[person["email"]] == f"{person['name']}, your {person['plan']} plan"
 
 
-def test_demo_fills_a_project_with_sample_data(first: Started) -> None:
+def test_demo_fills_a_project_with_sample_data(first: StartedServer) -> None:
     credentials = json.loads(command(first.folder, "bootstrap", "--json").stdout)
     project_variables = {"POSTERN_KEY": credentials["secretKey"], "POSTERN_PROJECT": credentials["projectId"]}
     completed = subprocess.run(
@@ -170,7 +170,7 @@ def test_find_link_returns_the_path_of_a_link_in_a_message() -> None:
     assert find_link("no html", "/t/c/") is None
 
 
-def test_tail_prints_events(first: Started, project_variables: dict[str, str], tmp_path) -> None:
+def test_tail_prints_events(first: StartedServer, project_variables: dict[str, str], tmp_path) -> None:
     page = tmp_path / "page.html"
     page.write_text("<p>Hi</p>")
     process = subprocess.Popen(

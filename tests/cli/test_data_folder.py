@@ -14,7 +14,7 @@ import pytest
 from tests.test_boot import (
     ROOT,
     WAIT_SECONDS,
-    Started,
+    StartedServer,
     assert_bootstrapped,
     base_folder,
     command,
@@ -81,7 +81,7 @@ def test_commands_find_the_data_folder_of_the_installation(installation: Install
             stderr=file,
             text=True,
         )
-    server = Started(process, installation.root / "var", output)
+    server = StartedServer(process, installation.root / "var", output)
     try:
         server.wait_until_ready()
         bootstrapped = installation.run("bootstrap", "--json")
@@ -114,7 +114,7 @@ ON_THE_SERVER = ["demo", "send --to a@b.example --subject Hi --text FILE", "tail
 
 @pytest.mark.parametrize("arguments", [*ON_THE_DATABASE, *ON_THE_SERVER, "campaign watch x", "restore DUMP"])
 def test_commands_without_a_server_are_refused_and_create_nothing(
-    arguments: str, first: Started, tmp_path: Path
+    arguments: str, first: StartedServer, tmp_path: Path
 ) -> None:
     """Only `serve` creates a database: every other command is refused and does not change the folder.
 
@@ -139,7 +139,7 @@ def test_commands_without_a_server_are_refused_and_create_nothing(
         assert not list(folder.iterdir())
 
 
-def test_a_failed_restore_leaves_no_database(first: Started, base_folder: Path) -> None:
+def test_a_failed_restore_leaves_no_database(first: StartedServer, base_folder: Path) -> None:
     """The new database of a failed restore is removed, so that the next `serve` does not start with it.
 
     Defects: N1
@@ -155,7 +155,7 @@ def test_a_failed_restore_leaves_no_database(first: Started, base_folder: Path) 
     assert not (folder / "postgres").exists()
 
 
-def test_database_url_alone_is_refused_without_the_master_key(first: Started, tmp_path: Path) -> None:
+def test_database_url_alone_is_refused_without_the_master_key(first: StartedServer, tmp_path: Path) -> None:
     """With DATABASE_URL alone, commands create no master key: the server would refuse API keys made with it.
 
     Defects: N1

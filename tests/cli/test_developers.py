@@ -7,7 +7,7 @@ import time
 import httpx
 import pytest
 
-from tests.test_boot import WAIT_SECONDS, Started, base_folder, command, first, start
+from tests.test_boot import WAIT_SECONDS, StartedServer, base_folder, command, first, start
 
 __all__ = ["base_folder", "first"]
 
@@ -15,12 +15,12 @@ NEW_PASSWORD = "an entirely new password"
 
 
 @pytest.fixture(scope="module")
-def credentials(first: Started) -> dict[str, str]:
+def credentials(first: StartedServer) -> dict[str, str]:
     return json.loads(command(first.folder, "bootstrap", "--json").stdout)
 
 
 @pytest.fixture
-def http(first: Started):
+def http(first: StartedServer):
     with httpx.Client(base_url=first.url, timeout=WAIT_SECONDS) as client:
         yield client
 
