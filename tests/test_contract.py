@@ -18,7 +18,7 @@ IN_A_PROJECT = [
 
 
 _SHARED: dict[str, tuple[float, object]] = {}
-"""Tenants and clients that the tests of this module share, operation with the time of its creation.
+"""Tenants and clients that the tests of this module share, each with the time of its creation.
 
 The requests of these tests are rejected, so they change nothing.
 """

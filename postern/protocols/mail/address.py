@@ -261,7 +261,7 @@ def _parse_spec(spec: str) -> tuple[str, str]:
         try:
             return local, _validate_spec(f"{_PLACEHOLDER_LOCAL}@{domain}")[1]
         except AddressInvalid:
-            pass  # Validated once more below with its own local part, so that the message shows the complete address.
+            pass  # Validated again below with its local part, so that the message shows the complete address.
     return _validate_spec(spec)
 
 

@@ -57,7 +57,7 @@ _TAG_START = re.compile(r"\{(?=[{%#])")
 
 
 def _with_split_braces(value: Any) -> Any:
-    """A copy of the document in whose texts nothing looks like a template tag."""
+    """A copy of the document with `_SPLIT` in every `{{`, `{%` and `{#`, so that it has no template tags."""
     if isinstance(value, str):
         return _TAG_START.sub("{" + _SPLIT, value)
     if isinstance(value, Mapping):

@@ -134,7 +134,7 @@ class RenderRequest(msgspec.Struct, frozen=True, array_like=True):
     signers: list[tuple[str, str, bytes]]
     """Domain, selector, private key as PEM."""
     drafts: list[tuple[int, list[int], MessageDraft]]
-    """Of each message: the index of its templates and of its signers in the caches, and the draft."""
+    """For each message: the index of its templates and those of its signers in the caches, and the draft."""
     tasks: list[tuple[str, int, bytes]]
     """Name, size, and the arguments as msgpack."""
 

@@ -141,7 +141,7 @@ class CompiledTemplate:
     def _run(
         self, values: Mapping[str, Any], scalars: dict[str, Any], nested: tuple[str, ...], *, counting: bool
     ) -> str:
-        """Run the engine. `nested` are the names of lists and objects; `counting` limits what is written meanwhile."""
+        """Run the engine. `nested` are the names of lists and objects; `counting` stops it at OUTPUT_LIMIT."""
         if counting:
             fuel = min(self._bound.fuel, FUEL_OF_LARGE_VALUES)
             environment = _environment(self._source, self.kind, fuel, nested, counting=True)
