@@ -12,7 +12,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import NO_ID, as_id
 from postern.platform.projects.model import Project, SignInMethod
-from postern.protocols.mail.address import AddressInvalid, lookup_key, normalize_part, parse_address
+from postern.protocols.mail.address import AddressInvalid, normalize_part, parse_address, parsed_address_key
 from postern.security.secrets import Secrets
 
 PROVIDER = re.compile(r"^[A-Z][A-Z0-9_]{1,39}$")
@@ -30,7 +30,7 @@ def read_email(text: str, path: str = "/email") -> tuple[str, str]:
         raise Invalid.at(path, error.detail, "invalid_address") from None
     if address.name:
         raise Invalid.at(path, "Send the bare address, without a name.", "invalid_address")
-    return address.spec, lookup_key(address)
+    return address.spec, parsed_address_key(address)
 
 
 def without_subaddress(email_key: str) -> str:

@@ -30,7 +30,7 @@ from postern.messaging.audiences.model import (
     check_attributes,
 )
 from postern.platform.events import operations as events
-from postern.protocols.mail.address import AddressInvalid, normalise, normalize_part, parse_address
+from postern.protocols.mail.address import AddressInvalid, address_key, normalize_part, parse_address
 
 Unset = msgspec.UnsetType
 UNSET = msgspec.UNSET
@@ -146,7 +146,7 @@ async def change_contact(call: Call, id: UUID, data: ContactChange) -> Contact:
                 raise ContactExists
         had_unsubscribed = (
             key is not None
-            and key != normalise(contact.email)
+            and key != address_key(contact.email)
             and await store.has_unsubscribed(tx, project_id=call.project_id, email_key=key)
         )
         new_state = msgspec.structs.replace(
@@ -196,7 +196,7 @@ async def require_contact(db: Queries, project_id: UUID, id: UUID) -> Contact:
 
 async def contact_of(db: Queries, project_id: UUID, email: str) -> Contact | None:
     """The contact with an address, compared case-insensitively; None if there is none. Raises AddressInvalid."""
-    return await store.contact_by_key(db, project_id=project_id, email_key=normalise(email))
+    return await store.contact_by_key(db, project_id=project_id, email_key=address_key(email))
 
 
 async def contact_ids(db: Queries, addresses: Sequence[tuple[UUID, str]]) -> dict[tuple[UUID, str], UUID]:
@@ -204,7 +204,7 @@ async def contact_ids(db: Queries, addresses: Sequence[tuple[UUID, str]]) -> dic
 
     Addresses are compared case-insensitively. Raises AddressInvalid.
     """
-    pairs = {(project_id, normalise(address)): (project_id, address) for project_id, address in addresses}
+    pairs = {(project_id, address_key(address)): (project_id, address) for project_id, address in addresses}
     rows = await store.contact_ids(
         db, project_id=[project_id for project_id, _ in pairs], email_keys=[key for _, key in pairs]
     )
@@ -225,7 +225,7 @@ async def find_or_create(
     Raises AddressInvalid. Takes the project's shared audience lock: call it early in the transaction.
     """
     address = parse_address(email)
-    key = normalise(address.spec)
+    key = address_key(address.spec)
     await store.lock_audiences_shared(tx, project_id=project_id)
     existing = await store.contact_by_key(tx, project_id=project_id, email_key=key)
     if existing is not None:
@@ -257,7 +257,7 @@ async def erase_contact(tx: Transaction, project_id: UUID, email: str) -> list[U
     contact = await contact_of(tx, project_id, email)
     if contact is not None:
         await store.delete_contact(tx, project_id=project_id, id=contact.id)
-    return await store.delete_former_contacts(tx, project_id=project_id, email_key=normalise(email))
+    return await store.delete_former_contacts(tx, project_id=project_id, email_key=address_key(email))
 
 
 async def contacts_with_ids(db: Queries, project_id: UUID, ids: Sequence[UUID]) -> list[Contact]:
@@ -380,13 +380,13 @@ async def _change(
         project_id=project_id,
         id=contact.id,
         email=new_state.email,
-        email_key=normalise(new_state.email),
+        email_key=address_key(new_state.email),
         attributes=new_state.attributes,
         unsubscribed=new_state.unsubscribed,
     )
     types = inferred_from(new_state.attributes if "attributes" in fields else {})
     changed = await store.update_contact(tx, new, types, now=now)
-    former_key, current_key = normalise(contact.email), normalise(changed.email)
+    former_key, current_key = address_key(contact.email), address_key(changed.email)
     if contact.unsubscribed and former_key != current_key:
         await store.remember_unsubscribed(tx, project_id=project_id, email_key=former_key, now=now)
     if not changed.unsubscribed:
@@ -420,6 +420,6 @@ def _parse_address(text: str) -> tuple[str, str]:
     """An address in stored and in normalised form. Raises Invalid."""
     try:
         spec = parse_address(text).spec
-        return spec, normalise(spec)
+        return spec, address_key(spec)
     except AddressInvalid as error:
         raise Invalid.at("/email", error.detail, "address_invalid") from None

@@ -42,7 +42,7 @@ from postern.messaging.audiences.model import (
     ImportFileInvalid,
     attribute_fault,
 )
-from postern.protocols.mail.address import AddressInvalid, normalise, parse_address, parse_domain_name
+from postern.protocols.mail.address import AddressInvalid, address_key, parse_address, parse_domain_name
 
 ROW_LIMIT: Final = 131_072
 """Maximum bytes of one row, including line breaks within quotes."""
@@ -746,7 +746,7 @@ def read_email(text: str) -> tuple[str, str]:
             return f"{local}@{parsed_domain}", f"{local.lower()}@{parsed_domain}"
     try:
         spec = parse_address(text).spec
-        return spec, normalise(spec)
+        return spec, address_key(spec)
     except AddressInvalid as error:
         # Errors of an import are stored and not covered by erasure, so they must not contain the address.
         _, separator, reason = error.detail.rpartition(" is not an address: ")

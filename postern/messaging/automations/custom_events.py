@@ -17,7 +17,7 @@ from postern.messaging.audiences.csv_reader import ImportRow
 from postern.messaging.automations import store
 from postern.platform.events import operations as events
 from postern.platform.events.model import Event, is_custom_name
-from postern.protocols.mail.address import AddressInvalid, normalise, parse_address
+from postern.protocols.mail.address import AddressInvalid, address_key, parse_address
 
 BATCH_LIMIT = 500
 BATCH_BYTES = 10_000_000
@@ -235,7 +235,7 @@ def _new_contacts(addresses: dict[str, str]) -> dict[str, ImportRow]:
             spec = parse_address(text).spec
         except AddressInvalid as error:
             raise Invalid.at(f"{path}/email", error.detail, "address_invalid") from None
-        rows[path] = ImportRow(number, spec, normalise(spec), {}, False)
+        rows[path] = ImportRow(number, spec, address_key(spec), {}, False)
     return rows
 
 

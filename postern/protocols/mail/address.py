@@ -186,16 +186,16 @@ def parse_address(text: str) -> Address:
     return Address(name=name, local=local, domain=domain, spec=addr_spec, needs_smtputf8=not local.isascii())
 
 
-def normalise(spec: str) -> str:
+def address_key(spec: str) -> str:
     """The lookup key of an address, equal for spellings that differ in letter case or in the encoding of the domain.
 
     Raises AddressInvalid.
     """
-    return lookup_key(parse_address(spec))
+    return parsed_address_key(parse_address(spec))
 
 
-def lookup_key(address: Address) -> str:
-    """The lookup key of a parsed address (see `normalise`): `local@domain` in lower case."""
+def parsed_address_key(address: Address) -> str:
+    """The lookup key of a parsed address (see `address_key`): `local@domain` in lower case."""
     return f"{_lower(address.local)}@{address.domain}"
 
 
