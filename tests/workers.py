@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from contextvars import copy_context
 from typing import Any
 
-from postern.kernel.database.statements import _held
+from postern.kernel.database.statements import _current_hold
 from postern.kernel.due import Work, Worker
 from postern.world import World
 
@@ -14,7 +14,7 @@ from postern.world import World
 def in_another_process(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
     """Start a task that does not share the database connection that the test may hold."""
     context = copy_context()
-    context.run(_held.set, None)
+    context.run(_current_hold.set, None)
     return asyncio.create_task(work, context=context)
 
 

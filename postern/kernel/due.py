@@ -91,24 +91,26 @@ class Lane(NamedTuple):
 
 @dataclass(frozen=True)
 class DueWork:
-    """The lanes with due rows, and when the next row becomes due."""
+    """The result of a search for due rows."""
 
     lanes: list[Lane]
+    """The lanes with due rows, longest-waiting first."""
     next_at: datetime | None
+    """When the next of the other examined lanes becomes due; None if there is none."""
 
 
-# An index skip scan: one probe of (partition, due_at) for each partition with pending rows.
+# An index skip scan: one probe of (partition, due_at) finds the earliest row of each partition with pending rows.
 FIND_DUE = SQL("""
     with recursive pending as (
         (select {partition} as partition, due_at from {table} where due_at is not null and {where}
          order by {partition}, due_at limit 1)
         union all
-        select later.partition, later.due_at from pending
+        select next_lane.partition, next_lane.due_at from pending
         cross join lateral (
             select {partition} as partition, due_at from {table}
             where due_at is not null and {where} and {partition} > pending.partition
             order by {partition}, due_at limit 1
-        ) as later
+        ) as next_lane
     )
     select partition, null::uuid, due_at from pending order by due_at limit %(limit)s
 """)
@@ -118,35 +120,31 @@ FIND_DUE_GROUPS = SQL("""
         (select {partition} as partition, {group} as group_id, due_at from {table} where due_at is not null and {where}
          order by {partition}, {group}, due_at limit 1)
         union all
-        select later.partition, later.group_id, later.due_at from pending
+        select next_lane.partition, next_lane.group_id, next_lane.due_at from pending
         cross join lateral (
             select {partition} as partition, {group} as group_id, due_at from {table}
             where due_at is not null and {where} and ({partition}, {group}) > (pending.partition, pending.group_id)
             order by {partition}, {group}, due_at limit 1
-        ) as later
+        ) as next_lane
     )
     select partition, group_id, due_at from pending order by due_at limit %(limit)s
 """)
 
 # MATERIALIZED, because a nested loop over the inner SELECT would claim more rows than LIMIT.
 CLAIM = SQL("""
-    with picked as materialized (
+    with claimable as materialized (
         select {partition}, id from {table}
         where {partition} = %(partition)s and {where} and {in_group} and due_at <= %(now)s
         order by due_at limit %(limit)s for update skip locked
     )
     update {table} as record set due_at = %(now)s + %(lease)s, attempt = record.attempt + 1
-    from picked where (record.{partition}, record.id) = (picked.{partition}, picked.id)
+    from claimable where (record.{partition}, record.id) = (claimable.{partition}, claimable.id)
     returning record.*
 """)
 
 
 async def find_due(db: Database, work: Work[Any], now: datetime, *, limit: int = MAX_LANES_FOUND) -> DueWork:
-    """The lanes with due rows, longest-waiting first.
-
-    Examines the `limit` lanes whose next work is earliest. `next_at` of the result is the earliest future time among
-    them, or None.
-    """
+    """Find the lanes with due rows, among the `limit` lanes whose next work is earliest."""
     async with db.connection() as connection:
         rows = await (await connection.execute(_due_query(work), {"limit": limit})).fetchall()
     due = [Lane(partition, group) for partition, group, due_at in rows if due_at <= now]

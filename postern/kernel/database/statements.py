@@ -110,8 +110,8 @@ class ConnectionHold:
         self.is_held = True
 
 
-_held: ContextVar[ConnectionHold | None] = ContextVar("_held", default=None)
-"""The connection that the current task holds. A task that it starts inherits the record, and may outlive the hold."""
+_current_hold: ContextVar[ConnectionHold | None] = ContextVar("_current_hold", default=None)
+"""A hold of the current task, or of the task that started it, which may have returned the connection since."""
 
 
 class SecondConnection(RuntimeError):
@@ -175,11 +175,11 @@ class Database(Queries):
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[PoolConnection]:
         """A connection of the pool. Raises SecondConnection if the task already holds one."""
-        outer = _held.get()
+        outer = _current_hold.get()
         if outer is not None and outer.is_held and outer.db is self:
             raise SecondConnection(SecondConnection.__doc__)
         semaphores, hold = _limits.get(), ConnectionHold(self)
-        _held.set(hold)
+        _current_hold.set(hold)
         try:
             if not semaphores:
                 async with self._pool.connection() as connection:
@@ -191,7 +191,7 @@ class Database(Queries):
                 yield await stack.enter_async_context(self._pool.connection())
         finally:
             hold.is_held = False
-            _held.set(outer)
+            _current_hold.set(outer)
 
     @property
     def size(self) -> int:

@@ -182,14 +182,16 @@ class Outbound:
             request = _encode_request(method, target, headers, body)
             async with asyncio.timeout(self._total):
                 addresses = await self._addresses(target)
-                head = await self._exchange(target, addresses, request, keep)
+                received = await self._exchange(target, addresses, request, keep)
         except AddressRefused as error:
             return OutboundRefused(str(error), clock() - started_at)
         except TimeoutError:
             return OutboundFailed("timeout", f"No complete response within {self._total:g} s.", clock() - started_at)
         except _Failure as failure:
             return OutboundFailed(failure.kind, str(failure), clock() - started_at)
-        return OutboundResponse(head.status, head.headers, bytes(head.body), head.complete, clock() - started_at)
+        return OutboundResponse(
+            received.status, received.headers, bytes(received.body), received.complete, clock() - started_at
+        )
 
     async def close(self) -> None:
         """Close all idle connections."""
