@@ -71,15 +71,17 @@ async def test_a_preview_shows_how_a_file_would_be_read(project, client, work_of
     file.write_bytes("sep=;\r\nKunde;Straße;Notiz\r\na@example.com;Große Straße;x\r\n".encode("cp1252"))
     refused = preview_text(await preview_file(client, project.id, file))
     assert "Refused: There is no column `email`" in refused
-    layout = read_options("windows-1252", ["Kunde=email", "Notiz="])
-    assert preview_text(await preview_file(client, project.id, file, layout=layout)).splitlines() == [
+    options = read_options("windows-1252", ["Kunde=email", "Notiz="])
+    assert preview_text(await preview_file(client, project.id, file, options=options)).splitlines() == [
         "windows-1252 (declared), cells separated by semicolons.",
         "  Kunde -> email (declared): a@example.com",
         "  Straße -> attributes.Straße string (attribute): Große Straße",
         "  Notiz -> left out (declared): x",
         '  line 3: a@example.com {"Straße": "Große Straße"}',
     ]
-    running_import = asyncio.create_task(import_file(client, project.id, file, "skip", lambda *_: None, layout=layout))
+    running_import = asyncio.create_task(
+        import_file(client, project.id, file, "skip", lambda *_: None, options=options)
+    )
     while not (await project.client.get("/contacts/imports")).json():
         assert not running_import.done(), running_import.result()
         await asyncio.sleep(0.01)
