@@ -277,7 +277,7 @@ def test_the_cluster_keeps_its_owner_and_another_user_cannot_start_it(folder: Pa
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert (data_folder / "postgres").stat().st_uid == nobody.pw_uid
     with run_embedded(data_folder, settings=TEMPORARY_SETTINGS) as server:
-        assert is_stored(server.url(), "own"), "as root, the server runs under the owner of the cluster"
+        assert is_stored(server.url(), "own"), "as root, the server was not run under the owner of the cluster"
     os.chown(data_folder / "postgres", 1, 1)
     child = os.fork()
     if child == 0:

@@ -156,7 +156,7 @@ async def test_a_large_response_is_truncated(client, receiver):
     response = await client.get(url, keep=5_000)
     assert isinstance(response, OutboundResponse)
     assert (len(response.body), response.complete) == (5_000, True)
-    assert receiver.connections == 2, "the connection is reused after a body that is only somewhat too large"
+    assert receiver.connections == 2, "the connection was not reused after a body slightly above the limit"
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ async def test_an_unsolicited_response_is_not_used_for_the_next_request(client, 
 async def test_requests_time_out(receiver, path):
     url = f"http://hooks.example:{receiver.port}"
     outbound = Outbound(to_loopback, allowed=LOOPBACK, **LONG_TIMEOUTS)
-    assert isinstance(await outbound.get(f"{url}/"), OutboundResponse), "opens the connection without a short timeout"
+    assert isinstance(await outbound.get(f"{url}/"), OutboundResponse), "the connection was not opened"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(outbound, "_total", SHORT_TIMEOUT.total_seconds())
         failed = await outbound.get(f"{url}{path}")
@@ -234,7 +234,7 @@ async def test_an_address_that_does_not_respond_times_out():
     outbound = Outbound(to_loopback, allowed=LOOPBACK, connect=SHORT_TIMEOUT)
     failed = await outbound.get(f"https://hooks.example:{port}/")
     assert isinstance(failed, OutboundFailed)
-    assert failed.kind == "connect", "the TLS handshake counts as connecting"
+    assert failed.kind == "connect", "the TLS handshake was not counted as connecting"
     listener.close()
 
 
