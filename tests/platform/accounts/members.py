@@ -41,10 +41,12 @@ class AccountHelper:
         self.owner = tenant.developer
 
     async def mail(self, to: str, subject: str | None = None) -> Any:
+        """Run the workers, and return the latest mail to an address, with this subject if it is not None."""
         await self.work_off()
         return [mail for mail in system_mails(self.world, to) if subject is None or mail["Subject"] == subject][-1]
 
     async def invite(self, email: str, role: str = "DEVELOPER") -> str:
+        """Invite an address to the account; returns the token from the mail."""
         response = await self.owner.post("/account/invitations", {"email": email, "role": role})
         assert response.status_code == 201, response.text
         return token_in(await self.mail(email, "You are invited to an account"))
@@ -62,5 +64,6 @@ class AccountHelper:
         )
 
     async def members(self) -> dict[str, str]:
+        """The role of each member, keyed by the developer's id."""
         rows = (await self.owner.get("/account/members")).json()
         return {row["id"]: row["role"] for row in rows}

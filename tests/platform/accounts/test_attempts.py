@@ -72,6 +72,7 @@ GUESSES_AT = [
     password_to_delete_the_account,
     second_factor,
 ]
+"""Each returns a function that sends one wrong guess, and the module and name of the function that checks it."""
 
 
 async def enable_second_factor(account) -> bytes:

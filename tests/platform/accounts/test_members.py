@@ -39,19 +39,19 @@ async def test_an_invitation_works_once_for_its_address_within_a_week(account, s
     assert (await stranger.post("/auth/sign-up", {**body, "invitationToken": second_token})).status_code == 400
 
 
-@pytest.mark.parametrize("how", ["removed", "left", "demoted", "moved away"])
-async def test_invitations_of_a_member_who_may_no_longer_invite_are_invalid(account, new_project, how):
+@pytest.mark.parametrize("departure", ["removed", "left", "demoted", "moved away"])
+async def test_invitations_of_a_member_who_may_no_longer_invite_are_invalid(account, new_project, departure):
     """A removed member cannot return with an invitation that they sent to themselves before."""
     grace_id, grace = await account.member("ADMIN")
     email = f"{uuid4().hex[:12]}@example.com"
     assert (await grace.post("/account/invitations", {"email": email, "role": "ADMIN"})).status_code == 201
     token = token_in(await account.mail(email))
     await account.invite(f"{uuid4().hex[:12]}@example.com")
-    if how == "removed":
+    if departure == "removed":
         response = await account.owner.delete(f"/account/members/{grace_id}")
-    elif how == "left":
+    elif departure == "left":
         response = await grace.post("/account/leave")
-    elif how == "demoted":
+    elif departure == "demoted":
         response = await account.owner.patch(f"/account/members/{grace_id}", {"role": "DEVELOPER"})
     else:
         her_address = (await grace.get("/account")).json()["email"]

@@ -167,13 +167,15 @@ async def test_mails_to_one_address_are_limited(stranger):
 async def test_an_unverified_sign_up_is_deleted(stranger, work_off, world, clock):
     """Defects: S6"""
     email, signed_up, session = await sign_up(stranger)
-    kept = f"{uuid4().hex[:12]}@example.com"
-    await sign_up_and_verify(stranger, work_off, world, kept)
+    verified_address = f"{uuid4().hex[:12]}@example.com"
+    await sign_up_and_verify(stranger, work_off, world, verified_address)
     clock.move(timedelta(days=7, seconds=1))
     while await delete_stale_sign_ups(world):
         pass
     await work_off()
     assert (await session.post("/auth/refresh", {"refreshToken": signed_up["refreshToken"]})).status_code == 401
     async with world.db.connection() as connection:
-        rows = await connection.execute("select email from developers where email = any(%s)", [[email, kept]])
-        assert await rows.fetchall() == [(kept,)]
+        rows = await connection.execute(
+            "select email from developers where email = any(%s)", [[email, verified_address]]
+        )
+        assert await rows.fetchall() == [(verified_address,)]

@@ -194,7 +194,7 @@ async def test_the_limit_of_customers_is_exact_for_concurrent_requests(project, 
     imported = responses.pop().json()
     created_singly = sum(response.status_code == 201 for response in responses)
     assert {status_and_code(response) for response in responses if response.status_code != 201} <= {REFUSED}
-    assert created_singly + imported["created"] == 3, "with the first one, four"
+    assert created_singly + imported["created"] == 3, "the first customer counts, too"
     assert imported["created"] + imported["skipped"] + imported["failed"] == 6
     assert {fault["code"] for fault in imported["faults"]} <= {"plan_limit_reached"}
     usage = (await billing(project))["usage"]
