@@ -60,8 +60,10 @@ TABLES = SQL("""
 
 REFERENCES = SQL("""
     select child.relname, parent.relname
-    from pg_constraint f join pg_class child on child.oid = f.conrelid join pg_class parent on parent.oid = f.confrelid
-    where f.contype = 'f' and f.conrelid <> f.confrelid
+    from pg_constraint foreign_key
+    join pg_class child on child.oid = foreign_key.conrelid
+    join pg_class parent on parent.oid = foreign_key.confrelid
+    where foreign_key.contype = 'f' and foreign_key.conrelid <> foreign_key.confrelid
 """)
 
 
@@ -103,9 +105,13 @@ def _children_first(referencing: dict[str, set[str]]) -> list[str]:
 # Foreign keys of (project_id, column) with ON DELETE CASCADE.
 CASCADES = SQL("""
     select child.relname, parent.relname, child_column.attname
-    from pg_constraint f join pg_class child on child.oid = f.conrelid join pg_class parent on parent.oid = f.confrelid
-    join pg_attribute child_column on child_column.attrelid = f.conrelid and child_column.attnum = f.conkey[2]
-    where f.contype = 'f' and f.confdeltype = 'c' and f.conrelid <> f.confrelid and cardinality(f.conkey) = 2
+    from pg_constraint foreign_key
+    join pg_class child on child.oid = foreign_key.conrelid
+    join pg_class parent on parent.oid = foreign_key.confrelid
+    join pg_attribute child_column
+      on child_column.attrelid = foreign_key.conrelid and child_column.attnum = foreign_key.conkey[2]
+    where foreign_key.contype = 'f' and foreign_key.confdeltype = 'c'
+      and foreign_key.conrelid <> foreign_key.confrelid and cardinality(foreign_key.conkey) = 2
     order by 1, 3
 """)
 
