@@ -275,7 +275,7 @@ async def project(new_project: Callable[[], Awaitable[Tenant]]) -> Tenant:
 
 
 @pytest.fixture
-def work_off(world: World) -> Callable[[], Awaitable[int]]:
+def run_due_work(world: World) -> Callable[[], Awaitable[int]]:
     """A function that does all work that is due now, as a worker would."""
 
     async def run() -> int:

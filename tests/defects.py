@@ -1,7 +1,8 @@
 """Defects that were found in use or in security tests, and their regression tests.
 
-A regression test has a line `Defects: M3` or `Defects: M3, S3` in its docstring. `python -m tests.defects` writes the
-index of these tests, tests/defects.md; tests/test_defects.py fails if a defect has no test.
+A regression test has a line such as `Regression test of M3, S3 (tests/defects.md).` in its docstring.
+`python -m tests.defects` writes the index of these tests, tests/defects.md; tests/test_defects.py fails if a defect has
+no test.
 """
 
 import ast
@@ -12,7 +13,7 @@ from pathlib import Path
 
 TESTS = Path(__file__).parent
 INDEX = TESTS / "defects.md"
-LINE = re.compile(r"^\s*Defects: ([A-Z]\d+(?:, [A-Z]\d+)*)\.?$", re.MULTILINE)
+LINE = re.compile(r"^\s*Regression test of ([A-Z]\d+(?:, [A-Z]\d+)*) \(tests/defects\.md\)\.$", re.MULTILINE)
 
 DEFECTS = {
     "M1": "A scheduled message left unsigned after its sending domain had been deleted",

@@ -296,7 +296,7 @@ def assert_bootstrapped(bootstrap: dict[str, str], base_url: str) -> None:
 def test_the_first_start_prints_transport_and_base_url(first: StartedServer) -> None:
     """The lines that a started server prints name the transport and the base URL.
 
-    Defects: N3
+    Regression test of N3 (tests/defects.md).
     """
     assert f"Postern is ready at {first.url} (Ctrl-C stops it).\nMail is not sent but captured" in first.printed()
     assert f"links in it lead to the base URL {first.url}" in first.printed()
@@ -305,7 +305,7 @@ def test_the_first_start_prints_transport_and_base_url(first: StartedServer) -> 
 def test_bootstrap_does_not_mention_ctrl_c(first: StartedServer) -> None:
     """`bootstrap` starts no server that Ctrl-C could stop.
 
-    Defects: N11
+    Regression test of N11 (tests/defects.md).
     """
     printed = command(first.folder, "bootstrap").stdout
     assert f"Created an account on the server at {first.url}." in printed
@@ -421,7 +421,7 @@ INVALID_SETTINGS = {
 def test_an_invalid_setting_gives_one_sentence(base_folder: Path, settings: dict[str, str], setting_name: str) -> None:
     """`postern serve` prints one sentence, ends with exit status 78, and creates no database.
 
-    Defects: N3, N4
+    Regression test of N3, N4 (tests/defects.md).
     """
     folder = base_folder / f"bad-{uuid4().hex}"
     server = start(folder, **settings)
@@ -434,7 +434,7 @@ def test_an_invalid_setting_gives_one_sentence(base_folder: Path, settings: dict
 def test_an_invalid_master_key_file_is_rejected(base_folder: Path) -> None:
     """The error message for a damaged master key file is also one sentence.
 
-    Defects: N4
+    Regression test of N4 (tests/defects.md).
     """
     for number, text in enumerate(("nonsense!", "", "AAAA")):
         folder = base_folder / f"damaged-{number}"

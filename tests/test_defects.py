@@ -8,7 +8,7 @@ from tests import defects
 @pytest.mark.parametrize("defect", defects.DEFECTS)
 def test_every_defect_has_a_test_or_is_open(defect):
     assert defects.index()[defect] or defect in defects.OPEN, (
-        f"no test has the line `Defects: {defect}` in its docstring"
+        f"no test has the line `Regression test of {defect} (tests/defects.md).` in its docstring"
     )
 
 

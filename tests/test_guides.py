@@ -261,7 +261,7 @@ def first_environment(server: WholeServer, folder: Path) -> dict[str, str]:
 def test_the_guides_run_in_order_and_twice(server, tmp_path):
     """Runs every block of every page on one server.
 
-    Defects: N5
+    Regression test of N5 (tests/defects.md).
     """
     environment = first_environment(server, tmp_path)
     person = Person(server, environment)
@@ -292,7 +292,7 @@ VARIABLES = {"PATH", "PWD", "HOME"}
 def test_the_guides_use_consistent_variable_names():
     """A variable is printed by the first start or set by an earlier block of the same page.
 
-    Defects: N5
+    Regression test of N5 (tests/defects.md).
     """
     initial = {f"POSTERN_{name}" for name in ("URL", "PROJECT", "KEY", "EMAIL", "PASSWORD", "TOKEN")} | VARIABLES
     for page in PAGES:

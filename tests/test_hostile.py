@@ -5,7 +5,7 @@ import sys
 
 
 def test_hostile_templates_neither_crash_processes_nor_delay_other_mail():
-    """Defects: S1, S2, S3"""
+    """Regression test of S1, S2, S3 (tests/defects.md)."""
     result = subprocess.run(
         [sys.executable, "-m", "bench.hostile", "--short"], capture_output=True, text=True, timeout=900
     )

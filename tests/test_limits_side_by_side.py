@@ -72,7 +72,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_concurrent_requests_respect_limits(project, monkeypatch, kind):
-    """Defects: S11"""
+    """Regression test of S11 (tests/defects.md)."""
     module, limit, path, body = KINDS[kind]
     before = 1 if kind == "keys" else 0
     monkeypatch.setattr(importlib.import_module(f"postern.{module}"), limit, before + FREE)
@@ -89,7 +89,7 @@ async def test_concurrent_requests_respect_limits(project, monkeypatch, kind):
 
 @pytest.mark.parametrize("waits", [True, False])
 async def test_concurrent_requests_respect_the_email_limit_of_a_plan(project, world, waits):
-    """Defects: S11"""
+    """Regression test of S11 (tests/defects.md)."""
     world.settings = msgspec.structs.replace(world.settings, plan_limits="free: emails=30")
     headers = {} if waits else {"Prefer": "wait=0"}
     responses = await asyncio.gather(
@@ -100,7 +100,7 @@ async def test_concurrent_requests_respect_the_email_limit_of_a_plan(project, wo
 
 
 async def test_batches_and_single_mails_share_the_limit_of_a_plan(project, world):
-    """Defects: S11"""
+    """Regression test of S11 (tests/defects.md)."""
     world.settings = msgspec.structs.replace(world.settings, plan_limits="free: emails=25")
     batches = [project.client.post("/emails/batch", {"emails": [MAIL] * 10}) for _ in range(5)]
     responses = await asyncio.gather(*batches, *(project.client.post("/emails", MAIL) for _ in range(20)))

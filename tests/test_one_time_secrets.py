@@ -152,7 +152,7 @@ async def mail_everything(project, auth: AuthClient, house: AccountHelper) -> No
     changed = {"email": new_address(), "password": PASSWORD}
     assert (await house.owner.patch("/account", changed)).status_code == 200
     for _ in range(3):
-        await house.work_off()
+        await house.run_due_work()
         await wait_until_attempted(house.world, project)
 
 
@@ -200,7 +200,7 @@ async def member(house: AccountHelper, role: str, sink: Sink, *, captured: bool)
     """A client of a new member, who was invited and signed up with the mailed link."""
     email = new_address()
     assert (await house.owner.post("/account/invitations", {"email": email, "role": role})).status_code == 201
-    await house.work_off()
+    await house.run_due_work()
     messages = captured_system_mail(house.world, email) if captured else []
     raw = (
         bytes(messages[-1])
@@ -239,8 +239,8 @@ def log_output(request):
 
 
 @pytest.fixture
-async def scene(request, project, auth, zone, sink, stranger, work_off, world, receiver, log_output) -> Scene:
-    house = AccountHelper(project, stranger, work_off, world)
+async def scene(request, project, auth, zone, sink, stranger, run_due_work, world, receiver, log_output) -> Scene:
+    house = AccountHelper(project, stranger, run_due_work, world)
     captured = request.node.callspec.params.get("transport") == "capture"
     domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
     publish(zone, domain)
@@ -287,7 +287,7 @@ TRANSPORTS = pytest.mark.parametrize("transport", ["relay", "capture"])
 async def test_no_credential_without_impersonation_reads_a_one_time_secret(scene, transport):
     """Calls every read operation with every kind of credential.
 
-    Defects: I1, S5
+    Regression test of I1, S5 (tests/defects.md).
     """
     scene.reads = await reads_of(scene)
     assert len(scene.reads) > 60, "most read operations have paths that return 200"
@@ -317,7 +317,7 @@ async def test_no_credential_without_impersonation_reads_a_one_time_secret(scene
 async def test_stored_data_and_deliveries_have_no_one_time_secrets(scene, transport, receiver, database_url, tmp_path):
     """Dumps, exports, webhook deliveries and metrics.
 
-    Defects: I1, S5
+    Regression test of I1, S5 (tests/defects.md).
     """
     dump = subprocess.run(
         [program("pg_dump"), "--inserts", f"--dbname={database_url}"], capture_output=True, check=True
@@ -358,7 +358,7 @@ async def use_all(scene: Scene) -> None:
 async def test_the_log_has_no_one_time_secrets(scene, transport, log_output):
     """Neither when the secret is created and mailed, nor when it is submitted in a link, a form or a body."""
     await use_all(scene)
-    await scene.house.work_off()
+    await scene.house.run_due_work()
     text = log_output.getvalue()
     assert text.count("request") > 50, "the log has the requests"
     assert REDACTED in text
@@ -407,11 +407,11 @@ async def inbox_cookie(scene: Scene, client: Client) -> str:
 async def test_credentials_with_impersonation_read_codes_in_the_inbox(project, auth, world, transport):
     """The owner and a key with the explicit permission can read codes, for end-to-end tests.
 
-    Defects: I1
+    Regression test of I1 (tests/defects.md).
     """
     address = new_address()
     assert (await auth.post("/sign-up", {"email": address, "password": GOOD})).status_code == 201
-    await auth.work_off()
+    await auth.run_due_work()
     await wait_until_attempted(world, project)
     allowed = await project.key("inbox:read", IMPERSONATE)
     redacted = await project.key("inbox:read")
@@ -427,13 +427,13 @@ async def test_credentials_with_impersonation_read_codes_in_the_inbox(project, a
 
 
 @pytest.mark.parametrize("transport", ["capture"])
-async def test_neither_wildcards_nor_lower_roles_grant_impersonation(project, stranger, work_off, world, transport):
-    """Defects: I1"""
+async def test_neither_wildcards_nor_lower_roles_grant_impersonation(project, stranger, run_due_work, world, transport):
+    """Regression test of I1 (tests/defects.md)."""
     for wildcard in ("customers:*", "*", "*:*"):
         assert not Caller(kind="secret_key", permissions=frozenset((wildcard,))).may(IMPERSONATE)
     assert IMPERSONATE not in KEY_PERMISSIONS | ROLE_PERMISSIONS["DEVELOPER"] | ROLE_PERMISSIONS["VIEWER"]
     assert IMPERSONATE in ROLE_PERMISSIONS["OWNER"] & ROLE_PERMISSIONS["ADMIN"]
-    _, developer = await AccountHelper(project, stranger, work_off, world).member("DEVELOPER")
+    _, developer = await AccountHelper(project, stranger, run_due_work, world).member("DEVELOPER")
     refused = await developer.post("/api-keys", {"name": "mine", "permissions": [IMPERSONATE]})
     assert (refused.status_code, refused.json()["code"]) == (403, "permission_missing")
     assert (await developer.post("/api-keys", {"name": "mine", "permissions": ["customers:*"]})).status_code == 201
@@ -445,7 +445,7 @@ async def test_secrets_are_encrypted_until_the_delivery_result_and_then_erased(
 ):
     """A queued code is stored encrypted and deleted after the delivery result; a retry cannot restore it.
 
-    Defects: I1, S5
+    Regression test of I1, S5 (tests/defects.md).
     """
     domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
     publish(zone, domain)
@@ -454,13 +454,13 @@ async def test_secrets_are_encrypted_until_the_delivery_result_and_then_erased(
     address = new_address()
     sink.behaviour.replies["DOT"] = b"451 4.2.0 Mailbox busy"
     assert (await auth.post("/sign-in/code", {"email": address})).status_code == 200
-    await auth.work_off()
+    await auth.run_due_work()
     await wait_until_attempted(world, project)
     if transport == "relay":
         assert [await stored(world, project, address)] == [("DELAYED", True, True)]
         sink.behaviour.replies["DOT"] = b"550 5.7.1 no"
         clock.move(DELAY)
-        await auth.work_off()
+        await auth.run_due_work()
         assert await stored(world, project, address) == ("BOUNCED", True, False)
         (row,) = (await project.client.get(f"/emails/logs?q={address}")).json()["data"]
         refused = await project.client.post(f"/emails/{row['id']}/retry")
@@ -471,7 +471,7 @@ async def test_secrets_are_encrypted_until_the_delivery_result_and_then_erased(
 
 @pytest.mark.parametrize("transport", ["relay"])
 async def test_a_reply_that_quotes_the_message_is_redacted_in_the_log(project, auth, sink, zone, world, transport):
-    """Defects: S5"""
+    """Regression test of S5 (tests/defects.md)."""
     domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
     publish(zone, domain)
     assert (await project.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
@@ -481,7 +481,7 @@ async def test_a_reply_that_quotes_the_message_is_redacted_in_the_log(project, a
     try:
         sink.behaviour.replies["DOT"] = b"554 5.7.1 Refused: 424242 looks like a code"
         assert (await auth.post("/sign-in/code", {"email": address})).status_code == 200
-        await auth.work_off()
+        await auth.run_due_work()
         await wait_until_attempted(world, project)
     finally:
         world.random.randrange = original
@@ -513,7 +513,7 @@ async def stored(world, project, address: str) -> tuple[str, bool, bool]:
 
 
 def test_redaction_finds_secrets_in_every_encoding():
-    """Defects: S5"""
+    """Regression test of S5 (tests/defects.md)."""
     secret = "a.b&c=d"
     text = f"{secret} a.b&amp;c=d a.b%26c%3Dd"
     assert redact(text, [secret]) == " ".join([REMOVED] * 3)

@@ -187,7 +187,7 @@ def has_reference(part: Any) -> bool:
 
 
 def test_every_property_has_a_description_and_an_example() -> None:
-    """Defects: N10"""
+    """Regression test of N10 (tests/defects.md)."""
     assert len(PROPERTIES) > 1_400
     undescribed = [f"{name}.{field}" for name, field, schema in PROPERTIES if not schema.get("description")]
     assert undescribed == [], "Describe them in a string below the field, or in postern/reference.py."
@@ -198,7 +198,7 @@ def test_every_property_has_a_description_and_an_example() -> None:
 
 
 def test_examples_of_properties_fit() -> None:
-    """Defects: N10"""
+    """Regression test of N10 (tests/defects.md)."""
     for name, field, schema in PROPERTIES:
         if has_reference(schema):
             continue
@@ -208,14 +208,14 @@ def test_examples_of_properties_fit() -> None:
 
 
 def test_references_in_the_document_resolve() -> None:
-    """Defects: N10"""
+    """Regression test of N10 (tests/defects.md)."""
     fields = {field for _, field, _ in PROPERTIES}
     for key in [*REFERENCE.fields, *REFERENCE.examples]:
         assert key.rpartition(".")[2] in fields, f"postern/reference.py: {key}"
 
 
 def test_schema_and_operation_names_are_valid_identifiers() -> None:
-    """Defects: N10"""
+    """Regression test of N10 (tests/defects.md)."""
     for name, schema in SCHEMAS.items():
         assert re.fullmatch(r"[A-Z][A-Za-z0-9]+", name), name
         assert schema["title"] == name
@@ -227,18 +227,18 @@ def test_schema_and_operation_names_are_valid_identifiers() -> None:
 
 
 def test_no_property_has_a_default() -> None:
-    """Defects: N10"""
+    """Regression test of N10 (tests/defects.md)."""
     assert [f"{name}.{field}" for name, field, schema in PROPERTIES if "default" in schema] == []
 
 
 def test_fields_of_responses_are_required() -> None:
-    """Defects: N10"""
+    """Regression test of N10 (tests/defects.md)."""
     for name in ("EmailLogEntryPage", "EmailLogEntry", "Campaign", "Customer", "ProblemDocument"):
         assert set(SCHEMAS[name]["required"]) == set(SCHEMAS[name]["properties"]), name
 
 
 def test_every_body_and_response_has_a_schema() -> None:
-    """Defects: N10"""
+    """Regression test of N10 (tests/defects.md)."""
     for entry in ENTRIES:
         contents = [entry.get("requestBody", {}).get("content", {})]
         contents += [response.get("content", {}) for response in entry["responses"].values()]
@@ -250,7 +250,7 @@ def test_every_body_and_response_has_a_schema() -> None:
 
 
 async def test_response_headers_are_documented(project: Any, new_project: Any) -> None:
-    """Defects: N10"""
+    """Regression test of N10 (tests/defects.md)."""
     known = {name.lower() for name in DOCUMENT["components"]["headers"]}
     standard = {"content-type", "content-length", "cache-control", "x-content-type-options", "x-request-id"}
     created = await project.client.post("/contacts", {"email": "ada@example.com"})
@@ -278,7 +278,7 @@ async def test_response_headers_are_documented(project: Any, new_project: Any) -
 @pytest.mark.needs_node
 @pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
 def test_every_pattern_is_valid_in_javascript(tmp_path: Path) -> None:
-    """Defects: N10"""
+    """Regression test of N10 (tests/defects.md)."""
     (tmp_path / "patterns.json").write_text(json.dumps(sorted(patterns_in(DOCUMENT))))
     script = f"""
       const patterns = JSON.parse(require("node:fs").readFileSync("{tmp_path}/patterns.json", "utf8"));
@@ -387,7 +387,7 @@ def operation_ids() -> list[str]:
 @pytest.mark.needs_node
 @needs_generators
 def test_openapi_typescript_generates_types_of_every_operation(tmp_path: Path) -> None:
-    """Defects: N10"""
+    """Regression test of N10 (tests/defects.md)."""
     (tmp_path / "node_modules").symlink_to(GENERATORS / "node_modules")
     (tmp_path / "openapi.json").write_bytes(to_json(DOCUMENT))
     (tmp_path / "tsconfig.json").write_text(json.dumps(PROJECT_FILE))
@@ -400,7 +400,7 @@ def test_openapi_typescript_generates_types_of_every_operation(tmp_path: Path) -
 @pytest.mark.needs_node
 @needs_generators
 def test_hey_api_generates_a_client_with_every_operation(tmp_path: Path) -> None:
-    """Defects: N10"""
+    """Regression test of N10 (tests/defects.md)."""
     (tmp_path / "node_modules").symlink_to(GENERATORS / "node_modules")
     (tmp_path / "openapi.json").write_bytes(to_json(DOCUMENT))
     (tmp_path / "tsconfig.json").write_text(json.dumps(PROJECT_FILE))
@@ -434,7 +434,7 @@ def quickstart(client: AuthenticatedClient) -> str:
     not PYTHON_GENERATOR.exists(), reason=f"openapi-python-client is not installed: {INSTALL_PYTHON_GENERATOR}"
 )
 def test_openapi_python_client_generates_a_client_with_every_operation(tmp_path: Path) -> None:
-    """Defects: N10"""
+    """Regression test of N10 (tests/defects.md)."""
     (tmp_path / "openapi.json").write_bytes(to_json(DOCUMENT))
     (tmp_path / "config.yaml").write_text("post_hooks: []\npackage_name_override: client\n")
     output = run_in(
@@ -472,7 +472,7 @@ SWAGGER_UI = Path(__file__).parent.parent / "postern" / "web" / "assets" / "swag
 
 
 def test_the_reference_uses_unmodified_published_files() -> None:
-    """Defects: N10"""
+    """Regression test of N10 (tests/defects.md)."""
     lines = (SWAGGER_UI / "SHA256SUMS").read_text().splitlines()
     for line in lines:
         checksum, name = line.split()

@@ -124,7 +124,7 @@ PROXY_HEADERS = {
 async def test_metrics_behind_a_proxy_require_the_token(local, world, path):
     """A local proxy's requests come from loopback, so a public base URL or a proxy header requires the token.
 
-    Defects: N2
+    Regression test of N2 (tests/defects.md).
     """
     page = f"http://postern.test{path}"
     token = {"authorization": "Bearer a token for scraping"}

@@ -23,7 +23,7 @@ def path_of(operation: Any, project: Tenant) -> str:
 
 
 async def test_every_operation_rejects_unknown_query_parameters(project: Tenant, stranger: Client) -> None:
-    """Defects: N9"""
+    """Regression test of N9 (tests/defects.md)."""
     for operation in STRICT:
         client = (
             project.developer if "developer" in operation.accepts else project.client if operation.accepts else stranger
@@ -43,7 +43,7 @@ async def test_every_operation_rejects_unknown_query_parameters(project: Tenant,
 
 
 def test_browser_pages_and_callbacks_ignore_unknown_parameters() -> None:
-    """Defects: N9"""
+    """Regression test of N9 (tests/defects.md)."""
     for operation in OPERATIONS:
         is_for_browsers = not operation.accepts and (operation.hidden or operation.media_types != ("application/json",))
         reads_query_itself = "query_params" in inspect.getsource(inspect.unwrap(operation.function))
@@ -56,7 +56,7 @@ def test_browser_pages_and_callbacks_ignore_unknown_parameters() -> None:
 
 
 async def test_links_with_added_tracking_parameters_work(stranger: Client, project: Tenant) -> None:
-    """Defects: N9"""
+    """Regression test of N9 (tests/defects.md)."""
     added = {"utm_source": "newsletter", "fbclid": "x", "utm_medium": "email"}
     opened = await stranger.get(f"/t/o/{UNKNOWN_ID}", params=added)
     assert opened.status_code == 200
@@ -67,7 +67,7 @@ async def test_links_with_added_tracking_parameters_work(stranger: Client, proje
 
 
 async def test_a_repeated_parameter_is_rejected(project: Tenant) -> None:
-    """Defects: N9"""
+    """Regression test of N9 (tests/defects.md)."""
     response = await project.client.get("/contacts?limit=1&limit=2")
     assert response.status_code == 400
     assert response.json()["errors"][0]["code"] == "repeated_parameter"
@@ -85,7 +85,7 @@ async def test_a_repeated_parameter_is_rejected(project: Tenant) -> None:
 async def test_an_unknown_enumeration_value_is_rejected_with_the_valid_ones(
     project: Tenant, path: str, values: list[str]
 ) -> None:
-    """Defects: N9, C13"""
+    """Regression test of N9, C13 (tests/defects.md)."""
     response = await project.client.get(path)
     assert response.status_code == 400
     error = response.json()["errors"][0]
@@ -94,7 +94,7 @@ async def test_an_unknown_enumeration_value_is_rejected_with_the_valid_ones(
 
 
 async def test_enumerations_in_queries_ignore_case(project: Tenant) -> None:
-    """Defects: N9"""
+    """Regression test of N9 (tests/defects.md)."""
     for path in ("/suppressions?reason=bounce", "/customers?status=BANNED", "/access/roles?scope=project"):
         assert (await project.client.get(path)).status_code == 200, path
 
@@ -124,7 +124,7 @@ async def test_enumerations_in_queries_ignore_case(project: Tenant) -> None:
 async def test_errors_in_a_body_are_sentences(
     project: Tenant, path: str, body: Any, pointer: str, words: list[str]
 ) -> None:
-    """Defects: N9"""
+    """Regression test of N9 (tests/defects.md)."""
     response = await project.developer.post(path, body)
     assert response.status_code == 400, response.text
     error = response.json()["errors"][0]
@@ -148,7 +148,7 @@ async def test_errors_in_a_body_are_sentences(
     ],
 )
 async def test_blank_and_multi_line_names_are_rejected(project: Tenant, path: str, body: Any) -> None:
-    """Defects: M17, I12"""
+    """Regression test of M17, I12 (tests/defects.md)."""
     for name in ("  ", "\u00a0", "a\nb"):
         refused = await project.developer.post(path, {**body, "name": name})
         assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/name"), refused.text
@@ -160,7 +160,7 @@ async def test_blank_and_multi_line_names_are_rejected(project: Tenant, path: st
 
 
 async def test_operations_without_a_body_reject_fields(project: Tenant) -> None:
-    """Defects: N9"""
+    """Regression test of N9 (tests/defects.md)."""
     made = (await project.client.post("/templates", {"name": "t", "html": "<p>x</p>"})).json()
     refused = await project.client.post(f"/templates/{made['id']}/duplicate", {"name": "other"})
     assert refused.status_code == 400
@@ -187,7 +187,7 @@ def metas_with_patterns(kind: Any, seen: set[Any]) -> Any:
 
 
 def test_every_pattern_has_a_description() -> None:
-    """Defects: N9"""
+    """Regression test of N9 (tests/defects.md)."""
     seen: set[Any] = set()
     kinds = [operation.body for operation in OPERATIONS]
     kinds += [parameter.type for operation in OPERATIONS for parameter in operation.parameters]
@@ -211,7 +211,7 @@ PAGING = {Page: {"page", "limit"}, Feed: {"limit", "cursor"}, LinkedList: {"limi
 
 
 def test_lists_of_one_kind_are_paged_alike() -> None:
-    """Defects: N9"""
+    """Regression test of N9 (tests/defects.md)."""
     for operation in OPERATIONS:
         kind = get_origin(operation.returns)
         if kind in PAGING:
@@ -220,8 +220,8 @@ def test_lists_of_one_kind_are_paged_alike() -> None:
             assert ("page" in names) == (kind is Page), f"{operation.method} {operation.wire_path}"
 
 
-async def test_every_page_has_a_cursor_for_the_next_one(project: Tenant, work_off: Any) -> None:
-    """Defects: N9, M15"""
+async def test_every_page_has_a_cursor_for_the_next_one(project: Tenant, run_due_work: Any) -> None:
+    """Regression test of N9, M15 (tests/defects.md)."""
     emails = [f"p{number}@example.com" for number in range(5)]
     audience = (await project.client.post("/audiences", {"name": "all"})).json()
     await project.client.post(f"/audiences/{audience['id']}/contacts/bulk-email", {"emails": emails})
@@ -257,7 +257,7 @@ async def test_every_page_has_a_cursor_for_the_next_one(project: Tenant, work_of
 async def test_timestamps_with_any_offset_are_accepted(project):
     """ISO 8601 allows offsets that PostgreSQL does not.
 
-    Defects: N9
+    Regression test of N9 (tests/defects.md).
     """
     for path in ("/emails/logs", "/emails/logs/export"):
         response = await project.client.get(f"{path}?from=2020-05-23T21:21:53%2B22:11&to=2030-01-01T00:00:00-23:59")

@@ -52,7 +52,7 @@ def set_up(folder: Path, *, pip: int, **environment: str) -> subprocess.Complete
 def test_a_failed_download_is_reported(tmp_path: Path) -> None:
     """If no registry can be reached, the message names the network, not a module that the fallback lacks.
 
-    Defects: N11
+    Regression test of N11 (tests/defects.md).
     """
     result = set_up(tmp_path, pip=0)
     assert result.returncode == 1
@@ -66,7 +66,7 @@ def test_a_failed_download_is_reported(tmp_path: Path) -> None:
 def test_a_missing_system_package_is_reported(tmp_path: Path, pip: int, mirror: str) -> None:
     """Without pip or venv, the message names the package to install.
 
-    Defects: N11
+    Regression test of N11 (tests/defects.md).
     """
     result = set_up(tmp_path, pip=pip, **({"PIP_INDEX_URL": mirror} if mirror else {}))
     assert result.returncode == 1

@@ -77,7 +77,7 @@ def test_a_backup_is_restored_on_every_supported_postgresql_version(
 ) -> None:
     """A backup of the embedded server can be restored, migrated and backed up on each major version.
 
-    Defects: N12
+    Regression test of N12 (tests/defects.md).
     """
     email, file, again = (
         f"ada-{uuid4().hex}@example.com",
@@ -114,7 +114,7 @@ def test_a_backup_is_restored_on_every_supported_postgresql_version(
 def test_a_truncated_backup_restores_nothing(first: StartedServer, base_folder: Path, version: str) -> None:
     """A restore is atomic on every version: a truncated backup leaves the database empty.
 
-    Defects: N12
+    Regression test of N12 (tests/defects.md).
     """
     file = base_folder / f"cut-{version}.dump"
     assert command(first.folder, "backup", str(file)).returncode == 0

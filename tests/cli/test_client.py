@@ -216,7 +216,7 @@ def test_tail_prints_events(first: StartedServer, project_variables: dict[str, s
 def test_the_version_is_printed(tmp_path) -> None:
     """`postern --version` prints the version of the package.
 
-    Defects: N11
+    Regression test of N11 (tests/defects.md).
     """
     completed = command(tmp_path, "--version")
     assert (completed.returncode, completed.stdout) == (0, f"postern {version('postern')}\n")
@@ -225,7 +225,7 @@ def test_the_version_is_printed(tmp_path) -> None:
 def test_an_event_is_described_with_its_subject_in_printable_characters() -> None:
     """`tail` prints the recipient and subject of an event, without control characters.
 
-    Defects: N11
+    Regression test of N11 (tests/defects.md).
     """
     event = {
         "occurredAt": "2026-05-01T12:00:00Z",

@@ -69,7 +69,7 @@ def installation(base_folder: Path) -> Iterator[Installation]:
 def test_commands_find_the_data_folder_of_the_installation(installation: Installation) -> None:
     """Without POSTERN_DATA, a command uses the data folder of its installation, from any folder, and prints it.
 
-    Defects: N1
+    Regression test of N1 (tests/defects.md).
     """
     output = installation.root / "serve.log"
     with output.open("w") as file:
@@ -118,7 +118,7 @@ def test_commands_without_a_server_are_refused_and_create_nothing(
 ) -> None:
     """Only `serve` creates a database: every other command is refused and does not change the folder.
 
-    Defects: N1
+    Regression test of N1 (tests/defects.md).
     """
     folder, file, dump = tmp_path / "nowhere", tmp_path / "file", tmp_path / "dump"
     file.write_text("email\nada@example.com\n")
@@ -142,7 +142,7 @@ def test_commands_without_a_server_are_refused_and_create_nothing(
 def test_a_failed_restore_leaves_no_database(first: StartedServer, base_folder: Path) -> None:
     """The new database of a failed restore is removed, so that the next `serve` does not start with it.
 
-    Defects: N1
+    Regression test of N1 (tests/defects.md).
     """
     dump, folder = base_folder / "whole.dump", base_folder / "half"
     assert command(first.folder, "backup", str(dump)).returncode == 0
@@ -158,7 +158,7 @@ def test_a_failed_restore_leaves_no_database(first: StartedServer, base_folder: 
 def test_database_url_alone_is_refused_without_the_master_key(first: StartedServer, tmp_path: Path) -> None:
     """With DATABASE_URL alone, commands create no master key: the server would refuse API keys made with it.
 
-    Defects: N1
+    Regression test of N1 (tests/defects.md).
     """
     database = first.running["database_url"]
     for subcommand in ("bootstrap", "access"):

@@ -26,7 +26,7 @@ def http(first: StartedServer):
 
 
 def test_access_prints_a_link_that_signs_in_once(first, credentials, http):
-    """Defects: N7"""
+    """Regression test of N7 (tests/defects.md)."""
     completed = command(first.folder, "access", credentials["developerEmail"])
     assert completed.returncode == 0, completed.stderr
     token = re.search(r"/inbox/enter\?token=(\S+)", completed.stdout)[1]
@@ -39,7 +39,7 @@ def test_access_prints_a_link_that_signs_in_once(first, credentials, http):
 
 
 def test_reset_password_prints_a_link_that_sets_a_new_password(first, credentials, http):
-    """Defects: N7"""
+    """Regression test of N7 (tests/defects.md)."""
     completed = command(first.folder, "developers", "reset-password", credentials["developerEmail"])
     assert completed.returncode == 0, completed.stderr
     token = re.search(r"/reset-password\?token=(\S+)", completed.stdout)[1]
@@ -49,7 +49,7 @@ def test_reset_password_prints_a_link_that_sets_a_new_password(first, credential
 
 
 def test_keys_create_prints_a_key_of_an_existing_project(first, credentials, http):
-    """Defects: N7"""
+    """Regression test of N7 (tests/defects.md)."""
     completed = command(
         first.folder, "keys", "create", credentials["projectId"], "--permission", "emails:read", "--test"
     )
@@ -71,7 +71,7 @@ def test_keys_create_prints_a_key_of_an_existing_project(first, credentials, htt
 def test_a_later_start_names_the_commands_for_regaining_access(first):
     """A start with an existing account prints no credentials, but the commands for regaining access, which exist.
 
-    Defects: N7
+    Regression test of N7 (tests/defects.md).
     """
     first.process.terminate()
     first.process.wait(WAIT_SECONDS)

@@ -43,7 +43,7 @@ def relay_settings(settings, database_url):
 async def test_a_working_configuration_has_no_problems(relay_settings, project, zone, domain, world):
     """Connection, authentication, sender, recipient, base URL, PTR, SPF and DKIM are checked; no message is sent.
 
-    Defects: N6
+    Regression test of N6 (tests/defects.md).
     """
     created = (await project.client.post("/domains", {"domain": domain})).json()
     record = next(record for record in created["records"] if record["purpose"] == "DKIM")
@@ -73,7 +73,7 @@ BROKEN = {
 async def test_the_failing_step_is_named(relay_settings, domain, behaviour, options, user, subject, advice):
     """Each step at which a relay can refuse is reported by name, with advice.
 
-    Defects: N6
+    Regression test of N6 (tests/defects.md).
     """
     async with Sink(behaviour) as sink:
         results = await run_checks(relay_settings(sink.port, options, user), f"hello@{domain}", "ada@example.net")
@@ -87,7 +87,7 @@ async def test_the_failing_step_is_named(relay_settings, domain, behaviour, opti
 async def test_an_unreachable_relay_and_unusable_settings_are_problems(relay_settings, settings):
     """A closed port, a loopback base URL and the transport `capture` are problems.
 
-    Defects: N6
+    Regression test of N6 (tests/defects.md).
     """
     results = await run_checks(relay_settings(1))
     assert results["Relay"].status == "problem"
@@ -100,7 +100,7 @@ async def test_an_unreachable_relay_and_unusable_settings_are_problems(relay_set
 async def test_a_certificate_for_another_host_is_reported_as_such(relay_settings):
     """A certificate for another host name is not reported as missing STARTTLS.
 
-    Defects: N6
+    Regression test of N6 (tests/defects.md).
     """
     async with Sink(Behaviour(tls=server_context())) as sink:
         results = await run_checks(relay_settings(sink.port, "tls=starttls-required"))

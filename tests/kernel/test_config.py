@@ -43,7 +43,7 @@ from postern.kernel.config import SettingInvalid, read_settings
 def test_the_error_for_an_invalid_setting_names_its_variable(variable, text):
     """The message is one line with the name of the variable, without the password of a database URL.
 
-    Defects: N4
+    Regression test of N4 (tests/defects.md).
     """
     with pytest.raises(SettingInvalid, match=variable) as error:
         read_settings({variable: text})
@@ -76,7 +76,7 @@ def test_the_error_for_an_invalid_setting_names_its_variable(variable, text):
 def test_the_further_checks_of_a_starting_server_name_the_variable(variable, environment):
     """The message is one line with the name of the variable and without parts of a password.
 
-    Defects: N4
+    Regression test of N4 (tests/defects.md).
     """
     with pytest.raises(SettingInvalid, match=variable) as error:
         check_settings(read_settings(environment))
@@ -104,7 +104,7 @@ BASE_URL = "POSTERN_BASE_URL"
 def test_a_relay_requires_a_public_base_url(environment):
     """A server whose mail would contain links to 127.0.0.1 does not start; the error names the setting to change.
 
-    Defects: N3
+    Regression test of N3 (tests/defects.md).
     """
     with pytest.raises(SettingInvalid) as error:
         check_settings(read_settings(environment))
@@ -115,7 +115,7 @@ def test_a_relay_requires_a_public_base_url(environment):
 def test_the_ready_message_names_transport_relay_and_base_url():
     """The lines that a started server prints name transport, relay (without the password) and base URL.
 
-    Defects: N3
+    Regression test of N3 (tests/defects.md).
     """
     relay_settings = read_settings({**PUBLIC_RELAY, BASE_URL: "https://mail.example.com"})
     check_settings(relay_settings)

@@ -105,7 +105,7 @@ async def eventually(condition: Callable[[], bool]) -> None:
 async def test_an_endless_head_does_not_fill_the_memory(start_server, start):
     """The server reads an unfinished head of 200 MB only up to the limit, and closes the connection.
 
-    Defects: S7
+    Regression test of S7 (tests/defects.md).
     """
     async with start_server(header_limit=65_536, header_wait=timedelta(seconds=LONG_SECONDS)) as server:
         peer, block, sent = await server.connect(), b"a" * 1_000_000, 0
@@ -128,7 +128,7 @@ async def test_an_endless_head_does_not_fill_the_memory(start_server, start):
 async def test_a_too_large_head_gets_431(start_server):
     """A head with too many bytes or fields gets 431, whether it is complete or not.
 
-    Defects: S7
+    Regression test of S7 (tests/defects.md).
     """
     async with start_server(**LONG_WAITS) as server:
         for head in (
@@ -153,7 +153,7 @@ async def test_a_too_large_head_gets_431(start_server):
 async def test_slow_heads_slow_bodies_and_silent_connections_are_closed(start_server):
     """Connections are closed if they send nothing, send a head or body too slowly, or do not read the response.
 
-    Defects: S7
+    Regression test of S7 (tests/defects.md).
     """
     post = b"POST /auth/sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 900000\r\n\r\n"
     async with start_server() as server:
@@ -184,7 +184,7 @@ async def test_slow_heads_slow_bodies_and_silent_connections_are_closed(start_se
 async def test_a_connection_serves_many_requests_and_is_closed_after_the_idle_timeout(start_server):
     """This also holds for pipelined requests.
 
-    Defects: S7
+    Regression test of S7 (tests/defects.md).
     """
     async with start_server(**LONG_WAITS, idle_wait=timedelta(seconds=4)) as server:
         peer = await server.connect()
@@ -202,7 +202,7 @@ async def test_a_connection_serves_many_requests_and_is_closed_after_the_idle_ti
 async def test_a_connection_whose_response_is_not_read_is_closed(start_server):
     """A client that requests much data and does not read it cannot keep its connection.
 
-    Defects: S7
+    Regression test of S7 (tests/defects.md).
     """
     async with start_server() as server:
         peer = await server.connect()
@@ -217,7 +217,7 @@ async def test_a_connection_whose_response_is_not_read_is_closed(start_server):
 async def test_connections_are_limited_in_total_and_by_address(start_server):
     """A connection above the limit gets 503 at once; a closed connection frees its slot.
 
-    Defects: S7
+    Regression test of S7 (tests/defects.md).
     """
     waits = {"header_wait": timedelta(seconds=LONG_SECONDS)}
     for limits, maximum in (({"connections": 5}, 5), ({}, 20)):
@@ -242,7 +242,7 @@ async def test_connections_are_limited_in_total_and_by_address(start_server):
 async def test_half_open_connections_release_their_slots(start_server):
     """Hundreds of connections with half a request line are closed after the header timeout.
 
-    Defects: S7
+    Regression test of S7 (tests/defects.md).
     """
     async with start_server(connections=500, connections_per_address=500) as server:
         peers = [await server.connect() for _ in range(300)]
@@ -256,7 +256,7 @@ async def test_half_open_connections_release_their_slots(start_server):
 async def test_chunk_extensions_and_trailers_are_limited_and_ignored(start_server):
     """Chunk framing is limited, and trailers are not treated as headers.
 
-    Defects: S7
+    Regression test of S7 (tests/defects.md).
     """
     chunked = (
         b"POST /auth/sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -276,7 +276,7 @@ async def test_chunk_extensions_and_trailers_are_limited_and_ignored(start_serve
 def test_an_ipv6_network_counts_as_one_client():
     """Rate limits count an IPv6 /64 network as one client if an address of it is a part of the key.
 
-    Defects: S13
+    Regression test of S13 (tests/defects.md).
     """
     assert network_of("2001:db8:1:2:3:4:5:6") == network_of("2001:db8:1:2::1") == "2001:db8:1:2::/64"
     assert network_of("::ffff:203.0.113.5") == "203.0.113.5"

@@ -8,7 +8,7 @@ from postern.app import OPERATIONS
 
 @pytest.mark.parametrize("path", ["/assets/postern.css%00.txt", "/assets/%00", "/docs/assets/a%00b", "/%00"])
 async def test_a_path_with_nul_is_404(stranger, path):
-    """Defects: S12"""
+    """Regression test of S12 (tests/defects.md)."""
     response = await stranger.get(path)
     assert response.status_code == 404
     assert response.json()["code"] == "not_found"
@@ -17,7 +17,7 @@ async def test_a_path_with_nul_is_404(stranger, path):
 async def test_a_client_that_disconnects_during_its_body_causes_no_500(app, project):
     """For every operation with a body, the client sends half of the body.
 
-    Defects: S12
+    Regression test of S12 (tests/defects.md).
     """
     operations = [operation for operation in OPERATIONS if operation.body and "{project_id}" in operation.path]
     assert len(operations) > 50

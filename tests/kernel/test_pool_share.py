@@ -12,7 +12,7 @@ from tests.workers import at_work
 
 
 async def test_a_semaphore_limits_the_connections_of_a_block(world):
-    """Defects: S11"""
+    """Regression test of S11 (tests/defects.md)."""
     semaphore, maximum, current = asyncio.Semaphore(2), 0, 0
 
     async def use_connection():
@@ -31,7 +31,7 @@ async def test_a_semaphore_limits_the_connections_of_a_block(world):
 
 
 async def test_webhook_deliveries_of_one_project_leave_connections_to_others(project, world):
-    """Defects: S11"""
+    """Regression test of S11 (tests/defects.md)."""
     webhooks = WORK[0]  # The delivery of events, with one lane for each webhook of a project.
     for number in range(30):
         webhook = {"url": f"https://example.com/{number}", "events": ["custom.*"]}

@@ -35,7 +35,7 @@ from postern.kernel.values import JSON_DEPTH_LIMIT, is_too_deep
     ],
 )
 def test_json_that_cannot_be_stored_or_compared_is_rejected(document, reason):
-    """Defects: S12"""
+    """Regression test of S12 (tests/defects.md)."""
     with pytest.raises(JsonRefused, match=reason):
         read_untrusted_json(document)
 
@@ -91,7 +91,7 @@ async def test_the_nesting_limit_applies_to_every_stored_body(project, path):
     assert nested(max_depth) in exported.text
 
 
-async def test_the_nesting_limit_applies_to_cells_of_an_import(project, work_off):
+async def test_the_nesting_limit_applies_to_cells_of_an_import(project, run_due_work):
     """Without the limit, one row could block the whole import forever."""
     rows = [f'object{depth}@example.com,"{{""a"":{nested(depth)}}}",' for depth in (60, 64, 980)]
     rows += [f"list{depth}@example.com,,{nested(depth)}" for depth in (64, 65, 980)]
@@ -99,7 +99,7 @@ async def test_the_nesting_limit_applies_to_cells_of_an_import(project, work_off
     path = "/contacts/import?attributeTypes=" + json.dumps({"list": "list"})
     response = await project.client.post(path, content=file, headers={"content-type": "text/csv"})
     assert response.status_code == 201, response.text
-    await work_off()
+    await run_due_work()
     contact_import = (await project.client.get(f"/contacts/imports/{response.json()['id']}")).json()
     assert (contact_import["status"], contact_import["created"]) == ("COMPLETED", 2)
     assert [error["line"] for error in contact_import["errors"]] == [3, 4, 6, 7]

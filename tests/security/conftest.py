@@ -7,9 +7,9 @@ from tests.security.kinds import KINDS, Person
 
 
 @pytest.fixture
-def house(project, stranger, work_off, world) -> AccountHelper:
+def house(project, stranger, run_due_work, world) -> AccountHelper:
     """An account with an owner, and its project."""
-    return AccountHelper(project, stranger, work_off, world)
+    return AccountHelper(project, stranger, run_due_work, world)
 
 
 @pytest.fixture(params=KINDS)

@@ -44,12 +44,12 @@ async def test_a_session_above_the_limit_ends_the_oldest(person, monkeypatch):
     assert [(await person.sessions(session["accessToken"])).status_code for session in newer] == [200, 200]
 
 
-async def test_an_idle_session_expires_and_is_deleted(person, world, clock, work_off):
+async def test_an_idle_session_expires_and_is_deleted(person, world, clock, run_due_work):
     signed_in = (await person.sign_in(person.password)).json()
     clock.move(person.sessions_module.SESSIONS.idle + timedelta(seconds=1))
     assert (await person.refresh(signed_in["refreshToken"])).status_code == 401
     clock.move(person.sessions_module.SESSIONS.life)
-    await work_off()
+    await run_due_work()
     async with world.db.connection() as connection:
         query = "select count(*) from sessions where (project_id, subject_id) = (%s, %s)"
         row = await (await connection.execute(query, [person.subject.project_id, person.subject.id])).fetchone()

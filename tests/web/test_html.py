@@ -35,7 +35,7 @@ async def send_form(client: Client, path: str, **headers: str) -> int:
 async def test_the_origin_is_compared_with_the_base_url(public, path):
     """Behind a proxy that does not forward `Host`, the form's origin is that of the base URL.
 
-    Defects: N2, S13
+    Regression test of N2, S13 (tests/defects.md).
     """
     assert await send_form(public, path, origin="https://mail.example.com", **PROXY_HOST) != 403
     assert (
@@ -54,7 +54,7 @@ async def test_the_origin_is_compared_with_the_base_url(public, path):
 async def test_sec_fetch_site_of_another_site_is_refused(public, path):
     """Any sandboxed frame has the origin `null`, so `Sec-Fetch-Site` must show that the page belongs to this server.
 
-    Defects: S13
+    Regression test of S13 (tests/defects.md).
     """
     for site in ("cross-site", "same-site", "nonsense"):
         assert await send_form(public, path, sec_fetch_site=site) == 403
@@ -68,7 +68,7 @@ async def test_sec_fetch_site_of_another_site_is_refused(public, path):
 async def test_signing_in_to_the_inbox_works_through_a_proxy(project, public):
     """Signing in works if the proxy sends an internal name in `Host`.
 
-    Defects: N2
+    Regression test of N2 (tests/defects.md).
     """
     response = await public.http.post(
         "http://postern.test/inbox/sign-in",

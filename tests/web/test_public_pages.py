@@ -21,7 +21,7 @@ def visitor(app) -> Client:
 async def test_the_start_page_describes_the_server(visitor):
     """A browser gets a page with links, other clients get JSON.
 
-    Defects: N11, M17
+    Regression test of N11, M17 (tests/defects.md).
     """
     page = await visitor.get(f"{SERVER_URL}/", headers=BROWSER_HEADERS)
     assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
@@ -37,7 +37,7 @@ async def test_the_start_page_describes_the_server(visitor):
 async def test_not_found_is_a_page_for_browsers(visitor, path):
     """A browser gets a 404 page with the request id, other clients get the problem document.
 
-    Defects: N11
+    Regression test of N11 (tests/defects.md).
     """
     page = await visitor.http.get(path, headers=BROWSER_HEADERS)
     assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
@@ -51,7 +51,7 @@ async def test_not_found_is_a_page_for_browsers(visitor, path):
 async def test_form_errors_are_pages_for_browsers(visitor, path):
     """The error for a form from another site is a page in a browser, and a problem document for other clients.
 
-    Defects: N11
+    Regression test of N11 (tests/defects.md).
     """
     other_origin = {"origin": "https://evil.example"}
     page = await visitor.http.post(path, data={"token": "x"}, headers={**BROWSER_HEADERS, **other_origin})
@@ -64,7 +64,7 @@ async def test_form_errors_are_pages_for_browsers(visitor, path):
 async def test_every_problem_has_a_page(visitor):
     """The `type` of a problem document refers to its description, as a page and as JSON.
 
-    Defects: M17
+    Regression test of M17 (tests/defects.md).
     """
     assert len(problems()) > 100
     for code, kind in problems().items():
@@ -79,7 +79,7 @@ async def test_every_problem_has_a_page(visitor):
 async def test_the_guides_are_served_and_linked(visitor):
     """Every guide is a page, and every link between guides refers to a page.
 
-    Defects: N11
+    Regression test of N11 (tests/defects.md).
     """
     index = await visitor.get(f"{SERVER_URL}/guide", headers=BROWSER_HEADERS)
     names = {path.stem for path in guide_folder().glob("*.md")}
@@ -97,7 +97,7 @@ async def test_the_guides_are_served_and_linked(visitor):
 async def test_there_is_an_icon_and_a_security_contact(visitor, world):
     """There is an icon, and security.txt if the operator configured a contact.
 
-    Defects: N11
+    Regression test of N11 (tests/defects.md).
     """
     for path in ("/favicon.ico", "/assets/favicon.svg"):
         icon = await visitor.get(SERVER_URL + path)
@@ -114,7 +114,7 @@ async def test_there_is_an_icon_and_a_security_contact(visitor, world):
 async def test_an_instance_with_a_full_disk_is_not_ready(visitor, world):
     """With fewer free megabytes than configured, the instance is not ready.
 
-    Defects: N11
+    Regression test of N11 (tests/defects.md).
     """
     world.settings = msgspec.structs.replace(world.settings, free_space=1)
     assert (await visitor.get(f"{SERVER_URL}/readyz")).json()["parts"]["disk"]["ok"] is True
@@ -126,7 +126,7 @@ async def test_an_instance_with_a_full_disk_is_not_ready(visitor, world):
 async def test_pages_have_security_headers(visitor, world):
     """All responses have HSTS if the base URL is https; pages have COOP and Permissions-Policy.
 
-    Defects: S13
+    Regression test of S13 (tests/defects.md).
     """
     page = await visitor.get(f"{SERVER_URL}/inbox", headers=BROWSER_HEADERS)
     assert page.headers["cross-origin-opener-policy"] == "same-origin"
@@ -142,7 +142,7 @@ async def test_pages_have_security_headers(visitor, world):
 async def test_a_request_has_exactly_one_host_header(app, hosts, status):
     """A request with no `Host` header or with several is refused.
 
-    Defects: S13
+    Regression test of S13 (tests/defects.md).
     """
     response_messages = []
 
@@ -177,7 +177,7 @@ async def test_a_request_has_exactly_one_host_header(app, hosts, status):
 async def test_the_api_does_not_accept_the_inbox_cookie(project, visitor, world):
     """The cookie is not accepted by the API, and with TLS it has the `__Host-` prefix.
 
-    Defects: S13
+    Regression test of S13 (tests/defects.md).
     """
     form = {"email": project.email, "password": PASSWORD}
     for base_url, name, path in (

@@ -30,7 +30,7 @@ class AuthClient:
 
     app: Any
     project: Any
-    work_off: Callable[[], Awaitable[int]]
+    run_due_work: Callable[[], Awaitable[int]]
     read_mail: Callable[[str], Awaitable[list[dict[str, Any]]]]
     ip: str = "203.0.113.7"
     agent: str = BROWSER
@@ -42,12 +42,12 @@ class AuthClient:
 
     def as_(self, token: str | None) -> "AuthClient":
         """The same client with the access token of a customer."""
-        return AuthClient(self.app, self.project, self.work_off, self.read_mail, self.ip, self.agent, token)
+        return AuthClient(self.app, self.project, self.run_due_work, self.read_mail, self.ip, self.agent, token)
 
     def at(self, *, ip: str | None = None, agent: str | None = None) -> "AuthClient":
         """The same client with another IP address or user agent."""
         return AuthClient(
-            self.app, self.project, self.work_off, self.read_mail, ip or self.ip, agent or self.agent, self.token
+            self.app, self.project, self.run_due_work, self.read_mail, ip or self.ip, agent or self.agent, self.token
         )
 
     async def post(self, path: str, json: Any = None, **headers: str) -> Any:
@@ -63,7 +63,7 @@ class AuthClient:
 
     async def mails(self, address: str) -> list[dict[str, Any]]:
         """The mails to an address, oldest first."""
-        await self.work_off()
+        await self.run_due_work()
         return await self.read_mail(address)
 
     async def code(self, address: str) -> str:
@@ -107,7 +107,7 @@ def _received_mail(world: Any, send_id: UUID, subject: str, body: Any, sealed: b
 
 
 @pytest.fixture
-def auth(app: Any, project: Any, work_off: Any, world: Any) -> AuthClient:
+def auth(app: Any, project: Any, run_due_work: Any, world: Any) -> AuthClient:
     async def read_mail(address: str) -> list[dict[str, Any]]:
         """The mails to an address, oldest first: from the captured messages if there are any, or as they are stored."""
         queued_mails = "select 1 from sends where project_id = %s and recipient = %s and status = 'QUEUED'"
@@ -123,4 +123,4 @@ def auth(app: Any, project: Any, work_off: Any, world: Any) -> AuthClient:
             )
             return [_received_mail(world, *row) for row in await rows.fetchall()]
 
-    return AuthClient(app, project, work_off, read_mail)
+    return AuthClient(app, project, run_due_work, read_mail)

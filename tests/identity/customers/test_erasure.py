@@ -29,7 +29,7 @@ async def places(world, words):
     return names
 
 
-async def test_erasure_removes_address_name_and_metadata_from_all_tables(auth, project, world, work_off):
+async def test_erasure_removes_address_name_and_metadata_from_all_tables(auth, project, world, run_due_work):
     unique = uuid4().hex[:10]
     address, name, secret = f"ada-{unique}@example.com", f"Ada{unique} Lovelace", f"favourite-{unique}"
     await project.developer.post("/webhooks", {"url": "http://127.0.0.1:9/hook", "events": ["*"]})
@@ -48,7 +48,7 @@ async def test_erasure_removes_address_name_and_metadata_from_all_tables(auth, p
     await auth.post("/sign-in/link", {"email": address})
     await auth.post("/password/forgot", {"email": address})
     await ada.post("/verify-email/send")
-    await work_off()
+    await run_due_work()
     mail = {"to": [address], "from": "shop@postern.test", "subject": f"Hello {name}", "text": secret}
     assert (await project.client.post("/emails", mail, headers={"idempotency-key": unique})).status_code == 201
     await auth.post("/sign-in/code", {"email": address})
@@ -61,7 +61,7 @@ async def test_erasure_removes_address_name_and_metadata_from_all_tables(auth, p
     assert {"customers.email", "customers.name", "customers.metadata", "events.data", "sends.recipient"} <= before
 
     assert (await project.client.delete(f"/customers/{customer}")).status_code == 200
-    await work_off()
+    await run_due_work()
     assert await places(world, [address, name, secret, f"crm-{unique}"]) == set()
     report = await verify_chain(world.db, project.id)
     assert report.intact

@@ -54,7 +54,7 @@ async def visit(stranger, message, agent):
         await stranger.get(path, headers={"user-agent": agent})
 
 
-async def test_erasure_covers_every_table_with_personal_data(auth, project, world, work_off, clock, stranger):
+async def test_erasure_covers_every_table_with_personal_data(auth, project, world, run_due_work, clock, stranger):
     unique = uuid4().hex[:10]
     address, old = f"ada-{unique}@example.com", f"former-{unique}@example.com"
     name, secret, external_id = f"Ada{unique}", f"favourite-{unique}", f"crm-{unique}"
@@ -89,7 +89,7 @@ async def test_erasure_covers_every_table_with_personal_data(auth, project, worl
         lines = ["email,name", f"{address},{name}", f"{old},{name}", f"{name} <{address}>,x", f"not of {name},{secret}"]
         csv = "\n".join(lines)
         await ok(client.request("POST", "/contacts/import", content=csv, headers={"content-type": "text/csv"}))
-        await work_off()
+        await run_due_work()
         html = '<p>Dear {{ name }}</p><a href="https://acme.example/{{ name }}?of={{ note }}">look</a>'
         template = await ok(client.post("/templates", {"name": "T", "html": html, "subject": "Hi {{ name }}"}))
         domain = await ok(client.post("/domains", {"domain": f"{uuid4().hex[:8]}.example"}))
@@ -104,7 +104,7 @@ async def test_erasure_covers_every_table_with_personal_data(auth, project, worl
         await ok(client.post("/automations", {"name": "A", "trigger": trigger, "steps": steps, "active": True}))
         recipients = [{"email": address, "attributes": {"name": name, "note": secret}}, {"email": old}]
         await ok(client.post(f"/audiences/{audience['id']}/contacts/bulk-email", {"contacts": recipients}))
-        await work_off()
+        await run_due_work()
         campaign = {"name": "C", "subject": "Hello {{ name }}", "fromEmail": sender, "fromName": "News"}
         ids = {"templateId": template["id"], "domainId": domain["id"], "audienceId": audience["id"]}
         custom_event = {
@@ -116,7 +116,7 @@ async def test_erasure_covers_every_table_with_personal_data(auth, project, worl
         await ok(client.post("/events", custom_event))
         created = await ok(client.post("/campaigns", {**campaign, **ids}))
         await ok(client.post(f"/campaigns/{created['id']}/send"))
-        await work_off()
+        await run_due_work()
 
         former_contact = (await ok(client.get(f"/contacts?q={old}")))["data"][0]["id"]
         await ok(client.delete(f"/contacts/{former_contact}"))
@@ -133,7 +133,7 @@ async def test_erasure_covers_every_table_with_personal_data(auth, project, worl
         await ok(client.post("/emails", later))
         test_key = await project.key(environment="TEST")
         await ok(test_key.post("/emails", mail))
-        await work_off()
+        await run_due_work()
         for captured in (await ok(client.get("/inbox?limit=100")))["data"]:
             message = await ok(client.get(f"/inbox/{captured['id']}"))
             if name in json.dumps(message) and "/t/" in message["html"]:
@@ -147,14 +147,14 @@ async def test_erasure_covers_every_table_with_personal_data(auth, project, worl
         await ok(client.post(f"/b2b/organizations/{acme['id']}/members", {"customerId": customer}))
         for email in (address, old):
             await ok(client.post(f"/b2b/organizations/{other['id']}/invitations", {"email": email}))
-        await work_off()
+        await run_due_work()
         await ok(client.post(f"/customers/{customer}/ban", {"reason": f"{name} was rude"}))
-        await work_off()
+        await run_due_work()
 
         before = await places(world, words)
         assert sorted(PERSONAL_DATA_COLUMNS - before) == []
         await ok(client.delete(f"/customers/{customer}"))
-        await work_off()
+        await run_due_work()
         after = await places(world, words)
     assert after == set()
     assert (await verify_chain(world.db, project.id)).intact

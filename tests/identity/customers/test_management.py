@@ -287,17 +287,17 @@ async def test_the_timeline_is_paged_without_gaps(project):
     assert audit_log.json()["total"] == 6
 
 
-async def test_all_mails_to_a_customer_are_in_the_timeline(auth, project, work_off):
+async def test_all_mails_to_a_customer_are_in_the_timeline(auth, project, run_due_work):
     campaign, (address,) = await create_campaign(project, 1)
     sign_up = await auth.signed_up(address)
     customer, ada = sign_up["customer"]["id"], auth.as_(sign_up["accessToken"])
     await project.client.post(f"/campaigns/{campaign['id']}/send")
-    await work_off()
+    await run_due_work()
     new = new_address()
     challenge = (await ada.post("/email/change", {"email": new})).json()
     body = {"challengeId": challenge["challengeId"], "code": await auth.code(new)}
     assert (await ada.post("/verify-email", body)).status_code == 200
-    await work_off()
+    await run_due_work()
     entries, cursor = [], ""
     while cursor is not None:
         page = (await project.client.get(f"/customers/{customer}/timeline?limit=3{cursor}")).json()

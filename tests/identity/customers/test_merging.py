@@ -31,7 +31,7 @@ async def by_code(auth, address):
 
 
 async def test_the_second_factor_of_the_merged_customer_protects_the_survivor(auth, project, clock):
-    """Defects: I2"""
+    """Regression test of I2 (tests/defects.md)."""
     address, other = new_address(), new_address()
     loser, _, app, codes = await with_totp(auth, clock, other)
     survivor = await auth.signed_up(address, OTHER)
@@ -53,7 +53,7 @@ async def test_the_second_factor_of_the_merged_customer_protects_the_survivor(au
 
 
 async def test_the_survivor_keeps_its_second_factor_if_both_have_one(auth, project, clock):
-    """Defects: I2"""
+    """Regression test of I2 (tests/defects.md)."""
     address, other = new_address(), new_address()
     survivor, _, app, codes = await with_totp(auth, clock, address)
     loser, _, loser_app, loser_codes = await with_totp(auth, clock, other)
@@ -69,7 +69,7 @@ async def test_the_survivor_keeps_its_second_factor_if_both_have_one(auth, proje
 
 
 async def test_a_merged_second_factor_replaces_a_pending_enrollment_of_the_survivor(auth, project, clock):
-    """Defects: I2"""
+    """Regression test of I2 (tests/defects.md)."""
     loser, _, app, _ = await with_totp(auth, clock, new_address())
     address = new_address()
     survivor = await auth.signed_up(address)
@@ -81,7 +81,7 @@ async def test_a_merged_second_factor_replaces_a_pending_enrollment_of_the_survi
 
 @pytest.mark.parametrize("method", ["password", "code", "link", "reset"])
 async def test_the_address_of_the_merged_customer_signs_in_to_the_survivor(auth, project, method):
-    """Defects: I2"""
+    """Regression test of I2 (tests/defects.md)."""
     await auth.settings(redirectUrls=["https://app.example.com/in"])
     address, other = new_address(), new_address()
     loser, survivor = await auth.signed_up(other), await auth.signed_up(address, OTHER)
@@ -108,7 +108,7 @@ async def test_the_address_of_the_merged_customer_signs_in_to_the_survivor(auth,
 
 
 async def test_identities_passkeys_and_a_password_that_only_the_merged_customer_has_move(auth, project):
-    """Defects: I2"""
+    """Regression test of I2 (tests/defects.md)."""
     other = new_address()
     loser, _, device, _, _ = await with_passkey(auth, other)
     survivor = (await project.client.post("/customers", {"email": new_address(), "emailVerified": True})).json()
@@ -121,7 +121,7 @@ async def test_identities_passkeys_and_a_password_that_only_the_merged_customer_
 
 
 async def test_a_merged_address_cannot_be_used_by_another_customer(auth, project):
-    """Defects: I2"""
+    """Regression test of I2 (tests/defects.md)."""
     other = new_address()
     loser, survivor = await auth.signed_up(other), await auth.signed_up()
     await merged(project, survivor["customer"]["id"], loser["customer"]["id"])
@@ -148,7 +148,7 @@ async def test_a_merged_address_cannot_be_used_by_another_customer(auth, project
 
 
 async def test_verifying_a_merged_address_revokes_credentials_of_unverified_origin(auth, project):
-    """Defects: I2"""
+    """Regression test of I2 (tests/defects.md)."""
     address, other = new_address(), new_address()
     survivor = (await project.client.post("/customers", {"email": address, "password": GOOD})).json()
     loser = (await project.client.post("/customers", {"email": other, "password": OTHER})).json()
@@ -166,7 +166,7 @@ async def test_verifying_a_merged_address_revokes_credentials_of_unverified_orig
 
 @pytest.mark.parametrize("request_kind", ["password", "code", "sign-up", "create"])
 async def test_a_merge_during_a_sign_in_keeps_the_second_factor(auth, project, clock, request_kind):
-    """Defects: I2"""
+    """Regression test of I2 (tests/defects.md)."""
     other = new_address()
     loser, _, _, _ = await with_totp(auth, clock, other)
     survivor = await auth.signed_up(None, OTHER)
@@ -194,7 +194,7 @@ async def test_a_merge_during_a_sign_in_keeps_the_second_factor(auth, project, c
 
 
 async def test_erasing_the_survivor_releases_its_other_addresses(auth, project):
-    """Defects: I2"""
+    """Regression test of I2 (tests/defects.md)."""
     other = new_address()
     loser, survivor = await auth.signed_up(other), await auth.signed_up()
     await merged(project, survivor["customer"]["id"], loser["customer"]["id"])

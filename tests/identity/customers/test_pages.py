@@ -421,7 +421,7 @@ REDIRECTS = {
 async def test_redirect_urls_accept_only_https_loopback_and_app_schemes(project, url, status):
     """Https URLs, http URLs on loopback, and schemes of apps.
 
-    Defects: S13
+    Regression test of S13 (tests/defects.md).
     """
     changed = await project.developer.patch("", {"settings": {"signIn": {"redirectUrls": [url]}}})
     assert changed.status_code == status
@@ -456,7 +456,7 @@ async def test_cors_allows_only_listed_origins(auth, project):
 
 
 async def test_pages_show_the_app_name_and_plain_messages(auth, browser):
-    """Defects: I12"""
+    """Regression test of I12 (tests/defects.md)."""
     await auth.settings(redirectUrls=["https://app.example.com/back"], appName="Acme")
     style = await auth.get("/pages/style.css")
     assert "prefers-color-scheme:dark" in style.text
@@ -481,7 +481,7 @@ async def test_pages_show_the_app_name_and_plain_messages(auth, browser):
 
 
 async def test_the_code_page_can_send_a_new_code(auth, browser):
-    """Defects: I12"""
+    """Regression test of I12 (tests/defects.md)."""
     await auth.settings(redirectUrls=["https://app.example.com/back"])
     address = new_address()
     await auth.signed_up(address)
@@ -502,7 +502,7 @@ async def test_the_code_page_can_send_a_new_code(auth, browser):
 
 
 async def test_the_sign_up_page_can_send_a_new_code(auth, browser):
-    """Defects: I12"""
+    """Regression test of I12 (tests/defects.md)."""
     address = new_address()
     page = await browser.submit(await browser.open("sign-up", **FLOW), email=address, password=GOOD, name="Ada")
     first = await auth.code(address)
@@ -521,7 +521,7 @@ async def test_the_sign_up_page_can_send_a_new_code(auth, browser):
 
 
 async def test_resent_sign_up_codes_count_toward_the_same_limits(auth, new_project, clock):
-    """Defects: I12"""
+    """Regression test of I12 (tests/defects.md)."""
     address = new_address()
     challenge = (await auth.post("/sign-up", {"email": address, "password": GOOD})).json()
     body = {"challengeId": challenge["challengeId"]}
@@ -541,7 +541,7 @@ async def test_resent_sign_up_codes_count_toward_the_same_limits(auth, new_proje
 
 
 async def test_resending_a_code_does_not_reveal_accounts(auth):
-    """Defects: I12"""
+    """Regression test of I12 (tests/defects.md)."""
     known, unknown = new_address(), new_address()
     await auth.signed_up(known)
     for address in (known, unknown):
@@ -557,7 +557,7 @@ async def test_resending_a_code_does_not_reveal_accounts(auth):
 
 @pytest.mark.parametrize("key", ["GITHUB", "GOOGLE", "ACME_DIRECTORY"])
 async def test_pages_show_providers_by_their_own_names(auth, browser, key):
-    """Defects: I12"""
+    """Regression test of I12 (tests/defects.md)."""
     kind = "OIDC" if key == "ACME_DIRECTORY" else key
     await put(auth, key, "https://login.example", kind=kind)
     name = {"GITHUB": "GitHub", "GOOGLE": "Google", "ACME_DIRECTORY": "Acme Directory"}[key]
@@ -566,7 +566,7 @@ async def test_pages_show_providers_by_their_own_names(auth, browser, key):
 
 
 async def test_the_code_button_is_primary_without_passwords(auth, browser):
-    """Defects: I12"""
+    """Regression test of I12 (tests/defects.md)."""
     await auth.settings(methods=["EMAIL_CODE"])
     page = await browser.open("sign-in", **FLOW)
     assert re.search(r"<button [^>]*formaction[^>]*>Mail me a code</button>", page.text)
@@ -604,7 +604,7 @@ Object.defineProperty(navigator, "credentials", {{ value: {{ create: refuse, get
 async def test_passkey_errors_of_the_browser_have_plain_messages(tmp_path, error, options_ok, message):
     """The browser raises `error`, or the request for options fails.
 
-    Defects: I12
+    Regression test of I12 (tests/defects.md).
     """
     script = (Path(postern.app.__file__).parent / "web" / "assets" / "passkey.js").read_text()
     page = tmp_path / "page.html"

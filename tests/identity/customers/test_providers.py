@@ -269,7 +269,7 @@ async def test_an_unverified_address_does_not_link_to_a_customer(provider_browse
 
 
 async def test_another_subject_with_a_linked_address_does_not_get_the_customer(provider_browser, auth, project):
-    """Defects: I4"""
+    """Regression test of I4 (tests/defects.md)."""
     address = new_address()
     first = await provider_browser.sign_in(sub="1", email=address, email_verified=True)
     assert await provider_browser.sign_in(sub="2", email=address, email_verified=True) == "identity_conflict"
@@ -505,7 +505,7 @@ HOSTILE_DOCUMENTS = {
 async def test_a_hostile_document_is_rejected_with_a_reason(provider_browser, provider, path, document):
     """The app gets an error that it can show, and no response is a 500.
 
-    Defects: S12
+    Regression test of S12 (tests/defects.md).
     """
     started = None if path == DISCOVERY else await provider_browser.start()
     provider.raw[path] = HOSTILE_DOCUMENTS[document]
@@ -533,7 +533,7 @@ async def test_a_hostile_document_is_rejected_with_a_reason(provider_browser, pr
     ],
 )
 async def test_an_endpoint_that_is_not_a_url_is_rejected(provider_browser, provider, name, address):
-    """Defects: S12"""
+    """Regression test of S12 (tests/defects.md)."""
     provider.metadata = {name: address}
     response = await provider_browser.start()
     assert response.status_code == 503, response.text
@@ -542,7 +542,7 @@ async def test_an_endpoint_that_is_not_a_url_is_rejected(provider_browser, provi
 
 @pytest.mark.parametrize("methods", [7, "client_secret_basic", [7], {"a": 1}])
 async def test_malformed_token_endpoint_auth_methods_are_rejected(provider_browser, provider, methods):
-    """Defects: S12"""
+    """Regression test of S12 (tests/defects.md)."""
     provider.metadata = {"token_endpoint_auth_methods_supported": methods}
     assert (await provider_browser.start()).status_code == 503
 
@@ -568,7 +568,7 @@ async def test_malformed_token_endpoint_auth_methods_are_rejected(provider_brows
     ids=str,
 )
 async def test_hostile_claims_are_rejected_with_a_reason(provider_browser, provider, claims):
-    """Defects: S12"""
+    """Regression test of S12 (tests/defects.md)."""
     provider.claims = claims
     parameters = query_of(await provider_browser.come_back(await provider_browser.start()))
     assert parameters["error"] == "provider_error"
@@ -579,13 +579,13 @@ async def test_hostile_claims_are_rejected_with_a_reason(provider_browser, provi
     "token", ["", "a", "a.b", "a.b.c", "..", "é.é.é", "e30.e30.", "bnVsbA.bnVsbA.x", "x" * 70_000, "W1tb.W1tb.W1tb"]
 )
 async def test_a_malformed_id_token_is_rejected(provider_browser, provider, token):
-    """Defects: S12"""
+    """Regression test of S12 (tests/defects.md)."""
     provider.token = token or " "
     assert query_of(await provider_browser.come_back(await provider_browser.start()))["error"] == "provider_error"
 
 
 async def test_an_access_token_with_invalid_characters_is_rejected(provider_browser, provider):
-    """Defects: S12"""
+    """Regression test of S12 (tests/defects.md)."""
     started = await provider_browser.start()
     request = provider.authorize(started.headers["location"])
     assert request
@@ -594,6 +594,6 @@ async def test_an_access_token_with_invalid_characters_is_rejected(provider_brow
 
 
 async def test_a_multi_line_name_becomes_one_line(provider_browser):
-    """Defects: S12"""
+    """Regression test of S12 (tests/defects.md)."""
     signed_in = await provider_browser.sign_in(email=new_address(), email_verified=True, name="Ada\r\nBcc: x\u2028Y ")
     assert signed_in["customer"]["name"] == "Ada Bcc: x Y"

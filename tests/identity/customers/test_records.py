@@ -12,7 +12,7 @@ __all__ = ["directory"]
 
 
 async def test_all_operations_report_the_same_end_of_a_session(auth, project):
-    """Defects: I6"""
+    """Regression test of I6 (tests/defects.md)."""
     sign_up = await auth.signed_up()
     path = f"/customers/{sign_up['customer']['id']}"
     own_session = (await auth.as_(sign_up["accessToken"]).get("/sessions")).json()[0]
@@ -23,7 +23,7 @@ async def test_all_operations_report_the_same_end_of_a_session(auth, project):
 
 
 async def test_adding_and_removing_a_passkey_are_events(auth, project):
-    """Defects: I6"""
+    """Regression test of I6 (tests/defects.md)."""
     sign_up, ada, _, passkey, _ = await with_passkey(auth, new_address())
     assert (await ada.client.delete(f"/passkeys/{passkey['id']}")).status_code == 204
     path = f"/customers/{sign_up['customer']['id']}"
@@ -35,7 +35,7 @@ async def test_adding_and_removing_a_passkey_are_events(auth, project):
 
 
 async def test_the_etag_of_a_customer_changes_with_its_body(auth, project, clock):
-    """Defects: I6"""
+    """Regression test of I6 (tests/defects.md)."""
     address = new_address()
     sign_up = await auth.signed_up(address)
     path = f"/customers/{sign_up['customer']['id']}"
@@ -60,7 +60,7 @@ async def test_the_etag_of_a_customer_changes_with_its_body(auth, project, clock
 
 
 async def test_the_etag_of_an_organization_changes_with_its_counts(directory):
-    """Defects: I6"""
+    """Regression test of I6 (tests/defects.md)."""
     acme = await directory.organization()
     path = f"/b2b/organizations/{acme['id']}"
     first = (await directory.project.client.get(path)).headers["etag"]
@@ -71,7 +71,7 @@ async def test_the_etag_of_an_organization_changes_with_its_counts(directory):
 
 
 async def test_invalid_values_are_400_with_the_path_of_the_value(auth, project):
-    """Defects: I6"""
+    """Regression test of I6 (tests/defects.md)."""
     sign_up = await auth.signed_up()
     customer = f"/customers/{sign_up['customer']['id']}"
     ada = auth.as_(sign_up["accessToken"])
@@ -98,7 +98,7 @@ async def test_invalid_values_are_400_with_the_path_of_the_value(auth, project):
 
 
 async def test_missing_and_unknown_permissions_have_different_codes(project):
-    """Defects: I6"""
+    """Regression test of I6 (tests/defects.md)."""
     reader = await project.key("access:read")
     missing = await reader.delete("/access/permissions/nothing.here")
     unknown = await project.client.delete("/access/permissions/nothing.here")
@@ -107,7 +107,7 @@ async def test_missing_and_unknown_permissions_have_different_codes(project):
 
 
 async def test_changes_by_a_key_are_in_the_timeline_once_with_their_actor(project):
-    """Defects: I6"""
+    """Regression test of I6 (tests/defects.md)."""
     customer = (await project.client.post("/customers", {"email": new_address()})).json()
     path = f"/customers/{customer['id']}"
     for change in ("ban", "unban", "unlock", "mfa/reset"):
@@ -128,7 +128,7 @@ async def test_changes_by_a_key_are_in_the_timeline_once_with_their_actor(projec
 
 
 async def test_audit_metadata_is_in_camel_case(auth, project):
-    """Defects: I6"""
+    """Regression test of I6 (tests/defects.md)."""
     sign_up = await auth.signed_up()
     path = f"/customers/{sign_up['customer']['id']}"
     await project.client.post(f"{path}/sessions/{sign_up['sessionId']}/revoke")
@@ -137,7 +137,7 @@ async def test_audit_metadata_is_in_camel_case(auth, project):
 
 
 async def test_the_last_owner_cannot_be_deleted_without_transferring_ownership(directory):
-    """Defects: I7"""
+    """Regression test of I7 (tests/defects.md)."""
     client = directory.project.client
     acme, other = await directory.organization(), await directory.organization("Other")
     owner = await directory.member(acme, "OWNER")
@@ -165,7 +165,7 @@ async def test_the_last_owner_cannot_be_deleted_without_transferring_ownership(d
 
 
 async def test_concurrent_deletions_of_two_owners_leave_one(directory):
-    """Defects: I7"""
+    """Regression test of I7 (tests/defects.md)."""
     acme = await directory.organization()
     owners = [await directory.member(acme, "OWNER") for _ in range(2)]
     responses = await asyncio.gather(
@@ -175,7 +175,7 @@ async def test_concurrent_deletions_of_two_owners_leave_one(directory):
 
 
 async def test_a_project_can_change_address_name_and_phone(auth, project, clock):
-    """Defects: I9"""
+    """Regression test of I9 (tests/defects.md)."""
     old, new = new_address(), new_address()
     sign_up = await auth.signed_up(old)
     path = f"/customers/{sign_up['customer']['id']}"
@@ -204,7 +204,7 @@ async def test_a_project_can_change_address_name_and_phone(auth, project, clock)
 
 
 async def test_an_invalid_change_has_no_effect(project):
-    """Defects: I9"""
+    """Regression test of I9 (tests/defects.md)."""
     other = (await project.client.post("/customers", {"email": new_address()})).json()
     customer = (await project.client.post("/customers", {"name": "Ada"})).json()
     path = f"/customers/{customer['id']}"
@@ -226,7 +226,7 @@ async def test_an_invalid_change_has_no_effect(project):
 
 
 async def test_a_customer_is_created_with_a_verified_phone_number(project):
-    """Defects: I9"""
+    """Regression test of I9 (tests/defects.md)."""
     customer = (await project.client.post("/customers", {"phone": "+15550100", "phoneVerified": True})).json()
     assert customer["phoneVerifiedAt"] is not None
     refused = await project.client.post("/customers", {"name": "Ada", "phoneVerified": True})
@@ -234,7 +234,7 @@ async def test_a_customer_is_created_with_a_verified_phone_number(project):
 
 
 async def test_a_key_can_list_the_organizations_of_a_customer(directory):
-    """Defects: I9"""
+    """Regression test of I9 (tests/defects.md)."""
     client = directory.project.client
     acme, other = await directory.organization(), await directory.organization("Other")
     ada = await directory.member(acme, "ADMIN")
@@ -250,7 +250,7 @@ async def test_a_key_can_list_the_organizations_of_a_customer(directory):
 
 
 async def test_the_plan_of_an_organization_can_be_read(directory):
-    """Defects: I9"""
+    """Regression test of I9 (tests/defects.md)."""
     client = directory.project.client
     acme = await directory.organization()
     path = f"/b2b/organizations/{acme['id']}/plan"

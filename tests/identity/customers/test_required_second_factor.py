@@ -90,7 +90,7 @@ SIGN_IN_METHODS = {"password": by_password, "code": by_code, "link": by_link}
 @pytest.mark.parametrize("required_by", ["project", "organization"])
 @pytest.mark.parametrize("method", SIGN_IN_METHODS)
 async def test_no_session_begins_before_a_required_second_factor_is_set_up(auth, directory, clock, method, required_by):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     address = new_address()
     sign_up = await auth.signed_up(address)
     assert (await SIGN_IN_METHODS[method](auth, address)).json()["accessToken"], "nothing is required yet"
@@ -115,7 +115,7 @@ async def test_no_session_begins_before_a_required_second_factor_is_set_up(auth,
 
 
 async def test_sign_up_requires_setting_up_a_second_factor(auth, clock):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     await require(auth)
     address = new_address()
     challenge = (await auth.post("/sign-up", {"email": address, "password": GOOD})).json()
@@ -129,7 +129,7 @@ async def test_sign_up_requires_setting_up_a_second_factor(auth, clock):
 
 
 async def test_a_provider_sign_in_requires_setting_up_a_second_factor(auth, clock, provider_browser):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     await require(auth)
     # The claim `amr` does not count: the provider is one that customers chose, not one of an organization.
     provider_browser.provider.claims = {
@@ -168,7 +168,7 @@ class VerifiedUser:
 
 
 async def test_a_passkey_with_user_verification_is_sufficient(auth, clock):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     _, _, device, _, _ = await with_passkey(auth, new_address())
     await require(auth)
     signed_in = (await use(auth, VerifiedUser(device))).json()
@@ -178,7 +178,7 @@ async def test_a_passkey_with_user_verification_is_sufficient(auth, clock):
 
 
 async def test_a_session_without_a_second_factor_ends_at_the_next_refresh(auth, directory):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     sign_up, other = await auth.signed_up(), await auth.signed_up()
     await organization_of(directory, sign_up["customer"]["id"])
     assert (await auth.as_(sign_up["accessToken"]).get("/me")).status_code == 200
@@ -190,7 +190,7 @@ async def test_a_session_without_a_second_factor_ends_at_the_next_refresh(auth, 
 
 
 async def test_a_session_that_sets_up_a_second_factor_in_time_continues(auth, clock):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     address = new_address()
     sign_up, ada, _, _ = await with_totp(auth, clock, address)
     await require(auth)
@@ -200,7 +200,7 @@ async def test_a_session_that_sets_up_a_second_factor_in_time_continues(auth, cl
 
 
 async def test_the_last_second_factor_cannot_be_removed_while_it_is_required(auth, project, clock):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     address = new_address()
     sign_up, ada, app, codes = await with_totp(auth, clock, address)
     await require(auth)
@@ -224,7 +224,7 @@ async def test_the_last_second_factor_cannot_be_removed_while_it_is_required(aut
 
 
 async def test_an_enrollment_token_gives_no_other_access(auth, new_project, clock):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     await require(auth, False)
     address = new_address()
     await auth.signed_up(address)
@@ -248,7 +248,7 @@ async def test_an_enrollment_token_gives_no_other_access(auth, new_project, cloc
 
 
 async def test_an_enrollment_token_expires(auth, clock):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     address = new_address()
     await auth.signed_up(address)
     await require(auth)
@@ -261,7 +261,7 @@ async def test_an_enrollment_token_expires(auth, clock):
 
 
 async def test_wrong_enrollment_codes_count_toward_the_lockout(auth, clock):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     address = new_address()
     await auth.signed_up(address)
     await require(auth)
@@ -279,7 +279,7 @@ async def test_wrong_enrollment_codes_count_toward_the_lockout(auth, clock):
 
 
 async def test_of_concurrent_enrollments_one_succeeds(auth, clock):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     address = new_address()
     await auth.signed_up(address)
     await require(auth)
@@ -300,7 +300,7 @@ async def test_of_concurrent_enrollments_one_succeeds(auth, clock):
 async def test_a_code_confirms_only_the_secret_of_its_own_enrollment(auth, clock, world):
     """Two sessions of one customer set up an app concurrently: neither can confirm the secret of the other.
 
-    Defects: I10
+    Regression test of I10 (tests/defects.md).
     """
     address = new_address()
     first_session = auth.as_((await auth.signed_up(address))["accessToken"])
@@ -315,7 +315,7 @@ async def test_a_code_confirms_only_the_secret_of_its_own_enrollment(auth, clock
 
 
 async def test_no_other_operation_starts_a_session_without_the_second_factor(auth, directory, project, clock):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     address = new_address()
     sign_up = await auth.signed_up(address)
     ada = auth.as_(sign_up["accessToken"])
@@ -343,7 +343,7 @@ async def test_no_other_operation_starts_a_session_without_the_second_factor(aut
 
 
 async def test_joining_by_domain_at_sign_in_applies_the_requirement_at_once(auth, directory, clock):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     organization = await directory.organization()
     domain = await directory.verified_domain(organization, f"{uuid4().hex[:10]}.example")
     path = f"/b2b/organizations/{organization['id']}"
@@ -358,7 +358,7 @@ async def test_joining_by_domain_at_sign_in_applies_the_requirement_at_once(auth
 
 
 async def test_the_requirement_applies_after_a_merge(auth, directory, project, clock):
-    """Defects: I2, I10"""
+    """Regression test of I2, I10 (tests/defects.md)."""
     address = new_address()
     first_survivor, loser = await auth.signed_up(address), await auth.signed_up()
     await organization_of(directory, loser["customer"]["id"])
@@ -375,7 +375,7 @@ async def test_the_requirement_applies_after_a_merge(auth, directory, project, c
 
 
 async def test_the_requirement_is_not_enforced_while_the_organization_is_suspended(auth, directory):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     address = new_address()
     sign_up = await auth.signed_up(address)
     organization = await organization_of(directory, sign_up["customer"]["id"])
@@ -387,7 +387,7 @@ async def test_the_requirement_is_not_enforced_while_the_organization_is_suspend
 
 
 async def test_requiring_a_second_factor_needs_the_permission_to_change_the_organization(auth, directory, new_project):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     organization = await directory.organization()
     path = f"/b2b/organizations/{organization['id']}"
     reader = await directory.project.key("organizations:read")
@@ -398,7 +398,7 @@ async def test_requiring_a_second_factor_needs_the_permission_to_change_the_orga
 
 
 async def test_the_pages_set_up_a_second_factor_and_show_recovery_codes(auth, browser, clock):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     address = new_address()
     await auth.signed_up(address)
     await require(auth)
@@ -424,7 +424,7 @@ async def test_the_pages_set_up_a_second_factor_and_show_recovery_codes(auth, br
 
 
 async def test_the_mfa_page_sets_up_a_second_factor_after_any_sign_in(auth, browser, clock):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     address = new_address()
     await auth.signed_up(address)
     await require(auth)
@@ -437,7 +437,7 @@ async def test_the_mfa_page_sets_up_a_second_factor_after_any_sign_in(auth, brow
 
 
 async def test_a_provider_sign_in_sets_up_a_second_factor_on_the_pages(auth, browser, clock, provider_browser):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     await require(auth)
     provider_browser.provider.claims = {"email": new_address(), "email_verified": True}
     sign_in_page = await browser.open("sign-in", **FLOW)

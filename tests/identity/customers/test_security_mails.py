@@ -57,10 +57,10 @@ async def test_mails_that_cannot_be_sent_are_reported_by_an_event(auth, project,
     assert (await project.developer.patch("", {"settings": settings})).status_code == 200
     assert (await auth.post("/sign-up", {"email": new_address(), "password": GOOD})).status_code == 201
     for _ in range(7):
-        await auth.work_off()
+        await auth.run_due_work()
         assert (await project.client.get("/events?type=customer.mail_failed")).json()["data"] == []
         clock.move(timedelta(seconds=61))
-    await auth.work_off()
+    await auth.run_due_work()
     (event,) = (await project.client.get("/events?type=customer.mail_failed")).json()["data"]
     assert (event["data"]["kind"], event["data"]["code"]) == ("SIGN_UP", "domain_not_verified")
     assert "settings.signIn.mailFrom" in event["data"]["reason"], "the reason tells the developer what to do"
@@ -74,7 +74,7 @@ async def test_an_expired_code_is_not_mailed(auth, project, clock, world):
     (event,) = (await project.client.get("/events?type=customer.mail_failed")).json()["data"]
     assert (event["data"]["kind"], event["data"]["code"]) == ("CODE", "expired")
     await auth.post("/sign-in/code", {"email": address})
-    await auth.work_off()
+    await auth.run_due_work()
     async with world.db.connection() as connection:
         rows = await connection.execute(
             "select expires_at - created_at from sends where project_id = %s and recipient = %s", [project.id, address]
@@ -101,7 +101,7 @@ async def test_each_security_mail_is_sent_unless_switched_off(auth, provider_bro
 
 
 async def test_mails_have_a_button_with_the_link_and_name_the_app(auth):
-    """Defects: I12"""
+    """Regression test of I12 (tests/defects.md)."""
     await auth.settings(appName="Acme & Sons")
     address = new_address()
     await auth.signed_up(address)

@@ -270,7 +270,7 @@ async def test_every_ten_failures_lock_for_longer(auth, project, clock):
 
 @pytest.mark.parametrize("action", ["reset", "unban", "unlock"])
 async def test_a_lockout_ends_by_password_reset_or_by_the_project(auth, project, action):
-    """Defects: I5"""
+    """Regression test of I5 (tests/defects.md)."""
     address = new_address()
     sign_up = await auth.signed_up(address)
     customer = f"/customers/{sign_up['customer']['id']}"
@@ -295,7 +295,7 @@ async def test_a_lockout_ends_by_password_reset_or_by_the_project(auth, project,
 
 
 async def test_a_second_factor_lockout_survives_a_reset_and_ends_by_unlock(auth, project, clock):
-    """Defects: I5"""
+    """Regression test of I5 (tests/defects.md)."""
     address = new_address()
     sign_up, _, app, _ = await with_totp(auth, clock, address)
     wrong = "000000" if app.code() != "000000" else "111111"
@@ -421,7 +421,7 @@ async def test_a_code_allows_five_attempts_within_ten_minutes(auth, clock):
 
 @pytest.mark.parametrize("operation", ["sign-in", "sign-up", "verify"])
 async def test_a_code_requested_by_another_person_does_not_invalidate_earlier_codes(auth, operation):
-    """Defects: I3"""
+    """Regression test of I3 (tests/defects.md)."""
     address = new_address()
     stranger = auth.at(ip="198.51.100.7")
     if operation == "sign-up":
@@ -444,7 +444,7 @@ async def test_a_code_requested_by_another_person_does_not_invalidate_earlier_co
 
 @pytest.mark.parametrize("kind", ["link", "reset"])
 async def test_a_link_requested_by_another_person_does_not_invalidate_earlier_links(auth, kind):
-    """Defects: I3"""
+    """Regression test of I3 (tests/defects.md)."""
     await auth.settings(redirectUrls=["https://app.example.com/in"])
     address = new_address()
     await auth.signed_up(address)
@@ -461,7 +461,7 @@ async def test_a_link_requested_by_another_person_does_not_invalidate_earlier_li
 
 
 async def test_a_flood_of_requests_blocks_the_attacker_but_not_the_owner(auth):
-    """Defects: I3"""
+    """Regression test of I3 (tests/defects.md)."""
     await auth.settings(redirectUrls=["https://app.example.com/in"])
     address = new_address()
     await auth.signed_up(address)
@@ -484,7 +484,7 @@ async def test_a_flood_of_requests_blocks_the_attacker_but_not_the_owner(auth):
 
 
 async def test_mail_limits_do_not_apply_to_networks_the_customer_signed_in_from(auth):
-    """Defects: I3"""
+    """Regression test of I3 (tests/defects.md)."""
     known, unknown = new_address(), new_address()
     await auth.signed_up(known)
     for address in (known, unknown):
@@ -499,7 +499,7 @@ async def test_mail_limits_do_not_apply_to_networks_the_customer_signed_in_from(
 
 
 async def test_wrong_codes_never_lock_an_account_but_are_limited_in_total(auth, clock):
-    """Defects: I3"""
+    """Regression test of I3 (tests/defects.md)."""
     address = new_address()
     await auth.signed_up(address)
     challenge = (await auth.post("/sign-in/code", {"email": address})).json()
@@ -873,7 +873,7 @@ async def test_imported_hashes_sign_in_and_are_replaced_by_argon2id(auth, projec
 async def test_failed_sign_ins_take_equally_long_whatever_hashes_were_imported(auth, project):
     """Slow and fast imported hashes do not make the response time reveal which addresses have accounts.
 
-    Defects: S10
+    Regression test of S10 (tests/defects.md).
     """
     with_own_hash, with_slow_hash, with_fast_hash = new_address(), new_address(), new_address()
     await auth.signed_up(with_own_hash)
@@ -903,7 +903,7 @@ async def test_failed_sign_ins_take_equally_long_whatever_hashes_were_imported(a
     ],
 )
 async def test_the_duration_of_a_failed_sign_in_follows_from_the_hash_costs(scheme, cheaper_scheme):
-    """Defects: S10"""
+    """Regression test of S10 (tests/defects.md)."""
     assert await refusal_seconds([scheme]) == pytest.approx(2 * await refusal_seconds([cheaper_scheme]))
     assert await refusal_seconds([cheaper_scheme, scheme]) == await refusal_seconds([scheme])
     assert await refusal_seconds([]) == 0
@@ -921,13 +921,13 @@ async def test_hashes_with_excessive_cost_are_rejected(project):
         assert (response.status_code, response.json()["code"]) == (400, "hash_refused"), password_hash
 
 
-async def test_expired_rows_are_deleted(auth, world, work_off, clock):
+async def test_expired_rows_are_deleted(auth, world, run_due_work, clock):
     address = new_address()
     await auth.signed_up(address)
     await auth.post("/sign-in/code", {"email": address})
     await auth.sign_in(address, "wrong password")
     clock.move(timedelta(days=31))
-    await work_off()
+    await run_due_work()
     async with world.db.connection() as connection:
         for table in ("challenges", "sign_in_attempts", "sessions", "customer_mails"):
             row = await (

@@ -130,36 +130,36 @@ async def test_an_override_takes_precedence_over_the_plan_and_the_plan_over_the_
     assert summary(await check(project, "seats", acme)) == (True, 5, "DEFAULT")
 
 
-async def test_an_override_expires_with_an_event(project, directory, clock, work_off):
+async def test_an_override_expires_with_an_event(project, directory, clock, run_due_work):
     await declare(project, "sso")
     acme = await directory.organization()
     path = f"/b2b/organizations/{acme['id']}/entitlements/sso"
     await project.client.put(path, {"expiresAt": (clock() + timedelta(days=1)).isoformat()})
-    await work_off()
+    await run_due_work()
     assert summary(await check(project, "sso", acme)) == (True, None, "OVERRIDE")
     clock.move(timedelta(days=1))
     assert summary(await check(project, "sso", acme)) == (False, None, "DEFAULT")
     assert await directory.events("entitlement.expired") == []
-    await work_off()
-    await work_off()
+    await run_due_work()
+    await run_due_work()
     (event,) = await directory.events("entitlement.expired")
     assert (event["subjectId"], event["data"]) == (acme["id"], {"featureKey": "sso"})
     past = await project.client.put(path, {"expiresAt": clock().isoformat()})
     assert (past.status_code, past.json()["errors"][0]["path"]) == (400, "/expiresAt")
 
 
-async def test_an_extended_override_does_not_expire(project, directory, clock, work_off):
+async def test_an_extended_override_does_not_expire(project, directory, clock, run_due_work):
     await declare(project, "sso")
     acme = await directory.organization()
     path = f"/b2b/organizations/{acme['id']}/entitlements/sso"
     await project.client.put(path, {"expiresAt": (clock() + timedelta(days=1)).isoformat()})
     await project.client.put(path, {"expiresAt": (clock() + timedelta(days=9)).isoformat()})
     clock.move(timedelta(days=2))
-    await work_off()
+    await run_due_work()
     assert summary(await check(project, "sso", acme)) == (True, None, "OVERRIDE")
     await project.client.put(path, {"reason": "Forever"})
     clock.move(timedelta(days=900))
-    await work_off()
+    await run_due_work()
     assert summary(await check(project, "sso", acme)) == (True, None, "OVERRIDE")
 
 

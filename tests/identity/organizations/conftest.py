@@ -21,7 +21,7 @@ class Directory:
 
     project: Tenant
     zone: Any
-    work_off: Callable[[], Awaitable[int]]
+    run_due_work: Callable[[], Awaitable[int]]
 
     async def organization(self, name: str = "Acme", **fields: Any) -> dict[str, Any]:
         response = await self.project.client.post("/b2b/organizations", {"name": name, **fields})
@@ -73,5 +73,5 @@ class Directory:
 
 
 @pytest.fixture
-def directory(project: Tenant, zone: Any, work_off: Callable[[], Awaitable[int]]) -> Directory:
-    return Directory(project, zone, work_off)
+def directory(project: Tenant, zone: Any, run_due_work: Callable[[], Awaitable[int]]) -> Directory:
+    return Directory(project, zone, run_due_work)

@@ -22,7 +22,7 @@ async def full_organization(directory: Directory):
 
     No other organization is waiting for deletion.
     """
-    await directory.work_off()
+    await directory.run_due_work()
     acme = await directory.organization("Acme", externalId="acme-17")
     path, client, idp = f"/b2b/organizations/{acme['id']}", directory.project.client, IdentityProvider()
     domain_name = f"{uuid4().hex[:10]}.example"
@@ -128,14 +128,14 @@ async def test_a_deleted_organization_is_404_before_its_rows_are_deleted(directo
 
 
 async def test_deletion_removes_all_rows_of_the_organization_and_no_others(
-    directory, full_organization, world, work_off
+    directory, full_organization, world, run_due_work
 ):
     acme, _, _ = full_organization
     other = await directory.organization("Other")
     await directory.member(other)
     customers = (await directory.project.client.get("/customers/stats")).json()["total"]
     await directory.project.client.delete(f"/b2b/organizations/{acme['id']}")
-    await work_off()
+    await run_due_work()
     assert await count_rows_to_delete(world, directory.project.id, acme["id"]) == {}
     assert await row_of(world, directory.project.id, acme["id"]) is None
     assert len(await directory.members_of(other)) == 1

@@ -56,34 +56,36 @@ async def test_a_domain_is_verified_by_its_txt_record(project, directory, zone):
     assert (await project.client.delete(path_of(domain))).status_code == 404
 
 
-async def test_the_worker_verifies_a_domain_or_fails_it_after_thirty_days(project, directory, clock, work_off):
+async def test_the_worker_verifies_a_domain_or_fails_it_after_thirty_days(project, directory, clock, run_due_work):
     acme = await directory.organization()
     published, unpublished = [await directory.domain(acme, name) for name in ("one.example", "two.example")]
-    await work_off()
+    await run_due_work()
     assert (await get_domain(project, published))["status"] == "PENDING"
     directory.publish(published)
     clock.move(timedelta(minutes=1))
-    await work_off()
+    await run_due_work()
     assert (await get_domain(project, published))["status"] == "VERIFIED"
     clock.move(timedelta(days=30))
-    await work_off()
+    await run_due_work()
     failed = await get_domain(project, unpublished)
     assert (failed["status"], failed["nextCheckAt"]) == ("FAILED", None)
     restarted = (await verify(project, unpublished)).json()
     assert (restarted["status"], restarted["nextCheckAt"] is None) == ("PENDING", False)
 
 
-async def test_dns_failures_do_not_count_as_a_missing_record(project, directory, zone, clock, work_off):
+async def test_dns_failures_do_not_count_as_a_missing_record(project, directory, zone, clock, run_due_work):
     domain = await directory.verified_domain(await directory.organization(), "acme.example")
     zone.servfail(domain["recordName"], "TXT")
     for _ in range(6):
         clock.move(timedelta(days=1))
-        await work_off()
+        await run_due_work()
     checked = await get_domain(project, domain)
     assert (checked["status"], checked["reason"], checked["missingSince"]) == ("VERIFIED", "DNS_UNAVAILABLE", None)
 
 
-async def test_a_domain_lapses_after_three_missing_records_in_72_hours(project, directory, zone, clock, work_off, auth):
+async def test_a_domain_lapses_after_three_missing_records_in_72_hours(
+    project, directory, zone, clock, run_due_work, auth
+):
     acme = await directory.organization()
     domain = await directory.verified_domain(acme, "acme.example")
     old_record = domain["record"]
@@ -91,7 +93,7 @@ async def test_a_domain_lapses_after_three_missing_records_in_72_hours(project, 
     for day in range(4):
         assert (await get_domain(project, domain))["status"] == "VERIFIED", day
         clock.move(timedelta(days=1))
-        await work_off()
+        await run_due_work()
     lapsed = await get_domain(project, domain)
     assert (lapsed["status"], lapsed["autoJoinEnabled"]) == ("LAPSED", False)
     assert [event["data"]["domain"] for event in await directory.events("organization.domain_lapsed")] == [
@@ -110,20 +112,20 @@ async def test_a_domain_lapses_after_three_missing_records_in_72_hours(project, 
     assert (verified_again["status"], verified_again["autoJoinEnabled"]) == ("VERIFIED", False)
 
 
-async def test_a_record_that_returns_in_time_keeps_the_domain_verified(project, directory, zone, clock, work_off):
+async def test_a_record_that_returns_in_time_keeps_the_domain_verified(project, directory, zone, clock, run_due_work):
     domain = await directory.verified_domain(await directory.organization(), "acme.example")
     zone.remove(domain["recordName"])
     for _ in range(3):
         clock.move(timedelta(days=1))
-        await work_off()
+        await run_due_work()
     assert (await get_domain(project, domain))["missingSince"] is not None
     directory.publish(domain)
     clock.move(timedelta(days=1))
-    await work_off()
+    await run_due_work()
     zone.remove(domain["recordName"])
     for _ in range(3):
         clock.move(timedelta(days=1))
-        await work_off()
+        await run_due_work()
     checked = await get_domain(project, domain)
     assert (checked["status"], checked["autoJoinEnabled"]) == ("VERIFIED", True)
 
@@ -143,24 +145,24 @@ async def test_a_verified_domain_cannot_be_verified_by_another_organization(proj
         assert refused.status_code == 404
 
 
-async def test_a_lapsed_domain_can_be_verified_by_another_organization(project, directory, zone, clock, work_off):
+async def test_a_lapsed_domain_can_be_verified_by_another_organization(project, directory, zone, clock, run_due_work):
     acme, new_owner = await directory.organization(), await directory.organization("New owner")
     lapsed = await directory.verified_domain(acme, "acme.example")
     zone.remove(lapsed["recordName"])
     for _ in range(4):
         clock.move(timedelta(days=1))
-        await work_off()
+        await run_due_work()
     await directory.verified_domain(new_owner, "acme.example")
     directory.publish(await get_domain(project, lapsed))
     refused = await verify(project, lapsed)
     assert (refused.status_code, refused.json()["code"]) == (409, "domain_taken")
     clock.move(timedelta(days=1))
-    await work_off()
+    await run_due_work()
     checked = await get_domain(project, lapsed)
     assert (checked["status"], checked["reason"]) == ("LAPSED", "VERIFIED_BY_ANOTHER_ORGANIZATION")
 
 
-async def test_concurrent_verifications_give_the_domain_to_the_first(project, directory, clock, work_off):
+async def test_concurrent_verifications_give_the_domain_to_the_first(project, directory, clock, run_due_work):
     acme, other = await directory.organization("One"), await directory.organization("Two")
     first, second = await directory.domain(acme, "acme.example"), await directory.domain(other, "acme.example")
     directory.publish(first)
@@ -169,15 +171,15 @@ async def test_concurrent_verifications_give_the_domain_to_the_first(project, di
     assert sorted(answer.status_code for answer in answers) == [200, 409]
     loser = second if answers[0].status_code == 200 else first
     clock.move(timedelta(minutes=1))
-    await work_off()
+    await run_due_work()
     checked = await get_domain(project, loser)
     assert (checked["status"], checked["reason"]) == ("PENDING", "VERIFIED_BY_ANOTHER_ORGANIZATION")
 
 
-async def test_the_same_domain_can_be_verified_in_two_projects(project, directory, new_project, zone, work_off):
+async def test_the_same_domain_can_be_verified_in_two_projects(project, directory, new_project, zone, run_due_work):
     from tests.identity.organizations.conftest import Directory
 
-    other_directory = Directory(await new_project(), zone, work_off)
+    other_directory = Directory(await new_project(), zone, run_due_work)
     await directory.verified_domain(await directory.organization(), "acme.example")
     other_domain = await other_directory.verified_domain(await other_directory.organization(), "acme.example")
     assert (await project.client.get(f"/b2b/organizations/{other_domain['organizationId']}/domains")).status_code == 404

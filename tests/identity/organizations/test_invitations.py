@@ -154,7 +154,7 @@ async def test_resending_issues_a_new_token_at_most_once_a_minute(directory, aut
     assert (await ada.post("/invitations/accept", {"token": new})).status_code == 200
 
 
-async def test_an_invitation_expires_with_an_event(directory, auth, clock, work_off):
+async def test_an_invitation_expires_with_an_event(directory, auth, clock, run_due_work):
     acme = await directory.organization()
     invitation = (await invite(directory, acme, "ada@example.com", expiresInDays=30)).json()
     token = await token_for(auth, "ada@example.com")
@@ -170,8 +170,8 @@ async def test_an_invitation_expires_with_an_event(directory, auth, clock, work_
     ada = await signed_in(auth, directory, "ada@example.com")
     refused = await ada.post("/invitations/accept", {"token": token})
     assert (refused.status_code, refused.json()["code"]) == (409, "invitation_closed")
-    await work_off()
-    await work_off()
+    await run_due_work()
+    await run_due_work()
     assert [event["subjectId"] for event in await directory.events("invitation.expired")] == [invitation["id"]]
 
 
@@ -249,12 +249,12 @@ async def test_a_suspended_organization_cannot_invite_or_admit_members(directory
         assert (refused.status_code, refused.json()["code"]) == (409, "organization_suspended")
 
 
-async def test_mail_problems_are_reported_and_retried(directory, auth, project, clock, work_off):
+async def test_mail_problems_are_reported_and_retried(directory, auth, project, clock, run_due_work):
     acme = await directory.organization()
     relay = {"transport": "relay", "relays": [{"host": "relay.example"}]}
     await project.developer.patch("", {"settings": {**relay, "signIn": {"mailFrom": "a@unproved.example"}}})
     invitation = (await invite(directory, acme, "ada@example.com")).json()
-    await work_off()
+    await run_due_work()
     path = f"/b2b/organizations/{acme['id']}/invitations"
     (listed,) = (await project.client.get(path)).json()
     assert (listed["id"], listed["mailedAt"]) == (invitation["id"], None)
@@ -297,7 +297,7 @@ def test_the_token_is_added_to_the_query_of_the_accept_url():
 
 
 async def test_the_mail_links_to_a_page_with_an_accept_button(auth, directory, stranger, world):
-    """Defects: I8, I12"""
+    """Regression test of I8, I12 (tests/defects.md)."""
     await auth.settings(signUp=False, redirectUrls=["https://app.example.com/back"])
     acme = await directory.organization("Acme")
     email = new_address()
@@ -337,7 +337,7 @@ async def test_the_mail_links_to_a_page_with_an_accept_button(auth, directory, s
 
 
 async def test_the_page_of_a_closed_invitation_shows_its_state(auth, directory, stranger):
-    """Defects: I8"""
+    """Regression test of I8 (tests/defects.md)."""
     acme = await directory.organization("Acme")
     email = new_address()
     path = f"/b2b/organizations/{acme['id']}/invitations"
@@ -355,7 +355,7 @@ async def test_the_page_of_a_closed_invitation_shows_its_state(auth, directory, 
 
 @pytest.mark.parametrize("method", ["password", "code"])
 async def test_an_invited_address_can_sign_up_when_sign_up_is_closed(auth, directory, method):
-    """Defects: I8"""
+    """Regression test of I8 (tests/defects.md)."""
     await auth.settings(signUp=False)
     acme = await directory.organization("Acme")
     invited, stranger = new_address(), new_address()

@@ -176,14 +176,14 @@ async def test_an_active_connection_is_held_without_its_domain(connected):
 
 @pytest.mark.parametrize("domain_loss", ["removed", "lapsed", "removed while suspended"])
 async def test_a_new_owner_of_a_domain_is_not_blocked_by_the_former_connection(
-    connected, clock, work_off, zone, domain_loss
+    connected, clock, run_due_work, zone, domain_loss
 ):
     domain_name, former_path = connected.domain["domain"], connected.connection_path
     if domain_loss == "lapsed":
         zone.remove(connected.domain["recordName"])
         for _ in range(4):  # Three misses, and 72 hours between the first and the last.
             clock.move(timedelta(days=1))
-            await work_off()
+            await run_due_work()
     else:
         await connected.remove_domain()
     if domain_loss == "removed while suspended":
@@ -303,14 +303,14 @@ async def test_deleting_an_organization_deletes_its_connections(connected):
 
 
 @pytest.mark.parametrize("days", [32, 20])
-async def test_expiring_certificates_are_reported_by_events(acme, work_off, clock, days):
+async def test_expiring_certificates_are_reported_by_events(acme, run_due_work, clock, days):
     expiring = keys(f"short-{days}", not_after=(clock() + timedelta(days=days)).replace(microsecond=0))
     await acme.connect(active=False, idpCertificate=[expiring.pem])
-    await work_off()
+    await run_due_work()
     assert await acme.directory.events("sso.certificate_expiring") == []
     await acme.client.post(f"{acme.connection_path}/activate")
     for _ in range(days + 2):
-        await work_off()
+        await run_due_work()
         clock.move(timedelta(days=1))
     events = await acme.directory.events("sso.certificate_expiring")
     assert {(event["subjectId"], event["data"]["owner"]) for event in events} == {(acme.connection["id"], "IDP")}
@@ -318,24 +318,24 @@ async def test_expiring_certificates_are_reported_by_events(acme, work_off, cloc
     assert days_left == ([29, 13, 6, 0, 0] if days == 32 else [19, 13, 6, 0, 0])
 
 
-async def test_a_newer_certificate_prevents_the_expiry_event(acme, work_off, clock):
+async def test_a_newer_certificate_prevents_the_expiry_event(acme, run_due_work, clock):
     expiring = keys("short-beside", not_after=clock() + timedelta(days=5))
     await acme.connect(idpCertificate=[expiring.pem, acme.idp.certificate])
-    await work_off()
+    await run_due_work()
     assert await acme.directory.events("sso.certificate_expiring") == []
     await acme.change(idpCertificate=[expiring.pem])
-    await work_off()
+    await run_due_work()
     assert [event["data"]["daysLeft"] for event in await acme.directory.events("sso.certificate_expiring")] == [4]
 
 
-async def test_an_expiring_sp_certificate_is_reported_until_rotation(connected, work_off, clock):
+async def test_an_expiring_sp_certificate_is_reported_until_rotation(connected, run_due_work, clock):
     expires_at = datetime.fromisoformat(connected.connection["spCertificates"][0]["expiresAt"])
     clock.move(expires_at - timedelta(days=20) - clock())
-    await work_off()
+    await run_due_work()
     (event,) = await connected.directory.events("sso.certificate_expiring")
     assert (event["data"]["owner"], event["data"]["daysLeft"]) == ("SP", 20)
     for _ in range(2):  # The NEXT key expires on the same day as the CURRENT key, so rotate twice.
         assert (await connected.client.post(f"{connected.connection_path}/rotate-certificate")).status_code == 200
     clock.move(timedelta(days=30))
-    await work_off()
+    await run_due_work()
     assert len(await connected.directory.events("sso.certificate_expiring")) == 1

@@ -191,7 +191,7 @@ async def other_pages(auth, stranger) -> dict[str, str]:
 
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
 async def test_no_page_is_wider_than_a_phone(auth, acme, browser, world, stranger, clock, tmp_path):
-    """Defects: I12"""
+    """Regression test of I12 (tests/defects.md)."""
     pages = {
         **await other_pages(auth, stranger),
         **await developer_pages(auth, stranger),

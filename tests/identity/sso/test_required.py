@@ -54,7 +54,7 @@ async def refresh(auth, signed_in):
 
 
 async def test_sso_cannot_be_required_without_a_working_connection(acme, auth):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     for answer in (await require(acme, status=409), await require_in_project(auth, status=409)):
         assert answer["code"] == "sso_not_ready"
         assert "activate" in answer["next"]
@@ -81,7 +81,7 @@ SIGN_IN_REQUESTS = {
 @pytest.mark.parametrize("method", SIGN_IN_REQUESTS)
 @pytest.mark.parametrize("required_by", ["organization", "project"])
 async def test_the_requirement_depends_on_the_domain_and_reveals_no_accounts(connected, auth, method, required_by):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     address = connected.address()
     await connected.directory.customer(address)
     await (require(connected) if required_by == "organization" else require_in_project(auth))
@@ -128,7 +128,7 @@ async def account_of(auth, provider, address):
 
 
 async def test_passkeys_and_providers_cannot_bypass_required_sso(connected, auth, provider):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     address, new_customer = connected.address(), connected.address()
     sign_in_by_passkey = await passkey_of(auth, address)
     sign_in_by_provider = await account_of(auth, provider, address)
@@ -144,7 +144,7 @@ async def test_passkeys_and_providers_cannot_bypass_required_sso(connected, auth
 
 @pytest.mark.parametrize("method", ["password", "code", "link", "passkey", "account"])
 async def test_the_requirement_applies_to_members_at_other_domains(connected, auth, provider, method):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     address = new_address()
     if method == "passkey":
         sign_in_by_passkey = await passkey_of(auth, address)
@@ -181,7 +181,7 @@ async def test_the_requirement_applies_to_members_at_other_domains(connected, au
 
 
 async def test_sign_ins_started_before_the_requirement_cannot_be_completed(connected, auth, provider, clock):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     await auth.settings(verifyEmail="REQUIRED")
     address = connected.address()
     session, _, app, _ = await with_totp(auth, clock, address)
@@ -212,7 +212,7 @@ async def test_sign_ins_started_before_the_requirement_cannot_be_completed(conne
 
 
 async def test_unused_grants_are_rejected_once_sso_is_required(connected, auth):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     session = await auth.signed_up()
     email = session["customer"]["email"]
     redirect = await submit(connected, "sign-in", email=email, password=GOOD)
@@ -225,7 +225,7 @@ async def test_unused_grants_are_rejected_once_sso_is_required(connected, auth):
 
 
 async def test_sessions_not_started_by_sso_end_at_the_next_refresh(connected, auth, clock):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     address = connected.address()
     by_password = await auth.signed_up(address)
     by_sso = await connected.browser().sign_in(address)
@@ -247,7 +247,7 @@ async def test_sessions_not_started_by_sso_end_at_the_next_refresh(connected, au
 
 
 async def test_sso_of_another_organization_is_not_sufficient(connected, auth, idp):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     other = await second_acme(connected, idp)
     address = other.address()
     signed_in = await other.browser().sign_in(address)
@@ -264,7 +264,7 @@ async def test_sso_of_another_organization_is_not_sufficient(connected, auth, id
 
 
 async def test_a_project_can_require_sso_of_all_customers(connected, auth, provider):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     address = new_address()
     sign_in_by_passkey = await passkey_of(auth, new_address())
     await put(auth, "ACME", provider.issuer)
@@ -288,7 +288,7 @@ async def test_a_project_can_require_sso_of_all_customers(connected, auth, provi
 
 
 async def test_the_hosted_page_redirects_members_to_sso(connected, auth):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     member = await auth.signed_up()
     members_path = f"/b2b/organizations/{connected.organization['id']}/members"
     await connected.client.post(members_path, {"customerId": member["customer"]["id"]})
@@ -300,7 +300,7 @@ async def test_the_hosted_page_redirects_members_to_sso(connected, auth):
 
 
 async def test_the_last_working_connection_cannot_be_removed_while_required(connected, auth):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     await require(connected)
     domain_path = f"/b2b/organizations/{connected.organization['id']}/domains/{connected.domain['id']}"
     for verb, path in [
@@ -330,8 +330,8 @@ async def test_the_last_working_connection_cannot_be_removed_while_required(conn
     )
 
 
-async def test_the_requirement_holds_for_a_lapsed_domain_and_can_be_switched_off(connected, auth, clock, work_off):
-    """Defects: I10"""
+async def test_the_requirement_holds_for_a_lapsed_domain_and_can_be_switched_off(connected, auth, clock, run_due_work):
+    """Regression test of I10 (tests/defects.md)."""
     member = await auth.signed_up()
     members_path = f"/b2b/organizations/{connected.organization['id']}/members"
     await connected.client.post(members_path, {"customerId": member["customer"]["id"]})
@@ -350,7 +350,7 @@ async def test_the_requirement_holds_for_a_lapsed_domain_and_can_be_switched_off
 
 
 async def test_the_requirement_is_not_enforced_while_suspended(connected, auth):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     address = connected.address()
     await auth.signed_up(address)
     await require(connected)
@@ -362,7 +362,7 @@ async def test_the_requirement_is_not_enforced_while_suspended(connected, auth):
 
 
 async def test_requiring_sso_needs_the_permission_to_change_the_organization(connected, new_project):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     path = f"/b2b/organizations/{connected.organization['id']}"
     reader = await connected.directory.project.key("organizations:read", "sso:write")
     assert (await reader.patch(path, {"requireSso": True})).status_code == 403
@@ -374,7 +374,7 @@ async def test_requiring_sso_needs_the_permission_to_change_the_organization(con
 
 
 async def test_concurrent_requirement_and_deactivation_do_not_both_succeed(connected):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     path = f"/b2b/organizations/{connected.organization['id']}"
     for _ in range(5):
         answers = await asyncio.gather(
@@ -387,7 +387,7 @@ async def test_concurrent_requirement_and_deactivation_do_not_both_succeed(conne
 
 
 async def test_the_requirement_applies_after_a_merge(connected, auth, project):
-    """Defects: I10, I2"""
+    """Regression test of I10, I2 (tests/defects.md)."""
     address = new_address()
     survivor, loser = await auth.signed_up(address), await auth.signed_up(connected.address())
     await require(connected)
@@ -397,7 +397,7 @@ async def test_the_requirement_applies_after_a_merge(connected, auth, project):
 
 
 async def test_responses_do_not_reveal_memberships(connected, auth):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     member = await auth.signed_up()
     members_path = f"/b2b/organizations/{connected.organization['id']}/members"
     await connected.client.post(members_path, {"customerId": member["customer"]["id"]})
@@ -424,7 +424,7 @@ async def token_response(acme, address):
 
 @pytest.mark.parametrize("required_by", ["organization", "project"])
 async def test_sso_counts_as_a_second_factor_if_the_assertion_says_so(connected, auth, clock, required_by):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     path = f"/b2b/organizations/{connected.organization['id']}"
     if required_by == "organization":
         await connected.client.patch(path, {"requireMfa": True})
@@ -453,7 +453,7 @@ async def test_sso_counts_as_a_second_factor_if_the_assertion_says_so(connected,
 
 
 async def test_single_sign_on_and_a_second_factor_can_both_be_required(connected, auth, clock):
-    """Defects: I10"""
+    """Regression test of I10 (tests/defects.md)."""
     path = f"/b2b/organizations/{connected.organization['id']}"
     await connected.client.patch(path, {"requireSso": True, "requireMfa": True})
     address = connected.address()

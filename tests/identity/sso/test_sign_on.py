@@ -301,7 +301,7 @@ async def test_connections_with_the_same_entity_id_do_not_share_subjects(connect
 
 
 async def test_another_subject_with_a_linked_address_does_not_get_the_customer(connected):
-    """Defects: I4"""
+    """Regression test of I4 (tests/defects.md)."""
     email = connected.address("maria")
     first = await connected.browser().sign_in(email)
     query = query_of(await connected.browser().sign_on(email, person=person(email, name_id="another subject")))
@@ -315,7 +315,7 @@ async def test_another_subject_with_a_linked_address_does_not_get_the_customer(c
 
 @pytest.mark.parametrize("decision", ["approve", "reject"])
 async def test_another_subject_needs_the_approval_of_an_administrator(connected, decision):
-    """Defects: I4"""
+    """Regression test of I4 (tests/defects.md)."""
     changed = await connected.change(onNewSubject="HOLD")
     assert changed["onNewSubject"] == "HOLD"
     email = connected.address("maria")
@@ -345,7 +345,7 @@ async def test_another_subject_needs_the_approval_of_an_administrator(connected,
 
 
 async def test_an_address_change_at_the_idp_updates_the_customer(connected):
-    """Defects: I11"""
+    """Regression test of I11 (tests/defects.md)."""
     old_address, new_address, taken_address = (connected.address() for _ in range(3))
     first = await connected.browser().sign_in(old_address, person=person(old_address, name_id="maria"))
     other = await connected.directory.customer(taken_address)
@@ -366,7 +366,7 @@ async def test_an_address_change_at_the_idp_updates_the_customer(connected):
 
 
 async def test_an_address_changed_in_postern_is_not_overwritten_by_the_idp(connected):
-    """Defects: I11"""
+    """Regression test of I11 (tests/defects.md)."""
     idp_address, postern_address, new_idp_address = (connected.address() for _ in range(3))
     first = await connected.browser().sign_in(idp_address, person=person(idp_address, name_id="maria"))
     path = f"/customers/{first['customer']['id']}"
@@ -376,7 +376,7 @@ async def test_an_address_changed_in_postern_is_not_overwritten_by_the_idp(conne
 
 
 async def test_a_removed_member_can_rejoin_only_by_invitation(connected):
-    """Defects: I11"""
+    """Regression test of I11 (tests/defects.md)."""
     email = connected.address("maria")
     signed_in = await connected.browser().sign_in(email)
     customer = signed_in["customer"]["id"]
@@ -468,7 +468,7 @@ async def test_unmapped_roles_and_the_last_owner_are_kept(connected):
 
 
 async def test_a_test_shows_every_check_and_creates_no_customer(acme):
-    """Defects: I12"""
+    """Regression test of I12 (tests/defects.md)."""
     await acme.connect(active=False, groupRoles={"staff": ["ADMIN"]})
     browser = acme.browser()
     link = (await acme.client.post(f"{acme.connection_path}/test")).json()

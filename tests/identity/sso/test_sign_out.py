@@ -61,7 +61,7 @@ async def test_an_idp_logout_ends_the_sessions_and_gets_a_response(connected, se
 async def test_a_replayed_logout_request_does_not_end_later_sessions(connected, sessions, clock):
     """A logout request is valid for ten minutes and accepted once.
 
-    Defects: S8
+    Regression test of S8 (tests/defects.md).
     """
     email, both = sessions
     query = connected.idp.redirect("SAMLRequest", etree.tostring(logout_request_of(connected, email)), "relay-state")
@@ -166,9 +166,9 @@ async def test_erasing_a_customer_deletes_its_sso_sessions(connected, sessions, 
     assert await connected.traces() == []
 
 
-async def test_expired_sso_rows_are_deleted(connected, sessions, work_off, clock, world):
+async def test_expired_sso_rows_are_deleted(connected, sessions, run_due_work, clock, world):
     clock.move(timedelta(days=32))
-    await work_off()
+    await run_due_work()
     async with world.db.connection() as connection:
         for table in ("sso_requests", "sso_sign_ons", "sso_traces"):
             rows = await connection.execute(

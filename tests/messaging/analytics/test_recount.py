@@ -32,7 +32,7 @@ async def rows(world, query, *values):
         return await (await connection.execute(query, values)).fetchall()
 
 
-async def simulate_history(project, stranger, world, clock, work_off, rng):
+async def simulate_history(project, stranger, world, clock, run_due_work, rng):
     """Several days with an A/B test, single mails, opens by people and machines, and a cancelled campaign.
 
     Returns the campaign with the test and the cancelled campaign.
@@ -44,10 +44,10 @@ async def simulate_history(project, stranger, world, clock, work_off, rng):
     addresses = [f"{result}+{rng.randrange(10**9)}@postern.test" for result in TEST_RESULTS for _ in range(4)]
     await project.client.post(path, {"emails": addresses})
     await request_action(project, campaign, "send")
-    await work_off()
+    await run_due_work()
     await open_and_click(project, stranger, clock, campaign, rng)
     clock.move(timedelta(hours=2))
-    await work_off()
+    await run_due_work()
     await open_and_click(project, stranger, clock, campaign, rng)
     for result in TEST_RESULTS:
         await project.client.post("/emails", {**MAIL, "to": [f"{result}@postern.test"]})
@@ -56,17 +56,17 @@ async def simulate_history(project, stranger, world, clock, work_off, rng):
     await request_action(project, cancelled, "send")
     await create_sends(world, project)
     await request_action(project, cancelled, "pause")
-    await work_off()
+    await run_due_work()
     await request_action(project, cancelled, "cancel")
-    await work_off()
+    await run_due_work()
     clock.move(timedelta(days=4))  # Retries succeed or are given up.
     for _ in range(3):
-        await work_off()
+        await run_due_work()
         clock.move(timedelta(hours=13))
     failed = (await project.client.get("/emails/logs?status=FAILED,BOUNCED")).json()["data"]
     for send in failed[:3]:
         await project.client.post(f"/emails/{send['id']}/retry")
-    await work_off()
+    await run_due_work()
     return campaign, cancelled
 
 
@@ -89,8 +89,8 @@ async def open_and_click(project, stranger, clock, campaign, rng):
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-async def test_all_statistics_equal_counts_of_the_sends(project, stranger, world, clock, work_off, seed):
-    campaign, cancelled = await simulate_history(project, stranger, world, clock, work_off, random.Random(seed))
+async def test_all_statistics_equal_counts_of_the_sends(project, stranger, world, clock, run_due_work, seed):
+    campaign, cancelled = await simulate_history(project, stranger, world, clock, run_due_work, random.Random(seed))
     await assert_campaign_counters(project, world, campaign)
     await assert_campaign_counters(project, world, cancelled)
     assert (await get_campaign(project, cancelled))["stats"]["total"] == 5

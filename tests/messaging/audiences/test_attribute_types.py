@@ -127,7 +127,7 @@ async def export_row(header, row):
     st.dictionaries(names, values, max_size=6), st.dictionaries(names, st.sampled_from(TYPES), max_size=4), st.data()
 )
 def test_exported_values_are_imported_unchanged(contact_attributes, other_types, data):
-    """Defects: C3"""
+    """Regression test of C3 (tests/defects.md)."""
     declared = other_types | {
         name: data.draw(st.sampled_from(TYPES), label=name) for name in contact_attributes if data.draw(st.booleans())
     }
@@ -147,7 +147,7 @@ def test_exported_values_are_imported_unchanged(contact_attributes, other_types,
 @settings(max_examples=300)
 @given(texts)
 def test_the_formula_guard_is_removed_exactly(text):
-    """Defects: C3"""
+    """Regression test of C3 (tests/defects.md)."""
     assert unescape_formula(escape_formula(text)) == text
     assert not escape_formula(text).startswith(("=", "+", "-", "@", "\t", "\r"))
 
@@ -177,35 +177,35 @@ async def all_contacts(project):
             return contacts
 
 
-async def test_importing_an_export_changes_nothing(project, work_off):
-    """Defects: C3"""
+async def test_importing_an_export_changes_nothing(project, run_due_work):
+    """Regression test of C3 (tests/defects.md)."""
     await create_unusual_contacts(project)
     before = await all_contacts(project)
     exported = (await project.client.get("/contacts/export")).content
-    finished = await import_csv(project, work_off, exported)
+    finished = await import_csv(project, run_due_work, exported)
     assert counts(finished) == {"updated": len(before)}, finished["errors"]
     assert await all_contacts(project) == before
     assert (await project.client.get("/events?type=contact.updated")).json()["data"] == []
     for contact in (await project.client.get("/contacts?limit=100")).json()["data"]:
         await project.client.delete(f"/contacts/{contact['id']}")
-    assert counts(await import_csv(project, work_off, exported))["created"] == min(100, len(before))
+    assert counts(await import_csv(project, run_due_work, exported))["created"] == min(100, len(before))
     assert await all_contacts(project) == before
 
 
-async def test_importing_an_export_changes_nothing_after_types_were_declared(project, work_off):
-    """Defects: C3"""
+async def test_importing_an_export_changes_nothing_after_types_were_declared(project, run_due_work):
+    """Regression test of C3 (tests/defects.md)."""
     await create_unusual_contacts(project)
     before = await all_contacts(project)
     for name, (kind, _) in (await types_by_attribute(project)).items():
         await change_type(project, name, TYPES[(TYPES.index(kind) + len(name)) % 5])
     exported = (await project.client.get("/contacts/export")).content
-    finished = await import_csv(project, work_off, exported)
+    finished = await import_csv(project, run_due_work, exported)
     assert counts(finished) == {"updated": len(before)}, finished["errors"]
     assert await all_contacts(project) == before
 
 
-async def test_another_project_imports_the_same_values(project, new_project, work_off):
-    """Defects: C3"""
+async def test_another_project_imports_the_same_values(project, new_project, run_due_work):
+    """Regression test of C3 (tests/defects.md)."""
     await create_unusual_contacts(project)
     exported = (await project.client.get("/contacts/export")).content
     other_project = await new_project()
@@ -217,15 +217,15 @@ async def test_another_project_imports_the_same_values(project, new_project, wor
         headers={"content-type": "text/csv"},
     )
     assert upload.status_code == 201, upload.text
-    await work_off()
+    await run_due_work()
     finished = (await other_project.client.get(f"/contacts/imports/{upload.json()['id']}")).json()
     assert finished["failed"] == 0, finished["errors"]
     assert await all_contacts(other_project) == await all_contacts(project)
     assert await types_by_attribute(other_project) == {name: (kind, False) for name, kind in expected.items()}
 
 
-async def test_numbers_and_strings_that_look_alike_stay_different(project, work_off):
-    """Defects: C3"""
+async def test_numbers_and_strings_that_look_alike_stay_different(project, run_due_work):
+    """Regression test of C3 (tests/defects.md)."""
     await create_contact(
         project, "a@example.com", attributes={"zip": "12345", "vip": "true", "note": "'=x", "card": 10**16 - 1}
     )
@@ -241,12 +241,12 @@ async def test_numbers_and_strings_that_look_alike_stay_different(project, work_
     assert [rows["b@example.com"][name] for name in ("zip", "vip", "note", "card")] == ["", "", "'=x", ""]
     rest = {"zip": 12345, "vip": True, "card": "9999999999999999"}
     assert json.loads(rows["b@example.com"]["attributes"]) == rest
-    assert counts(await import_csv(project, work_off, exported)) == {"updated": 2}
+    assert counts(await import_csv(project, run_due_work, exported)) == {"updated": 2}
     assert await attributes_by_email(project) == before
 
 
 async def test_the_first_value_sets_the_type_and_later_values_keep_theirs(project):
-    """Defects: C3"""
+    """Regression test of C3 (tests/defects.md)."""
     first = {"n": 1, "s": "x", "b": False, "d": "2026-01-31", "l": [], "o": {"a": 1}, "e": "", "none": None}
     contact = await create_contact(project, "a@example.com", attributes=first)
     expected = {"n": "number", "s": "string", "b": "boolean", "d": "date", "l": "list"}
@@ -261,7 +261,7 @@ async def test_the_first_value_sets_the_type_and_later_values_keep_theirs(projec
 
 
 async def test_bulk_additions_set_types_too(project):
-    """Defects: C3"""
+    """Regression test of C3 (tests/defects.md)."""
     audience_id = await create_audience(project)
     body = {
         "contacts": [
@@ -273,15 +273,15 @@ async def test_bulk_additions_set_types_too(project):
     assert await types_by_attribute(project) == {"seats": ("number", True), "since": ("date", True)}
 
 
-async def test_an_import_infers_a_type_from_the_whole_column(project, work_off, monkeypatch):
-    """Defects: C3"""
+async def test_an_import_infers_a_type_from_the_whole_column(project, run_due_work, monkeypatch):
+    """Regression test of C3 (tests/defects.md)."""
     body = (
         "email,zip,seats,vip,day,tags,card,mixed,empty,object\n"
         'a@example.com,10115,4,TRUE,2026-01-31,[],1234567890123456,5,,"{""a"":1}"\n'
         'b@example.com,01067,-0.5,false,2026-02-01T10:00:00Z,"[""x""]",5,n/a,,\n'
         "c@example.com,,,,,,,true,,\n"
     )
-    assert counts(await import_csv(project, work_off, body)) == {"created": 3}
+    assert counts(await import_csv(project, run_due_work, body)) == {"created": 3}
     assert await attributes_by_email(project) == {
         "a@example.com": {
             "zip": "10115",
@@ -318,8 +318,8 @@ async def test_an_import_infers_a_type_from_the_whole_column(project, work_off, 
     }
 
 
-async def test_a_cell_that_does_not_match_an_inferred_type_is_kept_as_a_string(project, work_off, monkeypatch):
-    """Defects: C3"""
+async def test_a_cell_that_does_not_match_an_inferred_type_is_kept_as_a_string(project, run_due_work, monkeypatch):
+    """Regression test of C3 (tests/defects.md)."""
     monkeypatch.setattr("postern.messaging.audiences.work.IMPORT_BATCH", 2)
     body = "email,seats,late\n" + "".join(
         f"{name}@example.com,{cell},{late}\n"
@@ -331,15 +331,15 @@ async def test_a_cell_that_does_not_match_an_inferred_type_is_kept_as_a_string(p
             ("e", "12345678901234567", "9"),
         )
     )
-    assert counts(await import_csv(project, work_off, body)) == {"created": 5}
+    assert counts(await import_csv(project, run_due_work, body)) == {"created": 5}
     attributes_by_name = {email[0]: attributes for email, attributes in (await attributes_by_email(project)).items()}
     assert [attributes_by_name[name]["seats"] for name in "abcde"] == [4, 5, "many", "007", 12345678901234567]
     assert [attributes_by_name[name]["late"] for name in "cde"] == [7, 8, 9]
     assert await types_by_attribute(project) == {"seats": ("number", True), "late": ("number", True)}
 
 
-async def test_a_cell_that_does_not_match_a_declared_type_fails_its_row(project, work_off):
-    """Defects: C3"""
+async def test_a_cell_that_does_not_match_a_declared_type_fails_its_row(project, run_due_work):
+    """Regression test of C3 (tests/defects.md)."""
     for name, kind in {"seats": "number", "vip": "boolean", "day": "date", "tags": "list", "zip": "string"}.items():
         await declare_attribute(project, name, kind)
     body = (
@@ -352,7 +352,7 @@ async def test_a_cell_that_does_not_match_a_declared_type_fails_its_row(project,
         "f@example.com,1e400,,,,\n"
         "g@example.com, , , , ,true\n"
     )
-    finished = await import_csv(project, work_off, body)
+    finished = await import_csv(project, run_due_work, body)
     assert counts(finished) == {"created": 2, "failed": 5}
     assert await attributes_by_email(project) == {
         "a@example.com": {"seats": 7, "vip": True, "day": "2026-01-31", "tags": ["x"], "zip": "007"},
@@ -370,8 +370,8 @@ async def test_a_cell_that_does_not_match_a_declared_type_fails_its_row(project,
         assert "many" not in error["message"]
 
 
-async def test_create_get_change_and_delete_a_type(project, work_off):
-    """Defects: C3"""
+async def test_create_get_change_and_delete_a_type(project, run_due_work):
+    """Regression test of C3 (tests/defects.md)."""
     created = await declare_attribute(project, "zip", "string", description="Postal code")
     assert created["appId"] == project.id
     assert (created["name"], created["type"], created["inferred"]) == ("zip", "string", False)
@@ -385,7 +385,7 @@ async def test_create_get_change_and_delete_a_type(project, work_off):
     changed = (await project.client.patch(path, {"type": "number", "description": ""})).json()
     assert (changed["type"], changed["description"], changed["name"]) == ("number", "", "zip")
     assert (await project.client.get(f"/contacts/{contact['id']}")).json()["attributes"]["zip"] == "01067"
-    await import_csv(project, work_off, "email,zip\nb@example.com,10115\n")
+    await import_csv(project, run_due_work, "email,zip\nb@example.com,10115\n")
     assert (await attributes_by_email(project))["b@example.com"] == {"zip": 10115}
     assert await types_by_attribute(project) == {"seats": ("number", True), "zip": ("number", False)}
     assert (await change_type(project, "seats", "number"))["inferred"] is False
@@ -405,7 +405,7 @@ async def test_create_get_change_and_delete_a_type(project, work_off):
 
 
 async def test_attributes_are_listed_newest_first_in_pages(project):
-    """Defects: C3"""
+    """Regression test of C3 (tests/defects.md)."""
     for number in range(5):
         await declare_attribute(project, f"a{number}", "number")
     first = await project.client.get("/contact-attributes?limit=3")
@@ -429,14 +429,14 @@ async def test_attributes_are_listed_newest_first_in_pages(project):
     ],
 )
 async def test_an_invalid_declaration_is_refused_with_the_path(project, body, path):
-    """Defects: C3"""
+    """Regression test of C3 (tests/defects.md)."""
     response = await project.client.post("/contact-attributes", body)
     assert response.status_code == 400
     assert response.json()["errors"][0]["path"] == path
 
 
 async def test_types_belong_to_the_project_and_need_write_permission(project, new_project, stranger):
-    """Defects: C3"""
+    """Regression test of C3 (tests/defects.md)."""
     attribute = await declare_attribute(project, "zip", "string")
     path = f"/contact-attributes/{attribute['id']}"
     other_project = await new_project()
@@ -457,7 +457,7 @@ async def test_types_belong_to_the_project_and_need_write_permission(project, ne
 
 
 async def test_an_import_refuses_invalid_types(project, monkeypatch):
-    """Defects: C3"""
+    """Regression test of C3 (tests/defects.md)."""
     await declare_attribute(project, "zip", "string")
     await create_contact(project, "a@example.com", attributes={"seats": "four"})
 
@@ -493,8 +493,8 @@ async def test_an_import_refuses_invalid_types(project, monkeypatch):
     assert await types_by_attribute(project) == {"zip": ("string", False), "seats": ("number", False)}
 
 
-async def test_attributes_above_the_type_limit_are_kept_and_exported(project, work_off, monkeypatch):
-    """Defects: C3"""
+async def test_attributes_above_the_type_limit_are_kept_and_exported(project, run_due_work, monkeypatch):
+    """Regression test of C3 (tests/defects.md)."""
     monkeypatch.setattr(attributes, "ATTRIBUTES_PER_PROJECT", 3)
     await create_contact(project, "a@example.com", attributes={"a": "1", "b": "2"})
     await create_contact(project, "b@example.com", attributes={"c": "3", "d": "4", "e": 5})
@@ -503,34 +503,34 @@ async def test_attributes_above_the_type_limit_are_kept_and_exported(project, wo
     assert (refused.status_code, refused.json()["code"]) == (409, "too_many_contact_attributes")
     before = await all_contacts(project)
     exported = (await project.client.get("/contacts/export")).text
-    assert counts(await import_csv(project, work_off, exported)) == {"updated": 2}
+    assert counts(await import_csv(project, run_due_work, exported)) == {"updated": 2}
     assert await all_contacts(project) == before
 
 
-async def test_an_export_can_have_more_columns_than_a_contact_has_attributes(project, work_off):
-    """Defects: C3"""
+async def test_an_export_can_have_more_columns_than_a_contact_has_attributes(project, run_due_work):
+    """Regression test of C3 (tests/defects.md)."""
     for part in range(3):
         await create_contact(project, f"{part}@example.com", attributes={f"a{part}_{n}": str(n) for n in range(100)})
     before = await all_contacts(project)
     exported = (await project.client.get("/contacts/export")).content
-    assert counts(await import_csv(project, work_off, exported)) == {"updated": 3}
+    assert counts(await import_csv(project, run_due_work, exported)) == {"updated": 3}
     assert await all_contacts(project) == before
 
 
-async def test_a_contact_with_the_largest_attributes_is_imported_unchanged(project, work_off):
-    """Defects: C3"""
+async def test_a_contact_with_the_largest_attributes_is_imported_unchanged(project, run_due_work):
+    """Regression test of C3 (tests/defects.md)."""
     await create_contact(
         project, "a@example.com", attributes={f"a{n}": list(range(50)) for n in range(90)} | {"x": "y" * 2_500}
     )
     before = await all_contacts(project)
     exported = (await project.client.get("/contacts/export")).content
-    finished = await import_csv(project, work_off, exported)
+    finished = await import_csv(project, run_due_work, exported)
     assert counts(finished) == {"updated": 1}, finished["errors"]
     assert await all_contacts(project) == before
 
 
 async def test_attributes_next_to_the_largest_numbers_can_be_changed(project):
-    """Defects: C3"""
+    """Regression test of C3 (tests/defects.md)."""
     contact = await create_contact(project, "a@example.com", attributes={"n": 1.7e308})
     changed = await project.client.patch(f"/contacts/{contact['id']}", {"attributes": {"m": 1}})
     assert changed.status_code == 200
@@ -542,7 +542,7 @@ async def test_attributes_next_to_the_largest_numbers_can_be_changed(project):
 
 
 async def test_of_concurrent_first_values_one_sets_the_type(project):
-    """Defects: C3"""
+    """Regression test of C3 (tests/defects.md)."""
     values = [1, "x", True, [1], "2026-01-31"] * 3
     responses = await asyncio.gather(
         *(
@@ -559,7 +559,7 @@ async def test_of_concurrent_first_values_one_sets_the_type(project):
 
 
 async def test_inferring_a_type_never_waits(project, world):
-    """Defects: C3"""
+    """Regression test of C3 (tests/defects.md)."""
     await create_contact(project, "known@example.com", attributes={"known": 1})
     async with world.db.transaction() as tx:
         uncommitted = {"plan": "pro", "known": 2}
@@ -570,8 +570,8 @@ async def test_inferring_a_type_never_waits(project, world):
     assert await types_by_attribute(project) == {"known": ("number", True), "plan": ("string", True)}
 
 
-async def test_a_list_with_a_character_that_cannot_be_stored_fails_its_row(project, work_off):
-    """Defects: C3"""
-    finished = await import_csv(project, work_off, 'email,tags\na@example.com,"[""\\u0000""]"\nb@example.com,[]\n')
+async def test_a_list_with_a_character_that_cannot_be_stored_fails_its_row(project, run_due_work):
+    """Regression test of C3 (tests/defects.md)."""
+    finished = await import_csv(project, run_due_work, 'email,tags\na@example.com,"[""\\u0000""]"\nb@example.com,[]\n')
     assert counts(finished) == {"created": 1, "failed": 1}
     assert "NUL" in finished["errors"][0]["message"]

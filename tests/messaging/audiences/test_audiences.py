@@ -254,14 +254,14 @@ async def test_engagement_updates_memberships(project, world, clock):
     assert (await project.client.get(f"/contacts/{ada['id']}")).json()["lastOpenedAt"] == ada["createdAt"]
 
 
-async def test_time_dependent_rules_are_evaluated_again(project, clock, work_off):
+async def test_time_dependent_rules_are_evaluated_again(project, clock, run_due_work):
     await create_contact(project, "ada@example.com")
     audience_id = await create_audience(
         project, rules={"conditions": [{"field": "createdAt", "operator": "withinDays", "value": 30}]}
     )
     assert await member_names(project, audience_id) == {"ada"}
     clock.move(timedelta(days=31))
-    await work_off()
+    await run_due_work()
     assert await member_names(project, audience_id) == set()
     types = [event["type"] for event in (await project.client.get("/events?type=audience.left")).json()["data"]]
     assert types == ["audience.left"]

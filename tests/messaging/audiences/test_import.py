@@ -23,12 +23,12 @@ async def upload(project, body, mode="upsert", content_type="text/csv"):
     return await project.client.post(path, content=body, headers={"content-type": content_type})
 
 
-async def import_csv(project, work_off, body, mode="upsert"):
+async def import_csv(project, run_due_work, body, mode="upsert"):
     """Upload a file, run the background work, and return the finished import."""
     uploaded = await upload(project, body, mode)
     assert uploaded.status_code == 201, uploaded.text
     assert uploaded.json()["status"] == "PENDING"
-    await work_off()
+    await run_due_work()
     finished = (await project.client.get(f"/contacts/imports/{uploaded.json()['id']}")).json()
     assert finished["rows"] == finished["created"] + finished["updated"] + finished["skipped"] + finished["failed"]
     return finished
@@ -44,13 +44,13 @@ async def by_email(project):
     return {contact["email"]: contact for contact in page["data"]}
 
 
-async def test_a_file_is_imported_and_exported(project, work_off):
+async def test_a_file_is_imported_and_exported(project, run_due_work):
     body = (
         "email,name,seats,ratio,vip,since,zip,tags,unsubscribed\r\n"
         'ada@example.com,"Lovelace, Ada",4,0.5,TRUE,2026-01-31,01234,"[""a"",1]",\r\n'
         'Grace@Example.com,"Grace ""G""\nHopper",-1,12,,+49123,12345678901234567890,[],yes\r\n'
     )
-    finished = await import_csv(project, work_off, body)
+    finished = await import_csv(project, run_due_work, body)
     assert (finished["status"], finished["mode"], counts(finished)) == ("COMPLETED", "upsert", {"created": 2})
     assert (finished["position"], finished["bytes"]) == (len(body), len(body))
     assert finished["finishedAt"] is not None
@@ -75,7 +75,7 @@ async def test_a_file_is_imported_and_exported(project, work_off):
     rows = list(csv.DictReader(io.StringIO(exported.text, newline="")))
     assert [row["email"] for row in rows] == ["ada@example.com", "Grace@example.com"]
     assert rows[1]["since"] == "'+49123"
-    imported_again = await import_csv(project, work_off, exported.content)
+    imported_again = await import_csv(project, run_due_work, exported.content)
     assert counts(imported_again) == {"updated": 2}
     assert await by_email(project) == contacts
     assert [contact_import["id"] for contact_import in (await project.client.get("/contacts/imports")).json()] == [
@@ -84,19 +84,19 @@ async def test_a_file_is_imported_and_exported(project, work_off):
     ]
 
 
-async def test_upsert_merges_and_skip_keeps_existing_contacts(project, work_off):
+async def test_upsert_merges_and_skip_keeps_existing_contacts(project, run_due_work):
     await create_contact(project, "ada@example.com", attributes={"plan": "pro", "city": "Rome"})
     await create_contact(project, "out@example.com", unsubscribed=True)
     body = "Email;plan;unsubscribed\nADA@example.com;free;\nnew@example.com;free;\nout@example.com;;false\n"
-    skip_import = await import_csv(project, work_off, body, "skip")
+    skip_import = await import_csv(project, run_due_work, body, "skip")
     assert counts(skip_import) == {"created": 1, "skipped": 2}
     assert (await by_email(project))["ada@example.com"]["attributes"]["plan"] == "pro"
-    upsert_import = await import_csv(project, work_off, body)
+    upsert_import = await import_csv(project, run_due_work, body)
     assert counts(upsert_import) == {"updated": 3}
     contacts = await by_email(project)
     assert contacts["ada@example.com"]["attributes"] == {"plan": "free", "city": "Rome"}
     assert contacts["out@example.com"]["unsubscribed"] is True
-    await import_csv(project, work_off, "email,unsubscribed\nada@example.com,1\n")
+    await import_csv(project, run_due_work, "email,unsubscribed\nada@example.com,1\n")
     events = (await project.client.get("/events?type=contact.unsubscribed")).json()["data"]
     assert [event["subjectId"] for event in events] == [contacts["ada@example.com"]["id"]]
     types = [event["type"] for event in (await project.client.get("/events")).json()["data"]]
@@ -104,25 +104,25 @@ async def test_upsert_merges_and_skip_keeps_existing_contacts(project, work_off)
     assert types.count("contact.updated") == 2
 
 
-async def test_repeated_addresses_in_a_file_are_merged(project, work_off):
+async def test_repeated_addresses_in_a_file_are_merged(project, run_due_work):
     body = "email,a,b\nx@example.com,1,\nX@example.com,,2\nx@EXAMPLE.com,3,\n"
-    assert counts(await import_csv(project, work_off, body)) == {"created": 1, "updated": 2}
+    assert counts(await import_csv(project, run_due_work, body)) == {"created": 1, "updated": 2}
     assert (await by_email(project))["x@example.com"]["attributes"] == {"a": 3, "b": 2}
     body = "email,a\ny@example.com,1\ny@example.com,2\n"
-    assert counts(await import_csv(project, work_off, body, "skip")) == {"created": 1, "skipped": 1}
+    assert counts(await import_csv(project, run_due_work, body, "skip")) == {"created": 1, "skipped": 1}
     assert (await by_email(project))["y@example.com"]["attributes"] == {"a": 1}
 
 
-async def test_an_import_updates_memberships(project, work_off):
+async def test_an_import_updates_memberships(project, run_due_work):
     audience_id = await create_audience(project, rules=PRO)
-    await import_csv(project, work_off, "email,plan\na@example.com,pro\nb@example.com,free\n")
+    await import_csv(project, run_due_work, "email,plan\na@example.com,pro\nb@example.com,free\n")
     assert await member_names(project, audience_id) == {"a"}
-    await import_csv(project, work_off, "email,plan\na@example.com,free\nb@example.com,pro\n")
+    await import_csv(project, run_due_work, "email,plan\na@example.com,free\nb@example.com,pro\n")
     assert await member_names(project, audience_id) == {"b"}
     assert (await project.client.post(f"/audiences/{audience_id}/recompute")).json() == {"added": 0, "removed": 0}
 
 
-async def test_invalid_lines_fail_alone_with_a_reason(project, work_off):
+async def test_invalid_lines_fail_alone_with_a_reason(project, run_due_work):
     lines = [
         b"email,note,unsubscribed",
         "good1@example.com,für immer,".encode(),
@@ -142,7 +142,7 @@ async def test_invalid_lines_fail_alone_with_a_reason(project, work_off):
         b"good4@example.com,after the open quote,",
         b"good5@example.com,last line has no end",
     ]
-    finished = await import_csv(project, work_off, b"\n".join(lines))
+    finished = await import_csv(project, run_due_work, b"\n".join(lines))
     assert sorted(await by_email(project)) == [f"good{n}@example.com" for n in range(1, 6)]
     assert counts(finished) == {"created": 5, "failed": 10}
     expected_words = {
@@ -162,17 +162,17 @@ async def test_invalid_lines_fail_alone_with_a_reason(project, work_off):
         assert expected_words[error["line"]] in error["message"], error
 
 
-async def test_a_row_that_exceeds_the_attribute_limit_fails_alone(project, work_off):
+async def test_a_row_that_exceeds_the_attribute_limit_fails_alone(project, run_due_work):
     await create_contact(project, "full@example.com", attributes={"x": "y" * 15_000})
     await create_contact(project, "many@example.com", attributes={f"x{n}": n for n in range(100)})
     body = f"email,z\nfull@example.com,{'z' * 3_000}\nmany@example.com,1\nok@example.com,1\n"
-    finished = await import_csv(project, work_off, body)
+    finished = await import_csv(project, run_due_work, body)
     assert counts(finished) == {"created": 1, "failed": 2}
     assert [error["line"] for error in finished["errors"]] == [2, 3]
 
 
-async def test_errors_are_counted_but_not_all_listed(project, work_off):
-    finished = await import_csv(project, work_off, "email\n" + "nonsense\n" * 300 + "ok@example.com\n")
+async def test_errors_are_counted_but_not_all_listed(project, run_due_work):
+    finished = await import_csv(project, run_due_work, "email\n" + "nonsense\n" * 300 + "ok@example.com\n")
     assert counts(finished) == {"created": 1, "failed": 300}
     assert [error["line"] for error in finished["errors"]] == list(range(2, 202))
 
@@ -205,9 +205,9 @@ async def test_a_file_without_a_usable_header_is_refused_at_once(project, body, 
     assert (await project.client.get("/contacts/imports")).json() == []
 
 
-async def test_byte_order_marks_and_other_separators(project, work_off):
+async def test_byte_order_marks_and_other_separators(project, run_due_work):
     for number, body in enumerate(("\ufeffemail,a\nx0@example.com,1", "E-Mail\ta\nx1@example.com\t1\n")):
-        assert counts(await import_csv(project, work_off, body)) == {"created": 1}
+        assert counts(await import_csv(project, run_due_work, body)) == {"created": 1}
         assert (await by_email(project))[f"x{number}@example.com"]["attributes"] == {"a": 1}
 
 
@@ -224,11 +224,11 @@ async def test_media_type_and_parameters_are_checked(project, new_project):
     assert (refused.status_code, refused.json()["code"]) == (409, "too_many_imports")
 
 
-async def test_an_import_takes_several_batches_and_claims(project, work_off, monkeypatch):
+async def test_an_import_takes_several_batches_and_claims(project, run_due_work, monkeypatch):
     monkeypatch.setattr(work, "IMPORT_BATCH", 7)
     monkeypatch.setattr(work, "BATCHES_PER_CLAIM", 2)
     rows = "".join(f'u{n}@example.com,"line\nbreak {n}"\n' for n in range(60))
-    finished = await import_csv(project, work_off, "email,text\n" + rows + "nonsense,\n")
+    finished = await import_csv(project, run_due_work, "email,text\n" + rows + "nonsense,\n")
     assert counts(finished) == {"created": 60, "failed": 1}
     assert [error["line"] for error in finished["errors"]] == [122]
 
@@ -237,13 +237,13 @@ OPEN_QUOTE = b'a","""\n'
 """A line that ends within quotes, whether it begins within quotes or not."""
 
 
-async def test_unclosed_quotes_are_parsed_in_linear_time(project, work_off, monkeypatch):
+async def test_unclosed_quotes_are_parsed_in_linear_time(project, run_due_work, monkeypatch):
     reads: list[int] = []
     original_next = csv_reader._LineSource.__next__
     monkeypatch.setattr(csv_reader._LineSource, "__next__", lambda source: (reads.append(1), original_next(source))[1])
     good_row = b'good%d@example.com,"two\nlines"\n'
     body = b"email,b\n" + good_row % 1 + OPEN_QUOTE * 16_000 + b"x,\n" * 40_000 + good_row % 2
-    finished = await import_csv(project, work_off, body)
+    finished = await import_csv(project, run_due_work, body)
     assert sorted(await by_email(project)) == ["good1@example.com", "good2@example.com"]
     assert counts(finished) == {"created": 2, "failed": 56_000}
     assert len(reads) < 20 * 56_000, "lines read, including repeated reads"
@@ -254,7 +254,7 @@ async def test_unclosed_quotes_are_parsed_in_linear_time(project, work_off, monk
     assert len(reads) < 40 * csv_reader.IMPORT_BATCH
 
 
-async def test_a_killed_import_continues_at_its_position(project, world, clock, work_off, monkeypatch):
+async def test_a_killed_import_continues_at_its_position(project, world, clock, run_due_work, monkeypatch):
     monkeypatch.setattr(work, "IMPORT_BATCH", 10)
     rows = "".join(f"u{n}@example.com\n" for n in range(45))
     uploaded = (await upload(project, "email\n" + rows)).json()
@@ -281,14 +281,14 @@ async def test_a_killed_import_continues_at_its_position(project, world, clock, 
     assert (partial_import["status"], partial_import["rows"]) == ("RUNNING", 20)
     assert (await project.client.get("/contacts")).json()["total"] == 20
     clock.move(timedelta(minutes=3))
-    await work_off()
+    await run_due_work()
     finished = (await project.client.get(f"/contacts/imports/{uploaded['id']}")).json()
     assert (finished["status"], counts(finished)) == ("COMPLETED", {"created": 45})
     events = (await project.client.get("/events?type=contact.created")).json()["data"]
     assert len(events) == 45
 
 
-async def test_a_superseded_attempt_changes_nothing(project, world, clock, work_off):
+async def test_a_superseded_attempt_changes_nothing(project, world, clock, run_due_work):
     uploaded = (await upload(project, "email\na@example.com\n")).json()
     (first_claim,) = await claim(world.db, work.WORK[0], Lane(UUID(project.id), None), clock(), 1)
     clock.move(timedelta(minutes=3))
@@ -328,12 +328,12 @@ async def test_an_interrupted_upload_stores_nothing(project, world, app):
         assert await (await connection.execute(query, (project.id,))).fetchall() == [(0,)]
 
 
-async def test_an_endless_upload_is_cancelled(project, world, clock, work_off):
+async def test_an_endless_upload_is_cancelled(project, world, clock, run_due_work):
     uploaded = (await upload(project, "email\na@example.com\n")).json()
     async with world.db.connection() as connection:
         query = "update contact_imports set status = 'UPLOADING', due_at = %s where project_id = %s"
         await connection.execute(query, (clock(), project.id))
-    await work_off()
+    await run_due_work()
     finished = (await project.client.get(f"/contacts/imports/{uploaded['id']}")).json()
     assert (finished["status"], finished["errors"][0]["message"]) == (
         "FAILED",
@@ -341,7 +341,7 @@ async def test_an_endless_upload_is_cancelled(project, world, clock, work_off):
     )
 
 
-async def test_formulas_are_guarded_in_exports_and_unchanged_in_the_database(project, work_off):
+async def test_formulas_are_guarded_in_exports_and_unchanged_in_the_database(project, run_due_work):
     for number, text in enumerate(("=1+1", "@x", "+1", "-x", "\tx")):
         attributes = {"f": text, "id": "own", "email": "e", "=1+1": text, "attributes.x": "y"}
         await create_contact(project, f"u{number}@example.com", attributes=attributes)
@@ -353,7 +353,7 @@ async def test_formulas_are_guarded_in_exports_and_unchanged_in_the_database(pro
     assert [row["'=1+1"] for row in rows] == ["'=1+1", "'@x", "'+1", "'-x", "'\tx"]
     assert {row["attributes.id"] for row in rows} == {"own"}
     before = await by_email(project)
-    assert counts(await import_csv(project, work_off, exported)) == {"updated": 5}
+    assert counts(await import_csv(project, run_due_work, exported)) == {"updated": 5}
     assert await by_email(project) == before
 
 

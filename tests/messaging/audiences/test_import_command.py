@@ -18,7 +18,7 @@ def client(project, app):
     return httpx.AsyncClient(transport=transport, base_url="http://postern.test", headers=headers)
 
 
-async def test_a_file_is_uploaded_and_its_progress_shown(project, client, work_off, tmp_path: Path):
+async def test_a_file_is_uploaded_and_its_progress_shown(project, client, run_due_work, tmp_path: Path):
     file = tmp_path / "contacts.csv"
     file.write_text("email,plan\n" + "".join(f"u{n}@example.com,pro\n" for n in range(40)) + "nonsense,\n" * 25)
     progress_calls = []
@@ -28,7 +28,7 @@ async def test_a_file_is_uploaded_and_its_progress_shown(project, client, work_o
     while not (await project.client.get("/contacts/imports")).json():
         assert not running_import.done(), running_import.result()
         await asyncio.sleep(0.01)
-    await work_off()
+    await run_due_work()
     finished = await running_import
     assert progress_calls[0] == ("upload", 1.0, "0.0 MB")
     assert progress_calls[-1] == ("import", 1.0, "65 rows, 25 failed")
@@ -45,8 +45,8 @@ async def test_an_error_is_reported_in_one_sentence(project, client, tmp_path: P
         await import_file(client, project.id, file, "upsert", lambda *_: None)
 
 
-async def test_types_of_attributes_are_declared_with_the_file(project, client, work_off, tmp_path: Path):
-    """Defects: C3"""
+async def test_types_of_attributes_are_declared_with_the_file(project, client, run_due_work, tmp_path: Path):
+    """Regression test of C3 (tests/defects.md)."""
     file = tmp_path / "contacts.csv"
     file.write_text("email,zip\na@example.com,12345\n")
     types = read_types(["zip=string", "a=b=list"])
@@ -55,7 +55,7 @@ async def test_types_of_attributes_are_declared_with_the_file(project, client, w
     while not (await project.client.get("/contacts/imports")).json():
         assert not running_import.done(), running_import.result()
         await asyncio.sleep(0.01)
-    await work_off()
+    await run_due_work()
     assert (await running_import)["created"] == 1
     (contact,) = (await project.client.get("/contacts")).json()["data"]
     assert contact["attributes"] == {"zip": "12345"}
@@ -65,8 +65,8 @@ async def test_types_of_attributes_are_declared_with_the_file(project, client, w
         await import_file(client, project.id, file, "upsert", lambda *_: None, {"zip": "text"})
 
 
-async def test_a_preview_shows_how_a_file_would_be_read(project, client, work_off, tmp_path: Path):
-    """Defects: C10"""
+async def test_a_preview_shows_how_a_file_would_be_read(project, client, run_due_work, tmp_path: Path):
+    """Regression test of C10 (tests/defects.md)."""
     file = tmp_path / "contacts.csv"
     file.write_bytes("sep=;\r\nKunde;Straße;Notiz\r\na@example.com;Große Straße;x\r\n".encode("cp1252"))
     refused = preview_text(await preview_file(client, project.id, file))
@@ -85,7 +85,7 @@ async def test_a_preview_shows_how_a_file_would_be_read(project, client, work_of
     while not (await project.client.get("/contacts/imports")).json():
         assert not running_import.done(), running_import.result()
         await asyncio.sleep(0.01)
-    await work_off()
+    await run_due_work()
     assert (await running_import)["created"] == 1
     (contact,) = (await project.client.get("/contacts")).json()["data"]
     assert contact["attributes"] == {"Straße": "Große Straße"}

@@ -28,7 +28,7 @@ async def preview(project: Any, body: bytes, headers: dict[str, str] | None = No
 
 
 async def import_file(
-    project: Any, work_off: Any, body: bytes, headers: dict[str, str] | None = None, **params: str
+    project: Any, run_due_work: Any, body: bytes, headers: dict[str, str] | None = None, **params: str
 ) -> Any:
     """Import a file, and check that the result equals its preview."""
     previewed = await preview(project, body, headers, **params)
@@ -37,7 +37,7 @@ async def import_file(
         "/contacts/import", content=body, params=params, headers=headers or CONTENT_TYPE
     )
     assert uploaded.status_code == 201, uploaded.text
-    await work_off()
+    await run_due_work()
     finished = (await project.client.get(f"/contacts/imports/{uploaded.json()['id']}")).json()
     assert finished["status"] == "COMPLETED", finished
     assert finished["position"] == finished["bytes"] == len(body)
@@ -86,11 +86,11 @@ def utf16(text: str, codec: str) -> bytes:
     ],
 )
 async def test_a_file_is_read_in_its_encoding(
-    project: Any, work_off: Any, body: bytes, declared: str | None, charset: str, charset_from: str
+    project: Any, run_due_work: Any, body: bytes, declared: str | None, charset: str, charset_from: str
 ) -> None:
-    """Defects: C10"""
+    """Regression test of C10 (tests/defects.md)."""
     media_type = {"content-type": "text/csv" if declared is None else f'text/csv; charset="{declared}"'}
-    finished = await import_file(project, work_off, body, media_type)
+    finished = await import_file(project, run_due_work, body, media_type)
     assert (finished["charset"], finished["charsetFrom"]) == (charset, charset_from)
     assert counts(finished) == {"created": 2}
     assert {email: contact["attributes"] for email, contact in (await by_email(project)).items()} == GERMAN_ATTRIBUTES
@@ -111,11 +111,11 @@ async def test_a_file_is_read_in_its_encoding(
         ("windows-1256", "email,name\na@example.com,محمد\n"),
     ],
 )
-async def test_an_encoding_in_the_query_is_used(project: Any, work_off: Any, charset: str, text: str) -> None:
-    """Defects: C10"""
+async def test_an_encoding_in_the_query_is_used(project: Any, run_due_work: Any, charset: str, text: str) -> None:
+    """Regression test of C10 (tests/defects.md)."""
     name = charset_named(charset)
     assert name
-    finished = await import_file(project, work_off, text.encode(CODECS[name]), charset=charset)
+    finished = await import_file(project, run_due_work, text.encode(CODECS[name]), charset=charset)
     assert (finished["charset"], finished["charsetFrom"]) == (name, "DECLARED")
     expected = text.splitlines()[1].partition(",")[2]
     assert (await by_email(project))["a@example.com"]["attributes"] == {"name": expected}
@@ -133,30 +133,30 @@ async def test_an_encoding_in_the_query_is_used(project: Any, work_off: Any, cha
     ],
 )
 async def test_column_names_reveal_the_encoding(
-    project: Any, work_off: Any, codec: str, charset: str, text: str
+    project: Any, run_due_work: Any, codec: str, charset: str, text: str
 ) -> None:
-    """Defects: C10"""
-    finished = await import_file(project, work_off, text.encode(codec))
+    """Regression test of C10 (tests/defects.md)."""
+    finished = await import_file(project, run_due_work, text.encode(codec))
     assert (finished["charset"], finished["charsetFrom"], counts(finished)) == (charset, "DETECTED", {"created": 1})
     (contact,) = (await by_email(project)).values()
     assert list(contact["attributes"].values()) == [text.splitlines()[1].replace(";", ",").partition(",")[2]]
 
 
-async def test_one_character_at_the_end_of_a_large_file_reveals_its_encoding(project: Any, work_off: Any) -> None:
-    """Defects: C10"""
+async def test_one_character_at_the_end_of_a_large_file_reveals_its_encoding(project: Any, run_due_work: Any) -> None:
+    """Regression test of C10 (tests/defects.md)."""
     rows = [f"u{number}@example.com;{'x' * 1_000}" for number in range(1_200)]
     body = "\r\n".join(["email;note", *rows, "last@example.com;Zoé"]).encode("cp1252")
     assert len(body) > 1_048_576
-    finished = await import_file(project, work_off, body)
+    finished = await import_file(project, run_due_work, body)
     assert (finished["charset"], counts(finished)) == ("windows-1252", {"created": 1_201})
     contacts = (await project.client.get("/contacts?q=last@example.com")).json()["data"]
     assert contacts[0]["attributes"] == {"note": "Zoé"}
 
 
-async def test_a_damaged_line_of_a_utf8_file_fails_alone(project: Any, work_off: Any) -> None:
-    """Defects: C10"""
+async def test_a_damaged_line_of_a_utf8_file_fails_alone(project: Any, run_due_work: Any) -> None:
+    """Regression test of C10 (tests/defects.md)."""
     body = "email,name\na@example.com,Zoé\nb@example.com,Renée\n".encode() + b"c@example.com,Zo\xe9\n"
-    finished = await import_file(project, work_off, body)
+    finished = await import_file(project, run_due_work, body)
     assert (finished["charset"], counts(finished)) == ("utf-8", {"created": 2, "failed": 1})
     message = "The line is not utf-8: byte 0xE9 at offset 16 of the line."
     assert finished["errors"] == [{"line": 4, "message": message}]
@@ -164,13 +164,13 @@ async def test_a_damaged_line_of_a_utf8_file_fails_alone(project: Any, work_off:
 
 @pytest.mark.parametrize("separator", [";", ",", "\t", "|"])
 @pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16"])
-async def test_a_separator_line_is_honoured(project: Any, work_off: Any, separator: str, codec: str) -> None:
-    """Defects: C10"""
+async def test_a_separator_line_is_honoured(project: Any, run_due_work: Any, separator: str, codec: str) -> None:
+    """Regression test of C10 (tests/defects.md)."""
     lines = [f"sep={separator}", "email;note,x".replace(";", separator), f'a@example.com{separator}"one, two; three"']
     if separator == ",":
         lines[1] = "email,note"
     body = "\r\n".join([*lines, ""]).encode(codec)
-    finished = await import_file(project, work_off, body)
+    finished = await import_file(project, run_due_work, body)
     assert (finished["delimiter"], counts(finished)) == (separator, {"created": 1})
     name = "note" if separator == "," else "note,x"
     assert (await by_email(project))["a@example.com"]["attributes"] == {name: "one, two; three"}
@@ -178,9 +178,9 @@ async def test_a_separator_line_is_honoured(project: Any, work_off: Any, separat
     assert (previewed["headerLine"], previewed["delimiterFrom"], previewed["rows"][0]["line"]) == (2, "DECLARED", 3)
 
 
-async def test_line_numbers_include_the_separator_line(project: Any, work_off: Any) -> None:
-    """Defects: C10"""
-    finished = await import_file(project, work_off, b"SEP=;\nemail;a\nnonsense;1\nb@example.com;2\n")
+async def test_line_numbers_include_the_separator_line(project: Any, run_due_work: Any) -> None:
+    """Regression test of C10 (tests/defects.md)."""
+    finished = await import_file(project, run_due_work, b"SEP=;\nemail;a\nnonsense;1\nb@example.com;2\n")
     assert [error["line"] for error in finished["errors"]] == [3]
 
 
@@ -209,11 +209,11 @@ NO |= {"Japanese": "いいえ", "Italian": "no", "English": "FALSE"}
 
 
 @pytest.mark.parametrize("language", HEADERS)
-async def test_headers_in_other_languages_are_mapped(project: Any, work_off: Any, language: str) -> None:
-    """Defects: C10"""
+async def test_headers_in_other_languages_are_mapped(project: Any, run_due_work: Any, language: str) -> None:
+    """Regression test of C10 (tests/defects.md)."""
     names = HEADERS[language].split(",")
     body = f"{HEADERS[language]}\nin@example.com,Ada,{NO[language]}\nout@example.com,Bo,{YES[language]}\n"
-    finished = await import_file(project, work_off, body.encode())
+    finished = await import_file(project, run_due_work, body.encode())
     assert [(column["target"], column["decidedBy"]) for column in finished["columns"]] == [
         ("email", "SYNONYM"),
         (f"attributes.{names[1]}", "ATTRIBUTE"),
@@ -232,14 +232,14 @@ async def test_headers_in_other_languages_are_mapped(project: Any, work_off: Any
     "name", ["EMAIL", "e_mail", " E.Mail ", "Ｅｍａｉｌ", "E-MAIL*", "Электронная  почта:", "courriel"]
 )
 async def test_column_names_ignore_case_width_and_punctuation(project: Any, name: str) -> None:
-    """Defects: C10"""
+    """Regression test of C10 (tests/defects.md)."""
     previewed = await preview(project, f"{name},a\nx@example.com,1\n".encode())
     assert previewed["columns"][0]["target"] == "email"
     assert previewed["columns"][0]["name"] == name.strip()
 
 
 def test_no_column_name_maps_to_two_fields() -> None:
-    """Defects: C10"""
+    """Regression test of C10 (tests/defects.md)."""
     lists = [csv_headers.EMAIL, csv_headers.UNSUBSCRIBED, csv_headers.SUBSCRIBED, csv_headers.COMMON]
     plain_names = [{csv_headers.plain_name(name) for name in names} for names in lists]
     for index, names in enumerate(plain_names):
@@ -254,20 +254,20 @@ def test_no_column_name_maps_to_two_fields() -> None:
     assert not export_names & set().union(*plain_names)
 
 
-async def test_attributes_named_like_a_field_survive_export_and_import(project: Any, work_off: Any) -> None:
-    """Defects: C10"""
+async def test_attributes_named_like_a_field_survive_export_and_import(project: Any, run_due_work: Any) -> None:
+    """Regression test of C10 (tests/defects.md)."""
     attributes = {"Mail": "m", "-email": "x", "Abgemeldet": "gestern", "邮箱": "y", "subscribed": "2026-01-31"}
     created = await project.client.post("/contacts", {"email": "ada@example.com", "attributes": attributes})
     assert created.status_code == 201
     exported = await project.client.get("/contacts/export")
     deleted = await project.client.delete(f"/contacts/{created.json()['id']}")
     assert deleted.status_code == 200
-    await import_file(project, work_off, exported.content)
+    await import_file(project, run_due_work, exported.content)
     assert (await by_email(project))["ada@example.com"]["attributes"] == attributes
 
 
 async def test_the_preview_shows_mapping_and_rows_and_stores_nothing(project: Any) -> None:
-    """Defects: C10"""
+    """Regression test of C10 (tests/defects.md)."""
     body = (
         "sep=;\r\nKunde;E-Mail;Abgemeldet;id;;Mail\r\n"
         '"Müller; Jürgen";j@example.com;ja;7;;\r\n'
@@ -325,8 +325,8 @@ async def test_the_preview_shows_mapping_and_rows_and_stores_nothing(project: An
     assert (await project.client.get("/contacts/imports")).json() == []
 
 
-async def test_the_preview_shows_the_types_that_an_import_uses(project: Any, work_off: Any) -> None:
-    """Defects: C10"""
+async def test_the_preview_shows_the_types_that_an_import_uses(project: Any, run_due_work: Any) -> None:
+    """Regression test of C10 (tests/defects.md)."""
     declared = await project.client.post("/contact-attributes", {"name": "zip", "type": "string"})
     assert declared.status_code == 201
     rows = "".join(f"u{number}@example.com,0{number},{number},{number},true,\n" for number in range(30))
@@ -335,7 +335,7 @@ async def test_the_preview_shows_the_types_that_an_import_uses(project: Any, wor
     previewed = await preview(project, body, attributeTypes=types)
     assert [column["type"] for column in previewed["columns"]] == [None, "string", "number", "string", "string", None]
     assert previewed["rows"][7]["attributes"] == {"zip": "07", "seats": 7, "code": "7", "vip": "true"}
-    await import_file(project, work_off, body, attributeTypes=types)
+    await import_file(project, run_due_work, body, attributeTypes=types)
     attributes = (await project.client.get("/contact-attributes")).json()
     assert {attribute["name"]: (attribute["type"], attribute["inferred"]) for attribute in attributes} == {
         "zip": ("string", False),
@@ -350,7 +350,7 @@ async def test_the_preview_shows_the_types_that_an_import_uses(project: Any, wor
 
 
 async def test_the_preview_shows_the_first_twenty_rows(project: Any) -> None:
-    """Defects: C10"""
+    """Regression test of C10 (tests/defects.md)."""
     body = "email\n" + "".join(f"u{number}@example.com\n" for number in range(50_000))
     previewed = await preview(project, body.encode())
     assert [row["email"] for row in previewed["rows"]] == [f"u{number}@example.com" for number in range(20)]
@@ -376,7 +376,7 @@ async def test_the_preview_shows_the_first_twenty_rows(project: Any) -> None:
 async def test_blocking_problems_are_shown_with_the_next_step(
     project: Any, body: str, code: str, column: int | None, words: str | None
 ) -> None:
-    """Defects: C10"""
+    """Regression test of C10 (tests/defects.md)."""
     previewed = await preview(project, body.encode())
     assert previewed["importable"] is False
     assert previewed["rows"] == []
@@ -394,7 +394,7 @@ async def test_blocking_problems_are_shown_with_the_next_step(
 
 @pytest.mark.parametrize("rows", [2, 20_000], ids=["short", "long"])
 async def test_files_with_only_carriage_returns_are_refused(project: Any, rows: int) -> None:
-    """Defects: C10"""
+    """Regression test of C10 (tests/defects.md)."""
     body = b"email,name\r" + b"ada@example.com,Ada\r" * rows
     for path in ("/contacts/import", "/contacts/import/preview"):
         refused = await project.client.post(path, content=body, headers=CONTENT_TYPE)
@@ -403,16 +403,16 @@ async def test_files_with_only_carriage_returns_are_refused(project: Any, rows: 
         assert "UTF-8" in refused.json()["next"]
 
 
-async def test_invalid_addresses_are_reported_by_line(project: Any, work_off: Any) -> None:
-    """Defects: C10"""
-    finished = await import_file(project, work_off, b"email\nmailto:ada@example.com\n")
+async def test_invalid_addresses_are_reported_by_line(project: Any, run_due_work: Any) -> None:
+    """Regression test of C10 (tests/defects.md)."""
+    finished = await import_file(project, run_due_work, b"email\nmailto:ada@example.com\n")
     (error,) = finished["errors"]
     assert (error["line"], error["message"].partition(":")[0]) == (2, "This is not an e-mail address")
     assert "ada" not in error["message"], "stored errors must not contain the address"
 
 
-async def test_the_caller_can_map_columns(project: Any, work_off: Any) -> None:
-    """Defects: C10"""
+async def test_the_caller_can_map_columns(project: Any, run_due_work: Any) -> None:
+    """Regression test of C10 (tests/defects.md)."""
     body = 'Kontakt,email,Vorname,Notiz,Will Post,Mehr\na@example.com,alt,Ada,geheim,nein,"{""x"":1}"\n'
     mapping = {
         "Kontakt": "email",
@@ -421,7 +421,7 @@ async def test_the_caller_can_map_columns(project: Any, work_off: Any) -> None:
         "Will Post": "subscribed",
         "Mehr": "attributes",
     }
-    finished = await import_file(project, work_off, body.encode(), columns=json.dumps(mapping))
+    finished = await import_file(project, run_due_work, body.encode(), columns=json.dumps(mapping))
     assert [(column["target"], column["decidedBy"]) for column in finished["columns"]] == [
         ("email", "DECLARED"),
         ("attributes.email", "ATTRIBUTE"),
@@ -435,13 +435,13 @@ async def test_the_caller_can_map_columns(project: Any, work_off: Any) -> None:
     assert contact["unsubscribed"] is True
 
 
-async def test_a_column_that_may_mean_subscribed_gives_a_notice(project: Any, work_off: Any) -> None:
-    """Defects: C10"""
+async def test_a_column_that_may_mean_subscribed_gives_a_notice(project: Any, run_due_work: Any) -> None:
+    """Regression test of C10 (tests/defects.md)."""
     body = b"email,Subscribed\nin@example.com,yes\nout@example.com,no\nopen@example.com,\n"
     previewed = await preview(project, body)
     assert [notice["code"] for notice in previewed["problems"]] == ["subscribed_not_used"]
     assert previewed["problems"][0]["next"].endswith('`columns={"Subscribed":"subscribed"}`.')
-    await import_file(project, work_off, body, columns='{"Subscribed":"subscribed"}')
+    await import_file(project, run_due_work, body, columns='{"Subscribed":"subscribed"}')
     assert {email: contact["unsubscribed"] for email, contact in (await by_email(project)).items()} == {
         "in@example.com": False,
         "out@example.com": True,
@@ -465,7 +465,7 @@ async def test_a_column_that_may_mean_subscribed_gives_a_notice(project: Any, wo
 )
 @pytest.mark.parametrize("path", ["/contacts/import", "/contacts/import/preview"])
 async def test_an_invalid_mapping_is_refused(project: Any, path: str, columns: str, words: str) -> None:
-    """Defects: C10"""
+    """Regression test of C10 (tests/defects.md)."""
     response = await project.client.post(
         path, content=b"email,a\nx@example.com,1\n", params={"columns": columns}, headers=CONTENT_TYPE
     )
@@ -479,7 +479,7 @@ async def test_an_invalid_mapping_is_refused(project: Any, path: str, columns: s
     "charset", ["utf-7", "zip", "idna", "unicode_escape", "rot13", "iso-2022-jp", "nonsense", "", "x" * 100]
 )
 async def test_an_unknown_encoding_is_refused(project: Any, charset: str) -> None:
-    """Defects: C10"""
+    """Regression test of C10 (tests/defects.md)."""
     body = b"email\nx@example.com\n"
     for path in ("/contacts/import", "/contacts/import/preview"):
         by_query = await project.client.post(path, content=body, params={"charset": charset}, headers=CONTENT_TYPE)
@@ -507,7 +507,7 @@ async def test_an_unknown_encoding_is_refused(project: Any, charset: str) -> Non
 async def test_a_header_that_is_not_in_the_declared_encoding_is_refused(
     project: Any, body: bytes, charset: str, path_of_fault: str, words: str
 ) -> None:
-    """Defects: C10"""
+    """Regression test of C10 (tests/defects.md)."""
     for path in ("/contacts/import", "/contacts/import/preview"):
         response = await project.client.post(path, content=body, params={"charset": charset}, headers=CONTENT_TYPE)
         assert (response.status_code, response.json()["code"]) == (400, "import_file_invalid"), response.text
@@ -516,20 +516,20 @@ async def test_a_header_that_is_not_in_the_declared_encoding_is_refused(
         assert "charset=" in response.json()["next"]
 
 
-async def test_rows_that_are_not_in_the_encoding_fail_alone(project: Any, work_off: Any) -> None:
-    """Defects: C10"""
+async def test_rows_that_are_not_in_the_encoding_fail_alone(project: Any, run_due_work: Any) -> None:
+    """Regression test of C10 (tests/defects.md)."""
     body = b"email,a\nx@example.com,\x81\ny@example.com,\xe9\nz@example.com,a\0b\n"
-    finished = await import_file(project, work_off, body, charset="windows-1252")
+    finished = await import_file(project, run_due_work, body, charset="windows-1252")
     assert counts(finished) == {"created": 1, "failed": 2}
     assert "byte 0x81 at offset 14" in finished["errors"][0]["message"]
     assert "NUL" in finished["errors"][1]["message"]
 
 
-async def test_damaged_lines_of_a_utf16_file_fail_alone(project: Any, work_off: Any) -> None:
-    """Defects: C10"""
+async def test_damaged_lines_of_a_utf16_file_fail_alone(project: Any, run_due_work: Any) -> None:
+    """Regression test of C10 (tests/defects.md)."""
     text = "email\ta\na@example.com\t\u0a0d\u0d0a\nb@example.com\t\ud800\nc@example.com\t𠮷\nd@example.com\tx"
     body = codecs.BOM_UTF16_LE + text.encode("utf-16-le", "surrogatepass") + b"y"
-    finished = await import_file(project, work_off, body)
+    finished = await import_file(project, run_due_work, body)
     assert counts(finished) == {"created": 2, "failed": 2}
     assert [error["line"] for error in finished["errors"]] == [3, 5]
     contacts = await by_email(project)
@@ -538,7 +538,7 @@ async def test_damaged_lines_of_a_utf16_file_fail_alone(project: Any, work_off: 
 
 
 async def test_utf16_without_a_byte_order_mark_is_refused_with_the_next_step(project: Any) -> None:
-    """Defects: C10"""
+    """Regression test of C10 (tests/defects.md)."""
     for codec in ("utf-16-le", "utf-16-be"):
         response = await project.client.post(
             "/contacts/import/preview", content="email,a\nx@example.com,1\n".encode(codec), headers=CONTENT_TYPE
@@ -548,27 +548,27 @@ async def test_utf16_without_a_byte_order_mark_is_refused_with_the_next_step(pro
 
 
 async def test_a_doubtful_encoding_gives_a_notice(project: Any) -> None:
-    """Defects: C10"""
+    """Regression test of C10 (tests/defects.md)."""
     previewed = await preview(project, GERMAN.encode(), charset="latin1")
     assert [notice["code"] for notice in previewed["problems"]] == ["charset_doubtful"]
     assert "KÃ¶ln" in previewed["rows"][0]["attributes"].values()
 
 
 async def test_an_import_of_utf16_takes_several_batches_and_claims(
-    project: Any, work_off: Any, monkeypatch: pytest.MonkeyPatch
+    project: Any, run_due_work: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Defects: C10"""
+    """Regression test of C10 (tests/defects.md)."""
     monkeypatch.setattr(work, "IMPORT_BATCH", 7)
     monkeypatch.setattr(work, "BATCHES_PER_CLAIM", 2)
     rows = "".join(f'u{number}@example.com\t"𠮷\r\n{number}"\r\n' for number in range(60))
     body = utf16("sep=\t\r\nメール\ttext\r\n" + rows + "nonsense\t\r\n", "utf-16-be")
-    finished = await import_file(project, work_off, body)
+    finished = await import_file(project, run_due_work, body)
     assert counts(finished) == {"created": 60, "failed": 1}
     assert [error["line"] for error in finished["errors"]] == [123]
 
 
-async def test_an_upload_of_the_previous_release_is_imported(project: Any, world: Any, work_off: Any) -> None:
-    """Defects: C10"""
+async def test_an_upload_of_the_previous_release_is_imported(project: Any, world: Any, run_due_work: Any) -> None:
+    """Regression test of C10 (tests/defects.md)."""
     uploaded = await project.client.post(
         "/contacts/import", content=b"email;a\nx@example.com;1\n", headers=CONTENT_TYPE
     )
@@ -578,13 +578,13 @@ async def test_an_upload_of_the_previous_release_is_imported(project: Any, world
             "position = 0, line = 1 where project_id = %s"
         )
         await connection.execute(query, (UUID(project.id),))
-    await work_off()
+    await run_due_work()
     finished = (await project.client.get(f"/contacts/imports/{uploaded.json()['id']}")).json()
     assert (finished["status"], counts(finished)) == ("COMPLETED", {"created": 1})
 
 
 async def test_a_preview_needs_permission(project: Any, new_project: Any, stranger: Any) -> None:
-    """Defects: C10"""
+    """Regression test of C10 (tests/defects.md)."""
     body = b"email\nx@example.com\n"
     path = "/contacts/import/preview"
     reader = await project.key("contacts:read")
@@ -634,7 +634,7 @@ async def test_concurrent_previews_are_limited_by_project(project: Any, new_proj
 
 @pytest.mark.parametrize("body", [b"", b"\n", b"PK\x03\x04x", b"email," + b"x" * 200_000, b"sep=;", b"email,\0\n"])
 async def test_a_preview_of_a_file_that_is_no_csv_is_refused(project: Any, body: bytes) -> None:
-    """Defects: C10"""
+    """Regression test of C10 (tests/defects.md)."""
     response = await project.client.post("/contacts/import/preview", content=body, headers=CONTENT_TYPE)
     assert (response.status_code, response.json()["code"]) == (400, "import_file_invalid")
 
@@ -646,7 +646,7 @@ async def test_a_preview_of_a_file_that_is_no_csv_is_refused(project: Any, body:
 def test_a_line_feed_is_the_same_byte_in_every_encoding(charset: str) -> None:
     """Files are split into lines before they are decoded.
 
-    Defects: C10
+    Regression test of C10 (tests/defects.md).
     """
     if charset.startswith("utf-16"):
         return
@@ -674,7 +674,7 @@ texts = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]
 def test_utf16_is_parsed_the_same_for_any_chunks(
     rows: list[Any], codec: str, size: int, has_separator_line: bool
 ) -> None:
-    """Defects: C10"""
+    """Regression test of C10 (tests/defects.md)."""
     quoted = "".join("\t".join('"' + cell.replace('"', '""') + '"' for cell in row) + "\r\n" for row in rows)
     data = utf16(("sep=\t\r\n" if has_separator_line else "") + "email\ta\r\n" + quoted, codec)
     header = csv_reader.read_header(data)
@@ -694,7 +694,7 @@ def test_utf16_is_parsed_the_same_for_any_chunks(
 @settings(max_examples=300)
 @given(st.binary(max_size=200), st.sampled_from([None, *CODECS]), st.booleans())
 def test_no_bytes_crash_the_header_parser(data: bytes, declared: str | None, is_utf8: bool) -> None:
-    """Defects: C10"""
+    """Regression test of C10 (tests/defects.md)."""
     for start in (data, b"email," + data, b"sep=;\n" + data):
         try:
             header = csv_reader.read_header(start, declared=declared, is_utf8=is_utf8)
@@ -714,7 +714,7 @@ def test_no_bytes_crash_the_header_parser(data: bytes, declared: str | None, is_
 @settings(max_examples=200)
 @given(st.binary(max_size=300), st.integers(1, 40))
 def test_utf8_detection_is_the_same_for_any_chunks(data: bytes, size: int) -> None:
-    """Defects: C10"""
+    """Regression test of C10 (tests/defects.md)."""
     detector_of_file, detector_of_chunks = Utf8Detector(1_000), Utf8Detector(1_000)
     detector_of_file.feed(data)
     detector_of_file.end()

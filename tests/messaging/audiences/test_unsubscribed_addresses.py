@@ -25,8 +25,8 @@ async def contact_with(project, address):
 
 
 @pytest.mark.parametrize("operation", ["create", "bulk", "by-email", "import", "event", "letter case"])
-async def test_a_recreated_contact_stays_unsubscribed(project, create_unsubscribed_address, work_off, operation):
-    """Defects: C12"""
+async def test_a_recreated_contact_stays_unsubscribed(project, create_unsubscribed_address, run_due_work, operation):
+    """Regression test of C12 (tests/defects.md)."""
     address = await create_unsubscribed_address()
     if operation in ("create", "letter case"):
         email = address.upper() if operation == "letter case" else address
@@ -38,7 +38,7 @@ async def test_a_recreated_contact_stays_unsubscribed(project, create_unsubscrib
         headers = {"content-type": "text/csv"}
         response = await project.client.post("/contacts/import", content=f"email\n{address}\n", headers=headers)
         assert response.status_code in (200, 201, 202), response.text
-        await work_off()
+        await run_due_work()
     else:
         audience = (await project.client.post("/audiences", {"name": "All"})).json()["id"]
         path = f"/audiences/{audience}/contacts"
@@ -49,7 +49,7 @@ async def test_a_recreated_contact_stays_unsubscribed(project, create_unsubscrib
 
 
 async def test_only_an_explicit_subscription_subscribes_again(project, create_unsubscribed_address):
-    """Defects: C12"""
+    """Regression test of C12 (tests/defects.md)."""
     address = await create_unsubscribed_address()
     contact = (await project.client.post("/contacts", {"email": address})).json()
     changed = await project.client.patch(f"/contacts/{contact['id']}", {"unsubscribed": False})
@@ -61,7 +61,7 @@ async def test_only_an_explicit_subscription_subscribes_again(project, create_un
 async def test_the_unsubscribed_address_is_remembered(project, create_unsubscribed_address):
     """A contact that gets an unsubscribed address is unsubscribed; its earlier addresses keep their state.
 
-    Defects: C12
+    Regression test of C12 (tests/defects.md).
     """
     address, other = await create_unsubscribed_address(), f"{uuid4().hex}@example.com"
     contact = (await project.client.post("/contacts", {"email": other})).json()
@@ -73,6 +73,6 @@ async def test_the_unsubscribed_address_is_remembered(project, create_unsubscrib
 
 
 async def test_unsubscribed_addresses_belong_to_one_project(new_project, create_unsubscribed_address):
-    """Defects: C12"""
+    """Regression test of C12 (tests/defects.md)."""
     address, other_project = await create_unsubscribed_address(), await new_project()
     assert (await other_project.client.post("/contacts", {"email": address})).json()["unsubscribed"] is False

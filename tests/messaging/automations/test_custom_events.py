@@ -114,7 +114,7 @@ async def test_the_same_key_twice_in_one_batch_is_refused(project):
     assert (await project.client.post("/events/batch", {"events": twice})).status_code == 400
 
 
-async def test_audience_rules_can_use_events(project, work_off, clock):
+async def test_audience_rules_can_use_events(project, run_due_work, clock):
     audience_ids = {}
     for name, operator, value in (("ever", "exists", None), ("never", "notExists", None), ("lately", "withinDays", 7)):
         condition = {"field": "events.order.placed", "operator": operator}
@@ -134,7 +134,7 @@ async def test_audience_rules_can_use_events(project, work_off, clock):
     ada, bob = ["ada@example.com"], ["bob@example.com"]
     assert await members() == {"ever": ada, "never": bob, "lately": ada}
     clock.move(timedelta(days=8))
-    await work_off()
+    await run_due_work()
     assert await members() == {"ever": ada, "never": bob, "lately": []}
     contact = (await project.client.get("/contacts?q=bob")).json()["data"][0]["id"]
     await project.client.post("/events", {"name": "order.placed", "contactId": contact})

@@ -26,24 +26,24 @@ async def record_event(project, contact, data, name="order.placed"):
 
 
 async def test_mails_of_automations_can_use_event_data(
-    create_automation, create_contact, email_step, project, work_off, read_mails
+    create_automation, create_contact, email_step, project, run_due_work, read_mails
 ):
-    """Defects: C4"""
+    """Regression test of C4 (tests/defects.md)."""
     await create_automation(
         on("order.placed"), email_step("{{ name }}: {{ event.total }} / {{ event.data.items[0].sku }}")
     )
     await record_event(project, await create_contact(), {"total": 42, "items": [{"sku": "x-1"}]})
-    await work_off()
+    await run_due_work()
     assert await read_mails() == [("ada@example.com", "Ada: 42 / x-1")]
 
 
 async def test_mails_can_use_the_name_and_time_of_any_event(
-    create_automation, create_contact, email_step, work_off, read_mails, clock
+    create_automation, create_contact, email_step, run_due_work, read_mails, clock
 ):
-    """Defects: C4"""
+    """Regression test of C4 (tests/defects.md)."""
     await create_automation({"type": "CONTACT_CREATED"}, email_step("{{ event.name }} {{ event.occurredAt }}"))
     await create_contact()
-    await work_off()
+    await run_due_work()
     assert await read_mails() == [("ada@example.com", f"contact.created {timestamp(clock())}")], (
         "times have the same form as in the API"
     )
@@ -65,18 +65,18 @@ async def test_mails_can_use_the_name_and_time_of_any_event(
     ],
 )
 async def test_only_events_with_matching_data_start_a_run(
-    create_automation, create_contact, project, work_off, read_runs, where, matching, other
+    create_automation, create_contact, project, run_due_work, read_runs, where, matching, other
 ):
-    """Defects: C4"""
+    """Regression test of C4 (tests/defects.md)."""
     automation = await create_automation(on("order.placed", where=where), {"type": "EXIT"})
     stored = (await project.client.get(f"/automations/{automation}")).json()
     assert stored["trigger"]["where"] == where
     ada = await create_contact()
     await record_event(project, ada, other)
-    await work_off()
+    await run_due_work()
     assert await read_runs(automation) == []
     await record_event(project, ada, matching)
-    await work_off()
+    await run_due_work()
     assert len(await read_runs(automation)) == 1
 
 
@@ -90,16 +90,16 @@ async def test_only_events_with_matching_data_start_a_run(
     ],
 )
 async def test_invalid_trigger_rules_are_refused(project, trigger, path):
-    """Defects: C4"""
+    """Regression test of C4 (tests/defects.md)."""
     body = {"name": "x", "trigger": trigger, "steps": []}
     response = await project.client.post("/automations", body)
     assert (response.status_code, response.json()["errors"][0]["path"]) == (400, path)
 
 
 async def test_conditions_can_count_recent_events(
-    create_automation, create_contact, project, work_off, read_runs, clock
+    create_automation, create_contact, project, run_due_work, read_runs, clock
 ):
-    """Defects: C4"""
+    """Regression test of C4 (tests/defects.md)."""
     three_in_a_week = rules(condition("events.order.placed", "gte", 3, withinDays=7))
     automation = await create_automation(
         on("check.requested", once=False), {"type": "CONDITION", "rules": three_in_a_week, "then": [], "else": []}
@@ -108,7 +108,7 @@ async def test_conditions_can_count_recent_events(
 
     async def outcome_of_condition():
         await record_event(project, ada, {}, "check.requested")
-        await work_off()
+        await run_due_work()
         return (await read_runs(automation))[-1]["steps"][0]["outcome"]
 
     for _ in range(2):
@@ -121,8 +121,8 @@ async def test_conditions_can_count_recent_events(
     assert await outcome_of_condition() == "FALSE", "two of the three orders are older than a week"
 
 
-async def test_audience_rules_can_count_recent_events(create_contact, project, work_off, clock):
-    """Defects: C4"""
+async def test_audience_rules_can_count_recent_events(create_contact, project, run_due_work, clock):
+    """Regression test of C4 (tests/defects.md)."""
     response = await project.client.post(
         "/audiences", {"name": "Buyers", "rules": rules(condition("events.order.placed", "eq", 1, withinDays=1))}
     )
@@ -132,7 +132,7 @@ async def test_audience_rules_can_count_recent_events(create_contact, project, w
     await record_event(project, ada, {})
     assert (await project.client.get(path)).json()["total"] == 1
     clock.move(timedelta(days=2))
-    await work_off()
+    await run_due_work()
     assert (await project.client.get(path)).json()["total"] == 0
 
 
@@ -148,7 +148,7 @@ async def test_audience_rules_can_count_recent_events(create_contact, project, w
     ],
 )
 async def test_invalid_counts_are_refused(project, rule, path):
-    """Defects: C4"""
+    """Regression test of C4 (tests/defects.md)."""
     response = await project.client.post("/audiences", {"name": "x", "rules": rules(rule)})
     assert response.status_code == 400
     assert response.json()["errors"][0]["path"].endswith(f"/conditions/0/{path}")

@@ -7,11 +7,11 @@ import pytest
 
 
 async def test_the_history_is_in_the_order_of_execution(
-    create_automation, create_contact, email_step, project, work_off, read_runs, clock
+    create_automation, create_contact, email_step, project, run_due_work, read_runs, clock
 ):
     """A late worker records the steps in order, with times that never decrease.
 
-    Defects: C7
+    Regression test of C7 (tests/defects.md).
     """
     wait = {
         "type": "WAIT_FOR_EVENT",
@@ -22,10 +22,10 @@ async def test_the_history_is_in_the_order_of_execution(
     automation = await create_automation({"type": "CONTACT_CREATED"}, email_step("first"), wait, email_step("last"))
     ada = await create_contact()
     clock.move(timedelta(hours=1))
-    await work_off()
+    await run_due_work()
     clock.move(timedelta(hours=1))
     await project.client.post("/events", {"name": "order.placed", "contactId": ada})
-    await work_off()
+    await run_due_work()
     (run,) = await read_runs(automation)
     assert [step["type"] for step in run["steps"]] == ["SEND_EMAIL", "WAIT_FOR_EVENT", "SEND_EMAIL", "SEND_EMAIL"]
     assert [step["step"] for step in run["steps"]] == sorted(step["step"] for step in run["steps"])
@@ -35,17 +35,17 @@ async def test_the_history_is_in_the_order_of_execution(
 
 @pytest.mark.parametrize("erased", [False, True])
 async def test_deleting_a_contact_cancels_its_runs(
-    create_automation, create_contact, project, world, work_off, read_runs, clock, erased
+    create_automation, create_contact, project, world, run_due_work, read_runs, clock, erased
 ):
     """For a deleted contact and for an erased customer (`erased`): the runs end at once and have a reason.
 
-    Defects: C7
+    Regression test of C7 (tests/defects.md).
     """
     wait = {"type": "WAIT_FOR_EVENT", "event": "order.placed"}
     automation = await create_automation({"type": "CONTACT_CREATED"}, wait)
     address = f"{uuid4().hex}@example.com"
     ada, bob = await create_contact(address), await create_contact("bob@example.com")
-    await work_off()
+    await run_due_work()
     if erased:
         body = {"email": address, "password": "correct horse battery staple"}
         customer = await project.client.post("/customers", body)
@@ -68,4 +68,4 @@ async def test_deleting_a_contact_cancels_its_runs(
         "no such event remains of an erased customer"
     )
     clock.move(timedelta(days=31))
-    await work_off()
+    await run_due_work()

@@ -15,7 +15,7 @@ async def errors_of_delete(project, path, kind):
 
 
 async def test_a_template_in_use_cannot_be_deleted(create_automation, email_step, project, template):
-    """Defects: C5"""
+    """Regression test of C5 (tests/defects.md)."""
     automation = await create_automation({"type": "CONTACT_CREATED"}, email_step())
     expected = [(f"/automations/{automation}", "The automation “Series” uses it.")]
     assert await errors_of_delete(project, f"/templates/{template}", "template") == expected
@@ -25,7 +25,7 @@ async def test_a_template_in_use_cannot_be_deleted(create_automation, email_step
 
 @pytest.mark.parametrize("where", ["trigger", "step", "rules"])
 async def test_an_audience_in_use_cannot_be_deleted(create_automation, create_audience, project, where):
-    """Defects: C5"""
+    """Regression test of C5 (tests/defects.md)."""
     audience_id = await create_audience()
     rules = {"match": "all", "conditions": [{"field": "audience", "operator": "eq", "value": audience_id}]}
     trigger = (
@@ -44,7 +44,7 @@ async def test_an_audience_in_use_cannot_be_deleted(create_automation, create_au
 async def test_a_sending_domain_in_use_cannot_be_deleted(create_automation, email_step, project):
     """This also applies if the step names no domain and only its sender address is at the domain.
 
-    Defects: C5
+    Regression test of C5 (tests/defects.md).
     """
     domain = (await project.client.post("/domains", {"domain": f"{uuid4().hex[:8]}.example"})).json()
     await create_automation(
@@ -54,12 +54,12 @@ async def test_a_sending_domain_in_use_cannot_be_deleted(create_automation, emai
 
 
 async def test_unfinished_runs_of_inactive_automations_count_as_use(
-    create_automation, create_contact, email_step, project, template, work_off
+    create_automation, create_contact, email_step, project, template, run_due_work
 ):
-    """Defects: C5"""
+    """Regression test of C5 (tests/defects.md)."""
     automation = await create_automation({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 1}, email_step())
     ada = await create_contact()
-    await work_off()
+    await run_due_work()
     await project.client.patch(f"/automations/{automation}", {"steps": [{"type": "EXIT"}], "active": False})
     assert len(await errors_of_delete(project, f"/templates/{template}", "template")) == 1
     await project.client.delete(f"/contacts/{ada}")
@@ -67,7 +67,7 @@ async def test_unfinished_runs_of_inactive_automations_count_as_use(
 
 
 async def test_a_template_of_a_draft_campaigns_variant_cannot_be_deleted(project):
-    """Defects: C5"""
+    """Regression test of C5 (tests/defects.md)."""
     template_b = (await project.client.post("/templates", {"name": "B", "html": "<p>B</p>", "subject": "B"})).json()[
         "id"
     ]
@@ -80,7 +80,7 @@ async def test_a_template_of_a_draft_campaigns_variant_cannot_be_deleted(project
 
 
 @pytest.fixture
-def failing_automation(world, project, template, create_automation, email_step, create_contact, work_off):
+def failing_automation(world, project, template, create_automation, email_step, create_contact, run_due_work):
     """Creates an automation with failed runs: its template has no subject. `set_subject` repairs the template."""
 
     async def create(count=1):
@@ -90,7 +90,7 @@ def failing_automation(world, project, template, create_automation, email_step, 
         async with world.db.connection() as connection:
             await connection.execute("update templates set subject = null where id = %s", [UUID(template)])
         contact_ids = [await create_contact(f"p{number}@example.com") for number in range(count)]
-        await work_off()
+        await run_due_work()
         return automation, contact_ids
 
     return create
@@ -102,9 +102,9 @@ async def set_subject(world, template):
 
 
 async def test_a_failed_run_resumes_at_the_failed_step(
-    failing_automation, project, world, template, work_off, read_runs, read_mails
+    failing_automation, project, world, template, run_due_work, read_runs, read_mails
 ):
-    """Defects: C5"""
+    """Regression test of C5 (tests/defects.md)."""
     automation, _ = await failing_automation()
     (run,) = await read_runs(automation)
     assert (run["status"], run["currentStep"]) == ("FAILED", 1)
@@ -113,7 +113,7 @@ async def test_a_failed_run_resumes_at_the_failed_step(
     retried = await project.client.post(path)
     assert (retried.status_code, retried.json()["status"], retried.json()["error"]) == (200, "RUNNING", None)
     assert (await project.client.post(path)).status_code == 409, "the run has not failed again"
-    await work_off()
+    await run_due_work()
     (run,) = await read_runs(automation)
     assert (run["status"], [step["outcome"] for step in run["steps"]]) == ("COMPLETED", ["DONE", "DONE"])
     assert await read_mails() == [("p0@example.com", "Back")]
@@ -123,13 +123,15 @@ async def test_a_failed_run_resumes_at_the_failed_step(
     assert (await project.client.post(f"/automations/{automation}/runs/{uuid4()}/retry")).status_code == 404
 
 
-async def test_all_failed_runs_are_retried_at_once(failing_automation, project, world, template, work_off, read_runs):
-    """Defects: C5"""
+async def test_all_failed_runs_are_retried_at_once(
+    failing_automation, project, world, template, run_due_work, read_runs
+):
+    """Regression test of C5 (tests/defects.md)."""
     automation, _ = await failing_automation(3)
     path = f"/automations/{automation}/runs/retry"
     await set_subject(world, template)
     assert (await project.client.post(path)).json() == {"retried": 3, "more": False}
-    await work_off()
+    await run_due_work()
     assert [run["status"] for run in await read_runs(automation)] == ["COMPLETED"] * 3
     assert (await project.client.post(path)).json() == {"retried": 0, "more": False}
     assert (await project.client.post(f"/automations/{uuid4()}/runs/retry")).status_code == 404

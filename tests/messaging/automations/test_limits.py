@@ -39,23 +39,23 @@ async def totals(project, automation):
 
 
 async def test_a_contact_can_start_one_run_per_hour(
-    create_automation, create_contact, project, work_off, read_runs, clock
+    create_automation, create_contact, project, run_due_work, read_runs, clock
 ):
     """Further events within the hour start no run and are counted.
 
-    Defects: C6
+    Regression test of C6 (tests/defects.md).
     """
     automation = await create_automation(on("order.placed"), {"type": "EXIT"})
     ada = await create_contact()
     for _ in range(5):
         await project.client.post("/events", {"name": "order.placed", "contactId": ada})
-        await work_off()
+        await run_due_work()
     assert len(await read_runs(automation)) == 1
     assert (await totals(project, automation))["limited"] == 4
     clock.move(HOUR)
     for _ in range(2):
         await project.client.post("/events", {"name": "order.placed", "contactId": ada})
-        await work_off()
+        await run_due_work()
     assert len(await read_runs(automation)) == 2
     assert (await totals(project, automation)) == {
         "totalRuns": 2,
@@ -67,9 +67,9 @@ async def test_a_contact_can_start_one_run_per_hour(
 
 
 async def test_the_hourly_limit_is_configurable_and_applies_per_contact(
-    create_automation, create_contact, project, work_off, read_runs
+    create_automation, create_contact, project, run_due_work, read_runs
 ):
-    """Defects: C6"""
+    """Regression test of C6 (tests/defects.md)."""
     automation = await create_automation(on("order.placed"), {"type": "EXIT"})
     changed = await project.client.patch(f"/automations/{automation}", {"maxRunsPerHour": 3})
     assert changed.json()["maxRunsPerHour"] == 3
@@ -77,7 +77,7 @@ async def test_the_hourly_limit_is_configurable_and_applies_per_contact(
     for _ in range(5):
         for contact_id in contact_ids:
             await project.client.post("/events", {"name": "order.placed", "contactId": contact_id})
-        await work_off()
+        await run_due_work()
     started_by = [run["contactId"] for run in await read_runs(automation)]
     assert sorted(started_by) == sorted(contact_ids * 3)
     for invalid in (0, 1_001, "1"):
@@ -86,11 +86,11 @@ async def test_the_hourly_limit_is_configurable_and_applies_per_contact(
 
 
 async def test_an_allowed_loop_is_limited_to_one_run_per_hour(
-    create_audience, create_contact, email_step, project, work_off, read_runs, read_mails, clock
+    create_audience, create_contact, email_step, project, run_due_work, read_runs, read_mails, clock
 ):
     """Two automations that trigger each other cannot flood a contact with mail.
 
-    Defects: C6
+    Regression test of C6 (tests/defects.md).
     """
     left, right = await create_audience("Left"), await create_audience("Right")
     one = await post_automation(
@@ -102,18 +102,18 @@ async def test_an_allowed_loop_is_limited_to_one_run_per_hour(
     assert (one.status_code, two.status_code) == (201, 201)
     ada = await create_contact()
     await project.client.post(f"/audiences/{left}/contacts", {"contactId": ada})
-    await work_off()
+    await run_due_work()
     assert [len(await read_runs(created.json()["id"])) for created in (one, two)] == [1, 1]
     assert len(await read_mails()) == 2
     clock.move(timedelta(minutes=59))
     await project.client.delete(f"/audiences/{left}/contacts/{ada}")
     await project.client.post(f"/audiences/{left}/contacts", {"contactId": ada})
-    await work_off()
+    await run_due_work()
     assert len(await read_mails()) == 2
 
 
 async def test_activating_a_loop_is_refused_with_its_steps(create_audience, project):
-    """Defects: C6"""
+    """Regression test of C6 (tests/defects.md)."""
     left, right = await create_audience("Left"), await create_audience("Right")
     one = await post_automation(project, "One", joins(left), remove(left), add(right))
     assert one.status_code == 201
@@ -141,7 +141,7 @@ async def test_activating_a_loop_is_refused_with_its_steps(create_audience, proj
 
 
 async def test_concurrent_activations_detect_their_loop(create_audience, project):
-    """Defects: C6"""
+    """Regression test of C6 (tests/defects.md)."""
     left, right = await create_audience("Left"), await create_audience("Right")
     responses = await asyncio.gather(
         post_automation(project, "One", joins(left), remove(left), add(right)),
@@ -153,7 +153,7 @@ async def test_concurrent_activations_detect_their_loop(create_audience, project
 async def test_automations_without_an_endless_loop_can_be_activated(create_audience, email_step, project):
     """For example because of `once`, a change that no step undoes, a delay of an hour, or an EXIT.
 
-    Defects: C6
+    Regression test of C6 (tests/defects.md).
     """
     left, right = await create_audience("Left"), await create_audience("Right")
     assert (await post_automation(project, "One", joins(left), remove(left), add(right))).status_code == 201
@@ -179,7 +179,7 @@ async def test_automations_without_an_endless_loop_can_be_activated(create_audie
 async def test_every_kind_of_loop_is_detected(create_audience, email_step, project, world):
     """Loops through mail events, attributes, audience rules, and webhook calls of this server.
 
-    Defects: C6
+    Regression test of C6 (tests/defects.md).
     """
     rules = {"match": "all", "conditions": [{"field": "plan", "operator": "eq", "value": "pro"}]}
     dynamic = (await project.client.post("/audiences", {"name": "Pros", "rules": rules})).json()["id"]
@@ -202,33 +202,33 @@ async def test_every_kind_of_loop_is_detected(create_audience, email_step, proje
 
 
 async def test_a_custom_event_that_causes_itself_is_limited(
-    create_automation, create_contact, project, receiver, work_off
+    create_automation, create_contact, project, receiver, run_due_work
 ):
     """A WEBHOOK step whose receiver records the triggering event again.
 
-    Defects: C6
+    Regression test of C6 (tests/defects.md).
     """
     await create_automation(on("order.placed"), {"type": "WEBHOOK", "url": receiver.url("/in")})
     ada = await create_contact()
     for number in range(4):
         await project.client.post("/events", {"name": "order.placed", "contactId": ada, "data": {"round": number}})
-        await work_off()
+        await run_due_work()
     assert len(receiver.requests) == 1
 
 
 async def test_the_frequency_cap_applies_to_automations(
-    create_automation, create_contact, email_step, project, work_off, read_runs, read_mails, clock
+    create_automation, create_contact, email_step, project, run_due_work, read_runs, read_mails, clock
 ):
     """Mail above the cap is skipped with a reason in the run, the log and an event, and counted.
 
-    Defects: C6
+    Regression test of C6 (tests/defects.md).
     """
     response = await project.developer.patch(f"/projects/{project.id}", {"settings": {"frequencyCap": 2}})
     assert response.json()["settings"]["frequencyCap"] == 2
     automation = await create_automation(on("ping.sent"), email_step("a"), email_step("b"), email_step("c"))
     ada = await create_contact()
     await project.client.post("/events", {"name": "ping.sent", "contactId": ada})
-    await work_off()
+    await run_due_work()
     (run,) = await read_runs(automation)
     assert (run["status"], [step["outcome"] for step in run["steps"]]) == ("COMPLETED", ["DONE", "DONE", "SKIPPED"])
     reason = "Frequency cap: the contact got 2 marketing messages within the last 24 hours."
@@ -242,16 +242,16 @@ async def test_the_frequency_cap_applies_to_automations(
     assert sorted(message["subject"] for message in inbox) == ["a", "b"]
     clock.move(timedelta(hours=24))
     await project.client.post("/events", {"name": "ping.sent", "contactId": ada})
-    await work_off()
+    await run_due_work()
     assert len((await project.client.get("/inbox")).json()["data"]) == 4
 
 
-async def test_the_default_frequency_cap_is_ten(create_automation, create_contact, email_step, project, work_off):
-    """Defects: C6"""
+async def test_the_default_frequency_cap_is_ten(create_automation, create_contact, email_step, project, run_due_work):
+    """Regression test of C6 (tests/defects.md)."""
     await create_automation(on("ping.sent"), *[email_step(f"{number}") for number in range(12)])
     ada = await create_contact(f"{uuid4().hex}@example.com")
     await project.client.post("/events", {"name": "ping.sent", "contactId": ada})
-    await work_off()
+    await run_due_work()
     assert (await project.client.get("/inbox")).json()["total"] == 10
     for invalid in (0, 10_001, "2"):
         response = await project.developer.patch(f"/projects/{project.id}", {"settings": {"frequencyCap": invalid}})

@@ -26,7 +26,7 @@ def outcomes(run):
 
 
 async def test_joining_an_audience_starts_a_run(
-    create_automation, create_audience, create_contact, email_step, project, work_off, read_runs, read_mails, clock
+    create_automation, create_audience, create_contact, email_step, project, run_due_work, read_runs, read_mails, clock
 ):
     joined = await create_audience()
     automation = await create_automation(
@@ -36,18 +36,18 @@ async def test_joining_an_audience_starts_a_run(
         email_step("Again, {{ name }}"),
     )
     ada = await create_contact()
-    await work_off()
+    await run_due_work()
     assert await read_mails() == []
     await project.client.post(f"/audiences/{joined}/contacts", {"contactId": ada})
-    await work_off()
+    await run_due_work()
     assert await read_mails() == [("ada@example.com", "Hello Ada")]
     (run,) = await read_runs(automation)
     assert (run["status"], run["currentStep"], run["contactId"], run["finishedAt"]) == ("WAITING", 1, ada, None)
     clock.move(2 * DAY - timedelta(seconds=1))
-    await work_off()
+    await run_due_work()
     assert len(await read_mails()) == 1
     clock.move(timedelta(seconds=1))
-    await work_off()
+    await run_due_work()
     assert await read_mails() == [("ada@example.com", "Hello Ada"), ("ada@example.com", "Again, Ada")]
     (run,) = await read_runs(automation)
     assert (run["status"], run["currentStep"], run["error"]) == ("COMPLETED", 3, None)
@@ -65,7 +65,7 @@ async def test_joining_an_audience_starts_a_run(
 
 
 async def test_an_automation_with_once_starts_one_run_per_contact(
-    create_automation, create_audience, create_contact, project, work_off, read_runs
+    create_automation, create_audience, create_contact, project, run_due_work, read_runs
 ):
     joined = await create_audience()
     once = await create_automation({"type": "AUDIENCE_JOINED", "audienceId": joined}, {"type": "EXIT"})
@@ -77,14 +77,14 @@ async def test_an_automation_with_once_starts_one_run_per_contact(
     for _ in range(2):
         await project.client.post(f"/audiences/{joined}/contacts", {"contactId": ada})
         await project.client.delete(f"/audiences/{joined}/contacts/{ada}")
-    await work_off()
+    await run_due_work()
     assert [len(await read_runs(automation)) for automation in (once, often, left)] == [1, 1, 1], (
         "`often` has one run too, because the first one is unfinished"
     )
 
 
 async def test_a_contact_can_start_another_run_after_the_end(
-    create_automation, create_audience, create_contact, project, work_off, read_runs, clock
+    create_automation, create_audience, create_contact, project, run_due_work, read_runs, clock
 ):
     joined = await create_audience()
     often = await create_automation(
@@ -93,15 +93,15 @@ async def test_a_contact_can_start_another_run_after_the_end(
     ada = await create_contact()
     for _ in range(2):
         await project.client.post(f"/audiences/{joined}/contacts", {"contactId": ada})
-        await work_off()
+        await run_due_work()
         clock.move(DAY)
-        await work_off()
+        await run_due_work()
         await project.client.delete(f"/audiences/{joined}/contacts/{ada}")
     assert [run["status"] for run in await read_runs(often)] == ["COMPLETED", "COMPLETED"]
 
 
 async def test_other_audiences_and_projects_start_nothing(
-    create_automation, create_audience, create_contact, new_project, project, work_off, read_runs
+    create_automation, create_audience, create_contact, new_project, project, run_due_work, read_runs
 ):
     automation = await create_automation(
         {"type": "AUDIENCE_JOINED", "audienceId": await create_audience()}, {"type": "EXIT"}
@@ -111,26 +111,26 @@ async def test_other_audiences_and_projects_start_nothing(
     await other_project.client.post("/contacts", {"email": "eve@example.com"})
     ada = await create_contact()
     await project.client.post(f"/audiences/{await create_audience('Other')}/contacts", {"contactId": ada})
-    await work_off()
+    await run_due_work()
     assert await read_runs(automation) == []
     assert [run["contactId"] for run in await read_runs(created)] == [ada]
 
 
 async def test_only_active_automations_start_runs(
-    create_automation, create_contact, project, work_off, read_runs, clock
+    create_automation, create_contact, project, run_due_work, read_runs, clock
 ):
     automation = await create_automation({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 1}, {"type": "EXIT"})
     await create_contact()
-    await work_off()
+    await run_due_work()
     await project.client.patch(f"/automations/{automation}/active", {"active": False})
     await create_contact("bob@example.com")
     clock.move(DAY)
-    await work_off()
+    await run_due_work()
     (run,) = await read_runs(automation)
     assert run["status"] == "EXITED", "a run that has started is finished"
 
 
-async def test_conditions_branch(create_automation, create_contact, email_step, work_off, read_runs, read_mails):
+async def test_conditions_branch(create_automation, create_contact, email_step, run_due_work, read_runs, read_mails):
     automation = await create_automation(
         {"type": "CONTACT_CREATED"},
         {
@@ -143,7 +143,7 @@ async def test_conditions_branch(create_automation, create_contact, email_step, 
     )
     await create_contact("ada@example.com", attributes={"plan": "pro"})
     await create_contact("bob@example.com", attributes={"plan": "free"})
-    await work_off()
+    await run_due_work()
     assert sorted(await read_mails()) == [
         ("ada@example.com", "both"),
         ("ada@example.com", "pro"),
@@ -156,7 +156,7 @@ async def test_conditions_branch(create_automation, create_contact, email_step, 
 
 
 async def test_waiting_for_an_event(
-    create_automation, create_contact, email_step, project, work_off, read_runs, read_mails, clock
+    create_automation, create_contact, email_step, project, run_due_work, read_runs, read_mails, clock
 ):
     automation = await create_automation(
         {"type": "CONTACT_CREATED"},
@@ -169,14 +169,14 @@ async def test_waiting_for_an_event(
         },
     )
     ada, bob = await create_contact(), await create_contact("bob@example.com")
-    await work_off()
+    await run_due_work()
     assert [run["waitingFor"] for run in await read_runs(automation)] == ["order.placed"] * 2
     await project.client.post("/events", {"name": "order.paid", "contactId": ada})
     placed = await project.client.post("/events", {"name": "order.placed", "email": "ADA@example.com"})
-    await work_off()
+    await run_due_work()
     assert await read_mails() == [("ada@example.com", "thanks")]
     clock.move(3 * DAY)
-    await work_off()
+    await run_due_work()
     assert (await read_mails())[1:] == [("bob@example.com", "forgot?")]
     first, second = await read_runs(automation)
     assert outcomes(first) == [("WAIT_FOR_EVENT", "HAPPENED"), ("SEND_EMAIL", "DONE")]
@@ -186,7 +186,7 @@ async def test_waiting_for_an_event(
 
 
 async def test_an_event_before_the_worker_executes_the_wait_ends_it(
-    create_automation, create_contact, email_step, project, work_off, read_runs, read_mails, clock
+    create_automation, create_contact, email_step, project, run_due_work, read_runs, read_mails, clock
 ):
     """Events since the step began count, however late a worker executes the step; earlier events do not."""
     wait = {"type": "WAIT_FOR_EVENT", "event": "order.placed", "timeout": {"days": 3}, "else": [email_step("forgot?")]}
@@ -204,16 +204,16 @@ async def test_an_event_before_the_worker_executes_the_wait_ends_it(
     batch = [{"name": name, "email": "0@example.com"} for name in ("order.placed", "cart.filled", "order.placed")]
     await project.client.post("/events/batch", {"events": batch})
     await record((1, "order.placed"), (1, "cart.filled"), (2, "cart.filled"), (2, "order.placed"), (2, "order.placed"))
-    await work_off()
+    await run_due_work()
     assert [run["waitingFor"] for run in await read_runs(automation)] == [None, "order.placed", None]
     await record((1, "order.placed"), (0, "order.placed"))
-    await work_off()
+    await run_due_work()
     clock.move(DAY)
     await record((2, "order.placed"))
-    await work_off()
+    await run_due_work()
     assert [run["waitingFor"] for run in await read_runs(automation)] == ["order.placed", "order.placed", None]
     clock.move(3 * DAY)
-    await work_off()
+    await run_due_work()
     first, second, third = await read_runs(automation)
     timed_out = [("WAIT_FOR_EVENT", "TIMED_OUT"), ("SEND_EMAIL", "DONE"), ("EXIT", "DONE")]
     happened = [("WAIT_FOR_EVENT", "HAPPENED"), ("DELAY", "DONE")]
@@ -222,42 +222,42 @@ async def test_an_event_before_the_worker_executes_the_wait_ends_it(
     assert sorted(await read_mails()) == [("0@example.com", "forgot?"), ("1@example.com", "forgot?")]
 
 
-async def test_one_event_ends_one_wait_of_several(create_automation, create_contact, project, work_off, read_runs):
+async def test_one_event_ends_one_wait_of_several(create_automation, create_contact, project, run_due_work, read_runs):
     wait = {"type": "WAIT_FOR_EVENT", "event": "order.placed"}
     automation = await create_automation({"type": "EVENT", "event": "order.placed"}, wait, wait, wait)
     ada = await create_contact()
     for count in (1, 2, 3):
         await project.client.post("/events", {"name": "order.placed", "contactId": ada})
-        await work_off()
+        await run_due_work()
         assert [run["currentStep"] for run in await read_runs(automation)] == [count - 1]
     await project.client.post("/events", {"name": "order.placed", "contactId": ada})
-    await work_off()
+    await run_due_work()
     (run,) = await read_runs(automation)
     assert run["status"] == "COMPLETED"
 
 
 async def test_an_event_recorded_while_a_wait_begins_is_found_at_the_timeout(
-    create_automation, create_contact, email_step, project, work_off, read_runs, world, clock
+    create_automation, create_contact, email_step, project, run_due_work, read_runs, world, clock
 ):
     """The event is inserted without waking the run, as if neither transaction saw the other."""
     wait = {"type": "WAIT_FOR_EVENT", "event": "order.placed", "timeout": {"days": 3}, "else": [email_step("forgot?")]}
     automation = await create_automation({"type": "CONTACT_CREATED"}, wait)
     ada = await create_contact()
-    await work_off()
+    await run_due_work()
     clock.move(timedelta(milliseconds=1))
     event = events.make_event(UUID(project.id), "order.placed", UUID(ada), clock())
     async with world.db.transaction() as tx:
         await store.insert_events(tx, project_id=[event.project_id], rows=Jsonb([msgspec.structs.asdict(event)]))
-    await work_off()
+    await run_due_work()
     assert (await read_runs(automation))[0]["status"] == "WAITING"
     clock.move(3 * DAY)
-    await work_off()
+    await run_due_work()
     (run,) = await read_runs(automation)
     assert outcomes(run) == [("WAIT_FOR_EVENT", "HAPPENED")]
 
 
 async def test_batches_of_events_in_opposite_order_do_not_deadlock(
-    create_automation, create_audience, project, work_off
+    create_automation, create_audience, project, run_due_work
 ):
     """They lock the runs in the order of their ids."""
     wait = {"type": "WAIT_FOR_EVENT", "event": "order.placed"}
@@ -265,59 +265,59 @@ async def test_batches_of_events_in_opposite_order_do_not_deadlock(
     joined = await create_audience()
     body = {"emails": [f"{number}@example.com" for number in range(500)]}
     await project.client.post(f"/audiences/{joined}/contacts/bulk-email", body)
-    await work_off()
+    await run_due_work()
     batch = [{"name": "order.placed", "email": address} for address in body["emails"]]
     responses = await asyncio.gather(
         *[project.client.post("/events/batch", {"events": events}) for events in (batch, batch[::-1]) * 2]
     )
     assert [response.status_code for response in responses] == [201] * 4
-    await work_off()
+    await run_due_work()
     totals = (await project.client.get(f"/automations/{automation}/totals")).json()
     assert totals == {"totalRuns": 500, "completed": 500, "failed": 0, "limited": 0, "capped": 0}
 
 
 async def test_the_data_of_custom_events_does_not_identify_contacts(
-    create_automation, create_contact, project, work_off, read_runs
+    create_automation, create_contact, project, run_due_work, read_runs
 ):
     automation = await create_automation({"type": "EVENT", "event": "order.placed"}, {"type": "EXIT"})
     ada = await create_contact()
     await project.client.post(
         "/events", {"name": "order.placed", "contactId": ada, "data": {"contactId": str(uuid4())}}
     )
-    await work_off()
+    await run_due_work()
     assert [run["contactId"] for run in await read_runs(automation)] == [ada]
 
 
 async def test_an_email_event_concerns_its_contact(
-    create_automation, create_contact, email_step, world, project, work_off, read_runs
+    create_automation, create_contact, email_step, world, project, run_due_work, read_runs
 ):
     wait = {"type": "WAIT_FOR_EVENT", "event": "email.opened", "then": [{"type": "EXIT"}]}
     automation = await create_automation({"type": "CONTACT_CREATED"}, email_step(), wait)
     ada = await create_contact()
-    await work_off()
+    await run_due_work()
     sends = (await project.client.get("/emails/logs")).json()["data"]
     assert sends[0]["contact"]["id"] == ada
     event = events.make_event(UUID(project.id), "email.opened", UUID(sends[0]["id"]), world.clock(), contactId=ada)
     async with world.db.transaction() as tx:
         await events.record_all(tx, [event])
-    await work_off()
+    await run_due_work()
     (run,) = await read_runs(automation)
     assert run["status"] == "EXITED"
 
 
 async def test_a_customer_event_starts_a_run_of_a_contact(
-    create_automation, email_step, world, project, work_off, read_mails
+    create_automation, email_step, world, project, run_due_work, read_mails
 ):
     await create_automation({"type": "EVENT", "event": "customer.signed_up"}, email_step("Welcome"))
     event = events.make_event(UUID(project.id), "customer.signed_up", uuid4(), world.clock(), email="new@example.com")
     async with world.db.transaction() as tx:
         await events.record_all(tx, [event])
-    await work_off()
+    await run_due_work()
     assert await read_mails() == [("new@example.com", "Welcome")]
 
 
 async def test_steps_change_contacts_and_audiences(
-    create_automation, create_audience, create_contact, project, work_off, read_runs
+    create_automation, create_audience, create_contact, project, run_due_work, read_runs
 ):
     left, right = await create_audience("Left"), await create_audience("Right")
     automation = await create_automation(
@@ -329,7 +329,7 @@ async def test_steps_change_contacts_and_audiences(
     on_leaving = await create_automation({"type": "AUDIENCE_LEFT", "audienceId": left}, {"type": "EXIT"})
     ada = await create_contact()
     await project.client.post(f"/audiences/{left}/contacts", {"contactId": ada})
-    await work_off()
+    await run_due_work()
     assert (await project.client.get(f"/contacts/{ada}")).json()["attributes"] == {"stage": "customer"}
     members = {
         name: (await project.client.get(f"/audiences/{audience_id}/contacts")).json()["total"]
@@ -344,7 +344,7 @@ async def test_steps_change_contacts_and_audiences(
 
 
 async def test_attributes_above_the_limit_are_skipped_with_a_reason(
-    create_automation, create_contact, project, work_off, read_runs
+    create_automation, create_contact, project, run_due_work, read_runs
 ):
     automation = await create_automation(
         {"type": "CONTACT_CREATED"},
@@ -353,7 +353,7 @@ async def test_attributes_above_the_limit_are_skipped_with_a_reason(
         {"type": "UPDATE_CONTACT", "attributes": {"stage": "new", "name": None}},
     )
     created = await project.client.post("/contacts", {"email": "ada@example.com", "attributes": {"x": "y" * 9_000}})
-    await work_off()
+    await run_due_work()
     (run,) = await read_runs(automation)
     steps = (await project.client.get(f"/automations/{automation}/runs/{run['id']}")).json()["steps"]
     assert [step["outcome"] for step in steps] == ["SKIPPED", "DONE", "DONE"]
@@ -363,7 +363,7 @@ async def test_attributes_above_the_limit_are_skipped_with_a_reason(
 
 
 async def test_a_delay_ends_after_its_duration_or_at_its_time(
-    create_automation, create_contact, work_off, read_runs, clock
+    create_automation, create_contact, run_due_work, read_runs, clock
 ):
     until = (clock() + 3 * DAY).isoformat()
     delays = [{"minutes": 90}, {"hours": 2, "minutes": 30}, {"days": 1}, {"until": until}, {"until": until}]
@@ -372,19 +372,19 @@ async def test_a_delay_ends_after_its_duration_or_at_its_time(
     )
     await create_contact()
     for step, wait in enumerate([timedelta(minutes=90), timedelta(hours=2, minutes=30), DAY, DAY + 20 * DAY / 24]):
-        await work_off()
+        await run_due_work()
         clock.move(wait - timedelta(seconds=1))
-        await work_off()
+        await run_due_work()
         (run,) = await read_runs(automation)
         assert (run["status"], run["currentStep"]) == ("WAITING", step)
         clock.move(timedelta(seconds=1))
-    await work_off()
+    await run_due_work()
     (run,) = await read_runs(automation)
     assert run["status"] == "COMPLETED", "a delay until a past time ends at once"
 
 
 async def test_webhook_calls_are_signed_and_retried(
-    create_automation, create_contact, receiver, project, work_off, read_runs, clock
+    create_automation, create_contact, receiver, project, run_due_work, read_runs, clock
 ):
     receiver.script("/ok", Reply(status=500), Reply())
     receiver.script("/dead", Reply(status=503))
@@ -396,7 +396,7 @@ async def test_webhook_calls_are_signed_and_retried(
     )
     ada = await create_contact()
     for _ in range(8):
-        await work_off()
+        await run_due_work()
         clock.move(timedelta(hours=2))
     assert [len(receiver.received(path)) for path in ("/ok", "/dead")] == [2, 5]
     for path in ("/ok", "/dead"):
@@ -413,7 +413,7 @@ async def test_webhook_calls_are_signed_and_retried(
 
 
 async def test_webhook_calls_to_private_addresses_are_refused(
-    create_automation, create_contact, world, work_off, read_runs, monkeypatch, clock
+    create_automation, create_contact, world, run_due_work, read_runs, monkeypatch, clock
 ):
     async def lookup(name):
         return ["10.0.0.1"]
@@ -424,46 +424,46 @@ async def test_webhook_calls_to_private_addresses_are_refused(
     )
     await create_contact()
     for _ in range(6):
-        await work_off()
+        await run_due_work()
         clock.move(timedelta(hours=2))
     (run,) = await read_runs(automation)
     assert "public Internet" in run["steps"][0]["detail"]["reason"]
 
 
 async def test_unsubscribed_contacts_get_no_mail(
-    create_automation, create_contact, email_step, work_off, read_runs, read_mails
+    create_automation, create_contact, email_step, run_due_work, read_runs, read_mails
 ):
     automation = await create_automation({"type": "CONTACT_CREATED"}, email_step())
     await create_contact("gone@example.com", unsubscribed=True)
-    await work_off()
+    await run_due_work()
     assert await read_mails() == []
     (run,) = await read_runs(automation)
     assert (run["status"], outcomes(run)) == ("COMPLETED", [("SEND_EMAIL", "SKIPPED")])
 
 
 async def test_a_run_keeps_its_version(
-    create_automation, create_contact, email_step, project, work_off, read_mails, clock
+    create_automation, create_contact, email_step, project, run_due_work, read_mails, clock
 ):
     automation = await create_automation({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 1}, email_step("old"))
     await create_contact()
-    await work_off()
+    await run_due_work()
     await project.client.patch(f"/automations/{automation}", {"steps": [email_step("new")]})
     await create_contact("bob@example.com")
     clock.move(DAY)
-    await work_off()
+    await run_due_work()
     assert sorted(await read_mails()) == [("ada@example.com", "old"), ("bob@example.com", "new")]
 
 
 async def test_a_deleted_template_fails_the_run_with_a_reason(
-    create_automation, create_contact, email_step, template, world, project, work_off, read_runs
+    create_automation, create_contact, email_step, template, world, project, run_due_work, read_runs
 ):
     automation = await create_automation({"type": "CONTACT_CREATED"}, {"type": "DELAY", "minutes": 1}, email_step())
     await create_contact()
-    await work_off()
+    await run_due_work()
     async with world.db.connection() as connection:
         await connection.execute("delete from templates where project_id = %s", (UUID(project.id),))
     world.clock.move(timedelta(minutes=1))
-    await work_off()
+    await run_due_work()
     (run,) = await read_runs(automation)
     assert (run["status"], run["error"]) == ("FAILED", "The template has been deleted.")
     assert outcomes(run)[-1] == ("SEND_EMAIL", "FAILED")
@@ -472,38 +472,38 @@ async def test_a_deleted_template_fails_the_run_with_a_reason(
 
 
 async def test_the_run_of_a_deleted_contact_ends(
-    create_automation, create_contact, project, work_off, read_runs, clock
+    create_automation, create_contact, project, run_due_work, read_runs, clock
 ):
     automation = await create_automation({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 1}, {"type": "EXIT"})
     ada = await create_contact()
-    await work_off()
+    await run_due_work()
     await project.client.delete(f"/contacts/{ada}")
     clock.move(DAY)
-    await work_off()
+    await run_due_work()
     (run,) = await read_runs(automation)
     assert run["status"] == "CANCELLED"
 
 
 async def test_a_run_can_be_cancelled(
-    create_automation, create_contact, email_step, project, work_off, read_runs, read_mails, clock
+    create_automation, create_contact, email_step, project, run_due_work, read_runs, read_mails, clock
 ):
     automation = await create_automation({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 1}, email_step())
     await create_contact()
-    await work_off()
+    await run_due_work()
     (run,) = await read_runs(automation)
     cancelled = await project.client.post(f"/automations/{automation}/runs/{run['id']}/cancel")
     assert cancelled.json()["status"] == "CANCELLED"
     again = await project.client.post(f"/automations/{automation}/runs/{run['id']}/cancel")
     assert (again.status_code, again.json()["code"]) == (409, "run_finished")
     clock.move(DAY)
-    await work_off()
+    await run_due_work()
     assert await read_mails() == []
 
 
-async def test_the_list_of_runs_is_filtered_and_paginated(create_automation, create_contact, project, work_off):
+async def test_the_list_of_runs_is_filtered_and_paginated(create_automation, create_contact, project, run_due_work):
     automation = await create_automation({"type": "CONTACT_CREATED"}, {"type": "EXIT"})
     contact_ids = [await create_contact(f"{number}@example.com") for number in range(4)]
-    await work_off()
+    await run_due_work()
     first = await project.client.get(f"/automations/{automation}/runs?limit=3&status=EXITED")
     second = await project.client.get(first.links["next"]["url"].split("8025")[1])
     assert [run["contactId"] for run in first.json() + second.json()] == contact_ids[::-1]
@@ -513,7 +513,7 @@ async def test_the_list_of_runs_is_filtered_and_paginated(create_automation, cre
 
 
 async def test_each_step_is_executed_once_although_two_workers_have_the_run(
-    create_automation, create_contact, email_step, world, work_off, read_runs, read_mails, clock, project
+    create_automation, create_contact, email_step, world, run_due_work, read_runs, read_mails, clock, project
 ):
     automation = await create_automation({"type": "CONTACT_CREATED"}, email_step(), {"type": "DELAY", "days": 1})
     await create_contact()
@@ -526,14 +526,14 @@ async def test_each_step_is_executed_once_although_two_workers_have_the_run(
     assert await read_mails() == [], "the lease of the first worker has expired"
     await advance(world, claimed_second)
     await advance(world, claimed_second)
-    await work_off()
+    await run_due_work()
     assert len(await read_mails()) == 1
     (run,) = await read_runs(automation)
     assert run["status"] == "WAITING"
 
 
 async def test_a_deleted_automation_does_not_block_the_calls_of_others(
-    create_automation, create_contact, receiver, world, read_runs, clock, project, work_off
+    create_automation, create_contact, receiver, world, read_runs, clock, project, run_due_work
 ):
     deleted, other = [
         await create_automation({"type": "CONTACT_CREATED"}, {"type": "WEBHOOK", "url": receiver.url(path)})
@@ -552,7 +552,7 @@ async def test_a_deleted_automation_does_not_block_the_calls_of_others(
 
 
 async def test_one_faulty_run_fails_alone(
-    create_automation, create_contact, email_step, world, work_off, read_runs, read_mails, monkeypatch
+    create_automation, create_contact, email_step, world, run_due_work, read_runs, read_mails, monkeypatch
 ):
     original_send = steps.RunBatch._send
 
@@ -565,7 +565,7 @@ async def test_one_faulty_run_fails_alone(
     automation = await create_automation({"type": "CONTACT_CREATED"}, email_step())
     for name in ("ada", "faulty", "bob"):
         await create_contact(f"{name}@example.com")
-    await work_off()
+    await run_due_work()
     assert sorted(await read_mails()) == [("ada@example.com", "Hello Ada"), ("bob@example.com", "Hello Ada")]
     listed = await read_runs(automation)
     assert [run["status"] for run in listed] == ["COMPLETED", "FAILED", "COMPLETED"]
@@ -573,7 +573,7 @@ async def test_one_faulty_run_fails_alone(
 
 
 async def test_members_that_join_by_rules_start_runs_in_bulk(
-    create_automation, create_audience, project, work_off, world
+    create_automation, create_audience, project, run_due_work, world
 ):
     joined = await create_audience()
     automation = await create_automation(
@@ -582,7 +582,7 @@ async def test_members_that_join_by_rules_start_runs_in_bulk(
     body = {"emails": [f"{number}@example.com" for number in range(2_500)]}
     added = await project.client.post(f"/audiences/{joined}/contacts/bulk-email", body)
     assert added.json()["added"] == 2_500
-    await work_off()
+    await run_due_work()
     totals = (await project.client.get(f"/automations/{automation}/totals")).json()
     assert totals["totalRuns"] == 2_500
     async with world.db.connection() as connection:
@@ -592,10 +592,10 @@ async def test_members_that_join_by_rules_start_runs_in_bulk(
 
 @pytest.mark.parametrize("name", ["CONTACT_CREATED", "contact.created"])
 async def test_both_names_of_the_contact_created_trigger_work(
-    create_automation, create_contact, work_off, read_runs, name
+    create_automation, create_contact, run_due_work, read_runs, name
 ):
     trigger = {"type": name} if name.isupper() else {"type": "EVENT", "event": name}
     automation = await create_automation(trigger, {"type": "EXIT"})
     await create_contact()
-    await work_off()
+    await run_due_work()
     assert len(await read_runs(automation)) == 1

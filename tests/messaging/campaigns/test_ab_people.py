@@ -17,29 +17,29 @@ MACHINES = {
 }
 
 
-async def start_test(project, work_off, count, **fields):
+async def start_test(project, run_due_work, count, **fields):
     """Start a campaign and send its sample; returns the campaign and its sends by variant."""
     campaign, _ = await create_campaign(project, count, **{**TEST, "abTestSamplePercent": 100, **fields})
     await request_action(project, campaign, "send")
-    await work_off()
+    await run_due_work()
     assert (await get_campaign(project, campaign))["status"] == "TESTING"
     sends = (await project.client.get(f"/campaigns/{campaign['id']}/sends?limit=100")).json()["data"]
     return campaign, {name: [send for send in sends if send["subject"] == name] for name in "AB"}
 
 
-async def end_test(project, clock, work_off, campaign):
+async def end_test(project, clock, run_due_work, campaign):
     """Let the A/B test end; returns the name of the winner and the campaign."""
     clock.move(timedelta(minutes=61))
-    await work_off()
+    await run_due_work()
     current = await get_campaign(project, campaign)
     assert current["status"] == "SENT"
     return next(variant["name"] for variant in current["variants"] if variant["isWinner"]), current
 
 
 @pytest.mark.parametrize("metric", ["OPEN_RATE", "CLICK_RATE"])
-async def test_opens_and_clicks_by_machines_do_not_count(project, stranger, clock, work_off, metric):
+async def test_opens_and_clicks_by_machines_do_not_count(project, stranger, clock, run_due_work, metric):
     """All kinds of machines open and click variant A; one person opens and clicks variant B."""
-    campaign, sends = await start_test(project, work_off, 40, abTestMetric=metric)
+    campaign, sends = await start_test(project, run_due_work, 40, abTestMetric=metric)
     assert min(len(variant_sends) for variant_sends in sends.values()) > 3
     for send in sends["A"]:  # Within seconds of the delivery, as a link scanner does.
         await stranger.get(f"/t/o/{send['id']}", headers=BROWSER)
@@ -56,7 +56,7 @@ async def test_opens_and_clicks_by_machines_do_not_count(project, stranger, cloc
     hits = (await project.client.get(f"/emails/logs/{sends['A'][0]['id']}/hits")).json()
     assert {hit["verdict"] for hit in hits} == {"machine"}
     assert {hit["reason"] for hit in hits} == {*MACHINES, "too_soon"}
-    name, current = await end_test(project, clock, work_off, campaign)
+    name, current = await end_test(project, clock, run_due_work, campaign)
     assert name == "B"
     assert [(variant["stats"]["opened"], variant["stats"]["clicked"]) for variant in current["variants"]] == [
         (0, 0),
@@ -78,9 +78,9 @@ async def first_link(project, send):
     return f"{link.path}?{link.query}"
 
 
-async def test_a_tie_is_won_by_the_first_variant(project, clock, work_off):
-    campaign, _ = await start_test(project, work_off, 10, abTestMetric="OPEN_RATE")
-    name, current = await end_test(project, clock, work_off, campaign)
+async def test_a_tie_is_won_by_the_first_variant(project, clock, run_due_work):
+    campaign, _ = await start_test(project, run_due_work, 10, abTestMetric="OPEN_RATE")
+    name, current = await end_test(project, clock, run_due_work, campaign)
     assert name == "A"
     assert (current["evidence"]["decidedBy"], current["evidence"]["decisive"]) == ("rule", False)
     assert "too little data" in current["evidence"]["reason"]
@@ -88,7 +88,7 @@ async def test_a_tie_is_won_by_the_first_variant(project, clock, work_off):
     assert event["data"]["winnerId"] == current["evidence"]["winnerId"]
 
 
-async def test_a_repeated_batch_creates_no_further_sends(project, world, clock, work_off):
+async def test_a_repeated_batch_creates_no_further_sends(project, world, clock, run_due_work):
     """A worker is killed after it has created the sends of a batch, so another worker processes the batch again."""
     fields = {**TEST, "abTestMetric": "OPEN_RATE", "abTestSamplePercent": 50}
     campaign, _ = await create_campaign(project, 30, **fields)
@@ -103,8 +103,8 @@ async def test_a_repeated_batch_creates_no_further_sends(project, world, clock, 
     clock.move(timedelta(minutes=1))
     await create_sends(world, project)
     assert await variants_by_contact(world, campaign) == before
-    await work_off()
-    await end_test(project, clock, work_off, campaign)
+    await run_due_work()
+    await end_test(project, clock, run_due_work, campaign)
     after = await variants_by_contact(world, campaign)
     assert len(after) == 30
     assert before.items() <= after.items()

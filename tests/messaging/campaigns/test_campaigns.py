@@ -54,12 +54,12 @@ async def request_action(project, campaign, action, body=None):
     return await project.client.post(f"/campaigns/{campaign['id']}/{action}", body)
 
 
-async def test_each_contact_gets_one_message_and_the_campaign_becomes_sent(project, work_off):
+async def test_each_contact_gets_one_message_and_the_campaign_becomes_sent(project, run_due_work):
     campaign, emails = await create_campaign(project)
     assert campaign["status"] == "DRAFT"
     assert (await request_action(project, campaign, "send")).json() == {"success": True}
     assert (await request_action(project, campaign, "send")).status_code == 409
-    await work_off()
+    await run_due_work()
     current = await get_campaign(project, campaign)
     assert current["status"] == "SENT"
     assert current["sentAt"]
@@ -85,23 +85,23 @@ async def test_each_contact_gets_one_message_and_the_campaign_becomes_sent(proje
     assert [event["type"] for event in recorded] == ["campaign.sent", "campaign.started"]
 
 
-async def test_unsubscribed_and_suppressed_contacts_are_skipped_and_counted(project, work_off):
+async def test_unsubscribed_and_suppressed_contacts_are_skipped_and_counted(project, run_due_work):
     campaign, emails = await create_campaign(project, 4)
     contact = (await project.client.get(f"/contacts?q={emails[0]}")).json()["data"][0]
     await project.client.patch(f"/contacts/{contact['id']}", {"unsubscribed": True})
     await project.client.post("/suppressions", {"address": emails[1]})
     await request_action(project, campaign, "send")
-    await work_off()
+    await run_due_work()
     current = await get_campaign(project, campaign)
     assert (current["status"], current["stats"]["total"]) == ("SENT", 2)
     skipped = {"unsubscribed": 1, "suppressed": 1, "deleted": 0, "frequencyCap": 0}
     assert current["progress"]["skipped"] == skipped
 
 
-async def test_a_campaign_to_an_empty_audience_is_sent_at_once(project, work_off):
+async def test_a_campaign_to_an_empty_audience_is_sent_at_once(project, run_due_work):
     campaign, _ = await create_campaign(project, 0)
     await request_action(project, campaign, "send")
-    await work_off()
+    await run_due_work()
     assert (await get_campaign(project, campaign))["status"] == "SENT"
 
 
@@ -117,47 +117,47 @@ async def test_missing_settings_are_listed(project):
     }
 
 
-async def test_content_and_audience_are_fixed_at_the_start(project, work_off, clock):
+async def test_content_and_audience_are_fixed_at_the_start(project, run_due_work, clock):
     campaign, emails = await create_campaign(project, 2)
     await request_action(project, campaign, "send")
     await project.client.patch(f"/templates/{campaign['templateId']}", {"html": "<p>changed</p>"})
     clock.move(timedelta(seconds=1))
     await project.client.post(f"/audiences/{campaign['audienceId']}/contacts/by-email", {"email": "late@example.com"})
-    await work_off()
+    await run_due_work()
     inbox = (await project.client.get("/inbox")).json()
     assert sorted(captured["recipients"][0] for captured in inbox["data"]) == sorted(emails)
     message = (await project.client.get(f"/inbox/{inbox['data'][0]['id']}")).json()
     assert "Dear N" in message["html"]
 
 
-async def test_a_scheduled_campaign_waits_for_its_time(project, clock, work_off):
+async def test_a_scheduled_campaign_waits_for_its_time(project, clock, run_due_work):
     at = clock() + timedelta(hours=2)
     campaign, _ = await create_campaign(project, 2, scheduledAt=at.isoformat())
     await request_action(project, campaign, "send")
     assert (await get_campaign(project, campaign))["status"] == "SCHEDULED"
-    await work_off()
+    await run_due_work()
     assert (await get_campaign(project, campaign))["stats"]["total"] == 0
     assert (await project.client.delete(f"/templates/{campaign['templateId']}")).status_code == 409
     assert (await project.client.delete(f"/audiences/{campaign['audienceId']}")).status_code == 409
     clock.move(timedelta(hours=3))
-    await work_off()
+    await run_due_work()
     assert (await get_campaign(project, campaign))["status"] == "SENT"
 
 
-async def test_a_pause_skips_no_contact_and_repeats_no_message(project, work_off):
+async def test_a_pause_skips_no_contact_and_repeats_no_message(project, run_due_work):
     campaign, emails = await create_campaign(project, 6)
     await request_action(project, campaign, "send")
     assert (await request_action(project, campaign, "pause")).json()["status"] == "PAUSED"
-    await work_off()
+    await run_due_work()
     assert (await project.client.get("/inbox")).json()["total"] == 0
     assert (await request_action(project, campaign, "resume")).json()["status"] == "SENDING"
-    await work_off()
+    await run_due_work()
     inbox = (await project.client.get("/inbox")).json()
     assert sorted(captured["recipients"][0] for captured in inbox["data"]) == sorted(emails)
     assert (await get_campaign(project, campaign))["status"] == "SENT"
 
 
-async def test_cancelling_stops_sends_that_were_not_transmitted(project, world, work_off):
+async def test_cancelling_stops_sends_that_were_not_transmitted(project, world, run_due_work):
     from postern.kernel.due import claim, find_due
     from postern.messaging.campaigns.work import WORK
 
@@ -170,19 +170,19 @@ async def test_cancelling_stops_sends_that_were_not_transmitted(project, world, 
         await WORK[0].do(world, [row])  # The sends now exist, but none was transmitted.
     assert (await get_campaign(project, campaign))["progress"]["waiting"] == 6
     assert (await request_action(project, campaign, "cancel")).json()["status"] == "CANCELLED"
-    await work_off()
+    await run_due_work()
     assert (await project.client.get("/inbox")).json()["total"] == 0
     sends = (await project.client.get(f"/campaigns/{campaign['id']}/sends?status=CANCELLED")).json()
     assert sends["total"] == 6
 
 
-async def test_one_faulty_contact_does_not_affect_the_others(project, work_off):
+async def test_one_faulty_contact_does_not_affect_the_others(project, run_due_work):
     campaign, _ = await create_campaign(project, 8)
     await project.client.patch(f"/templates/{campaign['templateId']}", {"html": "<p>{{ 1 / (name|length - 2) }}</p>"})
     contacts = (await project.client.get("/contacts?limit=100")).json()["data"]
     await project.client.patch(f"/contacts/{contacts[0]['id']}", {"attributes": {"name": "long name"}})
     await request_action(project, campaign, "send")
-    await work_off()
+    await run_due_work()
     current = await get_campaign(project, campaign)
     assert current["status"] == "SENT"
     assert current["stats"]["total"] == 8
@@ -191,7 +191,7 @@ async def test_one_faulty_contact_does_not_affect_the_others(project, work_off):
     assert all(send["reason"] for send in failed)
 
 
-async def test_test_copies_are_marked_and_not_counted(project, work_off):
+async def test_test_copies_are_marked_and_not_counted(project, run_due_work):
     campaign, emails = await create_campaign(project, 1)
     assert (await request_action(project, campaign, "test", {"to": emails[0]})).json() == {"success": True, "sent": 1}
     (message,) = (await project.client.get("/inbox")).json()["data"]
@@ -275,7 +275,7 @@ def test_every_state_is_reachable_and_final_states_have_no_successor():
         assert not TRANSITIONS[final]
 
 
-async def test_an_ab_test_chooses_the_winner_by_people_and_sends_it_to_the_rest(project, stranger, clock, work_off):
+async def test_an_ab_test_chooses_the_winner_by_people_and_sends_it_to_the_rest(project, stranger, clock, run_due_work):
     campaign, emails = await create_campaign(
         project,
         60,
@@ -287,7 +287,7 @@ async def test_an_ab_test_chooses_the_winner_by_people_and_sends_it_to_the_rest(
     )
     await request_action(project, campaign, "send")
     assert (await get_campaign(project, campaign))["status"] == "TESTING"
-    await work_off()
+    await run_due_work()
     testing = await get_campaign(project, campaign)
     assert testing["status"] == "TESTING"
     sample = testing["stats"]["total"]
@@ -301,7 +301,7 @@ async def test_an_ab_test_chooses_the_winner_by_people_and_sends_it_to_the_rest(
         )  # People open B, machines open A.
         await stranger.get(f"/t/o/{send['id']}", headers=headers)
     clock.move(timedelta(minutes=60))
-    await work_off()
+    await run_due_work()
     current = await get_campaign(project, campaign)
     assert current["status"] == "SENT"
     assert current["stats"]["total"] == 60
@@ -314,7 +314,7 @@ async def test_an_ab_test_chooses_the_winner_by_people_and_sends_it_to_the_rest(
 
 
 @pytest.mark.parametrize("decided_by", ["hand", "cancelled"])
-async def test_an_ab_test_can_be_ended_manually(project, work_off, decided_by):
+async def test_an_ab_test_can_be_ended_manually(project, run_due_work, decided_by):
     campaign, emails = await create_campaign(
         project,
         10,
@@ -325,7 +325,7 @@ async def test_an_ab_test_can_be_ended_manually(project, work_off, decided_by):
         variants=[{"name": "A", "subject": "A", "weight": 50}, {"name": "B", "subject": "B", "weight": 50}],
     )
     await request_action(project, campaign, "send")
-    await work_off()
+    await run_due_work()
     variants = (await get_campaign(project, campaign))["variants"]
     assert (
         await request_action(project, campaign, "ab-test/select-winner", {"variantId": str(uuid4())})
@@ -335,7 +335,7 @@ async def test_an_ab_test_can_be_ended_manually(project, work_off, decided_by):
     else:
         response = await request_action(project, campaign, "ab-test/cancel")
     assert response.json()["status"] == "SENDING"
-    await work_off()
+    await run_due_work()
     current = await get_campaign(project, campaign)
     assert (current["status"], current["stats"]["total"]) == ("SENT", 10)
     assert current["evidence"]["decidedBy"] == decided_by
@@ -383,10 +383,10 @@ async def test_an_invalid_campaign_is_refused_with_the_path(project, body, path)
 @pytest.mark.parametrize(
     "name", ["Bob\\", 'Bob "B" Smith', "a <b> c", '"quoted"', "Müller, Jörg", "=?utf-8?q?x?=", " "]
 )
-async def test_any_printable_sender_name_is_accepted(project, work_off, name):
+async def test_any_printable_sender_name_is_accepted(project, run_due_work, name):
     campaign, _ = await create_campaign(project, 1, fromName=name)
     assert (await request_action(project, campaign, "send")).status_code == 200
-    await work_off()
+    await run_due_work()
     assert (await get_campaign(project, campaign))["stats"]["delivered"] == 1
     send = (await project.client.get(f"/campaigns/{campaign['id']}/sends")).json()["data"][0]
     assert parse_address(send["from"]).name == name.strip()
@@ -396,10 +396,10 @@ async def test_any_printable_sender_name_is_accepted(project, work_off, name):
     assert parsed["from"].addresses[0].addr_spec == campaign["fromEmail"]
 
 
-async def test_template_tags_in_the_preview_text_are_rendered(project, work_off):
+async def test_template_tags_in_the_preview_text_are_rendered(project, run_due_work):
     campaign, _ = await create_campaign(project, 1, previewText="""<Hi> & {{ name | default("friend") }}""")
     assert (await request_action(project, campaign, "send")).status_code == 200
-    await work_off()
+    await run_due_work()
     send = (await project.client.get(f"/campaigns/{campaign['id']}/sends")).json()["data"][0]
     source = await project.client.get(f"/emails/logs/{send['id']}/message")
     parsed = message_from_bytes(source.content, policy=policy.default)
@@ -422,12 +422,12 @@ async def test_templates_and_campaigns_of_other_projects_are_not_found(project, 
     assert response.json()["errors"][0]["path"] == "/templateId"
 
 
-async def test_a_contact_who_subscribes_again_gets_mail_again(project, stranger, work_off):
+async def test_a_contact_who_subscribes_again_gets_mail_again(project, stranger, run_due_work):
     """This does not apply to a contact whose address bounced."""
     campaign, (ada, bounced) = await create_campaign(project, 2)
     await project.client.post("/suppressions", {"address": bounced, "reason": "BOUNCE"})
     await request_action(project, campaign, "send")
-    await work_off()
+    await run_due_work()
     (send,) = (await project.client.get(f"/campaigns/{campaign['id']}/sends")).json()["data"]
     source = await project.client.get(f"/emails/logs/{send['id']}/message")
     link = message_from_bytes(source.content, policy=policy.default)["list-unsubscribe"].strip("<>")
@@ -440,6 +440,6 @@ async def test_a_contact_who_subscribes_again_gets_mail_again(project, stranger,
         assert not (await project.client.patch(path, {"unsubscribed": False})).json()["unsubscribed"]
     copy = (await request_action(project, campaign, "duplicate")).json()
     await request_action(project, copy, "send")
-    await work_off()
+    await run_due_work()
     current = await get_campaign(project, copy)
     assert (current["stats"]["delivered"], current["progress"]["skipped"]["suppressed"]) == (1, 1)

@@ -20,7 +20,7 @@ def header(message, name):
 
 
 async def test_the_unsubscribe_link_of_a_test_copy_works_and_changes_nothing(project, stranger):
-    """Defects: C13"""
+    """Regression test of C13 (tests/defects.md)."""
     html = '<p>Hi</p><a href="{{ unsubscribe_url }}">leave</a>'
     template = (await project.client.post("/templates", {"name": "T", "html": html, "subject": "Hi"})).json()["id"]
     campaign, _ = await create_campaign(project, 1, templateId=template)
@@ -40,10 +40,10 @@ async def test_the_unsubscribe_link_of_a_test_copy_works_and_changes_nothing(pro
     assert (await project.client.get(f"/suppressions/{address}")).status_code == 404
 
 
-async def test_a_sender_name_with_template_tags_is_rendered(project, work_off):
+async def test_a_sender_name_with_template_tags_is_rendered(project, run_due_work):
     """In the campaign, in its test copies, and in automations.
 
-    Defects: C13
+    Regression test of C13 (tests/defects.md).
     """
     campaign, _ = await create_campaign(project, 2, fromName="Ada for {{ name }}")
     await request_action(project, campaign, "test", {"to": "nobody@example.com"})
@@ -57,7 +57,7 @@ async def test_a_sender_name_with_template_tags_is_rendered(project, work_off):
     body = {"name": "A", "trigger": {"type": "CONTACT_CREATED"}, "steps": [step], "active": True}
     assert (await project.client.post("/automations", body)).status_code == 201
     await project.client.post("/contacts", {"email": f"{uuid4().hex}@example.com", "attributes": {"name": "Eve"}})
-    await work_off()
+    await run_due_work()
     names = sorted(
         header(message, "From").partition(" <")[0].strip('"') for message in await captured_messages(project)
     )
@@ -66,15 +66,15 @@ async def test_a_sender_name_with_template_tags_is_rendered(project, work_off):
 
 @pytest.mark.parametrize("name", ["{{ name", "{% if %}"])
 async def test_a_sender_name_with_a_template_error_is_refused(project, name):
-    """Defects: C13"""
+    """Regression test of C13 (tests/defects.md)."""
     response = await project.client.post("/campaigns", {"name": "x", "fromName": name})
     assert (response.status_code, response.json()["errors"][0]["path"]) == (400, "/fromName")
 
 
-async def test_scheduled_at_can_be_null(project, work_off, clock):
+async def test_scheduled_at_can_be_null(project, run_due_work, clock):
     """It has no effect on a draft; a scheduled campaign becomes a draft again.
 
-    Defects: C13
+    Regression test of C13 (tests/defects.md).
     """
     campaign, _ = await create_campaign(project, 1, scheduledAt=None)
     path = f"/campaigns/{campaign['id']}"
@@ -87,12 +87,12 @@ async def test_scheduled_at_can_be_null(project, work_off, clock):
     changed = (await project.client.patch(path, {"scheduledAt": None})).json()
     assert (changed["status"], changed["scheduledAt"]) == ("DRAFT", None)
     clock.move(timedelta(hours=2))
-    await work_off()
+    await run_due_work()
     assert (await get_campaign(project, campaign))["status"] == "DRAFT"
 
 
 async def test_unknown_filter_values_are_refused(project):
-    """Defects: C13"""
+    """Regression test of C13 (tests/defects.md)."""
     campaign, _ = await create_campaign(project, 0)
     body = {"name": "A", "trigger": {"type": "CONTACT_CREATED"}, "steps": [{"type": "EXIT"}]}
     automation = (await project.client.post("/automations", body)).json()["id"]
@@ -112,7 +112,7 @@ async def test_unknown_filter_values_are_refused(project):
 
 
 async def test_a_webhook_test_without_a_response_has_the_reason(project):
-    """Defects: C13"""
+    """Regression test of C13 (tests/defects.md)."""
     webhook = (await project.client.post("/webhooks", {"url": "https://nowhere.invalid/h", "events": ["*"]})).json()[
         "id"
     ]

@@ -12,17 +12,17 @@ async def add_to_audience(project, campaign, *emails):
     await project.client.post(f"/audiences/{campaign['audienceId']}/contacts/bulk-email", body)
 
 
-async def test_a_campaign_is_sent_after_one_attempt_of_every_send(project, work_off, clock):
+async def test_a_campaign_is_sent_after_one_attempt_of_every_send(project, run_due_work, clock):
     """One deferred message does not keep it SENDING; retries are counted and can be cancelled.
 
-    Defects: C9
+    Regression test of C9 (tests/defects.md).
     """
     campaign, _ = await create_campaign(project, 2)
     await add_to_audience(project, campaign, "deferred+a@postern.test")
     await request_action(project, campaign, "send")
-    await work_off()
+    await run_due_work()
     clock.move(RETRY_POLL_INTERVAL)
-    await work_off()
+    await run_due_work()
     current = await get_campaign(project, campaign)
     assert current["status"] == "SENT"
     progress = current["progress"]
@@ -34,19 +34,19 @@ async def test_a_campaign_is_sent_after_one_attempt_of_every_send(project, work_
     assert (await get_campaign(project, campaign))["progress"]["retrying"] == 0
 
 
-async def test_a_sent_campaign_without_retries_cannot_be_cancelled(project, work_off):
-    """Defects: C9"""
+async def test_a_sent_campaign_without_retries_cannot_be_cancelled(project, run_due_work):
+    """Regression test of C9 (tests/defects.md)."""
     campaign, _ = await create_campaign(project, 1)
     await request_action(project, campaign, "send")
-    await work_off()
+    await run_due_work()
     assert (await request_action(project, campaign, "cancel")).status_code == 409
 
 
-async def test_a_campaign_fails_if_every_message_failed(project, work_off):
-    """Defects: C9"""
+async def test_a_campaign_fails_if_every_message_failed(project, run_due_work):
+    """Regression test of C9 (tests/defects.md)."""
     campaign, _ = await create_campaign(project, 3, subject="{{ name | upper(1) }}")
     await request_action(project, campaign, "send")
-    await work_off()
+    await run_due_work()
     current = await get_campaign(project, campaign)
     assert (current["status"], current["sentAt"], current["stats"]["failed"]) == ("FAILED", None, 3)
     assert current["reason"].startswith("No message was accepted: 3 of 3 failed. The reason of one of them: ")
@@ -55,19 +55,19 @@ async def test_a_campaign_fails_if_every_message_failed(project, work_off):
     assert event["data"]["reason"] == current["reason"]
 
 
-async def test_a_campaign_stays_sending_while_all_messages_are_retried(project, work_off, clock):
+async def test_a_campaign_stays_sending_while_all_messages_are_retried(project, run_due_work, clock):
     """It stays SENDING until one message is accepted or none is retried.
 
-    Defects: C9
+    Regression test of C9 (tests/defects.md).
     """
     campaign, _ = await create_campaign(project, 0)
     await add_to_audience(project, campaign, "deferred+b@postern.test")
     await request_action(project, campaign, "send")
-    await work_off()
+    await run_due_work()
     assert (await get_campaign(project, campaign))["status"] == "SENDING"
     for _ in range(14):
         clock.move(timedelta(hours=12))
-        await work_off()
+        await run_due_work()
         if (current := await get_campaign(project, campaign))["status"] != "SENDING":
             break
     assert (current["status"], current["stats"]["failed"]) == ("FAILED", 1)
@@ -83,10 +83,10 @@ async def create_audience(project, name, *conditions):
 CREATED_OVER_A_DAY_AGO = {"field": "createdAt", "operator": "notWithinDays", "value": 1}
 
 
-async def test_time_dependent_audiences_are_evaluated_at_the_start(project, clock, work_off):
+async def test_time_dependent_audiences_are_evaluated_at_the_start(project, clock, run_due_work):
     """An audience with time-dependent rules is evaluated at the start, and so is one that refers to it.
 
-    Defects: C8
+    Regression test of C8 (tests/defects.md).
     """
     campaign, _ = await create_campaign(project, 3)
     first = await create_audience(project, "Older", CREATED_OVER_A_DAY_AGO)
@@ -100,12 +100,12 @@ async def test_time_dependent_audiences_are_evaluated_at_the_start(project, cloc
     await project.client.patch(f"/campaigns/{copy['id']}", {"audienceId": second})
     assert (await request_action(project, copy, "send")).status_code == 200
     assert (await get_campaign(project, copy))["progress"]["expected"] == 3
-    await work_off()
+    await run_due_work()
     assert (await get_campaign(project, copy))["stats"]["delivered"] == 3
 
 
 async def test_time_dependent_audiences_are_evaluated_at_a_scheduled_start(project, world, clock):
-    """Defects: C8"""
+    """Regression test of C8 (tests/defects.md)."""
     campaign, _ = await create_campaign(project, 3)
     audience = await create_audience(project, "Older", CREATED_OVER_A_DAY_AGO)
     at = (clock() + timedelta(days=2)).isoformat()

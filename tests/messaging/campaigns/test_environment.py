@@ -5,7 +5,7 @@ from uuid import uuid4
 from tests.messaging.campaigns.test_campaigns import create_campaign, get_campaign, request_action
 
 
-async def test_messages_of_a_campaign_sent_with_a_test_key_are_captured(project, work_off):
+async def test_messages_of_a_campaign_sent_with_a_test_key_are_captured(project, run_due_work):
     campaign, emails = await create_campaign(project, 3)
     relay = {"transport": "relay", "relays": [{"host": "relay.example"}]}
     assert (await project.developer.patch("", {"settings": relay})).status_code == 200
@@ -13,7 +13,7 @@ async def test_messages_of_a_campaign_sent_with_a_test_key_are_captured(project,
     assert (await request_action(project, campaign, "send")).status_code == 409
     test_client = await project.key(environment="TEST")
     assert (await test_client.post(f"/campaigns/{campaign['id']}/send")).status_code == 200
-    await work_off()
+    await run_due_work()
     # With a TEST key the mail is only captured.
     current = await get_campaign(project, campaign)
     assert (current["status"], current["stats"]["delivered"]) == ("SENT", 3)
@@ -21,10 +21,10 @@ async def test_messages_of_a_campaign_sent_with_a_test_key_are_captured(project,
     assert sorted(message["recipients"][0] for message in inbox["data"]) == sorted(emails)
 
 
-async def test_messages_of_a_campaign_sent_with_a_live_key_are_delivered(project, world, work_off):
+async def test_messages_of_a_campaign_sent_with_a_live_key_are_delivered(project, world, run_due_work):
     campaign, _ = await create_campaign(project, 2, name=f"live {uuid4().hex[:6]}")
     await request_action(project, campaign, "send")
-    await work_off()
+    await run_due_work()
     page = (await project.client.get(f"/campaigns/{campaign['id']}/sends")).json()
     assert page["total"] == 2
     async with world.db.connection() as connection:

@@ -30,11 +30,11 @@ def csv_file(count):
     return "\n".join(lines) + "\n"
 
 
-async def test_three_faulty_contacts_do_not_affect_the_others(sender, sink, clock, work_off):
+async def test_three_faulty_contacts_do_not_affect_the_others(sender, sink, clock, run_due_work):
     upload = await sender.client.post(
         "/contacts/import", content=csv_file(CONTACTS).encode(), headers={"content-type": "text/csv"}
     )
-    await work_off()
+    await run_due_work()
     imported = (await sender.client.get(f"/contacts/imports/{upload.json()['id']}")).json()
     assert (imported["rows"], imported["created"], imported["failed"]) == (CONTACTS, CONTACTS - 1, 1)
     (error,) = imported["errors"]
@@ -44,7 +44,7 @@ async def test_three_faulty_contacts_do_not_affect_the_others(sender, sink, cloc
     campaign, _ = await create_campaign_to_all(sender)
     assert (await request_action(sender, campaign, "send")).status_code == 200
     for _ in range(10):  # At most MAX_QUEUED sends exist before their first attempt; more are created later.
-        await work_off()
+        await run_due_work()
         clock.move(running.POLL_INTERVAL)
     current = await get_campaign(sender, campaign)
     assert current["status"] == "SENT"
@@ -77,14 +77,14 @@ async def create_campaign_to_all(sender):
     return await create_campaign(sender, 0, templateId=template, audienceId=audience, **fields)
 
 
-async def test_an_invalid_address_does_not_affect_the_others(sender, sink, world, work_off):
+async def test_an_invalid_address_does_not_affect_the_others(sender, sink, world, run_due_work):
     """The API refuses such an address, but an older database may contain one."""
     campaign, emails = await start_relayed_campaign(sender, 3)
     async with world.db.connection() as connection:
         await connection.execute(
             "update contacts set email = 'a b@@example' where project_id = %s and email = %s", [sender.id, emails[1]]
         )
-    await work_off()
+    await run_due_work()
     current = await get_campaign(sender, campaign)
     assert (current["status"], current["stats"]["sent"], current["stats"]["failed"]) == ("SENT", 2, 1)
     (failed,) = (await sender.client.get(f"/campaigns/{campaign['id']}/sends?status=FAILED")).json()["data"]

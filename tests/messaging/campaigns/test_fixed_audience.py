@@ -32,7 +32,7 @@ async def remove_from_audience(project, campaign, contact_id):
     assert response.status_code == 200, response.text
 
 
-async def test_a_contact_who_leaves_after_the_start_gets_the_message(project, world, work_off):
+async def test_a_contact_who_leaves_after_the_start_gets_the_message(project, world, run_due_work):
     campaign, emails = await create_campaign(project, 4)
     ids = await member_ids(project, campaign)
     await remove_from_audience(project, campaign, ids[emails[0]])  # Before the start.
@@ -41,36 +41,36 @@ async def test_a_contact_who_leaves_after_the_start_gets_the_message(project, wo
     await project.client.delete(f"/contacts/{ids[emails[2]]}")  # A deleted contact gets no message.
     await project.client.patch(f"/contacts/{ids[emails[3]]}", {"unsubscribed": True})
     await remove_from_audience(project, campaign, ids[emails[3]])
-    await work_off()
+    await run_due_work()
     assert await recipients(project) == [emails[1]]
     current = await get_campaign(project, campaign)
     assert (current["status"], current["progress"]["skipped"]["unsubscribed"]) == ("SENT", 1)
     assert await count_leavers(world, campaign) == 0
 
 
-async def test_a_contact_who_leaves_and_rejoins_gets_one_message(project, clock, work_off):
+async def test_a_contact_who_leaves_and_rejoins_gets_one_message(project, clock, run_due_work):
     campaign, emails = await create_campaign(project, 2)
     ids = await member_ids(project, campaign)
     await request_action(project, campaign, "send")
     clock.move(timedelta(seconds=1))
     await remove_from_audience(project, campaign, ids[emails[0]])
     await project.client.post(f"/audiences/{campaign['audienceId']}/contacts/by-email", {"email": emails[0]})
-    await work_off()
+    await run_due_work()
     assert await recipients(project) == sorted(emails)
 
 
-async def test_a_contact_who_joins_and_leaves_after_the_start_gets_no_message(project, clock, work_off):
+async def test_a_contact_who_joins_and_leaves_after_the_start_gets_no_message(project, clock, run_due_work):
     campaign, emails = await create_campaign(project, 2)
     await request_action(project, campaign, "send")
     clock.move(timedelta(seconds=1))
     path = f"/audiences/{campaign['audienceId']}/contacts"
     added = (await project.client.post(f"{path}/by-email", {"email": "late@example.com"})).json()
     await remove_from_audience(project, campaign, added["contactId"])
-    await work_off()
+    await run_due_work()
     assert await recipients(project) == sorted(emails)
 
 
-async def test_rules_changed_after_the_start_have_no_effect(project, world, work_off):
+async def test_rules_changed_after_the_start_have_no_effect(project, world, run_due_work):
     """The dynamic audience becomes empty in one statement."""
     campaign, emails = await create_campaign(project, 5)
     audience = (await project.client.post("/audiences", {"name": "N"})).json()["id"]
@@ -81,18 +81,18 @@ async def test_rules_changed_after_the_start_have_no_effect(project, world, work
     rules["conditions"][0]["value"] = "X"
     assert (await project.client.patch(f"/audiences/{audience}/rules", rules)).json()["removed"] == 5
     assert await count_leavers(world, campaign) == 5
-    await work_off()
+    await run_due_work()
     assert await recipients(project) == sorted(emails)
     assert await count_leavers(world, campaign) == 0
 
 
 @pytest.mark.parametrize("paused", [False, True])
-async def test_a_contact_who_leaves_during_an_ab_test_gets_the_winner(project, world, clock, work_off, paused):
+async def test_a_contact_who_leaves_during_an_ab_test_gets_the_winner(project, world, clock, run_due_work, paused):
     variants = [{"name": name, "subject": name, "weight": 50} for name in "AB"]
     settings = {"abTestSamplePercent": 50, "abTestMetric": "OPEN_RATE", "abTestDurationMinutes": 60}
     campaign, emails = await create_campaign(project, 20, abTestEnabled=True, variants=variants, **settings)
     await request_action(project, campaign, "send")
-    await work_off()
+    await run_due_work()
     sample = set(await recipients(project))
     assert 0 < len(sample) < 20
     if paused:
@@ -102,7 +102,7 @@ async def test_a_contact_who_leaves_during_an_ab_test_gets_the_winner(project, w
     if paused:
         await request_action(project, campaign, "resume")
     clock.move(timedelta(minutes=61))
-    await work_off()
+    await run_due_work()
     assert await recipients(project) == sorted(emails)
 
 

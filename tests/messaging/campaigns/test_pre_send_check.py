@@ -59,13 +59,13 @@ async def sink():
 
 
 @asynccontextmanager
-async def all_connections_busy(sink, work_off, connections=CONNECTIONS):
+async def all_connections_busy(sink, run_due_work, connections=CONNECTIONS):
     """Run workers until each connection to the relay transmits a message; the other sends wait for a connection.
 
     The relay replies at the end of the block; then everything that is due is processed.
     """
     sink.may_reply.clear()
-    work = asyncio.ensure_future(work_off())
+    work = asyncio.ensure_future(run_due_work())
     try:
         await sink.wait_for_messages(connections)
         yield
@@ -75,12 +75,12 @@ async def all_connections_busy(sink, work_off, connections=CONNECTIONS):
         await work
 
 
-async def test_after_cancelling_only_messages_in_transmission_arrive(sender, sink, work_off):
-    """Defects: C1"""
+async def test_after_cancelling_only_messages_in_transmission_arrive(sender, sink, run_due_work):
+    """Regression test of C1 (tests/defects.md)."""
     campaign, _ = await start_relayed_campaign(sender, 40)
-    async with all_connections_busy(sink, work_off):
+    async with all_connections_busy(sink, run_due_work):
         assert (await request_action(sender, campaign, "cancel")).status_code == 200
-    await work_off()
+    await run_due_work()
     assert sink.accepted == CONNECTIONS
     assert await send_statuses(sender, campaign) == ["CANCELLED"] * (40 - CONNECTIONS) + ["SENT"] * CONNECTIONS
     progress = (await get_campaign(sender, campaign))["progress"]
@@ -88,19 +88,19 @@ async def test_after_cancelling_only_messages_in_transmission_arrive(sender, sin
 
 
 @pytest.mark.parametrize("action", ["cancel", "pause"])
-async def test_a_fast_relay_gets_nothing_after_the_response_to_a_cancel(sender, sink, work_off, action):
+async def test_a_fast_relay_gets_nothing_after_the_response_to_a_cancel(sender, sink, run_due_work, action):
     """Many sends were checked before the campaign stopped; the response waits until they are transmitted.
 
-    Defects: C1
+    Regression test of C1 (tests/defects.md).
     """
     campaign, _ = await start_relayed_campaign(sender, 400)
     sink.reply_delay = 0.02
-    work = asyncio.ensure_future(work_off())
+    work = asyncio.ensure_future(run_due_work())
     await sink.wait_for_messages(60)
     assert (await request_action(sender, campaign, action)).status_code == 200
     received_at_response = sink.accepted
     await work
-    await work_off()
+    await run_due_work()
     assert received_at_response < 400
     assert sink.accepted - received_at_response <= CONNECTIONS
 
@@ -117,19 +117,19 @@ async def test_a_committed_pause_succeeds_even_if_the_database_fails_afterwards(
 
 
 async def test_after_a_pause_only_messages_in_transmission_arrive_and_resume_sends_the_rest(
-    sender, sink, clock, work_off
+    sender, sink, clock, run_due_work
 ):
-    """Defects: C1"""
+    """Regression test of C1 (tests/defects.md)."""
     campaign, emails = await start_relayed_campaign(sender, 30)
-    async with all_connections_busy(sink, work_off):
+    async with all_connections_busy(sink, run_due_work):
         assert (await request_action(sender, campaign, "pause")).json()["status"] == "PAUSED"
-    await work_off()
+    await run_due_work()
     assert sink.accepted == CONNECTIONS
     assert await send_statuses(sender, campaign) == ["QUEUED"] * (30 - CONNECTIONS) + ["SENT"] * CONNECTIONS
     assert (await request_action(sender, campaign, "resume")).status_code == 200
-    await work_off()
+    await run_due_work()
     clock.move(running.POLL_INTERVAL)
-    await work_off()
+    await run_due_work()
     assert sorted(recipient for message in sink.messages for recipient in message.recipients) == sorted(emails)
     sends = (await sender.client.get(f"/campaigns/{campaign['id']}/sends?limit=100")).json()["data"]
     assert {send["status"] for send in sends} == {"SENT"}
@@ -138,11 +138,11 @@ async def test_after_a_pause_only_messages_in_transmission_arrive_and_resume_sen
 
 
 async def test_unsubscribed_suppressed_and_deleted_contacts_waiting_for_a_connection_get_nothing(
-    sender, sink, stranger, clock, work_off
+    sender, sink, stranger, clock, run_due_work
 ):
-    """Defects: C1"""
+    """Regression test of C1 (tests/defects.md)."""
     campaign, emails = await start_relayed_campaign(sender, 20)
-    async with all_connections_busy(sink, work_off):
+    async with all_connections_busy(sink, run_due_work):
         unsubscribed, suppressed, deleted, *_ = sorted(set(emails) - sink.recipients())
         contacts = {
             contact["email"]: contact for contact in (await sender.client.get("/contacts?limit=100")).json()["data"]
@@ -151,11 +151,11 @@ async def test_unsubscribed_suppressed_and_deleted_contacts_waiting_for_a_connec
         assert (await sender.client.patch(f"/contacts/{contacts[unsubscribed]['id']}", change)).status_code == 200
         assert (await sender.client.post("/suppressions", {"address": suppressed})).status_code == 201
         assert (await sender.client.delete(f"/contacts/{contacts[deleted]['id']}")).status_code == 200
-    await work_off()
+    await run_due_work()
     assert sink.recipients() == set(emails) - {unsubscribed, suppressed, deleted}
     assert sink.accepted == 17
     clock.move(running.POLL_INTERVAL)
-    await work_off()
+    await run_due_work()
     current = await get_campaign(sender, campaign)
     assert current["status"] == "SENT"
     skipped = current["progress"]["skipped"]
@@ -167,13 +167,13 @@ async def test_unsubscribed_suppressed_and_deleted_contacts_waiting_for_a_connec
 
 
 async def test_a_single_send_that_waits_for_a_connection_can_be_cancelled_and_its_recipient_suppressed(
-    sender, sink, work_off
+    sender, sink, run_due_work
 ):
-    """Defects: C1"""
+    """Regression test of C1 (tests/defects.md)."""
     emails = [{**MAIL, "to": [f"waits{number}@example.org"], "cc": None, "bcc": None} for number in range(30)]
     batch = (await sender.client.post("/emails/batch", {"emails": emails})).json()["data"]
     cancelled = set()
-    async with all_connections_busy(sink, work_off, connections=10):
+    async with all_connections_busy(sink, run_due_work, connections=10):
         for number in range(30):
             if (await sender.client.post(f"/emails/{batch[number]['id']}/cancel")).status_code == 200:
                 cancelled.add(f"waits{number}@example.org")
@@ -182,20 +182,20 @@ async def test_a_single_send_that_waits_for_a_connection_can_be_cancelled_and_it
         waiting = sorted({email["to"][0] for email in emails} - sink.recipients() - cancelled)
         suppressed = waiting[0]
         assert (await sender.client.post("/suppressions", {"address": suppressed})).status_code == 201
-    await work_off()
+    await run_due_work()
     assert len(cancelled) == 3
     assert sink.recipients() == {email["to"][0] for email in emails} - cancelled - {suppressed}
     assert sink.accepted == 26
 
 
-async def test_the_contact_of_an_erased_customer_gets_no_waiting_message(sender, sink, work_off):
-    """Defects: C1"""
+async def test_the_contact_of_an_erased_customer_gets_no_waiting_message(sender, sink, run_due_work):
+    """Regression test of C1 (tests/defects.md)."""
     _, emails = await start_relayed_campaign(sender, 12)
-    async with all_connections_busy(sink, work_off):
+    async with all_connections_busy(sink, run_due_work):
         address = min(set(emails) - sink.recipients())
         created = await sender.client.post("/customers", {"email": address})
         assert created.status_code == 201, created.text
         erased = await sender.client.delete(f"/customers/{created.json()['id']}")
         assert erased.status_code < 300, erased.text
-    await work_off()
+    await run_due_work()
     assert sink.recipients() == set(emails) - {address}

@@ -54,7 +54,7 @@ async def test_pausing_does_not_update_the_sends(sender, world):
     assert len(before) == 4
 
 
-async def test_sends_that_are_ready_after_a_pause_are_not_transmitted(sender, sink, world, clock, work_off):
+async def test_sends_that_are_ready_after_a_pause_are_not_transmitted(sender, sink, world, clock, run_due_work):
     campaign, emails = await start_relayed_campaign(sender, 4)
     await create_sends(world, sender)
     jobs = await load_jobs(world, await claim_due(world, sender, MARKETING))
@@ -62,37 +62,37 @@ async def test_sends_that_are_ready_after_a_pause_are_not_transmitted(sender, si
     await request_action(sender, campaign, "pause")
     for job in jobs:  # The worker loaded them before the pause, and begins to transmit them only now.
         assert await deliver_claimed(world, job) == "QUEUED"
-    await work_off()
+    await run_due_work()
     assert not sink.messages
     await request_action(sender, campaign, "resume")
-    await work_off()
+    await run_due_work()
     assert sorted(message.recipients[0] for message in sink.messages) == sorted(emails)
     clock.move(running.POLL_INTERVAL)
-    await work_off()
+    await run_due_work()
     assert (await get_campaign(sender, campaign))["status"] == "SENT"
 
 
-async def test_held_sends_have_no_due_at_and_are_released_in_batches(project, world, clock, work_off, monkeypatch):
+async def test_held_sends_have_no_due_at_and_are_released_in_batches(project, world, clock, run_due_work, monkeypatch):
     monkeypatch.setattr(running, "UPDATE_BATCH", 2)
     campaign, emails = await create_campaign(project, 7)
     await request_action(project, campaign, "send")
     await create_sends(world, project)
     await request_action(project, campaign, "pause")
-    await work_off()
+    await run_due_work()
     assert not await claim_due(world, project, MARKETING)
     assert (await get_campaign(project, campaign))["progress"]["waiting"] == 7
     await request_action(project, campaign, "resume")
     await request_action(project, campaign, "pause")
     await request_action(project, campaign, "resume")
-    await work_off()
+    await run_due_work()
     clock.move(running.POLL_INTERVAL)
-    await work_off()
+    await run_due_work()
     inbox = (await project.client.get("/inbox?limit=100")).json()["data"]
     assert sorted(message["recipients"][0] for message in inbox) == sorted(emails)
     assert (await get_campaign(project, campaign))["status"] == "SENT"
 
 
-async def test_a_late_worker_does_not_hold_sends_forever(project, world, clock, work_off):
+async def test_a_late_worker_does_not_hold_sends_forever(project, world, clock, run_due_work):
     """The worker reads that the content is held, and stores this for its sends only after the content was released."""
     campaign, _ = await create_campaign(project, 3)
     await request_action(project, campaign, "send")
@@ -104,7 +104,7 @@ async def test_a_late_worker_does_not_hold_sends_forever(project, world, clock, 
     contents = await store.get_contents(world.db, project_id=sends[0].project_id, ids=[sends[0].content_id])
     assert [content.state for content in contents] == ["HELD"]
     await request_action(project, campaign, "resume")
-    await work_off()
+    await run_due_work()
     await store.hold_sends(
         world.db,
         project_id=[send.project_id for send in sends],
@@ -114,18 +114,18 @@ async def test_a_late_worker_does_not_hold_sends_forever(project, world, clock, 
         now=world.clock(),
     )
     clock.move(world.settings.lease * 2)
-    await work_off()
+    await run_due_work()
     assert (await get_campaign(project, campaign))["status"] == "SENT"
     assert await send_statuses(project, campaign) == ["DELIVERED"] * 3
 
 
-async def test_a_release_continues_after_the_worker_dies(project, world, clock, work_off, monkeypatch):
+async def test_a_release_continues_after_the_worker_dies(project, world, clock, run_due_work, monkeypatch):
     monkeypatch.setattr(running, "UPDATE_BATCH", 2)
     campaign, _ = await create_campaign(project, 7)
     await request_action(project, campaign, "send")
     await create_sends(world, project)
     await request_action(project, campaign, "pause")
-    await work_off()
+    await run_due_work()
     await request_action(project, campaign, "resume")
     release, calls = running.campaign_store.release_sends, []
 
@@ -139,11 +139,11 @@ async def test_a_release_continues_after_the_worker_dies(project, world, clock, 
     await create_sends(world, project)
     assert len(calls) == 2
     clock.move(CAMPAIGNS[0].lease * 2)
-    await work_off()
+    await run_due_work()
     assert await send_statuses(project, campaign) == ["DELIVERED"] * 7
 
 
-async def test_cancelling_covers_retries_and_sends_of_a_dead_worker(sender, sink, world, clock, work_off):
+async def test_cancelling_covers_retries_and_sends_of_a_dead_worker(sender, sink, world, clock, run_due_work):
     campaign, _ = await start_relayed_campaign(sender, 3)
     await create_sends(world, sender)
     first, second, third = await claim_due(world, sender, MARKETING)
@@ -155,10 +155,10 @@ async def test_cancelling_covers_retries_and_sends_of_a_dead_worker(sender, sink
     )  # The worker is killed while it transmits the second send, before it begins the third.
     assert await send_statuses(sender, campaign) == ["DELAYED", "QUEUED", "QUEUED"]
     assert (await request_action(sender, campaign, "cancel")).json()["status"] == "CANCELLED"
-    await work_off()
+    await run_due_work()
     assert await send_statuses(sender, campaign) == ["CANCELLED", "CANCELLED", "QUEUED"]
     clock.move(timedelta(days=1))
-    await work_off()
+    await run_due_work()
     assert not sink.messages
     assert await send_statuses(sender, campaign) == ["CANCELLED"] * 3
     ambiguous = (await sender.client.get(f"/emails/logs/{second.id}")).json()
@@ -168,17 +168,17 @@ async def test_cancelling_covers_retries_and_sends_of_a_dead_worker(sender, sink
     assert (progress["waiting"], progress["handedOver"]) == (0, 0)
 
 
-async def test_cancelling_works_in_batches(project, world, work_off, monkeypatch):
+async def test_cancelling_works_in_batches(project, world, run_due_work, monkeypatch):
     monkeypatch.setattr(running, "UPDATE_BATCH", 2)
     campaign, _ = await create_campaign(project, 7)
     await request_action(project, campaign, "send")
     await create_sends(world, project)
     await request_action(project, campaign, "cancel")
-    await work_off()
+    await run_due_work()
     assert await send_statuses(project, campaign) == ["CANCELLED"] * 7
 
 
-async def test_slow_destinations_do_not_delay_other_contacts(project, world, clock, work_off, monkeypatch):
+async def test_slow_destinations_do_not_delay_other_contacts(project, world, clock, run_due_work, monkeypatch):
     """Sends that wait for a retry do not count towards MAX_QUEUED."""
     monkeypatch.setattr(running, "MAX_QUEUED", 2)
     monkeypatch.setattr(running, "FILL_BATCH", 2)
@@ -189,18 +189,18 @@ async def test_slow_destinations_do_not_delay_other_contacts(project, world, clo
         await project.client.post(f"/audiences/{campaign['audienceId']}/contacts/by-email", {"email": address})
     await request_action(project, campaign, "send")
     for _ in range(5):
-        await work_off()
+        await run_due_work()
         clock.move(running.POLL_INTERVAL)
     assert await send_statuses(project, campaign) == ["DELAYED"] * 4 + ["DELIVERED"] * 4
 
 
 @pytest.mark.parametrize("action", ["pause", "cancel"])
-async def test_a_worker_stops_processing_a_stopped_campaign(project, world, work_off, action):
+async def test_a_worker_stops_processing_a_stopped_campaign(project, world, run_due_work, action):
     campaign, _ = await create_campaign(project, 4)
     await request_action(project, campaign, "send")
     (row,) = await claim_due(world, project, CAMPAIGNS[0])
     await request_action(project, campaign, action)
     await running.run(world, row)
     assert await send_statuses(project, campaign) == []
-    await work_off()
+    await run_due_work()
     assert await send_statuses(project, campaign) == []

@@ -21,14 +21,14 @@ async def client(project, app):
         yield ProjectClient(http, "http://postern.test", project.id, "")
 
 
-async def test_a_campaign_is_shown_until_it_is_sent(project, client, work_off, monkeypatch):
+async def test_a_campaign_is_shown_until_it_is_sent(project, client, run_due_work, monkeypatch):
     campaign, emails = await create_campaign(project, 30)
     await project.client.post("/suppressions", {"address": emails[0]})
     await request_action(project, campaign, "send")
     output, observed = io.StringIO(), []
 
     async def work_instead_of_sleeping(_seconds):
-        await work_off()
+        await run_due_work()
 
     monkeypatch.setattr("postern.cli.campaigns.sleep", work_instead_of_sleeping)
     with progress_bar(Console(file=output, width=160, force_terminal=True)) as show:

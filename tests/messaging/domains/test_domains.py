@@ -144,12 +144,12 @@ async def test_the_dmarc_policy_of_the_organizational_domain_is_used(project, zo
 
 
 @pytest.mark.parametrize("fault", ["servfail", "refuse"])
-async def test_a_failed_lookup_is_not_a_missing_record(project, zone, clock, work_off, fault):
+async def test_a_failed_lookup_is_not_a_missing_record(project, zone, clock, run_due_work, fault):
     domain = await add_verified_domain(project, zone)
     getattr(zone, fault)()
     for _ in range(6):
         clock.move(DAY)
-        await work_off()
+        await run_due_work()
     checked = (await project.client.post(f"/domains/{domain['id']}/verify")).json()
     assert (checked["status"], checked["dkimVerified"], checked["spfVerified"], checked["failingSince"]) == (
         "VERIFIED",
@@ -163,24 +163,24 @@ async def test_a_failed_lookup_is_not_a_missing_record(project, zone, clock, wor
     assert by_purpose(checked)["DKIM"]["status"] == "VERIFIED"
 
 
-async def test_a_pending_domain_is_verified_by_the_periodic_check(project, zone, clock, work_off):
+async def test_a_pending_domain_is_verified_by_the_periodic_check(project, zone, clock, run_due_work):
     domain = await add_domain(project)
-    await work_off()
+    await run_due_work()
     assert (await project.client.get(f"/domains/{domain['id']}")).json()["lastCheckedAt"]
     publish(zone, domain)
-    await work_off()
+    await run_due_work()
     assert (await project.client.get(f"/domains/{domain['id']}")).json()["status"] == "PENDING", "not due yet"
     clock.move(MINUTE)
-    await work_off()
+    await run_due_work()
     assert (await project.client.get(f"/domains/{domain['id']}")).json()["status"] == "VERIFIED"
     assert await event_types(project) == ["domain.created", "domain.verified"]
 
 
-async def test_an_unpublished_domain_fails_and_can_be_checked_again(project, zone, clock, work_off):
+async def test_an_unpublished_domain_fails_and_can_be_checked_again(project, zone, clock, run_due_work):
     domain = await add_domain(project)
-    await work_off()
+    await run_due_work()
     clock.move(30 * DAY)
-    await work_off()
+    await run_due_work()
     failed = (await project.client.get(f"/domains/{domain['id']}")).json()
     assert (failed["status"], failed["nextCheckAt"]) == ("FAILED", None)
     checked = (await project.client.post(f"/domains/{domain['id']}/verify")).json()
@@ -188,42 +188,42 @@ async def test_an_unpublished_domain_fails_and_can_be_checked_again(project, zon
     assert checked["nextCheckAt"]
     publish(zone, domain)
     clock.move(MINUTE)
-    await work_off()
+    await run_due_work()
     assert (await project.client.get(f"/domains/{domain['id']}")).json()["status"] == "VERIFIED"
 
 
-async def test_a_key_missing_for_three_days_degrades_the_domain_until_it_is_back(project, zone, clock, work_off):
+async def test_a_key_missing_for_three_days_degrades_the_domain_until_it_is_back(project, zone, clock, run_due_work):
     domain = await add_verified_domain(project, zone)
     name = by_purpose(domain)["DKIM"]["name"]
     zone.remove(name)
     clock.move(DAY)
-    await work_off()
+    await run_due_work()
     missing = (await project.client.get(f"/domains/{domain['id']}")).json()
     assert (missing["status"], missing["dkimVerified"]) == ("VERIFIED", False)
     assert missing["failingSince"]
     clock.move(3 * DAY - HOUR)
-    await work_off()
+    await run_due_work()
     assert (await project.client.get(f"/domains/{domain['id']}")).json()["status"] == "VERIFIED"
     clock.move(HOUR)
-    await work_off()
+    await run_due_work()
     assert (await project.client.get(f"/domains/{domain['id']}")).json()["status"] == "DEGRADED"
     publish(zone, domain)
     clock.move(HOUR)
-    await work_off()
+    await run_due_work()
     recovered = (await project.client.get(f"/domains/{domain['id']}")).json()
     assert (recovered["status"], recovered["failingSince"]) == ("VERIFIED", None)
     assert await event_types(project) == ["domain.created", "domain.verified", "domain.degraded", "domain.verified"]
 
 
-async def test_one_successful_check_resets_the_missing_time(project, zone, clock, work_off):
+async def test_one_successful_check_resets_the_missing_time(project, zone, clock, run_due_work):
     domain = await add_verified_domain(project, zone)
     for _ in range(3):
         zone.remove(by_purpose(domain)["DKIM"]["name"])
         clock.move(2 * DAY)
-        await work_off()
+        await run_due_work()
         publish(zone, domain)
         clock.move(2 * HOUR)
-        await work_off()
+        await run_due_work()
     assert (await project.client.get(f"/domains/{domain['id']}")).json()["status"] == "VERIFIED"
     assert "domain.degraded" not in await event_types(project)
 
@@ -268,7 +268,7 @@ async def test_a_key_with_read_permission_cannot_write(project):
     assert (await reader.delete(f"/domains/{domain['id']}")).status_code == 403
 
 
-async def test_a_deleted_domain_has_no_background_work(project, zone, clock, work_off, world):
+async def test_a_deleted_domain_has_no_background_work(project, zone, clock, run_due_work, world):
     domain = await add_verified_domain(project, zone, "gone.example.org")
     stale = await project.client.delete(f"/domains/{domain['id']}", headers={"if-match": '"0"'})
     assert stale.status_code == 412
@@ -277,7 +277,7 @@ async def test_a_deleted_domain_has_no_background_work(project, zone, clock, wor
     assert await sending_domain(world.db, UUID(project.id), "gone.example.org") is None
     zone.queries.clear()
     clock.move(2 * DAY)
-    await work_off()
+    await run_due_work()
     assert zone.count("_dmarc.gone.example.org") == 0
     assert (await event_types(project))[-1] == "domain.deleted"
     assert (await add_domain(project, "gone.example.org"))["id"] != domain["id"], "the name can be added again"
@@ -339,7 +339,7 @@ async def test_private_keys_are_stored_encrypted_and_never_returned(project, wor
     assert not any(b"PRIVATE" in bytes(key) for (key,) in rows)
 
 
-async def test_keys_rotate_only_to_a_published_key(project, zone, clock, work_off, world):
+async def test_keys_rotate_only_to_a_published_key(project, zone, clock, run_due_work, world):
     domain = await add_domain(project, "keys.example.org")
     publish(zone, domain, "DKIM")
     refused = await project.client.post(f"/domains/{domain['id']}/rotate-keys")
@@ -357,7 +357,7 @@ async def test_keys_rotate_only_to_a_published_key(project, zone, clock, work_of
         "there is no NEXT key yet"
     )
     clock.move(7 * DAY)
-    await work_off()
+    await run_due_work()
     domain_later = (await project.client.get(f"/domains/{domain['id']}")).json()
     assert domain_later["status"] == "VERIFIED"
     assert domain_later["dkimTokens"] == rotated["dkimTokens"]
@@ -386,66 +386,66 @@ async def blocklist_status(project, domain):
     return {(entry["listName"], entry["subjectValue"]): entry for entry in response.json()}
 
 
-async def test_blocklist_entries_exist_at_once_and_are_checked_soon(project, healthy_blocklists, work_off):
+async def test_blocklist_entries_exist_at_once_and_are_checked_soon(project, healthy_blocklists, run_due_work):
     domain = await add_domain(project, "news.example.com")
     entries = await blocklist_status(project, domain)
     assert len(entries) == 5 + 3 * 2
     assert {entry["status"] for entry in entries.values()} == {"UNKNOWN"}
     assert {entry["lastCheckedAt"] for entry in entries.values()} == {None}
-    await work_off()
+    await run_due_work()
     entries = await blocklist_status(project, domain)
     assert {entry["status"] for entry in entries.values()} == {"CLEAR"}
     assert {subject for _, subject in entries} == {ADDRESS, "news.example.com", "example.com"}
     assert all(entry["lastCheckedAt"] and not entry["listed"] for entry in entries.values())
 
 
-async def test_a_listing_and_a_delisting_have_one_event_each(project, healthy_blocklists, clock, work_off):
+async def test_a_listing_and_a_delisting_have_one_event_each(project, healthy_blocklists, clock, run_due_work):
     domain = await add_domain(project)
-    await work_off()
+    await run_due_work()
     healthy_blocklists.add("10.2.0.192.zen.spamhaus.org", "A", "127.0.0.3")
     for _ in range(2):
         clock.move(6 * HOUR)
-        await work_off()
+        await run_due_work()
     entry = (await blocklist_status(project, domain))["zen.spamhaus.org", ADDRESS]
     assert (entry["listed"], entry["status"], entry["codes"]) == (True, "LISTED", ["127.0.0.3"])
     assert entry["firstListedAt"] < entry["lastCheckedAt"]
     assert (await event_types(project)).count("domain.blocklisted") == 1
     healthy_blocklists.remove("10.2.0.192.zen.spamhaus.org")
     clock.move(6 * HOUR)
-    await work_off()
+    await run_due_work()
     entry = (await blocklist_status(project, domain))["zen.spamhaus.org", ADDRESS]
     assert (entry["listed"], entry["firstListedAt"]) == (False, None)
     assert (await event_types(project))[-1] == "domain.delisted"
 
 
 @pytest.mark.parametrize("code", ["127.255.255.254", "127.0.0.1", "203.0.113.9"])
-async def test_a_blocklist_that_refuses_queries_changes_nothing(project, healthy_blocklists, clock, work_off, code):
+async def test_a_blocklist_that_refuses_queries_changes_nothing(project, healthy_blocklists, clock, run_due_work, code):
     domain = await add_domain(project)
     healthy_blocklists.set("example.com.multi.uribl.com", "A", code)
-    await work_off()
+    await run_due_work()
     entry = (await blocklist_status(project, domain))["multi.uribl.com", "example.com"]
     assert (entry["listed"], entry["status"]) == (False, "UNKNOWN")
     healthy_blocklists.set("example.com.multi.uribl.com", "A", "127.0.0.2")
     clock.move(HOUR)
-    await work_off()
+    await run_due_work()
     assert (await blocklist_status(project, domain))["multi.uribl.com", "example.com"]["listed"] is True
     healthy_blocklists.set("example.com.multi.uribl.com", "A", code)
     clock.move(6 * HOUR)
-    await work_off()
+    await run_due_work()
     entry = (await blocklist_status(project, domain))["multi.uribl.com", "example.com"]
     assert (entry["listed"], entry["status"]) == (True, "UNKNOWN"), "an UNKNOWN result does not change `listed`"
     assert (await event_types(project)).count("domain.delisted") == 0
 
 
-async def test_a_blocklist_that_does_not_respond_is_unknown(project, zone, work_off):
+async def test_a_blocklist_that_does_not_respond_is_unknown(project, zone, run_due_work):
     domain = await add_domain(project)
-    await work_off()
+    await run_due_work()
     assert {entry["status"] for entry in (await blocklist_status(project, domain)).values()} == {"UNKNOWN"}
     assert "domain.blocklisted" not in await event_types(project)
 
 
 def test_a_key_record_in_quotation_marks_is_reported():
-    """Defects: M6"""
+    """Regression test of M6 (tests/defects.md)."""
     problem = key_record_problem('"v=DKIM1; p=abc"', algorithm="rsa-sha256", public_key="abc")
     assert problem is not None
     assert "quotation marks" in problem
@@ -473,7 +473,7 @@ def key_record_of(domain):
     ],
 )
 async def test_a_key_that_receivers_cannot_use_is_not_verified(project, zone, damage, expected_words):
-    """Defects: M6"""
+    """Regression test of M6 (tests/defects.md)."""
     domain = await add_domain(project)
     record = key_record_of(domain)
     zone.set(record["name"], "TXT", damage(record["value"]))
@@ -495,7 +495,7 @@ async def test_a_key_that_receivers_cannot_use_is_not_verified(project, zone, da
     ],
 )
 async def test_every_valid_form_of_a_key_record_is_verified(project, zone, rewrite):
-    """Defects: M6"""
+    """Regression test of M6 (tests/defects.md)."""
     domain = await add_domain(project)
     record = key_record_of(domain)
     zone.set(record["name"], "TXT", rewrite(record["value"]))

@@ -152,6 +152,6 @@ def test_the_spf_record_authorises_the_addresses():
 def test_the_spf_record_authorises_the_relays(relays, terms):
     """Mail through a relay needs the relay's SPF include or host.
 
-    Defects: N6
+    Regression test of N6 (tests/defects.md).
     """
     assert spf_value(RecordSettings(relays=relays)) == f"v=spf1 {terms} ~all"

@@ -48,9 +48,9 @@ async def add_sender(project, address):
     return created.json()
 
 
-async def confirmation_link(project, world, work_off, address):
+async def confirmation_link(project, world, run_due_work, address):
     """The link in the newest mail to an address."""
-    await work_off()
+    await run_due_work()
     mail = system_mails(world, address)[-1]
     text = mail.get_body(("plain",)).get_content()
     (link,) = re.findall(r"https?://\S+\?token=\w+", text)
@@ -63,16 +63,16 @@ def token_of(link):
     return link.partition("token=")[2]
 
 
-async def add_confirmed_sender(project, world, work_off, stranger, address):
+async def add_confirmed_sender(project, world, run_due_work, stranger, address):
     sender = await add_sender(project, address)
-    link = await confirmation_link(project, world, work_off, address)
+    link = await confirmation_link(project, world, run_due_work, address)
     response = await stranger.request("POST", link.partition("?")[0], data={"token": token_of(link)})
     assert response.status_code == 200, response.text
     return sender
 
 
-async def test_a_confirmed_address_can_send_without_a_domain(project, sink, world, work_off, stranger):
-    """Defects: N6"""
+async def test_a_confirmed_address_can_send_without_a_domain(project, sink, world, run_due_work, stranger):
+    """Regression test of N6 (tests/defects.md)."""
     address = unique_address()
     refused = await project.client.post("/emails", mail_request(address))
     assert (refused.status_code, refused.json()["code"]) == (403, "domain_not_verified")
@@ -80,7 +80,7 @@ async def test_a_confirmed_address_can_send_without_a_domain(project, sink, worl
     sender = await add_sender(project, address.upper())
     assert (sender["status"], sender["verifiedAt"]) == ("PENDING", None)
     assert (await project.client.post("/emails", mail_request(address))).status_code == 403
-    link = await confirmation_link(project, world, work_off, address)
+    link = await confirmation_link(project, world, run_due_work, address)
     # Opening the link changes nothing: mail scanners do that.
     page = await stranger.get(link)
     assert page.status_code == 200
@@ -105,14 +105,14 @@ async def test_a_confirmed_address_can_send_without_a_domain(project, sink, worl
     assert (await project.client.post("/emails", mail_request(unique_address()))).status_code == 403
 
 
-async def test_the_token_is_only_in_a_mail_that_the_project_cannot_read(project, sink, world, work_off, stranger):
+async def test_the_token_is_only_in_a_mail_that_the_project_cannot_read(project, sink, world, run_due_work, stranger):
     """A project's relay or log must not contain the token.
 
-    Defects: N6, I1
+    Regression test of N6, I1 (tests/defects.md).
     """
     address = unique_address()
-    await add_confirmed_sender(project, world, work_off, stranger, address)
-    token = token_of(await confirmation_link(project, world, work_off, address))
+    await add_confirmed_sender(project, world, run_due_work, stranger, address)
+    token = token_of(await confirmation_link(project, world, run_due_work, address))
     assert sink.messages == []
     for path in ("/emails/logs", "/events?limit=100", "/senders", "/inbox"):
         assert token not in (await project.client.get(path)).text
@@ -122,15 +122,15 @@ async def test_the_token_is_only_in_a_mail_that_the_project_cannot_read(project,
     assert token not in audit_log.text
 
 
-async def test_wrong_expired_and_foreign_tokens_are_refused(project, new_project, world, work_off, stranger, clock):
-    """Defects: N6"""
+async def test_wrong_expired_and_foreign_tokens_are_refused(project, new_project, world, run_due_work, stranger, clock):
+    """Regression test of N6 (tests/defects.md)."""
     address = unique_address()
     sender = await add_sender(project, address)
     path = f"/senders/{sender['id']}"
-    first_link = await confirmation_link(project, world, work_off, address)
+    first_link = await confirmation_link(project, world, run_due_work, address)
     page = first_link.partition("?")[0]
     assert (await project.client.post(f"{path}/resend")).json()["status"] == "PENDING"
-    second_link = await confirmation_link(project, world, work_off, address)
+    second_link = await confirmation_link(project, world, run_due_work, address)
     assert first_link != second_link
     other_project = await new_project()
     their_sender = (await other_project.client.post("/senders", {"email": address})).json()
@@ -151,37 +151,39 @@ async def test_wrong_expired_and_foreign_tokens_are_refused(project, new_project
     assert expired.status_code == 400
     assert (await project.client.get(path)).json()["status"] == "PENDING"
     await project.client.post(f"{path}/resend")
-    third_link = await confirmation_link(project, world, work_off, address)
+    third_link = await confirmation_link(project, world, run_due_work, address)
     verified = await project.client.post(f"{path}/verify", {"token": token_of(third_link)})
     assert (verified.status_code, verified.json()["status"]) == (200, "VERIFIED")
     resent = await project.client.post(f"{path}/resend")
     assert (resent.status_code, resent.json()["code"]) == (409, "sender_verified")
 
 
-async def test_waiting_sends_of_a_deleted_sender_fail_with_a_reason(project, sink, world, work_off, stranger, clock):
-    """Defects: N6, M1"""
+async def test_waiting_sends_of_a_deleted_sender_fail_with_a_reason(
+    project, sink, world, run_due_work, stranger, clock
+):
+    """Regression test of N6, M1 (tests/defects.md)."""
     address = unique_address()
-    sender = await add_confirmed_sender(project, world, work_off, stranger, address)
+    sender = await add_confirmed_sender(project, world, run_due_work, stranger, address)
     scheduled_at = (clock() + timedelta(hours=2)).isoformat()
     email_id = (await project.client.post("/emails", mail_request(address, scheduledAt=scheduled_at))).json()["id"]
     assert (await project.client.delete(f"/senders/{sender['id']}")).json() == {"deleted": True}
     assert (await project.client.get(f"/senders/{sender['id']}")).status_code == 404
     assert (await project.client.post("/emails", mail_request(address))).status_code == 403
     clock.move(timedelta(hours=3))
-    await work_off()
+    await run_due_work()
     email = (await project.client.get(f"/emails/logs/{email_id}")).json()
     assert (email["status"], sink.messages) == ("FAILED", [])
     assert email["reason"].startswith(f"{address} is not a verified sender of this project any more")
-    await add_confirmed_sender(project, world, work_off, stranger, address)
+    await add_confirmed_sender(project, world, run_due_work, stranger, address)
     assert (await project.client.post(f"/emails/{email_id}/retry")).status_code == 200
-    await work_off()
+    await run_due_work()
     assert (await project.client.get(f"/emails/logs/{email_id}")).json()["status"] == "SENT"
 
 
-async def test_campaigns_and_automations_need_a_verified_domain(project, world, work_off, stranger):
-    """Defects: N6"""
+async def test_campaigns_and_automations_need_a_verified_domain(project, world, run_due_work, stranger):
+    """Regression test of N6 (tests/defects.md)."""
     address = unique_address()
-    await add_confirmed_sender(project, world, work_off, stranger, address)
+    await add_confirmed_sender(project, world, run_due_work, stranger, address)
     template = (await project.client.post("/templates", {"name": "x", "subject": "x", "html": "<p>x</p>"})).json()
     step = {"type": "SEND_EMAIL", "templateId": template["id"], "fromEmail": address}
     body = {"name": "Series", "trigger": {"type": "CONTACT_CREATED"}, "steps": [step], "active": True}
@@ -191,12 +193,12 @@ async def test_campaigns_and_automations_need_a_verified_domain(project, world, 
 
 
 async def test_messages_are_signed_once_the_domain_is_verified_and_no_sender_is_needed(
-    project, sink, world, work_off, stranger, zone
+    project, sink, world, run_due_work, stranger, zone
 ):
-    """Defects: N6"""
+    """Regression test of N6 (tests/defects.md)."""
     name = f"{uuid4().hex[:12]}.example"
     address = unique_address(name)
-    await add_confirmed_sender(project, world, work_off, stranger, address)
+    await add_confirmed_sender(project, world, run_due_work, stranger, address)
     domain = (await project.client.post("/domains", {"domain": name})).json()
     assert (await project.client.post("/emails", mail_request(address))).json()["status"] == "SENT"
     publish(zone, domain)
@@ -211,7 +213,7 @@ async def test_messages_are_signed_once_the_domain_is_verified_and_no_sender_is_
     ("policy", "expected_words"), [("reject", "rejected"), ("quarantine", "spam folder"), ("none", None)]
 )
 async def test_the_response_warns_about_strict_dmarc_policies(project, zone, policy, expected_words):
-    """Defects: N6"""
+    """Regression test of N6 (tests/defects.md)."""
     name = f"{uuid4().hex[:12]}.example"
     zone.set(f"_dmarc.{name}", "TXT", f"v=DMARC1; p={policy}")
     sender = await add_sender(project, unique_address(name))
@@ -226,14 +228,14 @@ async def test_the_response_warns_about_strict_dmarc_policies(project, zone, pol
     "email", ["", "nobody", "Ada <ada@single.example>", "a@b\r\nBcc: c@d.example", "a@", "x" * 400]
 )
 async def test_invalid_addresses_are_refused_with_the_path(project, email):
-    """Defects: N6"""
+    """Regression test of N6 (tests/defects.md)."""
     refused = await project.client.post("/senders", {"email": email})
     assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/email")
     assert (await project.client.get("/senders")).json() == []
 
 
-async def test_senders_are_rate_limited_and_need_write_permission(project, stranger, world, work_off):
-    """Defects: N6"""
+async def test_senders_are_rate_limited_and_need_write_permission(project, stranger, world, run_due_work):
+    """Regression test of N6 (tests/defects.md)."""
     address = unique_address()
     sender = await add_sender(project, address)
     duplicate = await project.client.post("/senders", {"email": address.title()})
@@ -253,7 +255,7 @@ async def test_senders_are_rate_limited_and_need_write_permission(project, stran
 
 
 async def test_a_project_has_at_most_twenty_senders(project, world):
-    """Defects: N6"""
+    """Regression test of N6 (tests/defects.md)."""
     async with world.db.connection() as connection:
         await connection.execute(
             "insert into senders (project_id, id, email, status, token_hash, token_expires_at, created_at, updated_at)"
@@ -267,7 +269,7 @@ async def test_a_project_has_at_most_twenty_senders(project, world):
 
 
 async def test_the_spf_record_authorises_the_relay_of_the_project(project, zone):
-    """Defects: N6"""
+    """Regression test of N6 (tests/defects.md)."""
     name = f"{uuid4().hex[:12]}.example"
     hosts = ["email-smtp.eu-west-1.amazonaws.com", "smtp.relay.example", "2a00:1450:400c::25"]
     relays = [{"host": host} for host in hosts]

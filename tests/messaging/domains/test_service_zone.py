@@ -49,7 +49,7 @@ async def test_cname_records_are_verified_up_to_the_key(project, zone):
     assert by_purpose(checked)["TRACKING"]["value"] == "links.post.example.net"
 
 
-async def test_keys_rotate_automatically(project, zone, clock, work_off):
+async def test_keys_rotate_automatically(project, zone, clock, run_due_work):
     async def serve_zone_file():
         text = (await project.client.get("http://postern.test/zone", headers=ADMIN)).text
         zone.records = dict(owner_records)
@@ -59,22 +59,22 @@ async def test_keys_rotate_automatically(project, zone, clock, work_off):
     publish(zone, domain)
     owner_records = dict(zone.records)
     await serve_zone_file()
-    await work_off()
+    await run_due_work()
     assert (await project.client.get(f"/domains/{domain['id']}")).json()["status"] == "VERIFIED"
     keys = [served_key(zone, token) for token in domain["dkimTokens"]]
     clock.move(timedelta(days=181))
-    await work_off()
+    await run_due_work()
     rotated = (await project.client.get(f"/domains/{domain['id']}")).json()
     assert rotated["dkimTokens"] == domain["dkimTokens"][::-1]
     await serve_zone_file()
     assert [served_key(zone, token) for token in domain["dkimTokens"]] == keys, "both stay published"
     clock.move(timedelta(days=8))
-    await work_off()
+    await run_due_work()
     await serve_zone_file()
     assert served_key(zone, domain["dkimTokens"][0]) != keys[0]
     assert served_key(zone, domain["dkimTokens"][1]) == keys[1]
     clock.move(timedelta(days=1))
-    await work_off()
+    await run_due_work()
     checked = (await project.client.get(f"/domains/{domain['id']}")).json()
     assert checked["status"] == "VERIFIED"
     assert {by_purpose(checked)[purpose]["status"] for purpose in ("DKIM", "DKIM_NEXT")} == {"VERIFIED"}

@@ -7,7 +7,7 @@ MAIL = {"to": ["ada@example.org"], "from": "hello@example.com", "subject": "Hell
 
 @pytest.mark.parametrize("content", [{}, {"html": ""}, {"text": " \n"}, {"html": None, "text": "\t"}])
 async def test_an_email_without_content_is_refused(project, content):
-    """Defects: N8"""
+    """Regression test of N8 (tests/defects.md)."""
     refused = await project.client.post("/emails", {**MAIL, **content})
     assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/html")
     batch = (await project.client.post("/emails/batch", {"emails": [{**MAIL, **content}]})).json()["data"]
@@ -16,7 +16,7 @@ async def test_an_email_without_content_is_refused(project, content):
 
 
 async def test_a_blank_template_is_refused_unless_the_email_has_content(project):
-    """Defects: N8"""
+    """Regression test of N8 (tests/defects.md)."""
     template = (await project.client.post("/templates", {"name": "Later", "subject": "Hello"})).json()
     refused = await project.client.post("/emails", {**MAIL, "templateId": template["id"]})
     assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/templateId")
@@ -35,7 +35,7 @@ async def test_a_blank_template_is_refused_unless_the_email_has_content(project)
     ],
 )
 async def test_a_template_cannot_be_emptied(project, content, change, paths):
-    """Defects: M10"""
+    """Regression test of M10 (tests/defects.md)."""
     template = (await project.client.post("/templates", {"name": "T", "subject": "Hi", **content})).json()
     refused = await project.client.patch(f"/templates/{template['id']}", change)
     assert refused.status_code == 400, refused.text
@@ -44,7 +44,7 @@ async def test_a_template_cannot_be_emptied(project, content, change, paths):
 
 
 async def test_parts_of_a_template_can_be_removed_if_one_remains(project):
-    """Defects: M10"""
+    """Regression test of M10 (tests/defects.md)."""
     fields = {"name": "T", "subject": "Hi", "html": "<p>Hello</p>", "text": "Hello"}
     template = (await project.client.post("/templates", fields)).json()
     assert (await project.client.patch(f"/templates/{template['id']}", {"html": None})).status_code == 200
@@ -54,7 +54,7 @@ async def test_parts_of_a_template_can_be_removed_if_one_remains(project):
 
 
 async def test_a_campaign_with_a_blank_template_is_incomplete(project):
-    """Defects: M10, N8"""
+    """Regression test of M10, N8 (tests/defects.md)."""
     blank = (await project.client.post("/templates", {"name": "Blank", "subject": "Hi"})).json()
     audience = (await project.client.post("/audiences", {"name": "All"})).json()
     domain = (await project.client.post("/domains", {"domain": "blank.example"})).json()
@@ -67,7 +67,7 @@ async def test_a_campaign_with_a_blank_template_is_incomplete(project):
 
 
 async def test_an_automation_with_a_blank_template_is_not_activated(project):
-    """Defects: M10, N8"""
+    """Regression test of M10, N8 (tests/defects.md)."""
     blank = (await project.client.post("/templates", {"name": "Blank", "subject": "Hi"})).json()
     step = {"type": "SEND_EMAIL", "templateId": blank["id"], "fromEmail": "news@blank.example"}
     body = {"name": "A", "trigger": {"type": "CONTACT_CREATED"}, "steps": [step]}

@@ -26,7 +26,7 @@ async def send_captured(project, **fields):
 
 async def test_an_attachment_can_have_line_breaks_and_no_content_type(project):
     """
-    Defects: M16
+    Regression test of M16 (tests/defects.md).
     """
     content = bytes(range(256)) * 4
     encoded = base64.encodebytes(content).decode().replace("\n", "\r\n")
@@ -51,7 +51,7 @@ async def test_an_attachment_can_have_line_breaks_and_no_content_type(project):
 
 async def test_list_headers_can_be_set_by_the_caller(project):
     """
-    Defects: M16
+    Regression test of M16 (tests/defects.md).
     """
     headers = {"List-Unsubscribe": "<https://acme.example/u/1>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
     _, sent = await send_captured(project, headers=headers)
@@ -65,7 +65,7 @@ async def test_list_headers_can_be_set_by_the_caller(project):
 
 async def test_invalid_list_headers_are_refused(project):
     """
-    Defects: M16
+    Regression test of M16 (tests/defects.md).
     """
     field, one_click_field = "List-Unsubscribe", "List-Unsubscribe-Post"
     for headers, invalid_field in (
@@ -84,7 +84,7 @@ async def test_invalid_list_headers_are_refused(project):
 
 async def test_unsubscribing_in_a_test_message_does_not_affect_live_mail(project, stranger):
     """
-    Defects: M17
+    Regression test of M17 (tests/defects.md).
     """
     address = f"{uuid4().hex}@example.com"
     test_key = await project.key(environment="TEST")
@@ -104,7 +104,7 @@ async def test_unsubscribing_in_a_test_message_does_not_affect_live_mail(project
 
 async def test_the_inbox_embeds_images_and_removes_the_pixel(project, world):
     """
-    Defects: M17
+    Regression test of M17 (tests/defects.md).
     """
     from postern.messaging.inbox.model import CapturedRow
     from postern.messaging.inbox.operations import rewritten_html
@@ -130,7 +130,7 @@ async def test_the_inbox_embeds_images_and_removes_the_pixel(project, world):
 
 async def test_blank_names_are_refused(project):
     """
-    Defects: M17
+    Regression test of M17 (tests/defects.md).
     """
     for body in ({"name": ""}, {"name": "   "}, {"accountName": " "}):
         response = await project.developer.patch("/account", body)
@@ -142,7 +142,7 @@ async def test_blank_names_are_refused(project):
 
 async def test_an_api_key_cannot_have_permissions_that_only_developers_can_use(project):
     """
-    Defects: M17
+    Regression test of M17 (tests/defects.md).
     """
     for name in ("keys:write", "keys:read", "account:write", "billing:*"):
         response = await project.developer.post("/api-keys", {"name": "k", "permissions": ["emails:send", name]})
@@ -155,7 +155,7 @@ async def test_an_api_key_cannot_have_permissions_that_only_developers_can_use(p
 
 async def test_a_change_without_effect_creates_no_template_version(project):
     """
-    Defects: M17
+    Regression test of M17 (tests/defects.md).
     """
     fields = {"name": "T", "subject": "S", "html": "<p>x</p>"}
     template = (await project.client.post("/templates", fields)).json()
@@ -178,6 +178,6 @@ async def test_a_change_without_effect_creates_no_template_version(project):
 )
 def test_ehlo_sends_an_ip_address_as_a_literal(host, name):
     """
-    Defects: M17
+    Regression test of M17 (tests/defects.md).
     """
     assert ehlo_name(host) == name

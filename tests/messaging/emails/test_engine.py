@@ -58,7 +58,7 @@ async def create_campaign(project, clock, **fields):
 
 
 async def test_a_message_without_an_engine_arrives_unchanged(sender, sink):
-    """Defects: M9"""
+    """Regression test of M9 (tests/defects.md)."""
     refused = await sender.client.post("/emails", {**MAIL, **WITHOUT_ENGINE, "engine": "minijinja"})
     assert refused.status_code == 400
     sent = await sender.client.post("/emails", {**MAIL, **WITHOUT_ENGINE, "variables": {"name": "Ada"}})
@@ -72,7 +72,7 @@ async def test_a_message_without_an_engine_arrives_unchanged(sender, sink):
 
 
 async def test_tracking_and_unsubscribing_work_without_an_engine(sender, sink, stranger):
-    """Defects: M9"""
+    """Regression test of M9 (tests/defects.md)."""
     target = "https://acme.example/?q={{name}}&x=1"
     html = f'<p>{{{{name}}}} <a href="{target}">{{% here %}}</a></p>'
     mail = {**MAIL, **WITHOUT_ENGINE, "html": html, "text": None, "trackOpens": True, "trackClicks": True}
@@ -102,7 +102,7 @@ MARKED_LINK = (
 @pytest.mark.parametrize("tracked", [True, False])
 @pytest.mark.parametrize("href", ["'https://acme.example/prefs?{{ a }}'", "#", '""'])
 async def test_a_marked_link_unsubscribes_the_recipient(sender, sink, stranger, engine, tracked, href):
-    """Defects: M9"""
+    """Regression test of M9 (tests/defects.md)."""
     mail = {**MAIL, "subject": "x", "html": MARKED_LINK % href, "engine": engine, "unsubscribable": True}
     tracking = {"trackOpens": tracked, "trackClicks": tracked}
     sent = await sender.client.post("/emails", {**mail, **tracking, "to": [f"{uuid4().hex}@example.org"]})
@@ -124,15 +124,15 @@ async def test_a_marked_link_unsubscribes_the_recipient(sender, sink, stranger, 
         assert html == mail["html"]
 
 
-async def test_a_campaign_without_an_engine_has_an_unsubscribe_link(sender, sink, clock, work_off):
-    """Defects: M9"""
+async def test_a_campaign_without_an_engine_has_an_unsubscribe_link(sender, sink, clock, run_due_work):
+    """Regression test of M9 (tests/defects.md)."""
     template = await create_template(sender, html=MARKED_LINK % "#", text=None)
     preview = (await sender.client.post(f"/templates/{template['id']}/preview", {})).json()
     assert "/t/u/preview" in preview["html"]
     assert "/t/u/preview" in preview["text"]
     campaign_id = await create_campaign(sender, clock, templateId=template["id"], subject="News")
     assert (await sender.client.post(f"/campaigns/{campaign_id}/send")).status_code == 200
-    await work_off()
+    await run_due_work()
     links = set()
     for message in sink.messages:
         unsubscribe_url = parse(message)["List-Unsubscribe"].strip("<>")
@@ -142,8 +142,8 @@ async def test_a_campaign_without_an_engine_has_an_unsubscribe_link(sender, sink
     assert len(links) == 3
 
 
-async def test_retries_and_scheduled_messages_keep_the_engine(sender, sink, clock, work_off):
-    """Defects: M9"""
+async def test_retries_and_scheduled_messages_keep_the_engine(sender, sink, clock, run_due_work):
+    """Regression test of M9 (tests/defects.md)."""
     sink.behaviour.replies["DATA"] = b"451 4.3.0 later\r\n"
     key = {"Idempotency-Key": uuid4().hex}
     sent = await sender.client.post("/emails", {**MAIL, **WITHOUT_ENGINE}, headers=key)
@@ -160,12 +160,12 @@ async def test_retries_and_scheduled_messages_keep_the_engine(sender, sink, cloc
         await sender.client.post("/emails", {**MAIL, **WITHOUT_ENGINE, "scheduledAt": scheduled_at})
     ).status_code == 201
     clock.move(timedelta(hours=2))
-    await work_off()
+    await run_due_work()
     assert [content_of(message) for message in sink.messages] == [EXPECTED_CONTENT, EXPECTED_CONTENT]
 
 
-async def test_a_batch_can_have_messages_with_and_without_an_engine(sender, sink, work_off):
-    """Defects: M9"""
+async def test_a_batch_can_have_messages_with_and_without_an_engine(sender, sink, run_due_work):
+    """Regression test of M9 (tests/defects.md)."""
     with_engine = {**MAIL, "subject": "Hi {{name}}", "text": "Dear {{name}}\n", "variables": {"name": "Ada"}}
     with_unknown_engine = {**MAIL, **WITHOUT_ENGINE, "engine": "handlebars"}
     created = await sender.client.post(
@@ -173,7 +173,7 @@ async def test_a_batch_can_have_messages_with_and_without_an_engine(sender, sink
     )
     assert [item["status"] for item in created.json()["data"]] == ["QUEUED", "QUEUED", "FAILED"]
     assert created.json()["data"][2]["error"].startswith("/engine")
-    await work_off()
+    await run_due_work()
     assert sorted(content_of(message) for message in sink.messages) == sorted(
         [EXPECTED_CONTENT, ("Hi Ada", None, "Dear Ada\n")], key=str
     )
@@ -181,7 +181,7 @@ async def test_a_batch_can_have_messages_with_and_without_an_engine(sender, sink
 
 @pytest.mark.parametrize("path", ["/emails", "/templates"])
 async def test_an_unknown_engine_is_refused_with_the_path(project, path):
-    """Defects: M9"""
+    """Regression test of M9 (tests/defects.md)."""
     body = {**MAIL, **WITHOUT_ENGINE} if path == "/emails" else {"name": "x", **WITHOUT_ENGINE}
     refused = await project.client.post(path, {**body, "engine": "liquid"})
     assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/engine")
@@ -189,7 +189,7 @@ async def test_an_unknown_engine_is_refused_with_the_path(project, path):
 
 
 async def test_a_template_without_an_engine_is_stored_previewed_copied_and_sent(sender, sink):
-    """Defects: M9"""
+    """Regression test of M9 (tests/defects.md)."""
     template = await create_template(sender)
     assert (template["engine"], template["variables"]) == ("none", [])
     path = f"/templates/{template['id']}"
@@ -220,7 +220,7 @@ async def test_a_template_without_an_engine_is_stored_previewed_copied_and_sent(
 
 
 async def test_the_output_of_the_builder_keeps_its_braces_without_an_engine(project):
-    """Defects: M9"""
+    """Regression test of M9 (tests/defects.md)."""
     blocks = {
         "blocks": [
             {"type": "heading", "text": "{{ unclosed"},
@@ -239,8 +239,8 @@ async def test_the_output_of_the_builder_keeps_its_braces_without_an_engine(proj
     assert (refused.status_code, refused.json()["errors"][0]["path"][:12]) == (400, "/builderJson")
 
 
-async def test_a_campaign_uses_the_engine_of_its_template(sender, sink, clock, work_off):
-    """Defects: M9"""
+async def test_a_campaign_uses_the_engine_of_its_template(sender, sink, clock, run_due_work):
+    """Regression test of M9 (tests/defects.md)."""
     template = await create_template(sender)
     fields = {"subject": "{{ news", "previewText": "{% now & <then>", "fromName": "{{ Acme"}
     # A campaign's fields are parsed by the engine of its template; without a template, by MiniJinja.
@@ -249,7 +249,7 @@ async def test_a_campaign_uses_the_engine_of_its_template(sender, sink, clock, w
     campaign_id = await create_campaign(sender, clock, templateId=template["id"], **fields)
     assert (await sender.client.post(f"/campaigns/{campaign_id}/test", {"to": "test@example.org"})).status_code == 200
     assert (await sender.client.post(f"/campaigns/{campaign_id}/send")).status_code == 200
-    await work_off()
+    await run_due_work()
     preview_html = "{% now &amp; &lt;then&gt;</div>"
     assert len(sink.messages) == 4
     for message in sink.messages:
@@ -263,8 +263,8 @@ async def test_a_campaign_uses_the_engine_of_its_template(sender, sink, clock, w
         assert parse(message)["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
 
 
-async def test_each_variant_uses_the_engine_of_its_own_template(sender, sink, clock, work_off):
-    """Defects: M9"""
+async def test_each_variant_uses_the_engine_of_its_own_template(sender, sink, clock, run_due_work):
+    """Regression test of M9 (tests/defects.md)."""
     without_engine = await create_template(sender, subject="plain {{ name }}")
     with_engine = await create_template(
         sender, subject="filled {{ name }}", html="<p>{{ name }}</p>", text=None, engine="minijinja"
@@ -276,7 +276,7 @@ async def test_each_variant_uses_the_engine_of_its_own_template(sender, sink, cl
     ab_test = {"abTestSamplePercent": 100, "abTestMetric": "OPEN_RATE", "abTestDurationMinutes": 15}
     campaign_id = await create_campaign(sender, clock, abTestEnabled=True, variants=variants, **ab_test)
     assert (await sender.client.post(f"/campaigns/{campaign_id}/send")).status_code == 200
-    await work_off()
+    await run_due_work()
     subjects = {content_of(message)[0] for message in sink.messages}
     assert "A {{ name" in subjects
     assert subjects - {"A {{ name"} <= {"B ada", "B bob", "B cyd"}
@@ -286,8 +286,8 @@ async def test_each_variant_uses_the_engine_of_its_own_template(sender, sink, cl
     assert refused.json()["errors"][0]["path"] == "/variants/0/subject"
 
 
-async def test_a_campaign_does_not_start_if_the_new_engine_cannot_render_it(sender, sink, clock, work_off):
-    """Defects: M9"""
+async def test_a_campaign_does_not_start_if_the_new_engine_cannot_render_it(sender, sink, clock, run_due_work):
+    """Regression test of M9 (tests/defects.md)."""
     template = await create_template(sender, html="<p>fine</p>", text=None)
     scheduled_at = (clock() + timedelta(hours=1)).isoformat()
     campaign_id = await create_campaign(sender, clock, templateId=template["id"], subject="{{ news")
@@ -302,13 +302,13 @@ async def test_a_campaign_does_not_start_if_the_new_engine_cannot_render_it(send
     assert (refused.status_code, refused.json()["code"]) == (409, "campaign_incomplete")
     assert refused.json()["errors"][0]["path"] == "/subject"
     clock.move(timedelta(hours=2))
-    await work_off()
+    await run_due_work()
     assert (await sender.client.get(f"/campaigns/{scheduled_campaign_id}")).json()["status"] == "FAILED"
     assert sink.messages == []
 
 
-async def test_an_automation_uses_the_engine_of_its_template(sender, sink, work_off):
-    """Defects: M9"""
+async def test_an_automation_uses_the_engine_of_its_template(sender, sink, run_due_work):
+    """Regression test of M9 (tests/defects.md)."""
     without_engine = await create_template(sender)
     step = {
         "type": "SEND_EMAIL",
@@ -324,7 +324,7 @@ async def test_an_automation_uses_the_engine_of_its_template(sender, sink, work_
     assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/steps/0/subject")
     contact = {"email": "ada@example.org", "attributes": {"name": "Ada"}}
     assert (await sender.client.post("/contacts", contact)).status_code == 201
-    await work_off()
+    await run_due_work()
     (message,) = sink.messages
     subject, html, text = content_of(message)
     assert (subject, text) == ("{{ hello", TEXT)

@@ -96,7 +96,7 @@ async def test_a_long_queue_gets_several_but_never_all_claims_of_a_worker(projec
         await until_delivered(project, 100)
 
 
-async def test_large_messages_are_sent_in_groups_that_fit_into_memory(project, world, work_off, monkeypatch):
+async def test_large_messages_are_sent_in_groups_that_fit_into_memory(project, world, run_due_work, monkeypatch):
     monkeypatch.setattr(work, "GROUP_OCTETS", 100_000)
     # Random octets cannot be compressed, so the base64 has 40,000 octets in the database too.
     invoice = base64.b64encode(random.Random(1).randbytes(30_000)).decode()
@@ -117,7 +117,7 @@ async def test_large_messages_are_sent_in_groups_that_fit_into_memory(project, w
         await deliver_together(world_, sends)
 
     monkeypatch.setattr(work, "_deliver_together", record_group)
-    await work_off()
+    await run_due_work()
     assert group_sizes == [2, 2, 21]
     assert (await project.client.get("/emails/logs?status=DELIVERED")).json()["total"] == 25
 

@@ -32,7 +32,7 @@ async def find_ids(client: Client, query: str) -> list[str]:
 
 
 async def test_the_log_is_filtered_by_time(project: Tenant, clock: Any) -> None:
-    """Defects: M15"""
+    """Regression test of M15 (tests/defects.md)."""
     first = await send(project, "a@example.com")
     between = timestamp(clock() + timedelta(minutes=30))
     clock.move(timedelta(hours=1))
@@ -50,7 +50,7 @@ async def test_the_log_is_filtered_by_time(project: Tenant, clock: Any) -> None:
 
 
 async def test_the_log_is_filtered_by_tag_domain_and_status(project: Tenant) -> None:
-    """Defects: M15"""
+    """Regression test of M15 (tests/defects.md)."""
     domain = (await project.client.post("/domains", {"domain": "acme.example"})).json()
     first = await send(project, "a@example.com", tags=["welcome", "blue"])
     second = await send(project, "b@example.com", tags=["blue"], **{"from": "hello@other.example"})
@@ -63,7 +63,7 @@ async def test_the_log_is_filtered_by_tag_domain_and_status(project: Tenant) -> 
 
 
 async def test_a_send_is_found_by_any_of_its_recipients(project: Tenant) -> None:
-    """Defects: M15"""
+    """Regression test of M15 (tests/defects.md)."""
     copies = {"cc": ["Bob <Bob@Example.com>"], "bcc": ["secret@example.com"]}
     sent = await send(project, "Ada <ada@example.com>", **copies)
     other = await send(project, "bada@example.com")
@@ -78,8 +78,8 @@ async def test_a_send_is_found_by_any_of_its_recipients(project: Tenant) -> None
     assert await find_ids(project.client, "tag=100%25&recipient=100%25") == []
 
 
-async def test_the_sends_of_a_campaign_are_found(project: Tenant, work_off: Any) -> None:
-    """Defects: M15"""
+async def test_the_sends_of_a_campaign_are_found(project: Tenant, run_due_work: Any) -> None:
+    """Regression test of M15 (tests/defects.md)."""
     audience = (await project.client.post("/audiences", {"name": "all"})).json()
     emails = ["ada@example.com", "bob@example.com"]
     await project.client.post(f"/audiences/{audience['id']}/contacts/bulk-email", {"emails": emails})
@@ -95,7 +95,7 @@ async def test_the_sends_of_a_campaign_are_found(project: Tenant, work_off: Any)
     }
     campaign = (await project.client.post("/campaigns", body)).json()
     assert (await project.client.post(f"/campaigns/{campaign['id']}/send")).status_code in (200, 201)
-    await work_off()
+    await run_due_work()
     single = await send(project, "ada@example.com")
     assert len(await find_ids(project.client, f"campaignId={campaign['id']}")) == 2
     assert single not in await find_ids(project.client, f"campaignId={campaign['id']}")
@@ -126,7 +126,7 @@ async def insert_sends(database_url: str, project: Tenant, count: int) -> None:
 
 
 async def test_cursors_reach_past_ten_thousand_rows(project: Tenant, database_url: str) -> None:
-    """Defects: M15, N9"""
+    """Regression test of M15, N9 (tests/defects.md)."""
     await insert_sends(database_url, project, 10_250)
     last_numbered_page = (await project.client.get("/emails/logs?page=100&limit=100")).json()
     assert (last_numbered_page["total"], last_numbered_page["page"], last_numbered_page["pages"]) == (10_250, 100, 103)
@@ -159,7 +159,7 @@ async def plan_of(database_url: str, query: str) -> str:
 
 
 async def test_filters_use_indexes(project: Tenant, database_url: str) -> None:
-    """Defects: M15"""
+    """Regression test of M15 (tests/defects.md)."""
     await insert_sends(database_url, project, 20_000)
     select = f"select id from sends s where s.project_id = '{project.id}' and "
     condition_on_time = "s.id < '00000000-0000-7000-8000-000000000000' and s.created_at < '2020-01-01'"
@@ -168,7 +168,7 @@ async def test_filters_use_indexes(project: Tenant, database_url: str) -> None:
 
 
 async def test_the_export_is_safe_to_open_in_a_spreadsheet(project: Tenant) -> None:
-    """Defects: M15"""
+    """Regression test of M15 (tests/defects.md)."""
     await send(project, "a@example.com", subject='=HYPERLINK("https://evil.example"), "quoted"\u2028')
     response = await project.client.get("/emails/logs/export")
     assert response.headers["content-type"].startswith("text/csv")
@@ -181,7 +181,7 @@ async def test_the_export_is_safe_to_open_in_a_spreadsheet(project: Tenant) -> N
 
 
 async def test_suppressions_are_exported_and_paginated(project: Tenant) -> None:
-    """Defects: M15"""
+    """Regression test of M15 (tests/defects.md)."""
     addresses = [f"p{number}@example.com" for number in range(130)]
     await project.client.post("/suppressions/bulk", {"addresses": addresses})
     await project.client.post("/suppressions", {"address": "c@example.com", "reason": "COMPLAINT", "detail": "@SUM(1)"})

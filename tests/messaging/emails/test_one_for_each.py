@@ -28,7 +28,7 @@ def link_of(message):
 
 
 async def test_each_recipient_gets_a_message_with_a_link_that_unsubscribes_them(sender, sink, stranger):
-    """Defects: M12"""
+    """Regression test of M12 (tests/defects.md)."""
     body = mail()
     response = await sender.client.post("/emails", body)
     assert response.status_code == 201, response.text
@@ -54,7 +54,7 @@ async def test_each_recipient_gets_a_message_with_a_link_that_unsubscribes_them(
 
 
 async def test_a_repeated_request_gets_the_same_response_and_sends_nothing(sender, sink):
-    """Defects: M12"""
+    """Regression test of M12 (tests/defects.md)."""
     body, headers = mail(), {"Idempotency-Key": uuid4().hex}
     first = await sender.client.post("/emails", body, headers=headers)
     second = await sender.client.post("/emails", body, headers=headers)
@@ -64,18 +64,18 @@ async def test_a_repeated_request_gets_the_same_response_and_sends_nothing(sende
     assert {message["status"] for message in queued.json()["messages"]} == {"QUEUED"}
 
 
-async def test_unsubscribable_messages_in_a_batch_and_for_one_recipient(sender, sink, work_off):
-    """Defects: M12"""
+async def test_unsubscribable_messages_in_a_batch_and_for_one_recipient(sender, sink, run_due_work):
+    """Regression test of M12 (tests/defects.md)."""
     mail_to_one = mail(to=[f"eve-{uuid4().hex[:8]}@example.org"], cc=None, bcc=None)
     results = (await sender.client.post("/emails/batch", {"emails": [mail(), mail_to_one]})).json()["data"]
     assert [len(item.get("messages", [])) for item in results] == [4, 0]
-    await work_off()
+    await run_due_work()
     assert sink.accepted == 5
     assert (await entry(sender, results[0]["id"]))["status"] == "SENT"
 
 
 async def test_messages_that_are_too_large_together_are_refused(sender):
-    """Defects: M12"""
+    """Regression test of M12 (tests/defects.md)."""
     body = mail(to=[f"u{number}@example.org" for number in range(50)], cc=None, bcc=None, text="x" * 1_100_000)
     refused = await sender.client.post("/emails", body)
     assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/to")

@@ -16,7 +16,7 @@ ACCEPTED_STATUSES = ("SENT", "DELIVERED", "COMPLAINED")
 
 def test_a_delivery_report_changes_no_rate():
     """
-    Defects: M13
+    Regression test of M13 (tests/defects.md).
     """
     counts = {"sent": 9, "bounced": 1, "opened": 3}
     for reports in ({}, {"delivered": 1}, {"delivered": 9}):
@@ -29,7 +29,7 @@ def test_a_delivery_report_changes_no_rate():
 async def test_rates_equal_those_counted_from_the_log_of_random_sends(sender, stranger, clock, seed):  # noqa: F811
     """A mix of relay and capture, bounces, complaints, opens and reported deliveries.
 
-    Defects: M13
+    Regression test of M13 (tests/defects.md).
     """
     rng = random.Random(seed)
     project, ids = sender, []
@@ -68,9 +68,9 @@ async def test_rates_equal_those_counted_from_the_log_of_random_sends(sender, st
     assert sends["clickRate"] == 0
 
 
-async def test_a_single_delivery_report_does_not_decide_an_ab_test(sender, stranger, clock, work_off):  # noqa: F811
+async def test_a_single_delivery_report_does_not_decide_an_ab_test(sender, stranger, clock, run_due_work):  # noqa: F811
     """
-    Defects: M13
+    Regression test of M13 (tests/defects.md).
     """
     (domain,) = (await sender.client.get("/domains")).json()
     campaign, _ = await create_campaign(
@@ -87,7 +87,7 @@ async def test_a_single_delivery_report_does_not_decide_an_ab_test(sender, stran
     assert added.status_code in (200, 201, 202), added.text
     started = await request_action(sender, campaign, "send")
     assert started.status_code == 200, started.text
-    await work_off()
+    await run_due_work()
     sends = (await sender.client.get(f"/campaigns/{campaign['id']}/sends?limit=100")).json()["data"]
     by_subject = {name: [send for send in sends if send["subject"] == name] for name in "AB"}
     assert len(sends) == 13, sends
@@ -97,7 +97,7 @@ async def test_a_single_delivery_report_does_not_decide_an_ab_test(sender, stran
     sent_of_variant = [send for send in by_subject[variant_with_report] if send["status"] == "SENT"]
     for send in [sent_of_variant[0], *by_subject[other_variant]]:
         await stranger.get(f"/t/o/{send['id']}", headers=BROWSER)
-    name, finished = await end_test(sender, clock, work_off, campaign)
+    name, finished = await end_test(sender, clock, run_due_work, campaign)
     assert name == other_variant
     rates = {variant["name"]: variant["stats"]["openRate"] for variant in finished["variants"]}
     assert rates[other_variant] == 1

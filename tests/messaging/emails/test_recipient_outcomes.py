@@ -17,7 +17,7 @@ def outcomes(log):
 
 
 async def test_suppressed_recipients_are_in_the_log_the_attempt_and_an_event(sender, sink):
-    """Defects: M7"""
+    """Regression test of M7 (tests/defects.md)."""
     suffix = uuid4().hex[:8]
     suppressed, good = f"gone-{suffix}@example.org", f"good-{suffix}@example.org"
     await sender.client.post("/suppressions", {"address": suppressed, "reason": "BOUNCE"})
@@ -35,8 +35,8 @@ async def test_suppressed_recipients_are_in_the_log_the_attempt_and_an_event(sen
     assert (event["data"]["emailId"], event["data"]["recipient"]) == (sent["id"], suppressed)
 
 
-async def test_each_recipient_has_an_outcome_over_several_attempts(sender, sink, clock, work_off):
-    """Defects: M7"""
+async def test_each_recipient_has_an_outcome_over_several_attempts(sender, sink, clock, run_due_work):
+    """Regression test of M7 (tests/defects.md)."""
     suffix = uuid4().hex[:8]
     mail = mail_to(f"permfail-{suffix}@example.org", f"good-{suffix}@example.org")
     mail["cc"], mail["bcc"] = [f"tempfail-{suffix}@example.org"], [f"gone-{suffix}@example.org"]
@@ -48,7 +48,7 @@ async def test_each_recipient_has_an_outcome_over_several_attempts(sender, sink,
     assert [recipient["field"] for recipient in log["recipients"]] == ["to", "to", "cc", "bcc"]
     await sender.client.post("/suppressions", {"address": f"tempfail-{suffix}@example.org"})
     clock.move(timedelta(hours=1))
-    await work_off()
+    await run_due_work()
     log = await entry(sender, sent["id"])
     assert (log["status"], outcomes(log)) == ("SENT", {**expected, "tempfail": "SUPPRESSED"})
     events = (await sender.client.get("/events?type=email.suppressed")).json()["data"]
@@ -56,7 +56,7 @@ async def test_each_recipient_has_an_outcome_over_several_attempts(sender, sink,
 
 
 async def test_a_send_to_one_address_has_the_outcome_of_its_recipient(sender):
-    """Defects: M7"""
+    """Regression test of M7 (tests/defects.md)."""
     address = f"gone-{uuid4().hex[:8]}@example.org"
     await sender.client.post("/suppressions", {"address": address})
     sent = (await sender.client.post("/emails", mail_to(address))).json()

@@ -71,14 +71,14 @@ def verify_signatures(message, keys):
     ]
 
 
-async def test_messages_are_composed_although_render_processes_are_killed(sender, sink, world, work_off):
+async def test_messages_are_composed_although_render_processes_are_killed(sender, sink, world, run_due_work):
     for round_number, kill in ((1, False), (2, True)):
         if kill:
             for process_id in world.rendering.process_ids:
                 os.kill(process_id, signal.SIGKILL)
         emails = [{**MAIL, "to": [f"{round_number}.{n}@example.org"], "cc": None, "bcc": None} for n in range(20)]
         assert (await sender.client.post("/emails/batch", {"emails": emails})).status_code == 201
-        await work_off()
+        await run_due_work()
         assert len(sink.messages) == 20 * round_number
     for message in sink.messages:
         assert verify_signatures(message, await published_keys(message, world)) == [True, True]
@@ -119,7 +119,7 @@ async def eml_of(project, send_id):
 
 async def test_the_eml_is_the_transmitted_message(sender, sink, clock):
     """
-    Defects: M14
+    Regression test of M14 (tests/defects.md).
     """
     sent = (await sender.client.post("/emails", MAIL)).json()
     clock.move(timedelta(hours=3))
@@ -129,24 +129,24 @@ async def test_the_eml_is_the_transmitted_message(sender, sink, clock):
     assert eml.rstrip(b"\r\n") == sink.messages[0].raw.rstrip(b"\r\n")
 
 
-async def test_the_eml_is_that_of_the_accepted_attempt(sender, sink, clock, work_off):
+async def test_the_eml_is_that_of_the_accepted_attempt(sender, sink, clock, run_due_work):
     """
-    Defects: M14, M4
+    Regression test of M14, M4 (tests/defects.md).
     """
     sink.behaviour.drop_after_dot = 1.0
     sent = (await sender.client.post("/emails", MAIL)).json()
     sink.behaviour.drop_after_dot = 0.0
     clock.move(timedelta(minutes=7))
-    await work_off()
+    await run_due_work()
     first, second = (message.raw.rstrip(b"\r\n") for message in sink.messages)
     assert first != second, "Each attempt has new signatures."
     assert email.message_from_bytes(first)["Date"] == email.message_from_bytes(second)["Date"]
     assert (await eml_of(sender, sent["id"])).rstrip(b"\r\n") == second
 
 
-async def test_the_date_header_is_the_time_of_the_first_attempt(sender, sink, clock, work_off):
+async def test_the_date_header_is_the_time_of_the_first_attempt(sender, sink, clock, run_due_work):
     """
-    Defects: M4
+    Regression test of M4 (tests/defects.md).
     """
     scheduled_at = clock() + timedelta(days=2)
     sent = (await sender.client.post("/emails", {**MAIL, "scheduledAt": scheduled_at.isoformat()})).json()
@@ -154,11 +154,11 @@ async def test_the_date_header_is_the_time_of_the_first_attempt(sender, sink, cl
     assert b"DKIM-Signature" not in await eml_of(sender, sent["id"])
     clock.move(timedelta(days=2, minutes=1))
     sink.behaviour.drop_after_dot = 1.0
-    await work_off()
+    await run_due_work()
     first_attempt_at = clock()
     sink.behaviour.drop_after_dot = 0.0
     clock.move(timedelta(hours=1))
-    await work_off()
+    await run_due_work()
     dates = [parsedate_to_datetime(email.message_from_bytes(message.raw)["Date"]) for message in sink.messages]
     assert len(dates) == 2
     assert dates[0] == dates[1]
@@ -166,13 +166,13 @@ async def test_the_date_header_is_the_time_of_the_first_attempt(sender, sink, cl
     assert (await eml_of(sender, sent["id"])).rstrip(b"\r\n") == sink.messages[1].raw.rstrip(b"\r\n")
 
 
-async def test_recipients_have_separate_outcomes_and_hard_bounces_suppress(sender, sink, clock, work_off):
+async def test_recipients_have_separate_outcomes_and_hard_bounces_suppress(sender, sink, clock, run_due_work):
     to = ["good@example.org", "permfail@example.org", "tempfail@example.org"]
     sent = (await sender.client.post("/emails", {**MAIL, "to": to, "cc": [], "bcc": []})).json()
     assert sent["status"] == "DELAYED"
     assert (await sender.client.get("/suppressions/permfail@example.org")).json()["reason"] == "BOUNCE"
     clock.move(timedelta(minutes=7))
-    await work_off()
+    await run_due_work()
     assert [message.recipients for message in sink.messages] == [("good@example.org",)], (
         "The recipient that accepted the message does not get it again."
     )
@@ -194,13 +194,13 @@ async def test_a_rejection_by_policy_suppresses_no_recipient(sender):
     assert (await sender.client.get("/suppressions")).json()["total"] == 0
 
 
-async def test_a_lost_reply_is_recorded_as_ambiguous_and_the_message_id_stays(sender, sink, clock, work_off):
+async def test_a_lost_reply_is_recorded_as_ambiguous_and_the_message_id_stays(sender, sink, clock, run_due_work):
     sink.behaviour.drop_after_dot = 1.0
     sent = (await sender.client.post("/emails", MAIL)).json()
     assert sent["status"] == "DELAYED"
     sink.behaviour.drop_after_dot = 0.0
     clock.move(timedelta(minutes=7))
-    await work_off()
+    await run_due_work()
     log = await entry(sender, sent["id"])
     assert (log["status"], log["ambiguousAttempts"]) == ("SENT", 1)
     assert {message.message_id for message in sink.messages} == {sent["messageId"]}
@@ -209,21 +209,21 @@ async def test_a_lost_reply_is_recorded_as_ambiguous_and_the_message_id_stays(se
     assert [attempt["outcome"] for attempt in attempts] == ["AMBIGUOUS", "ACCEPTED"]
 
 
-async def test_a_project_can_hold_ambiguous_sends(sender, sink, clock, work_off):
+async def test_a_project_can_hold_ambiguous_sends(sender, sink, clock, run_due_work):
     await sender.developer.patch("", {"settings": {"onAmbiguous": "hold"}})
     sink.behaviour.drop_after_dot = 1.0
     sent = (await sender.client.post("/emails", MAIL)).json()
     assert sent["status"] == "FAILED"
     sink.behaviour.drop_after_dot = 0.0
     clock.move(timedelta(hours=2))
-    await work_off()
+    await run_due_work()
     assert len(sink.messages) == 1
     await sender.client.post(f"/emails/{sent['id']}/retry")
-    await work_off()
+    await run_due_work()
     assert (await entry(sender, sent["id"]))["status"] == "SENT"
 
 
-async def test_mail_arrives_after_an_outage_of_the_relay(sender, zone, clock, work_off):
+async def test_mail_arrives_after_an_outage_of_the_relay(sender, zone, clock, run_due_work):
     with reserved_port() as port_socket:
         relays = [{"host": "127.0.0.1", "port": port_socket.getsockname()[1], "tls": "none"}]
         await sender.developer.patch("", {"settings": {"relays": relays}})
@@ -232,12 +232,12 @@ async def test_mail_arrives_after_an_outage_of_the_relay(sender, zone, clock, wo
         async with Sink(listener=port_socket) as relay:
             for _ in range(4):
                 clock.move(timedelta(minutes=7))
-                await work_off()
+                await run_due_work()
             assert (await entry(sender, sent["id"]))["status"] == "SENT"
             assert len(relay.messages) == 1
 
 
-async def test_an_attempt_of_a_dead_process_is_ambiguous(sender, world, clock, work_off, monkeypatch):
+async def test_an_attempt_of_a_dead_process_is_ambiguous(sender, world, clock, run_due_work, monkeypatch):
     """The process dies after the commit of the submission: a worker delivers the send after the lease."""
     from postern.messaging.emails import operations
 
@@ -249,7 +249,7 @@ async def test_an_attempt_of_a_dead_process_is_ambiguous(sender, world, clock, w
     assert sent["status"] == "QUEUED"
     assert (await sender.client.post(f"/emails/{sent['id']}/cancel")).status_code == 409
     clock.move(timedelta(seconds=61))
-    await work_off()
+    await run_due_work()
     log = await entry(sender, sent["id"])
     assert (log["status"], log["ambiguousAttempts"]) == ("SENT", 1)
     attempts = (await sender.client.get(f"/emails/logs/{sent['id']}/attempts")).json()
@@ -273,14 +273,14 @@ async def queued(project, **fields):
 
 
 async def test_without_a_relay_retries_back_off_until_one_is_configured(
-    server_relay_sender, sink, world, clock, work_off
+    server_relay_sender, sink, world, clock, run_due_work
 ):
     send_id = await queued(server_relay_sender)
     with_relay = world.settings
     world.settings = msgspec.structs.replace(with_relay, relay=None)
     delays = []
     for _ in range(9):
-        await work_off()
+        await run_due_work()
         log = await entry(server_relay_sender, send_id)
         assert (log["status"], log["reason"]) == ("QUEUED", NoSmartHost.message())
         async with world.db.connection() as connection:
@@ -291,18 +291,18 @@ async def test_without_a_relay_retries_back_off_until_one_is_configured(
     assert delays == [15 * 2 ** min(n, 6) for n in range(9)]
     assert not sink.messages
     world.settings = with_relay
-    await work_off()
+    await run_due_work()
     assert (await entry(server_relay_sender, send_id))["status"] == "SENT"
     assert len(sink.messages) == 1
 
 
-async def test_without_a_relay_mail_expires_at_its_expiry_time(server_relay_sender, world, clock, work_off):
+async def test_without_a_relay_mail_expires_at_its_expiry_time(server_relay_sender, world, clock, run_due_work):
     expires_at = clock() + timedelta(minutes=2)
     send_id = await queued(server_relay_sender, expiresAt=expires_at.isoformat())
     world.settings = msgspec.structs.replace(world.settings, relay=None)
     while (log := await entry(server_relay_sender, send_id))["status"] == "QUEUED":
         assert clock() < expires_at
-        await work_off()
+        await run_due_work()
         clock.move(timedelta(seconds=15))
     assert log["status"] == "EXPIRED"
     assert clock() >= expires_at - timedelta(seconds=15)
@@ -328,19 +328,19 @@ async def test_a_project_cannot_send_from_a_domain_of_another_project(sender, ne
     assert sink.messages == []
 
 
-async def test_a_delayed_send_can_be_retried_at_once(sender, sink, clock, work_off):
-    """Defects: M15"""
+async def test_a_delayed_send_can_be_retried_at_once(sender, sink, clock, run_due_work):
+    """Regression test of M15 (tests/defects.md)."""
     to = ["good@example.org", "tempfail@example.org"]
     sent = (await sender.client.post("/emails", {**MAIL, "to": to, "cc": [], "bcc": []})).json()
     assert sent["status"] == "DELAYED"
     attempts_before = len((await sender.client.get(f"/emails/logs/{sent['id']}/attempts")).json())
-    await work_off()
+    await run_due_work()
     assert len((await sender.client.get(f"/emails/logs/{sent['id']}/attempts")).json()) == attempts_before, (
         "It is not due."
     )
     retried = await sender.client.post(f"/emails/{sent['id']}/retry")
     assert (retried.status_code, retried.json()["status"]) == (200, "DELAYED")
-    await work_off()
+    await run_due_work()
     assert len((await sender.client.get(f"/emails/logs/{sent['id']}/attempts")).json()) == attempts_before + 1
     assert [message.recipients for message in sink.messages] == [("good@example.org",)], (
         "The recipient that accepted the message does not get it again."
@@ -348,7 +348,7 @@ async def test_a_delayed_send_can_be_retried_at_once(sender, sink, clock, work_o
 
 
 async def test_a_settled_send_cannot_be_retried(sender):
-    """Defects: M15"""
+    """Regression test of M15 (tests/defects.md)."""
     sent = (await sender.client.post("/emails", {**MAIL, "to": ["good@example.org"]})).json()
     refused = await sender.client.post(f"/emails/{sent['id']}/retry")
     assert (refused.status_code, refused.json()["code"]) == (409, "not_retriable")

@@ -6,7 +6,7 @@ __all__ = ["sender", "sink"]
 
 
 async def test_a_relay_is_connected_to_at_a_checked_address(sender, sink, zone):
-    """Defects: M2"""
+    """Regression test of M2 (tests/defects.md)."""
     zone.set("relay.customer.example", "A", "127.0.0.1")
     relays = [{"host": "relay.customer.example", "port": sink.port, "tls": "none"}]
     assert (await sender.developer.patch("", {"settings": {"relays": relays}})).status_code == 200
@@ -17,7 +17,7 @@ async def test_a_relay_is_connected_to_at_a_checked_address(sender, sink, zone):
 
 
 async def test_sends_through_a_relay_without_an_address_are_retried(sender, sink):
-    """Defects: M2"""
+    """Regression test of M2 (tests/defects.md)."""
     relays = [{"host": "nowhere.customer.example", "port": sink.port, "tls": "none"}]
     assert (await sender.developer.patch("", {"settings": {"relays": relays}})).status_code == 200
     sent = (await sender.client.post("/emails", MAIL)).json()

@@ -40,11 +40,11 @@ async def test_the_smallest_request_is_sent(project):
     assert (sent.status_code, sent.json()["status"]) == (201, "DELIVERED")
 
 
-async def test_without_waiting_the_status_is_queued_and_workers_send_the_message(project, world, work_off):
+async def test_without_waiting_the_status_is_queued_and_workers_send_the_message(project, world, run_due_work):
     sent = await project.client.post("/emails", MAIL, headers={"prefer": "wait=0"})
     assert sent.json()["status"] == "QUEUED"
     assert not world._tasks
-    await work_off()
+    await run_due_work()
     assert (await project.client.get(f"/emails/logs/{sent.json()['id']}")).json()["status"] == "DELIVERED"
 
 
@@ -90,21 +90,21 @@ async def test_invalid_mail_is_refused_with_the_path(project, change, path):
     assert (await project.client.get("/emails/logs")).json()["total"] == 0
 
 
-async def test_a_scheduled_send_can_be_rescheduled_and_cancelled(project, clock, work_off):
+async def test_a_scheduled_send_can_be_rescheduled_and_cancelled(project, clock, run_due_work):
     later = (clock() + timedelta(hours=2)).isoformat()
     sent = (await project.client.post("/emails", {**MAIL, "scheduledAt": later})).json()
     assert sent["status"] == "SCHEDULED"
     other = (await project.client.post("/emails", {**MAIL, "scheduledAt": later})).json()
-    await work_off()
+    await run_due_work()
     assert (await project.client.get(f"/emails/logs/{sent['id']}")).json()["status"] == "SCHEDULED"
     sooner = (clock() + timedelta(hours=1)).isoformat()
     assert (await project.client.patch(f"/emails/{sent['id']}", {"scheduledAt": sooner})).status_code == 200
     assert (await project.client.post(f"/emails/{other['id']}/cancel")).json()["status"] == "CANCELLED"
     clock.move(timedelta(minutes=61))
-    await work_off()
+    await run_due_work()
     assert (await project.client.get(f"/emails/logs/{sent['id']}")).json()["status"] == "DELIVERED"
     clock.move(timedelta(hours=3))
-    await work_off()
+    await run_due_work()
     assert (await project.client.get(f"/emails/logs/{other['id']}")).json()["status"] == "CANCELLED"
     refused = await project.client.patch(f"/emails/{sent['id']}", {"scheduledAt": sooner})
     assert (refused.status_code, refused.json()["code"]) == (409, "not_scheduled")
@@ -112,12 +112,12 @@ async def test_a_scheduled_send_can_be_rescheduled_and_cancelled(project, clock,
     assert (await project.client.post(f"/emails/{sent['id']}/retry")).status_code == 409
 
 
-async def test_an_expired_send_is_not_sent(project, clock, work_off):
+async def test_an_expired_send_is_not_sent(project, clock, run_due_work):
     scheduled_at, expires_at = (clock() + timedelta(hours=hours) for hours in (1, 2))
     body = {**MAIL, "scheduledAt": scheduled_at.isoformat(), "expiresAt": expires_at.isoformat()}
     sent = (await project.client.post("/emails", body)).json()
     clock.move(timedelta(hours=3))
-    await work_off()
+    await run_due_work()
     assert (await project.client.get(f"/emails/logs/{sent['id']}")).json()["status"] == "EXPIRED"
 
 
@@ -138,11 +138,11 @@ async def test_test_addresses_have_a_fixed_outcome(project, local, status, types
     assert [event["type"] for event in entry["webhookEvents"]] == types
 
 
-async def test_a_deferred_send_is_retried_until_retries_end(project, clock, work_off):
+async def test_a_deferred_send_is_retried_until_retries_end(project, clock, run_due_work):
     sent = (await project.client.post("/emails", {**MAIL, "to": ["deferred@postern.test"]})).json()
     for _ in range(12):
         clock.move(timedelta(hours=3))
-        await work_off()
+        await run_due_work()
     entry = (await project.client.get(f"/emails/logs/{sent['id']}")).json()
     assert entry["status"] == "FAILED"
     assert [event["type"] for event in entry["webhookEvents"]] == ["DeliveryDelay", "Reject"]
@@ -150,7 +150,7 @@ async def test_a_deferred_send_is_retried_until_retries_end(project, clock, work
     assert len(attempts) > 3
     retried = await project.client.post(f"/emails/{sent['id']}/retry")
     assert retried.json()["status"] == "QUEUED"
-    await work_off()
+    await run_due_work()
     assert (await project.client.get(f"/emails/logs/{sent['id']}")).json()["status"] == "DELAYED"
 
 
@@ -172,7 +172,7 @@ async def test_suppressed_addresses_get_no_mail(project):
     assert (await project.client.post("/emails", MAIL)).json()["status"] == "DELIVERED"
 
 
-async def test_a_batch_keeps_its_order_and_invalid_items_fail_alone(project, work_off):
+async def test_a_batch_keeps_its_order_and_invalid_items_fail_alone(project, run_due_work):
     items = [{**MAIL, "subject": f"n {n}"} for n in range(4)]
     items[2] = {**MAIL, "to": ["nonsense"]}
     response = await project.client.post("/emails/batch", {"emails": [*items, {"to": 7}]})
@@ -181,7 +181,7 @@ async def test_a_batch_keeps_its_order_and_invalid_items_fail_alone(project, wor
     assert [item["status"] for item in data] == ["QUEUED", "QUEUED", "FAILED", "QUEUED", "FAILED"]
     assert data[2]["error"].startswith("/to/0")
     assert data[4]["id"] is None
-    await work_off()
+    await run_due_work()
     log = (await project.client.get("/emails/logs")).json()
     assert (log["total"], {item["status"] for item in log["data"]}) == (3, {"DELIVERED"})
     assert [item["subject"] for item in log["data"]] == ["n 3", "n 1", "n 0"]
@@ -282,7 +282,7 @@ async def test_a_relay_that_is_not_configured_is_refused(project, world):
 async def test_mail_from_an_unverified_domain_is_refused_unless_captured(project):
     """For an unknown and for an unverified domain, the response has the request that comes next.
 
-    Defects: N6
+    Regression test of N6 (tests/defects.md).
     """
     await project.developer.patch("", {"settings": {"transport": "relay", "relays": [{"host": "relay.example"}]}})
     response = await project.client.post("/emails", MAIL)

@@ -23,12 +23,12 @@ async def scheduled(project, clock, **fields):
     return sent.json()["id"]
 
 
-async def test_a_send_from_a_deleted_domain_fails_with_a_reason(sender, sink, domain, clock, work_off):
-    """Defects: M1"""
+async def test_a_send_from_a_deleted_domain_fails_with_a_reason(sender, sink, domain, clock, run_due_work):
+    """Regression test of M1 (tests/defects.md)."""
     send_id = await scheduled(sender, clock)
     assert (await sender.client.delete(f"/domains/{domain['id']}?force=true")).status_code == 200
     clock.move(timedelta(hours=3))
-    await work_off()
+    await run_due_work()
     log = await entry(sender, send_id)
     assert (log["status"], sink.messages) == ("FAILED", [])
     assert log["reason"].startswith("example.com is no longer a verified sending domain")
@@ -36,36 +36,36 @@ async def test_a_send_from_a_deleted_domain_fails_with_a_reason(sender, sink, do
 
 
 async def test_a_send_from_a_degraded_domain_fails_until_it_is_verified_again(
-    sender, sink, domain, zone, world, clock, work_off
+    sender, sink, domain, zone, world, clock, run_due_work
 ):
-    """Defects: M1"""
+    """Regression test of M1 (tests/defects.md)."""
     send_id = await scheduled(sender, clock)
     async with world.db.connection() as connection:
         await connection.execute("update domains set status = 'DEGRADED' where id = %s", [domain["id"]])
     clock.move(timedelta(hours=3))
-    await work_off()
+    await run_due_work()
     assert (await entry(sender, send_id))["status"] == "FAILED"
     publish(zone, domain)
     assert (await sender.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
     assert (await sender.client.post(f"/emails/{send_id}/retry")).status_code == 200
-    await work_off()
+    await run_due_work()
     assert (await entry(sender, send_id))["status"] == "SENT"
     assert sink.messages[0].raw.startswith(b"DKIM-Signature:")
 
 
-async def test_a_send_accepted_for_capture_is_not_relayed_from_an_unverified_domain(project, sink, clock, work_off):
-    """Defects: M1"""
+async def test_a_send_accepted_for_capture_is_not_relayed_from_an_unverified_domain(project, sink, clock, run_due_work):
+    """Regression test of M1 (tests/defects.md)."""
     send_id = await scheduled(project, clock, **{"from": "hello@never-verified.example"})
     relays = [{"host": "127.0.0.1", "port": sink.port, "tls": "none"}]
     changed = await project.developer.patch("", {"settings": {"transport": "relay", "relays": relays}})
     assert changed.status_code == 200, changed.text
     clock.move(timedelta(hours=3))
-    await work_off()
+    await run_due_work()
     assert ((await entry(project, send_id))["status"], sink.messages) == ("FAILED", [])
 
 
 async def test_deleting_a_domain_reports_the_number_of_waiting_messages(sender, domain, clock):
-    """Defects: M1"""
+    """Regression test of M1 (tests/defects.md)."""
     first, second = await scheduled(sender, clock), await scheduled(sender, clock)
     refused = await sender.client.delete(f"/domains/{domain['id']}")
     assert (refused.status_code, refused.json()["code"]) == (409, "domain_has_waiting_sends")

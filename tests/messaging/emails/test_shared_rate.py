@@ -22,7 +22,7 @@ def envelope():
 
 
 async def test_two_processes_share_a_rate(world, monkeypatch):
-    """Defects: S11"""
+    """Regression test of S11 (tests/defects.md)."""
     project_id, rate, spans = new_id(), 40, []
 
     async def lease(name, seconds):
@@ -48,7 +48,7 @@ async def test_two_processes_share_a_rate(world, monkeypatch):
 
 
 async def test_send_times_are_not_leased_far_ahead(world):
-    """Defects: S11"""
+    """Regression test of S11 (tests/defects.md)."""
     limit = {"project_id": new_id(), "name": "relay", "ahead": MAX_LEASE_AHEAD}
     first = await store.lease_times(world.db, span=MAX_LEASE_AHEAD * 2, **limit)
     assert first is not None

@@ -5,7 +5,7 @@ IMAGE = '<p>{{name}}<img src="data:image/png;base64,' + "iVBORw0K" * 600_000 + '
 
 
 async def test_html_with_inlined_images_of_megabytes_is_accepted_and_sent(project):
-    """Defects: M8"""
+    """Regression test of M8 (tests/defects.md)."""
     key = await project.key(type="SECRET", environment="TEST")
     for html in (IMAGE, IMAGE.replace("{{name}}", "")):
         sent = await key.post("/emails", {**MAIL, "html": html, "variables": {"name": "Ada"}})
@@ -15,7 +15,7 @@ async def test_html_with_inlined_images_of_megabytes_is_accepted_and_sent(projec
 
 
 async def test_more_links_than_can_be_rewritten_are_refused(project):
-    """Defects: M8"""
+    """Regression test of M8 (tests/defects.md)."""
     key = await project.key(type="SECRET", environment="TEST")
     for html in (
         '<a href="https://acme.example/">x</a>' * 1_001,
@@ -27,7 +27,7 @@ async def test_more_links_than_can_be_rewritten_are_refused(project):
 
 
 async def test_content_that_is_too_large_after_encoding_is_refused(project):
-    """Defects: M8"""
+    """Regression test of M8 (tests/defects.md)."""
     key = await project.key(type="SECRET", environment="TEST")
     refused = await key.post("/emails", {**MAIL, "text": "é" * 11_000_000})
     assert (refused.status_code, refused.json()["code"]) == (413, "message_too_large")
@@ -35,7 +35,7 @@ async def test_content_that_is_too_large_after_encoding_is_refused(project):
 
 
 async def test_a_message_that_fails_to_render_is_refused(project):
-    """Defects: M9"""
+    """Regression test of M9 (tests/defects.md)."""
     key = await project.key(type="SECRET", environment="TEST")
     refused = await key.post("/emails", {**MAIL, "html": "{{ 1 / n }}", "variables": {"n": 0}})
     assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/html")

@@ -14,8 +14,8 @@ def new_address() -> str:
     return f"{uuid4().hex[:12]}@example.org"
 
 
-async def test_a_hard_bounce_replaces_an_unsubscribe_and_stops_all_mail(sender, sink, work_off):
-    """Defects: M5"""
+async def test_a_hard_bounce_replaces_an_unsubscribe_and_stops_all_mail(sender, sink, run_due_work):
+    """Regression test of M5 (tests/defects.md)."""
     address = f"permfail-{new_address()}"
     assert (await sender.client.post("/suppressions", {"address": address, "reason": "UNSUBSCRIBE"})).status_code == 201
     mail = {**MAIL, "to": [address], "cc": None, "bcc": None, "unsubscribable": False}
@@ -36,7 +36,7 @@ async def test_a_hard_bounce_replaces_an_unsubscribe_and_stops_all_mail(sender, 
 @pytest.mark.parametrize("old_reason", SUPPRESSION_STRENGTH)
 @pytest.mark.parametrize("new_reason", SUPPRESSION_STRENGTH)
 async def test_the_api_can_only_strengthen_a_reason(project, old_reason, new_reason):
-    """Defects: M5"""
+    """Regression test of M5 (tests/defects.md)."""
     address = new_address()
     first = await project.client.post("/suppressions", {"address": address, "reason": old_reason, "detail": "first"})
     assert first.status_code == 201
@@ -54,7 +54,7 @@ async def test_the_api_can_only_strengthen_a_reason(project, old_reason, new_rea
 
 
 async def test_the_history_has_each_reason_and_bulk_additions_count_upgrades(project):
-    """Defects: M5"""
+    """Regression test of M5 (tests/defects.md)."""
     address, other_address = new_address(), new_address()
     for reason in SUPPRESSION_STRENGTH[:-1]:
         assert (await project.client.post("/suppressions", {"address": address, "reason": reason})).status_code == 201
@@ -67,7 +67,7 @@ async def test_the_history_has_each_reason_and_bulk_additions_count_upgrades(pro
 
 
 async def test_subscribing_again_does_not_remove_a_bounce(project):
-    """Defects: M5"""
+    """Regression test of M5 (tests/defects.md)."""
     address = new_address()
     contact = (await project.client.post("/contacts", {"email": address, "unsubscribed": True})).json()
     for reason in ("UNSUBSCRIBE", "BOUNCE"):

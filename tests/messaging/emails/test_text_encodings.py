@@ -50,7 +50,7 @@ def content_of(part):
     ],
 )
 async def test_a_text_has_the_shortest_encoding_that_arrives_unchanged(sender, sink, world, text, encoding):
-    """Defects: M17"""
+    """Regression test of M17 (tests/defects.md)."""
     html = f"<p>{text}</p>\n"
     parsed, message = await send_and_receive(sender, sink, html=html, text=text, engine="none")
     text_part, html_part = parsed.get_body(("plain",)), parsed.get_body(("html",))
@@ -67,7 +67,7 @@ async def test_a_text_has_the_shortest_encoding_that_arrives_unchanged(sender, s
 
 
 async def test_runs_of_blanks_and_dots_leave_signatures_valid(sender, sink, world):
-    """Defects: M17"""
+    """Regression test of M17 (tests/defects.md)."""
     text = "".join(f"{' ' * (n % 9)}{'.' * (n % 3)}{n}{' ' * (n % 5)}end\n" for n in range(200)) + "\n\n\n"
     parsed, message = await send_and_receive(sender, sink, text=text, engine="none")
     assert (parsed["Content-Transfer-Encoding"], content_of(parsed)) == ("7bit", text)
@@ -75,7 +75,7 @@ async def test_runs_of_blanks_and_dots_leave_signatures_valid(sender, sink, worl
 
 
 async def test_a_message_is_smaller_than_in_base64(sender, sink):
-    """Defects: M17"""
+    """Regression test of M17 (tests/defects.md)."""
     text = "Grüße aus Zürich, where the weather was fine all week, and the lake is warm. " * 500
     _, message = await send_and_receive(sender, sink, text=text)
     assert len(message.raw) < 1.3 * len(text)
@@ -84,10 +84,10 @@ async def test_a_message_is_smaller_than_in_base64(sender, sink):
     assert not [line for line in lines if line.endswith((b" ", b"\t")) or line == b"."]
 
 
-async def test_campaign_messages_use_the_fastest_encoding(sender, sink, work_off):
+async def test_campaign_messages_use_the_fastest_encoding(sender, sink, run_due_work):
     """Campaigns use 7bit if possible, otherwise base64, because quoted-printable takes five times as long.
 
-    Defects: M17
+    Regression test of M17 (tests/defects.md).
     """
     (domain,) = (await sender.client.get("/domains")).json()
     audience = (await sender.client.post("/audiences", {"name": "All"})).json()["id"]
@@ -98,6 +98,6 @@ async def test_campaign_messages_use_the_fastest_encoding(sender, sink, work_off
         fields = {"templateId": template["id"], "domainId": domain["id"], "audienceId": audience}
         created = await sender.client.post("/campaigns", {"name": "News", "fromEmail": "hello@example.com", **fields})
         assert (await sender.client.post(f"/campaigns/{created.json()['id']}/send")).status_code == 200
-        await work_off()
+        await run_due_work()
         used_encodings = re.findall(rb"Content-Transfer-Encoding: (\S+)", sink.messages[-1].raw)
         assert {encoding.decode() for encoding in used_encodings} == encodings

@@ -119,7 +119,7 @@ async def test_inboxes_of_other_accounts_are_not_found_and_forms_of_other_sites_
 async def test_links_open_outside_the_frame_and_a_message_can_be_deleted(project, browser):
     """Links in a message open in a new tab; a message can be deleted on its page with the permission.
 
-    Defects: N11
+    Regression test of N11 (tests/defects.md).
     """
     for html in ("<p>Hello</p>", "<!doctype html><html><head><title>x</title></head><body>Hello</body></html>"):
         await project.client.post("/emails", {**MAIL, "html": html})
@@ -142,7 +142,7 @@ async def test_links_open_outside_the_frame_and_a_message_can_be_deleted(project
 async def test_the_list_reloads_itself_and_a_failed_sign_in_keeps_the_address(project, browser):
     """The list has the script that reloads it; after a wrong password the form still has the address.
 
-    Defects: N11
+    Regression test of N11 (tests/defects.md).
     """
     refused = await browser.post("/inbox/sign-in", data={"email": 'a"b@example.com', "password": "wrong password"})
     assert 'value="a&quot;b@example.com"' in refused.text or 'value="a&#34;b@example.com"' in refused.text

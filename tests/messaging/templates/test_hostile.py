@@ -47,14 +47,14 @@ MJML: dict[str, str] = {
 @pytest.mark.parametrize("source", DEEP.values(), ids=DEEP)
 @pytest.mark.parametrize("kind", list(OutputFormat))
 def test_deep_nesting_is_refused_before_the_engine_parses_it(source, kind):
-    """Defects: S1"""
+    """Regression test of S1 (tests/defects.md)."""
     with pytest.raises(TemplateInvalid):
         compile_template(source, kind)
 
 
 @pytest.mark.parametrize("mjml", MJML.values(), ids=MJML)
 async def test_deep_mjml_is_refused_without_a_crash(project, world, mjml):
-    """Defects: S1"""
+    """Regression test of S1 (tests/defects.md)."""
     await world.rendering.start()
     before = world.rendering.process_ids
     response = await project.client.post("/templates", {"name": "Deep", "builderJson": {"mjml": mjml}})
@@ -63,7 +63,7 @@ async def test_deep_mjml_is_refused_without_a_crash(project, world, mjml):
 
 
 async def test_deep_html_in_a_block_is_refused(project, world):
-    """Defects: S1"""
+    """Regression test of S1 (tests/defects.md)."""
     block = {"type": "html", "html": "<div>" * 20_000 + "</div>" * 20_000}
     response = await project.client.post("/templates", {"name": "Deep", "builderJson": {"blocks": [block]}})
     assert response.status_code == 400
@@ -71,7 +71,7 @@ async def test_deep_html_in_a_block_is_refused(project, world):
 
 
 async def test_deep_json_is_refused_with_the_path(project):
-    """Defects: S1"""
+    """Regression test of S1 (tests/defects.md)."""
     deep: dict = {}
     for _ in range(200):
         deep = {"a": [deep]}
@@ -87,7 +87,7 @@ async def test_deep_json_is_refused_with_the_path(project):
 
 @pytest.mark.parametrize("name", DEEP)
 async def test_every_entry_point_refuses_deep_templates_with_the_path(project, name):
-    """Defects: S1"""
+    """Regression test of S1 (tests/defects.md)."""
     key = await project.key(type="SECRET", environment="TEST")
     source = DEEP[name]
     mail = {"from": "Acme <a@acme.example>", "to": ["b@example.org"], "subject": "s", "text": "t"}
@@ -109,7 +109,7 @@ async def test_every_entry_point_refuses_deep_templates_with_the_path(project, n
     ],
 )
 def test_templates_cannot_reach_python_objects(source, expected):
-    """Defects: S2"""
+    """Regression test of S2 (tests/defects.md)."""
     values = {"l": [1, 2], "m": {"a": {"b": 3}}}
     text = compile_template(source, OutputFormat.TEXT).render(values)
     assert "0x" not in text
@@ -122,7 +122,7 @@ def test_templates_cannot_reach_python_objects(source, expected):
     "source", ["{{ range('a') }}", "{{ range(1, 2, 0) }}", "{{ l|join(1, 2, 3, 4) }}", "{{ range() }}"]
 )
 async def test_every_render_error_is_a_problem(project, source):
-    """Defects: S2"""
+    """Regression test of S2 (tests/defects.md)."""
     with pytest.raises(RenderFailed):
         compile_template(source).render({"l": [1]})
     key = await project.key(type="SECRET", environment="TEST")
@@ -132,7 +132,7 @@ async def test_every_render_error_is_a_problem(project, source):
 
 
 def test_unavailable_filters_cannot_be_used_by_name():
-    """Defects: S2"""
+    """Regression test of S2 (tests/defects.md)."""
     for name in ("indent", "format", "attr", "pprint"):
         with pytest.raises(RenderFailed):
             compile_template(f"{{{{ xs|map('{name}', 9)|list }}}}").render({"xs": ["a"]})
@@ -232,7 +232,7 @@ def render_seconds(task, source) -> float:
 def test_render_time_grows_linearly(limit, task, make):
     """Measured at the character limit, or at the size that takes 0.2 s of processor time.
 
-    Defects: S3
+    Regression test of S3 (tests/defects.md).
     """
     max_repetitions = int(limit / len(make(1_000)) * 1_000)
     repetitions, seconds = min(2_000, max_repetitions), 0.0

@@ -284,7 +284,7 @@ async def test_engagement_updates_audiences_and_unsubscribing_updates_the_contac
     assert (await project.client.get(f"/contacts/{contact['id']}")).json()["unsubscribed"] is True
 
 
-async def test_hits_and_changes_of_the_same_contacts_do_not_deadlock(project, world, clock, work_off):
+async def test_hits_and_changes_of_the_same_contacts_do_not_deadlock(project, world, clock, run_due_work):
     """One batch has an open of one contact and a click of another, and another transaction locks both contacts."""
     contact_ids, sends = [], []
     for name in ("ada", "bob"):
@@ -323,7 +323,7 @@ async def test_hits_and_changes_of_the_same_contacts_do_not_deadlock(project, wo
 
 async def test_links_that_are_too_long_are_not_tracked(project, stranger):
     """
-    Defects: M11
+    Regression test of M11 (tests/defects.md).
     """
     url_start = "https://acme.example/?q="
     longest, too_long = (url_start + "x" * (length - len(url_start)) for length in (4_096, 4_097))
@@ -342,7 +342,7 @@ async def test_links_that_are_too_long_are_not_tracked(project, stranger):
 
 async def test_a_link_can_be_excluded_from_tracking(project):
     """
-    Defects: M16
+    Regression test of M16 (tests/defects.md).
     """
     untracked_tags = [
         '<a href="https://a.test/" data-postern-no-track>',
@@ -361,7 +361,7 @@ async def test_a_link_can_be_excluded_from_tracking(project):
 
 async def test_the_query_of_a_link_is_preserved(project, stranger):
     """
-    Defects: M3
+    Regression test of M3 (tests/defects.md).
     """
     target = "https://shop.example/?id=1&currency=EUR&section=2&copy=3"
     _, message = await send_and_read(

@@ -6,6 +6,6 @@ from tests.platform.accounts.members import AccountHelper
 
 
 @pytest.fixture
-def account(project, stranger, work_off, world) -> AccountHelper:
+def account(project, stranger, run_due_work, world) -> AccountHelper:
     """An account with an owner."""
-    return AccountHelper(project, stranger, work_off, world)
+    return AccountHelper(project, stranger, run_due_work, world)

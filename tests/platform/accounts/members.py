@@ -21,11 +21,11 @@ def token_in(mail: Any) -> str:
     return tokens[0]
 
 
-async def sign_up_and_verify(stranger: Client, work_off: Any, world: Any, email: str) -> str:
+async def sign_up_and_verify(stranger: Client, run_due_work: Any, world: Any, email: str) -> str:
     """Sign up, follow the link in the mail, and sign in; returns the access token."""
     signed_up = await stranger.post("/auth/sign-up", {"email": email, "password": PASSWORD, "name": "Ada"})
     assert signed_up.status_code == 201, signed_up.text
-    await work_off()
+    await run_due_work()
     token = token_in(system_mails(world, email)[-1])
     assert (await stranger.post("/auth/verify-email", {"token": token})).status_code == 200
     signed_in = await stranger.post("/auth/sign-in", {"email": email, "password": PASSWORD})
@@ -36,13 +36,13 @@ async def sign_up_and_verify(stranger: Client, work_off: Any, world: Any, email:
 class AccountHelper:
     """An account with its owner, and helpers to add members."""
 
-    def __init__(self, tenant: Tenant, stranger: Client, work_off: Any, world: Any) -> None:
-        self.tenant, self.stranger, self.work_off, self.world = tenant, stranger, work_off, world
+    def __init__(self, tenant: Tenant, stranger: Client, run_due_work: Any, world: Any) -> None:
+        self.tenant, self.stranger, self.run_due_work, self.world = tenant, stranger, run_due_work, world
         self.owner = tenant.developer
 
     async def mail(self, to: str, subject: str | None = None) -> Any:
         """Run the workers, and return the latest mail to an address, with this subject if it is not None."""
-        await self.work_off()
+        await self.run_due_work()
         return [mail for mail in system_mails(self.world, to) if subject is None or mail["Subject"] == subject][-1]
 
     async def invite(self, email: str, role: str = "DEVELOPER") -> str:

@@ -88,7 +88,7 @@ async def enable_second_factor(account) -> bytes:
 async def test_of_concurrent_guesses_only_as_many_as_the_limit_are_checked(account, auth, make_guess, monkeypatch):
     """Counts the calls of the function that checks a password or code, not the responses.
 
-    Defects: I13, S9
+    Regression test of I13, S9 (tests/defects.md).
     """
     guess, module, name = await make_guess(account, auth)
     check, check_count = getattr(module, name), 0
@@ -108,7 +108,7 @@ async def test_of_concurrent_guesses_only_as_many_as_the_limit_are_checked(accou
 
 @pytest.mark.parametrize("path", ["/auth/verify-email", "/auth/password/reset"])
 async def test_invalid_links_are_locked_out_but_a_valid_one_is_accepted(account, app, path):
-    """Defects: S9"""
+    """Regression test of S9 (tests/defects.md)."""
     # A random network: the test locks it out, and other tests use the default network.
     stranger = Client(app, ip=f"127.{uuid4().bytes[0]}.{uuid4().bytes[1]}.{uuid4().bytes[2]}")
     body = {"newPassword": NEW_PASSWORD} if "reset" in path else {}
@@ -127,7 +127,7 @@ async def test_invalid_links_are_locked_out_but_a_valid_one_is_accepted(account,
     else:
         email = f"{uuid4().hex[:12]}@example.com"
         assert (await stranger.post("/auth/sign-up", {"email": email, "password": PASSWORD})).status_code == 201
-        await account.work_off()
+        await account.run_due_work()
         token = token_in(system_mails(account.world, email)[-1])
     assert (await stranger.post(path, {**body, "token": token})).status_code in (200, 204)
 
@@ -135,7 +135,7 @@ async def test_invalid_links_are_locked_out_but_a_valid_one_is_accepted(account,
 async def test_a_password_that_changes_during_its_check_starts_no_session(account, stranger, monkeypatch):
     """The row is read, and while its password is checked, another request changes the password.
 
-    Defects: I13
+    Regression test of I13 (tests/defects.md).
     """
     check = passwords.check_password
 
@@ -155,7 +155,7 @@ async def test_a_password_that_changes_during_its_check_starts_no_session(accoun
 
 
 async def test_a_rehash_does_not_overwrite_a_password_that_changed_meanwhile(account, stranger, monkeypatch):
-    """Defects: I13"""
+    """Regression test of I13 (tests/defects.md)."""
     email, world = account.tenant.email, account.world
 
     async def hash_while_it_changes(password):
@@ -177,7 +177,7 @@ async def test_a_rehash_does_not_overwrite_a_password_that_changed_meanwhile(acc
 async def test_a_right_password_without_a_code_does_not_clear_failures(account, stranger):
     """A person who knows the password cannot guess codes without limit by signing in without a code in between.
 
-    Defects: I13
+    Regression test of I13 (tests/defects.md).
     """
     await enable_second_factor(account)
     body = {"email": account.tenant.email, "password": PASSWORD}
@@ -189,7 +189,7 @@ async def test_a_right_password_without_a_code_does_not_clear_failures(account, 
 
 
 async def test_a_reset_ends_the_lock_in_all_networks(account, stranger):
-    """Defects: I13"""
+    """Regression test of I13 (tests/defects.md)."""
     email = account.tenant.email
     other_network = Client(stranger.app, ip="127.9.9.9")
     for _ in range(LIMIT):

@@ -45,7 +45,7 @@ async def project_row(world, project_id: str):
 
 
 async def test_a_deleted_project_is_not_found_at_once_and_its_rows_are_deleted(
-    project, world, clock, new_project, work_off
+    project, world, clock, new_project, run_due_work
 ):
     other = await new_project()
     await fill(project)
@@ -58,20 +58,20 @@ async def test_a_deleted_project_is_not_found_at_once_and_its_rows_are_deleted(
     assert (await project.developer.delete("")).status_code == 404
     assert (await project.client.get("")).status_code == 401
     assert (await project.developer.get("/account")).json()["projects"] == []
-    await work_off()
+    await run_due_work()
     assert await rows_left(world, project.id) == {}
     assert await project_row(world, project.id) is None
     log = (await project.developer.get("/account/audit-log?action=project.deleted")).json()
     assert [entry["targetId"] for entry in log["data"]] == [project.id]
     clock.move(deletion.LATE_ROWS_DELAY)
-    await work_off()
+    await run_due_work()
     assert await rows_left(world, project.id) == {}
     assert await rows_left(world, other.id) == rows_of_other
 
 
-async def test_rows_inserted_during_the_deletion_are_deleted(project, world, clock, work_off):
+async def test_rows_inserted_during_the_deletion_are_deleted(project, world, clock, run_due_work):
     await project.developer.delete("")
-    await work_off()
+    await run_due_work()
     async with world.db.connection() as connection:
         await connection.execute(
             "insert into events (project_id, id, type, actor_type, occurred_at) values (%s, gen_random_uuid(), 'x', "
@@ -79,14 +79,14 @@ async def test_rows_inserted_during_the_deletion_are_deleted(project, world, clo
             (UUID(project.id),),
         )
     clock.move(deletion.LATE_ROWS_DELAY)
-    await work_off()
+    await run_due_work()
     assert await rows_left(world, project.id) == {}
 
 
-async def test_an_interrupted_deletion_is_continued(project, world, clock, monkeypatch, work_off):
+async def test_an_interrupted_deletion_is_continued(project, world, clock, monkeypatch, run_due_work):
     """The worker dies after some small chunks; when its lease expires, another one continues."""
     await fill(project)
-    await work_off()
+    await run_due_work()
     before = await rows_left(world, project.id)
     await project.developer.delete("")
     chunks = 0
@@ -113,11 +113,11 @@ async def test_an_interrupted_deletion_is_continued(project, world, clock, monke
     assert await project_row(world, project.id) is None
 
 
-async def test_a_large_deletion_runs_in_chunks(project, world, monkeypatch, work_off):
+async def test_a_large_deletion_runs_in_chunks(project, world, monkeypatch, run_due_work):
     await fill(project)
     monkeypatch.setattr(catalog, "MAX_CHUNKS", 2)
     await project.developer.delete("")
-    await work_off()
+    await run_due_work()
     async with world.db.connection() as connection:
         query = "select attempt from deletions where target_id = %s"
         (attempt,) = await (await connection.execute(query, (UUID(project.id),))).fetchone()
@@ -140,9 +140,9 @@ async def test_deleting_an_account_deletes_all_its_rows_and_frees_the_address(ac
     assert (await stranger.post("/auth/sign-up", body)).status_code == 400
     again = await stranger.post("/auth/sign-up", {"email": project.email, "password": PASSWORD})
     assert again.status_code == 201
-    await account.work_off()
+    await account.run_due_work()
     clock.move(deletion.LATE_ROWS_DELAY)
-    await account.work_off()
+    await account.run_due_work()
     assert await rows_left(world, project.id) == {}
     async with world.db.connection() as connection:
         for query in (
@@ -166,7 +166,7 @@ async def test_a_project_created_during_the_deletion_of_its_account_is_deleted(a
             (UUID(account.tenant.account_id),),
         )
     for _ in range(3):
-        await account.work_off()
+        await account.run_due_work()
         clock.move(deletion.LATE_ROWS_DELAY)
     async with world.db.connection() as connection:
         for query in ("select 1 from accounts where id = %s", "select 1 from projects where account_id = %s"):

@@ -17,7 +17,7 @@ async def test_the_export_contains_every_table(account):
     _, grace = await account.member("VIEWER")
     booking = await account.owner.post("/account/auth-billing/checkout", {"billingCycle": "yearly"})
     assert (await account.stranger.request("POST", booking.json()["url"])).status_code == 200
-    await account.work_off()
+    await account.run_due_work()
     response = await account.owner.get("/account/export")
     assert response.status_code == 200
     assert "attachment" in response.headers["content-disposition"]

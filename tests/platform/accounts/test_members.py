@@ -55,7 +55,7 @@ async def test_invitations_of_a_member_who_may_no_longer_invite_are_invalid(acco
         response = await account.owner.patch(f"/account/members/{grace_id}", {"role": "DEVELOPER"})
     else:
         her_address = (await grace.get("/account")).json()["email"]
-        other_account = AccountHelper(await new_project(), account.stranger, account.work_off, account.world)
+        other_account = AccountHelper(await new_project(), account.stranger, account.run_due_work, account.world)
         response = await grace.post("/account/invitations/accept", {"token": await other_account.invite(her_address)})
     assert response.is_success, response.text
     body = {"email": email, "password": PASSWORD, "name": "Eve", "invitationToken": token}
@@ -77,7 +77,9 @@ async def test_a_revoked_invitation_is_invalid(account, stranger):
     assert signed_up.status_code == 400
 
 
-async def test_a_member_of_another_account_moves_and_an_owner_must_delete_theirs_first(account, new_project, work_off):
+async def test_a_member_of_another_account_moves_and_an_owner_must_delete_theirs_first(
+    account, new_project, run_due_work
+):
     other_project = await new_project()
     token = await account.invite(other_project.email, "ADMIN")
     refused = await other_project.developer.post("/account/invitations/accept", {"token": token})
@@ -90,16 +92,16 @@ async def test_a_member_of_another_account_moves_and_an_owner_must_delete_theirs
     profile = (await other_project.developer.get("/account")).json()
     assert profile["account"]["id"] == account.tenant.account_id
     assert (await other_project.client.get("")).status_code == 401  # The key of the deleted project.
-    await work_off()
+    await run_due_work()
     again = await other_project.developer.post("/account/invitations/accept", {"token": token})
     assert again.json()["code"] == "link_invalid"
 
 
-async def test_an_owner_with_other_members_cannot_move_by_invitation(account, new_project, work_off, world):
+async def test_an_owner_with_other_members_cannot_move_by_invitation(account, new_project, run_due_work, world):
     from tests.platform.accounts.members import AccountHelper
 
     other_project = await new_project()
-    await AccountHelper(other_project, account.stranger, work_off, world).member()
+    await AccountHelper(other_project, account.stranger, run_due_work, world).member()
     token = await account.invite(other_project.email)
     body = {"token": token, "deleteMyAccount": True, "password": PASSWORD}
     response = await other_project.developer.post("/account/invitations/accept", body)

@@ -6,7 +6,7 @@ from tests.conftest import PASSWORD, Client
 async def test_failures_of_one_ipv6_network_count_together(app, project):
     """All addresses of one /64 share a count; another network has its own.
 
-    Defects: S13
+    Regression test of S13 (tests/defects.md).
     """
     for number in range(10):
         guesser = Client(app, ip=f"2001:db8:7:7::{number:x}")

@@ -75,7 +75,7 @@ async def test_a_new_password_ends_a_change_of_address(account, stranger, method
 async def test_an_address_of_another_developer_cannot_be_taken(account, new_project, stranger, world):
     """The response is the same as for any address; the owner of the address is informed by mail, without a link.
 
-    Defects: S10
+    Regression test of S10 (tests/defects.md).
     """
     other_project, free_address = await new_project(), f"{uuid4().hex[:12]}@example.com"
     for address in (other_project.email, free_address):
@@ -87,7 +87,7 @@ async def test_an_address_of_another_developer_cannot_be_taken(account, new_proj
     new = f"{uuid4().hex[:12]}@example.com"
     await account.owner.patch("/account", {"email": new, "password": PASSWORD})
     token = token_in(await account.mail(new))
-    await sign_up_and_verify(stranger, account.work_off, world, new)
+    await sign_up_and_verify(stranger, account.run_due_work, world, new)
     late = await stranger.post("/auth/verify-email", {"token": token})
     assert (late.status_code, late.json()["code"]) == (409, "email_taken")
 

@@ -8,14 +8,14 @@ from tests.conftest import PASSWORD, Client
 from tests.platform.accounts.members import system_mails, token_in
 
 
-async def test_sign_up_sign_in_refresh_and_sign_out(stranger, app, work_off, world):
+async def test_sign_up_sign_in_refresh_and_sign_out(stranger, app, run_due_work, world):
     email = f"{uuid4().hex}@example.com"
     signed_up = await stranger.post("/auth/sign-up", {"email": email, "password": PASSWORD, "name": "Ada"})
     assert signed_up.status_code == 201
     assert (signed_up.json()["developer"]["role"], signed_up.json()["developer"]["emailVerifiedAt"]) == ("OWNER", None)
     assert len(signed_up.json()["projects"]) == 1
     assert (await stranger.post("/auth/sign-in", {"email": email, "password": PASSWORD})).status_code == 401
-    await work_off()
+    await run_due_work()
     confirmed = await stranger.post("/auth/verify-email", {"token": token_in(system_mails(world, email)[-1])})
     assert confirmed.json() == {"email": email}
     signed_in = await stranger.post("/auth/sign-in", {"email": email.upper(), "password": PASSWORD})
@@ -26,13 +26,13 @@ async def test_sign_up_sign_in_refresh_and_sign_out(stranger, app, work_off, wor
     assert (await developer.post("/auth/sign-out")).status_code == 401
 
 
-async def test_only_one_sign_up_of_an_address_is_confirmed(stranger, work_off, world):
+async def test_only_one_sign_up_of_an_address_is_confirmed(stranger, run_due_work, world):
     """Several sign-ups may use one address; the first to verify it wins, and only a mail informs the others."""
     body = {"email": f"{uuid4().hex}@example.com", "password": PASSWORD}
     again = {**body, "email": body["email"].upper()}
     responses = [await stranger.post("/auth/sign-up", sign_up_body) for sign_up_body in (body, again)]
     assert [response.status_code for response in responses] == [201, 201]
-    await work_off()
+    await run_due_work()
     first, second = (token_in(mail) for mail in system_mails(world, body["email"]))
     assert (await stranger.post("/auth/verify-email", {"token": second})).status_code == 200
     late = await stranger.post("/auth/verify-email", {"token": first})

@@ -37,7 +37,7 @@ FORBIDDEN = [
 async def test_an_unverified_developer_can_only_read_and_send_captured_mail(stranger):
     """All operations for developers are refused, except reading and sending mail, which is captured.
 
-    Defects: S6
+    Regression test of S6 (tests/defects.md).
     """
     _, signed_up, session = await sign_up(stranger)
     project = signed_up["projects"][0]["id"]
@@ -57,16 +57,16 @@ async def test_an_unverified_developer_can_only_read_and_send_captured_mail(stra
         assert (await session.get(path)).status_code == 200
 
 
-async def test_mail_of_an_unverified_account_is_captured_until_verification(stranger, work_off, world, app):
+async def test_mail_of_an_unverified_account_is_captured_until_verification(stranger, run_due_work, world, app):
     """The session's mail is captured; after the verification, the project sends through the default transport.
 
-    Defects: S6
+    Regression test of S6 (tests/defects.md).
     """
     email, signed_up, session = await sign_up(stranger)
     assert signed_up["projects"][0]["settings"]["transport"] == "capture"
     sent = await session.post("/emails", MAIL)
     assert (sent.status_code, sent.json()["status"]) == (201, "DELIVERED")
-    await work_off()
+    await run_due_work()
     token = token_in(system_mails(world, email)[-1])
     assert (await stranger.post("/auth/verify-email", {"token": token})).status_code == 200
     signed_in = (await stranger.post("/auth/sign-in", {"email": email, "password": PASSWORD})).json()
@@ -76,18 +76,18 @@ async def test_mail_of_an_unverified_account_is_captured_until_verification(stra
 
 
 @pytest.mark.parametrize("method", ["link", "reset"])
-async def test_verification_ends_earlier_sessions_keys_and_invitations(stranger, work_off, world, app, method):
+async def test_verification_ends_earlier_sessions_keys_and_invitations(stranger, run_due_work, world, app, method):
     """An attacker signed up with the victim's address and created what an earlier release allowed: sessions, a key, a
     member, an invitation and a second factor.
 
-    Defects: S6
+    Regression test of S6 (tests/defects.md).
     """
     victim, _, attacker = await sign_up(stranger, password="the attacker's own password")
     await set_verified(world, victim, verified=True)
     key = (await attacker.post("/api-keys", {"name": "mine"})).json()["key"]
     invited_address = f"{uuid4().hex[:12]}@example.com"
     assert (await attacker.post("/account/invitations", {"email": invited_address, "role": "ADMIN"})).status_code == 201
-    await work_off()
+    await run_due_work()
     joined = await stranger.post(
         "/auth/sign-up",
         {
@@ -105,13 +105,13 @@ async def test_verification_ends_earlier_sessions_keys_and_invitations(stranger,
 
     if method == "link":
         assert (await attacker.post("/auth/verify-email/resend")).status_code == 204
-        await work_off()
+        await run_due_work()
         confirmed = {"token": token_in(system_mails(world, victim)[-1])}
         assert (await stranger.post("/auth/verify-email", confirmed)).status_code == 200
         password = "the attacker's own password"
     else:
         assert (await stranger.post("/auth/password/forgot", {"email": victim})).status_code == 204
-        await work_off()
+        await run_due_work()
         reset = {"token": token_in(system_mails(world, victim)[-1]), "newPassword": NEW_PASSWORD}
         assert (await stranger.post("/auth/password/reset", reset)).status_code == 204
         old = {"email": victim, "password": "the attacker's own password"}
@@ -134,10 +134,10 @@ async def set_verified(world, email: str, *, verified: bool) -> None:
         await connection.execute(f"update developers set email_verified_at = {value} where email = %s", [email])
 
 
-async def test_sign_up_does_not_reveal_whether_an_account_exists(stranger, work_off, world, project):
+async def test_sign_up_does_not_reveal_whether_an_account_exists(stranger, run_due_work, world, project):
     """Response and session are the same for a known address; its owner is informed by mail.
 
-    Defects: S10
+    Regression test of S10 (tests/defects.md).
     """
     observations = []
     for email in (project.email, f"{uuid4().hex[:12]}@example.com"):
@@ -150,7 +150,7 @@ async def test_sign_up_does_not_reveal_whether_an_account_exists(stranger, work_
             [sorted(signed_up), signed_in.status_code, signed_in.json()["detail"], again.status_code, sorted(profile)]
         )
     assert observations[0] == observations[1]
-    await work_off()
+    await run_due_work()
     mails = system_mails(world, project.email)
     assert {mail["Subject"] for mail in mails} == {"You already have an account"}
     assert not any("token=" in mail.get_body(("plain",)).get_content() for mail in mails)
@@ -158,21 +158,21 @@ async def test_sign_up_does_not_reveal_whether_an_account_exists(stranger, work_
 
 
 async def test_mails_to_one_address_are_limited(stranger):
-    """Defects: S10"""
+    """Regression test of S10 (tests/defects.md)."""
     email = f"{uuid4().hex[:12]}@example.com"
     responses = [await stranger.post("/auth/sign-up", {"email": email, "password": PASSWORD}) for _ in range(6)]
     assert [response.status_code for response in responses] == [201] * 5 + [429]
 
 
-async def test_an_unverified_sign_up_is_deleted(stranger, work_off, world, clock):
-    """Defects: S6"""
+async def test_an_unverified_sign_up_is_deleted(stranger, run_due_work, world, clock):
+    """Regression test of S6 (tests/defects.md)."""
     email, signed_up, session = await sign_up(stranger)
     verified_address = f"{uuid4().hex[:12]}@example.com"
-    await sign_up_and_verify(stranger, work_off, world, verified_address)
+    await sign_up_and_verify(stranger, run_due_work, world, verified_address)
     clock.move(timedelta(days=7, seconds=1))
     while await delete_stale_sign_ups(world):
         pass
-    await work_off()
+    await run_due_work()
     assert (await session.post("/auth/refresh", {"refreshToken": signed_up["refreshToken"]})).status_code == 401
     async with world.db.connection() as connection:
         rows = await connection.execute(

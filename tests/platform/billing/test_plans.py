@@ -107,10 +107,10 @@ async def test_a_checkout_returns_to_a_page(stranger):
         assert text in page.text
 
 
-async def test_billing_requires_the_permissions_of_the_role(project, stranger, work_off, world):
+async def test_billing_requires_the_permissions_of_the_role(project, stranger, run_due_work, world):
     from tests.platform.accounts.members import AccountHelper
 
-    account = AccountHelper(project, stranger, work_off, world)
+    account = AccountHelper(project, stranger, run_due_work, world)
     _, viewer = await account.member("VIEWER")
     assert (await viewer.get("/account/auth-billing")).status_code == 200
     for name in ("checkout", "portal", "b2b-enhanced"):
@@ -201,14 +201,14 @@ async def test_the_limit_of_customers_is_exact_for_concurrent_requests(project, 
     assert usage["customers"] == 4
 
 
-async def test_sign_up_at_the_limit_is_refused_and_reveals_no_accounts(project, stranger, world, work_off):
+async def test_sign_up_at_the_limit_is_refused_and_reveals_no_accounts(project, stranger, world, run_due_work):
     auth = f"{project.client.base}/auth/sign-up"
     known = {"email": "ada@example.com", "password": "a password nobody guesses"}
     await project.client.post("/customers", {**known, "emailVerified": True})
     new = {**known, "email": "grace@example.com"}
     requested = await stranger.post(auth, new)
     assert requested.status_code == 201, "the limit is not reached yet"
-    await work_off()
+    await run_due_work()
     mails = (await project.client.get("/inbox?q=grace@example.com")).json()["data"]
     text = re.search(r"\b\d{6}\b", (await project.developer.get(f"/inbox/{mails[0]['id']}")).json()["text"])
     set_limits(world, "free: customers=1")
@@ -225,7 +225,7 @@ async def test_sign_up_at_the_limit_is_refused_and_reveals_no_accounts(project, 
     assert (await stranger.post(f"{auth}/verify", late)).status_code == 200
 
 
-async def test_a_campaign_that_exceeds_the_plan_does_not_start(project, world, work_off, clock):
+async def test_a_campaign_that_exceeds_the_plan_does_not_start(project, world, run_due_work, clock):
     from tests.messaging.campaigns.test_campaigns import create_campaign, get_campaign, request_action
 
     campaign, _ = await create_campaign(project, 4)
@@ -240,20 +240,20 @@ async def test_a_campaign_that_exceeds_the_plan_does_not_start(project, world, w
         "the limit is checked when the campaign starts"
     )
     clock.move(timedelta(minutes=5))
-    await work_off()
+    await run_due_work()
     failed = await get_campaign(project, campaign)
     assert failed["status"] == "FAILED"
     assert (await billing(project))["usage"]["emails"] == 0
     again, _ = await create_campaign(project, 4)
     set_limits(world, "free: emails=4")
     assert (await request_action(project, again, "send")).status_code == 200
-    await work_off()
+    await run_due_work()
     assert (await get_campaign(project, again))["status"] == "SENT"
     assert (await billing(project))["usage"]["emails"] == 4
     assert status_and_code(await project.client.post("/emails", MAIL)) == REFUSED
 
 
-async def test_mail_of_automations_is_counted_and_stops_at_the_limit(project, world, work_off):
+async def test_mail_of_automations_is_counted_and_stops_at_the_limit(project, world, run_due_work):
     content = {"name": "Welcome", "subject": "Hello", "html": "<p>Hello</p>"}
     template = (await project.client.post("/templates", content)).json()["id"]
     step = {"type": "SEND_EMAIL", "templateId": template, "fromEmail": "hello@example.org"}
@@ -264,7 +264,7 @@ async def test_mail_of_automations_is_counted_and_stops_at_the_limit(project, wo
     set_limits(world, "free: emails=2")
     for name in "abc":
         await project.client.post("/contacts", {"email": f"{name}@example.com"})
-    await work_off()
+    await run_due_work()
     runs = (await project.client.get(f"/automations/{automation}/runs")).json()
     assert sorted(run["status"] for run in runs) == ["COMPLETED", "COMPLETED", "FAILED"]
     (failed,) = [run for run in runs if run["status"] == "FAILED"]

@@ -47,7 +47,7 @@ async def customer_of(project, stripe: StripeApi) -> str:
     return list(stripe.customers)[-1]
 
 
-async def test_from_checkout_to_cancellation(project, stripe, stranger, clock, work_off):
+async def test_from_checkout_to_cancellation(project, stripe, stranger, clock, run_due_work):
     customer = await customer_of(project, stripe)
     assert (await billing(project))["plan"] == "free"
     subscription = stripe.subscribe(customer, "price_y")
@@ -55,7 +55,7 @@ async def test_from_checkout_to_cancellation(project, stripe, stranger, clock, w
         stranger, clock, event("evt_1" + customer, "customer.subscription.created", subscription)
     )
     assert (response.status_code, response.json()) == (200, {"received": True})
-    await work_off()
+    await run_due_work()
     current = await billing(project)
     assert (current["plan"], current["billingCycle"], current["status"], current["provider"]) == (
         "pro",
@@ -70,22 +70,22 @@ async def test_from_checkout_to_cancellation(project, stripe, stranger, clock, w
     assert portal.json() == {"url": f"https://billing.stripe.com/p/{customer}"}
     subscription["status"] = "past_due"
     await send_event(stranger, clock, event("evt_2" + customer, "invoice.payment_failed", {"customer": customer}))
-    await work_off()
+    await run_due_work()
     assert [(await billing(project))[name] for name in ("plan", "status")] == ["pro", "past_due"]
     subscription["status"] = "canceled"
     await send_event(stranger, clock, event("evt_3" + customer, "customer.subscription.deleted", subscription))
-    await work_off()
+    await run_due_work()
     ended = await billing(project)
     assert (ended["plan"], ended["status"], ended["billingCycle"]) == ("free", "cancelled", None)
 
 
-async def test_the_b2b_addition_is_a_separate_subscription(project, stripe, stranger, clock, work_off):
+async def test_the_b2b_addition_is_a_separate_subscription(project, stripe, stranger, clock, run_due_work):
     response = await project.developer.post("/account/auth-billing/b2b-enhanced", {"billingCycle": "monthly"})
     assert response.json()["url"].endswith("price_b")
     (customer,) = stripe.customers
     stripe.subscribe(customer, "price_b")
     await send_event(stranger, clock, event("evt_b" + customer, "checkout.session.completed", {"customer": customer}))
-    await work_off()
+    await run_due_work()
     current = await billing(project)
     assert (current["b2bEnhanced"], current["plan"]) == (True, "free")
     unpriced = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "weekly"})
@@ -97,19 +97,19 @@ async def test_an_item_without_a_price_is_not_for_sale(project, stripe):
     assert (response.status_code, response.json()["code"]) == (409, "not_for_sale")
 
 
-async def test_a_repeated_event_is_processed_once(project, stripe, stranger, clock, work_off):
+async def test_a_repeated_event_is_processed_once(project, stripe, stranger, clock, run_due_work):
     customer = await customer_of(project, stripe)
     body = event("evt_twice" + customer, "customer.subscription.created", stripe.subscribe(customer, "price_m"))
     await asyncio.gather(*(send_event(stranger, clock, body) for _ in range(5)))
-    await work_off()
+    await run_due_work()
     request_count = len(stripe.asked)
     assert (await billing(project))["plan"] == "pro"
     assert (await send_event(stranger, clock, body)).status_code == 200
-    await work_off()
+    await run_due_work()
     assert len(stripe.asked) == request_count
 
 
-async def test_the_order_of_events_does_not_matter(project, stripe, stranger, clock, work_off):
+async def test_the_order_of_events_does_not_matter(project, stripe, stranger, clock, run_due_work):
     """`deleted` arrives first and `created` last, with an old state: only the current state at Stripe counts."""
     customer = await customer_of(project, stripe)
     subscription = stripe.subscribe(customer, "price_m")
@@ -117,11 +117,11 @@ async def test_the_order_of_events_does_not_matter(project, stripe, stranger, cl
     subscription["status"] = "canceled"
     await send_event(stranger, clock, event("evt_new" + customer, "customer.subscription.deleted", subscription))
     await send_event(stranger, clock, created)
-    await work_off()
+    await run_due_work()
     assert (await billing(project))["status"] == "cancelled"
 
 
-async def test_an_event_during_the_request_to_stripe_is_not_lost(project, stripe, stranger, clock, work_off):
+async def test_an_event_during_the_request_to_stripe_is_not_lost(project, stripe, stranger, clock, run_due_work):
     """If the state changes while Stripe's response is on its way, the response is ignored and the request repeated."""
     customer = await customer_of(project, stripe)
     subscription = stripe.subscribe(customer, "price_m")
@@ -137,12 +137,12 @@ async def test_an_event_during_the_request_to_stripe_is_not_lost(project, stripe
 
     await send_event(stranger, clock, event("evt_first" + customer, "customer.subscription.created", subscription))
     stripe.before_answer = cancel_during_request
-    await work_off()
+    await run_due_work()
     assert request_count == 2
     assert (await billing(project))["status"] == "cancelled"
 
 
-async def test_forged_and_expired_events_are_refused(project, stripe, stranger, clock, work_off):
+async def test_forged_and_expired_events_are_refused(project, stripe, stranger, clock, run_due_work):
     customer = await customer_of(project, stripe)
     body = event("evt_x" + customer, "customer.subscription.created", stripe.subscribe(customer, "price_m"))
     old = signature(body, clock().timestamp() - 301)
@@ -153,7 +153,7 @@ async def test_forged_and_expired_events_are_refused(project, stripe, stranger, 
             "POST", "http://postern.test/billing/stripe/events", content=body, headers=headers
         )
         assert (response.status_code, response.json()["code"]) == (400, "signature_invalid")
-    await work_off()
+    await run_due_work()
     assert (await billing(project))["plan"] == "free"
     for nonsense in (b"[]", b"{}", b"x", b'{"id": 1, "type": 2, "data": {"object": null}}'):
         assert (await send_event(stranger, clock, nonsense)).status_code == 400
@@ -163,7 +163,7 @@ async def test_an_event_of_an_unknown_customer_is_ignored(project, stripe, stran
     assert (await send_event(stranger, clock, event("evt_else", "x", {"customer": "cus_else"}))).status_code == 200
 
 
-async def test_requests_to_stripe_are_retried_after_an_outage(project, stripe, stranger, clock, work_off):
+async def test_requests_to_stripe_are_retried_after_an_outage(project, stripe, stranger, clock, run_due_work):
     customer = await customer_of(project, stripe)
     stripe.subscribe(customer, "price_m")
     stripe.down = True
@@ -173,11 +173,11 @@ async def test_requests_to_stripe_are_retried_after_an_outage(project, stripe, s
     await send_event(
         stranger, clock, event("evt_down" + customer, "customer.subscription.created", {"customer": customer})
     )
-    await work_off()
+    await run_due_work()
     assert (await billing(project))["plan"] == "free"
     stripe.down = False
     clock.move(timedelta(minutes=5))
-    await work_off()
+    await run_due_work()
     assert (await billing(project))["plan"] == "pro"
 
 
@@ -190,8 +190,8 @@ async def test_concurrent_checkouts_create_one_customer(project, stripe):
     assert len(stripe.customers) == 1
 
 
-async def test_concurrent_checkouts_of_two_members_both_succeed(project, stranger, stripe, work_off, world):
-    account = AccountHelper(project, stranger, work_off, world)
+async def test_concurrent_checkouts_of_two_members_both_succeed(project, stranger, stripe, run_due_work, world):
+    account = AccountHelper(project, stranger, run_due_work, world)
     _, grace = await account.member("ADMIN")
     body = {"billingCycle": "monthly"}
     responses = await asyncio.gather(
@@ -201,17 +201,17 @@ async def test_concurrent_checkouts_of_two_members_both_succeed(project, strange
     assert len({session["customer"] for session in stripe.sessions}) == 1
 
 
-async def test_deleting_an_account_cancels_its_subscriptions(project, stranger, stripe, clock, work_off, world):
+async def test_deleting_an_account_cancels_its_subscriptions(project, stranger, stripe, clock, run_due_work, world):
     customer = await customer_of(project, stripe)
     subscription = stripe.subscribe(customer, "price_m")
     stripe.down = True
-    account = AccountHelper(project, stranger, work_off, world)
+    account = AccountHelper(project, stranger, run_due_work, world)
     assert (await account.owner.delete("/account", {"password": PASSWORD})).status_code == 200
-    await work_off()
+    await run_due_work()
     assert subscription["status"] == "active"
     stripe.down = False
     clock.move(timedelta(minutes=5))
-    await work_off()
+    await run_due_work()
     assert subscription["status"] == "canceled"
     async with world.db.connection() as connection:
         rows = await connection.execute("select 1 from billing_accounts where customer_ref = %s", (customer,))

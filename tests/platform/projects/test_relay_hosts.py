@@ -35,7 +35,7 @@ def relay(host: str, port: int = 25) -> dict[str, object]:
 
 @pytest.mark.parametrize("host", PRIVATE_HOSTS)
 async def test_a_private_relay_host_is_refused(project, host):
-    """Defects: M2, S4"""
+    """Regression test of M2, S4 (tests/defects.md)."""
     refused = await project.developer.patch("", relay(host))
     assert refused.status_code == 400, refused.text
     assert [error["path"] for error in refused.json()["errors"]] == ["/settings/relays/0/host"]
@@ -44,7 +44,7 @@ async def test_a_private_relay_host_is_refused(project, host):
 
 @pytest.mark.parametrize("addresses", [["127.0.0.1"], ["8.8.8.8", "127.0.0.1"], ["169.254.169.254"]])
 async def test_a_relay_name_that_resolves_to_a_private_address_is_never_connected_to(project, zone, addresses):
-    """Defects: M2, S4"""
+    """Regression test of M2, S4 (tests/defects.md)."""
     domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
     publish(zone, domain)
     assert (await project.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
@@ -62,7 +62,7 @@ async def test_a_relay_name_that_resolves_to_a_private_address_is_never_connecte
 
 
 async def test_the_relay_of_the_instance_may_have_a_private_address(project, zone, world):
-    """Defects: M2"""
+    """Regression test of M2 (tests/defects.md)."""
     import msgspec
 
     domain = (await project.client.post("/domains", {"domain": "example.com"})).json()

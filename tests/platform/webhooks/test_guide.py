@@ -22,7 +22,7 @@ async def port() -> int:
 
 
 async def test_the_endpoint_of_the_guide_verifies_what_we_send(
-    subscribe, record_events, project, work_off, world, port
+    subscribe, record_events, project, run_due_work, world, port
 ):
     (code,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
     subscription = await subscribe(url=f"http://127.0.0.1:{port}/")
@@ -39,7 +39,7 @@ async def test_the_endpoint_of_the_guide_verifies_what_we_send(
             await asyncio.sleep(0.1)
         assert (result["status"], result["ok"]) == (204, True)
         await record_events()
-        await work_off()
+        await run_due_work()
         assert (await subscription.delivery())["responseStatus"] == 204
         rotated = await project.client.post(f"/webhooks/{subscription.id}/rotate-secret")
         assert rotated.status_code == 200

@@ -103,10 +103,10 @@ async def test_failing_endpoints_do_not_delay_others(subscribe, record_events, r
     await world.outbound.close()
 
 
-async def test_concurrent_requests_to_one_endpoint_are_limited(subscribe, record_events, receiver, work_off):
+async def test_concurrent_requests_to_one_endpoint_are_limited(subscribe, record_events, receiver, run_due_work):
     subscription = await subscribe("custom.*", path="/hook?delay=0.05")
     await record_events("order.placed", 40)
-    await work_off()
+    await run_due_work()
     assert len(receiver.requests) == 40
     assert receiver.connections <= 10
     assert {delivery["attempts"] for delivery in await subscription.deliveries()} == {1}

@@ -135,7 +135,7 @@ def unusual_links(number: int) -> list[str]:
 
 def test_unusual_links_are_parsed_as_by_html5lib():
     """
-    Defects: M3
+    Regression test of M3 (tests/defects.md).
     """
     for source in unusual_links(1_000):
         assert own_tokens(source) == html5lib_tokens(source), source
@@ -160,7 +160,7 @@ SOURCES = st.lists(PIECES | st.text(max_size=3), max_size=12).map("".join)
 @given(source=SOURCES)
 def test_any_html_is_parsed_as_by_html5lib(source):
     """
-    Defects: M3
+    Regression test of M3 (tests/defects.md).
     """
     source = source.encode("utf-8", "replace").decode()
     # Without a parser's tree the tokenizer cannot know whether HTML inside `svg` is still open at a CDATA section.
@@ -183,7 +183,7 @@ def test_any_html_is_parsed_as_by_html5lib(source):
 )  # fmt: skip
 def test_a_tracked_link_keeps_the_target_of_the_attribute(written, target):
     """
-    Defects: M3
+    Regression test of M3 (tests/defects.md).
     """
     content = compile_content(subject="S", html=f"<p><a class=x href={written}>x</a>")
     tracking = TrackingOptions(base="https://go.test", key=b"k" * 32)
@@ -204,7 +204,7 @@ def targets(html: str) -> list[str]:
 
 def test_text_that_only_looks_like_a_link_is_not_changed():
     """
-    Defects: M3
+    Regression test of M3 (tests/defects.md).
     """
     link = '<a href="https://x.test/">'
     tracking = TrackingOptions(base="https://go.test", key=b"k" * 32, opens=False)
@@ -218,7 +218,7 @@ def test_text_that_only_looks_like_a_link_is_not_changed():
 
 def test_a_template_condition_in_a_tag_chooses_between_tracked_links():
     """
-    Defects: M3
+    Regression test of M3 (tests/defects.md).
     """
     source = (
         '<a {% if vip %}href="https://vip.test/"{% else %}href=https://all.test/{% endif %}>1</a>'
@@ -233,7 +233,7 @@ def test_a_template_condition_in_a_tag_chooses_between_tracked_links():
 
 def test_the_body_tag_is_found_as_the_html_standard_defines():
     """
-    Defects: S3
+    Regression test of S3 (tests/defects.md).
     """
     assert split_after_body_tag('<!--<body>--><BODY class="a>b" {{ x }}>y') == (
         '<!--<body>--><BODY class="a>b" {{ x }}>',
@@ -265,7 +265,7 @@ HOSTILE = [
 def test_parsing_takes_linear_time(process, piece):
     """Twice the html takes at most two and a half times as long, up to a megabyte.
 
-    Defects: S3
+    Regression test of S3 (tests/defects.md).
     """
     prefix = "{{a}}" if "{" in piece else ""
     half, full = (prefix + piece * (size // len(piece)) for size in (500_000, 1_000_000))
@@ -298,7 +298,7 @@ def seconds_of(process, source: str) -> float:
 def test_hostile_values_are_processed_in_linear_time(piece):
     """The html in a recipient's values is processed in one pass too.
 
-    Defects: S3
+    Regression test of S3 (tests/defects.md).
     """
     content = compile_content(subject="S", html='<a href="{{ url }}">x</a>{{ html|safe }}')
     tracking = TrackingOptions(base="https://go.test", key=b"k" * 32)

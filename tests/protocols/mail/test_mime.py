@@ -81,7 +81,7 @@ TEXTS = st.lists(PIECES, max_size=60).map("".join)
 @given(TEXTS, st.none() | TEXTS)
 @settings(max_examples=500)
 def test_encoded_text_decodes_to_the_original_with_short_lines(text, html):
-    """Defects: M17"""
+    """Regression test of M17 (tests/defects.md)."""
     raw = compose(message(text=text, html=html))
     check_lines(raw)
     # The policy `compat32` returns the original octets; `default` would normalize them.

@@ -99,7 +99,7 @@ def nested(levels):
 
 @pytest.mark.parametrize("value", [2**70, nested(5_000), "\ud800"], ids=["large", "deep", "surrogate"])
 async def test_a_message_that_cannot_be_serialised_fails_with_a_reason(value):
-    """Defects: S1"""
+    """Regression test of S1 (tests/defects.md)."""
     bad = compose_requests(1, values={"name": value})
     async with render_processes() as processes:
         results = await processes.compose_all([*compose_requests(2), *bad], now=NOW)
@@ -135,7 +135,7 @@ async def test_many_short_templates_take_bounded_memory(monkeypatch):
 
 
 async def test_a_killed_process_is_replaced_and_its_work_repeated():
-    """Defects: S1"""
+    """Regression test of S1 (tests/defects.md)."""
     group = compose_requests(50)
     async with render_processes() as processes:
         await processes.compose_all(group[:1], now=NOW)
@@ -197,7 +197,7 @@ async def crashing():
 
 
 async def test_a_message_that_crashes_a_process_fails_alone():
-    """Defects: S1"""
+    """Regression test of S1 (tests/defects.md)."""
     good = compose_requests(5)
     bad = ComposeRequest(MessageTemplates("crash {{name}}", "<p>x</p>"), draft(9), (), "bad")
     async with crashing() as processes:
@@ -211,7 +211,7 @@ async def test_a_message_that_crashes_a_process_fails_alone():
 
 
 async def test_a_project_that_keeps_crashing_processes_is_isolated():
-    """Defects: S1"""
+    """Regression test of S1 (tests/defects.md)."""
     bad = [ComposeRequest(MessageTemplates(f"crash {n}", "<p>x</p>"), draft(n), (), "bad") for n in range(3)]
     good = compose_requests(3)
     async with crashing() as processes:
@@ -234,7 +234,7 @@ async def test_a_project_that_keeps_crashing_processes_is_isolated():
 
 
 async def test_too_much_processor_time_is_refused_with_the_location(monkeypatch):
-    """Defects: S1, S3"""
+    """Regression test of S1, S3 (tests/defects.md)."""
     templates = MessageTemplates("s", SLOW)
     good = compose_requests(3)
     async with render_processes() as processes:
@@ -250,7 +250,7 @@ async def test_too_much_processor_time_is_refused_with_the_location(monkeypatch)
 
 
 async def test_too_much_memory_is_refused(monkeypatch):
-    """Defects: S1, S2"""
+    """Regression test of S1, S2 (tests/defects.md)."""
     monkeypatch.setattr(
         sys.modules[__name__], "CRASHING", CRASHING.replace("signal.raise_signal(signal.SIGSEGV)", "bytearray(2**32)")
     )
@@ -267,7 +267,7 @@ async def test_too_much_memory_is_refused(monkeypatch):
 
 
 def test_a_process_has_limits_and_no_secrets(monkeypatch):
-    """Defects: S1"""
+    """Regression test of S1 (tests/defects.md)."""
     monkeypatch.setenv("POSTERN_SECRET", "the master key")
     child = RenderChild()
     try:
@@ -333,7 +333,7 @@ render_process.main()
 
 
 async def test_a_process_that_has_grown_is_replaced(monkeypatch):
-    """Defects: S1"""
+    """Regression test of S1 (tests/defects.md)."""
     monkeypatch.setattr(sys.modules[__name__], "CRASHING", EXITS_AFTER_ONE_REQUEST)
     async with crashing() as processes:
         await processes.compose_all(compose_requests(1), now=NOW)
@@ -376,7 +376,7 @@ async def test_printed_output_does_not_corrupt_responses(monkeypatch, capfd):
 
 
 def test_the_limits_of_one_item_are_far_below_those_of_a_request():
-    """Defects: S1"""
+    """Regression test of S1 (tests/defects.md)."""
     assert render_process.CPU_SECONDS <= 2
     assert rendering.CRASH_SECONDS >= render_process.CPU_SECONDS
 
@@ -384,7 +384,7 @@ def test_the_limits_of_one_item_are_far_below_those_of_a_request():
 async def test_the_memory_of_the_parent_does_not_count():
     """A process inherits the largest resident size of its parent (`ru_maxrss`), so that value is not used.
 
-    Defects: S1
+    Regression test of S1 (tests/defects.md).
     """
     large_object = bytearray(b"x" * 4096) * (render_process.RESIDENT_BYTES // 4096 + 20_000)
     async with one_process() as process:

@@ -292,7 +292,7 @@ XENC = "http://www.w3.org/2001/04/xmlenc#"
 def test_all_decryption_errors_have_the_same_response(idp):
     """An attacker who changes a ciphertext of AES-CBC does not learn whether it still decrypts to valid XML.
 
-    Defects: S8
+    Regression test of S8 (tests/defects.md).
     """
     observed = set()
 
