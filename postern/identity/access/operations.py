@@ -173,7 +173,10 @@ async def get_role(call: Call, key: str, scope: Scope = "PROJECT") -> Role:
     example={"name": "Editor in chief", "permissions": ["posts:*", "authors:read"]},
 )
 async def change_role(call: Call, key: str, data: RoleChange) -> Role:
-    """Change a role. The change applies from the next check on; `permissions` replaces the whole list."""
+    """Change a role. The change applies from the next check on; `permissions` replaces the whole list.
+
+    Honours `If-Match`.
+    """
     async with call.db.transaction() as tx:
         new_permissions = None if data.permissions is UNSET else list(dict.fromkeys(data.permissions))
         row = await _lock_role_and_permissions(tx, call, key, new_permissions or [])
@@ -202,7 +205,7 @@ async def change_role(call: Call, key: str, data: RoleChange) -> Role:
     problems=(RoleMissing, SystemRoleFixed, RoleInUse),
 )
 async def delete_role(call: Call, key: str) -> Deleted:
-    """Delete a role. Returns 409 while a customer or member has the role or is invited with it."""
+    """Delete a role. Returns 409 while a customer or member has the role or is invited with it. Honours `If-Match`."""
     async with call.db.transaction() as tx:
         row = await _lock_role(tx, call, key)
         call.require_match(row.updated_at)

@@ -1,4 +1,4 @@
-"""Functions that mark an address as verified after a mailed code or link was used.
+"""Functions that mark an address as verified, after a mailed code or link was used or an identity provider verified it.
 
 They find or create the customer, and remove credentials that another person may have set before.
 """
@@ -66,9 +66,11 @@ async def create_customer_row(
 async def find_or_create_verified(
     tx: Transaction, call: Call, project: Project, email: str, email_key: str
 ) -> CustomerRow:
-    """Lock or create the customer with an address whose mail was read, and mark the address as verified.
+    """Return the locked customer with an address, or create the customer, and mark the address as verified.
 
-    Raises CustomerEmailTaken if a concurrent request takes the address, and PlanLimitReached.
+    Call this only after an invitation that was mailed to the address was opened: a new customer is recorded with the
+    sign-up method INVITATION. For an existing one, see `verify_address`. Raises CustomerEmailTaken if a concurrent
+    request takes the address, and PlanLimitReached.
     """
     customer = await store.lock_by_email(tx, project_id=call.project_id, email_key=email_key)
     if customer is not None:
@@ -84,10 +86,12 @@ async def find_or_create_verified(
 async def verify_address(
     tx: Transaction, call: Call, project: Project, customer: CustomerRow, email_key: str
 ) -> CustomerRow:
-    """Mark a primary or secondary address of a locked customer as verified, because mail to it was read.
+    """Mark a primary or secondary address of a locked customer as verified. Returns the changed row.
 
-    Returns the changed row. Does nothing if the address is verified already. If the primary address is unverified, a
-    secondary one becomes primary. Records `customer.email_verified`.
+    Call this only after the customer has used a code or link that was mailed to the address, or an identity provider
+    has verified the address. Does nothing if the address is verified already. Otherwise records
+    `customer.email_verified`. If it is a secondary address and the primary one is verified, the customer is notified by
+    mail (IDENTITY_CHANGED); if the primary one is unverified, the secondary address becomes primary.
 
     If this is the first verified address, another person may have created the account: its password, sessions, second
     factor, passkeys and linked accounts are removed.
@@ -113,6 +117,7 @@ async def verify_address(
         customer = await set_primary_email(tx, call, customer, other.email, email_key, call.now)
         if old_email is not None and old_key is not None:
             await add_other_address(tx, call, customer.id, old_email, old_key, None)
+    # `changed` means that a new address replaced the old one; here an existing address was verified.
     await events.record(tx, call, "customer.email_verified", customer.id, changed=False)
     return customer
 

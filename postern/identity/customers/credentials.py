@@ -228,7 +228,7 @@ async def _set_password(
 
 async def _mail_verification(call: Call, customer: CustomerRow, email: str, key: str) -> ChallengeSent:
     """Mail a code that verifies an address for this customer."""
-    identifier = rules.identifier_of(call.world.secrets, call.project_id, key)
+    identifier = rules.address_hash(call.world.secrets, call.project_id, key)
     await mail_limits.throttle_mail(call, "VERIFY", identifier, customer.email_key or key)
     code = new_code(call)
     async with call.db.transaction() as tx:

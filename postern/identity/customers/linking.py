@@ -1,9 +1,12 @@
 """Link an account at a sign-in provider to the signed-in customer, and unlink it.
 
-    link (customer's token) → start → provider → callback → code → `identities` (the same session, the app's verifier)
+1. The app calls `identities/{key}/link` with the customer's access token, and gets a URL.
+2. The browser opens the URL, and the customer signs in at the provider.
+3. The provider redirects the browser to the callback of this server, which redirects it to the app with a code.
+4. The app sends the code and its PKCE code verifier to `identities`, which links the account.
 
-The callback itself links nothing: only the session that began to link the account can finish it, with the PKCE verifier
-of the app. An attacker who gets a victim to open the attacker's URL therefore gains nothing.
+The callback links nothing. Step 4 requires the session that began step 1 and the code verifier of the app, so an
+attacker gains nothing by making a victim open the attacker's URL.
 """
 
 from urllib.parse import urlencode
@@ -18,8 +21,8 @@ from postern.identity.customers.identities import (
     record_linked_identity,
 )
 from postern.identity.customers.model import CUSTOMER, PROVIDER_LIFE, CustomerRow, NotFresh, Token, Url
-from postern.identity.customers.providers import RESERVED, CodeChallenge, CodeVerifier, ProviderMissing, State
-from postern.identity.customers.requirements import LastSignInMethod, require_method_without
+from postern.identity.customers.providers import RESERVED_KEYS, CodeChallenge, CodeVerifier, ProviderMissing, State
+from postern.identity.customers.requirements import LastSignInMethod, require_another_sign_in_method
 from postern.identity.customers.rules import require_redirect
 from postern.identity.customers.sessions import bearer_of, locked_customer, require_fresh
 from postern.identity.customers.sign_in import project_at
@@ -141,9 +144,9 @@ async def unlink_identity(call: Call, key: str) -> None:
     async with call.db.transaction() as tx:
         customer = await locked_customer(tx, call)
         await require_fresh(tx, call)
-        if key in RESERVED or key not in customer.providers:
+        if key in RESERVED_KEYS or key not in customer.providers:
             raise IdentityMissing
-        await require_method_without(tx, call, project, customer, key)
+        await require_another_sign_in_method(tx, call, project, customer, key)
         await store.delete_identities(tx, project_id=call.project_id, customer_id=customer.id, provider=key)
         await store.refresh_providers(tx, project_id=call.project_id, id=customer.id)
         await events.record(tx, call, "customer.unlinked", customer.id, provider=key)

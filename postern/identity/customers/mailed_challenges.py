@@ -13,7 +13,7 @@ from postern.identity.customers import mail_limits, mailer, rules, store
 from postern.identity.customers.address_proofs import is_address_of
 from postern.identity.customers.challenge_payloads import MailedAddress, PasswordResetLink, SignInCode, SignInLink
 from postern.identity.customers.model import CustomerRow, EmailText, SixDigits, Url
-from postern.identity.customers.requirements import is_sign_up_open, require_no_sso
+from postern.identity.customers.requirements import is_sign_up_open, reject_if_sso_required
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
@@ -71,15 +71,16 @@ async def mail_challenge(
 ) -> tuple[UUID, Moment]:
     """Store a challenge for an address, and queue the mail with its code or link. Returns its id and expiry time.
 
-    `secret` answers the challenge: it is the `code` in the mail, or part of the token that is added to the URL `target`
-    of the link. An address without an account gets a challenge that nothing answers, and no mail, unless
-    `mail_unknown_addresses` is set and the address may sign up. Raises Invalid, SsoRequired and TooManyRequests.
+    `secret` verifies the challenge. For a mailed code, pass the same value as `code`; for a link, `secret` becomes part
+    of the token that is appended to the URL `target`. An address without an account gets no mail, and a challenge that
+    cannot be verified, unless `mail_unknown_addresses` is set and the address may sign up. Raises Invalid, SsoRequired
+    and TooManyRequests.
     """
     purpose = challenges.purpose_of(kind)
     address, key = rules.read_email(email)
-    await require_no_sso(call, project, key)
-    identifier = rules.identifier_of(call.world.secrets, call.project_id, key)
-    await mail_limits.throttle_mail(call, purpose, identifier, key)
+    await reject_if_sso_required(call, project, key)
+    address_hash = rules.address_hash(call.world.secrets, call.project_id, key)
+    await mail_limits.throttle_mail(call, purpose, address_hash, key)
     customer = await store.find_by_email(call.db, project_id=call.project_id, email_key=key)
     may_sign_up = await is_sign_up_open(call.db, call, project, key)
     gets_mail = customer is not None or (mail_unknown_addresses and may_sign_up)
@@ -91,7 +92,7 @@ async def mail_challenge(
             life,
             secret if gets_mail else new_token(),
             subject_id=customer.id if customer else None,
-            identifier=identifier,
+            identifier=address_hash,
         )
         values = {"code": code or ""}
         if target is not None:
@@ -102,11 +103,11 @@ async def mail_challenge(
     return challenge_id, expires_at
 
 
-async def answer_code(call: Call, kind: type[M], data: CodeVerification) -> Challenge[M]:
-    """Check a code and return its challenge, which stays open until it is consumed. Raises CodeInvalid.
+async def verify_code(call: Call, kind: type[M], data: CodeVerification) -> Challenge[M]:
+    """Verify a mailed code and return its challenge, which stays open until `challenges.consume`. Raises CodeInvalid.
 
-    A wrong code is counted and recorded as `customer.sign_in_failed`. Wrong codes do not lock the address: another
-    person must not be able to block a correct code.
+    Each call counts as one of the challenge's tries. A wrong code is recorded as `customer.sign_in_failed`, but does
+    not lock the address: otherwise another person could prevent the use of a correct code.
     """
     challenge_id = as_id(data.challenge_id)
     issued = await challenges.get(call, kind, challenge_id)
@@ -120,10 +121,11 @@ async def answer_code(call: Call, kind: type[M], data: CodeVerification) -> Chal
 
 
 async def lock_mailed_customer(tx: Transaction, call: Call, challenge: Challenge[M]) -> CustomerRow | None:
-    """The customer that a challenge was mailed to, locked; None if the address had no account then.
+    """Lock and return the customer that a challenge was mailed to; None if the address had no account at that time.
 
-    Raises CodeInvalid if the address is no longer the customer's. The row is locked before the challenge is consumed,
-    in the same order as when all sessions of a customer end, so that the two cannot deadlock.
+    Raises CodeInvalid if the address no longer belongs to the customer. Call this before `challenges.consume`. Lock
+    order: first the customer row, then the challenge. Ending all sessions of a customer takes the locks in the same
+    order, so that the two cannot deadlock.
     """
     if challenge.subject_id is None:
         return None
@@ -134,9 +136,9 @@ async def lock_mailed_customer(tx: Transaction, call: Call, challenge: Challenge
 
 
 async def clear_failed_attempts(tx: Transaction, call: Call, challenge: Challenge[M], customer: CustomerRow) -> None:
-    """Delete the failed attempts from the caller's network at the address that the challenge was mailed to.
+    """Delete the counts of failed attempts from the caller's network at the address that the challenge was mailed to.
 
-    They stay while the customer's address is unverified.
+    Does nothing while the customer's address is unverified.
     """
     if challenge.identifier is not None and customer.may_clear_attempts:
         await clear_attempts(tx, call.project_id, challenge.identifier, network_of(call.origin.ip))

@@ -225,6 +225,7 @@ class CustomerRow(Record):
     email: str | None
     email_key: str | None
     identifier: bytes | None
+    """`rules.address_hash` of the primary address; None if there is no address."""
     email_verified_at: Moment | None
     phone: str | None
     phone_verified_at: Moment | None

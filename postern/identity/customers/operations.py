@@ -232,7 +232,7 @@ async def delete_customer(call: Call, id: UUID, transfer_ownership_to: UUID | No
 
     The customer and all personal data are deleted: identities, sessions, passkeys, e-mails to the address, and the
     contact with it. Events keep their type and time; `erasedAt` is set and their data is emptied. The audit log keeps
-    who did what, without details, and its hash chain still verifies.
+    who did what, without details, and its hash chain still verifies. Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
@@ -259,7 +259,7 @@ async def change_customer(call: Call, id: UUID, data: CustomerChange) -> Custome
     """Change a customer's address, name or phone number. Fields that are left out stay unchanged.
 
     When the address changes, the old one gets a notice, and codes and links that were mailed stop working; sessions
-    continue. If another customer has the new address, the response is 409.
+    continue. If another customer has the new address, the response is 409. Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
@@ -428,7 +428,10 @@ async def reset_customer_mfa(call: Call, id: UUID) -> None:
     example={"metadata": {"plan": "pro", "trial": None}},
 )
 async def change_customer_metadata(call: Call, id: UUID, data: MetadataChange) -> Customer:
-    """Merge keys into a customer's metadata at the top level; null removes a key. The result has at most 16 kB."""
+    """Merge keys into a customer's metadata at the top level; null removes a key. The result has at most 16 kB.
+
+    Honours `If-Match`.
+    """
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
         call.require_match(customer.updated_at)
@@ -447,7 +450,7 @@ async def change_customer_metadata(call: Call, id: UUID, data: MetadataChange) -
     example={"roles": ["MEMBER"]},
 )
 async def add_customer_roles(call: Call, id: UUID, data: RolesChange) -> Customer:
-    """Add project-scope roles to a customer, who keeps the present ones."""
+    """Add project-scope roles to a customer, who keeps the present ones. Honours `If-Match`."""
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
         customer = await _set_roles(tx, call, customer, [*customer.roles, *data.roles])
@@ -461,7 +464,7 @@ async def add_customer_roles(call: Call, id: UUID, data: RolesChange) -> Custome
     example={"roles": ["ADMIN"]},
 )
 async def replace_customer_roles(call: Call, id: UUID, data: RolesChange) -> Customer:
-    """Replace the project-scope roles of a customer."""
+    """Replace the project-scope roles of a customer. Honours `If-Match`."""
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
         customer = await _set_roles(tx, call, customer, data.roles)
@@ -512,7 +515,7 @@ async def insert_customer(
         external_id=external_id,
         email=email,
         email_key=email_key,
-        identifier=rules.identifier_of(call.world.secrets, call.project_id, email_key) if email_key else None,
+        identifier=rules.address_hash(call.world.secrets, call.project_id, email_key) if email_key else None,
         email_verified_at=call.now if verified and email_key else None,
         phone=phone,
         name=name,
@@ -547,7 +550,7 @@ async def set_primary_email(
             id=customer.id,
             email=email,
             email_key=email_key,
-            identifier=rules.identifier_of(call.world.secrets, call.project_id, email_key),
+            identifier=rules.address_hash(call.world.secrets, call.project_id, email_key),
             verified_at=verified_at,
             now=call.now,
         )
@@ -569,7 +572,7 @@ async def add_other_address(
         email_key=email_key,
         customer_id=customer_id,
         email=email,
-        identifier=rules.identifier_of(call.world.secrets, call.project_id, email_key),
+        identifier=rules.address_hash(call.world.secrets, call.project_id, email_key),
         verified_at=verified_at,
         now=call.now,
     )

@@ -17,8 +17,8 @@ from postern.identity.customers.requirements import (
     LastSignInMethod,
     MfaStillRequired,
     SsoRequired,
-    require_method_without,
-    require_no_sso,
+    reject_if_sso_required,
+    require_another_sign_in_method,
     requires_mfa,
 )
 from postern.identity.customers.rules import require_method
@@ -116,7 +116,7 @@ async def remove_passkey(call: Call, id: UUID) -> None:
         if not await passkeys.passkeys_of(tx, customer.subject):
             if customer.mfa_enabled_at is None and await requires_mfa(tx, call, project, customer):
                 raise MfaStillRequired
-            await require_method_without(tx, call, project, customer, "PASSKEY")
+            await require_another_sign_in_method(tx, call, project, customer, "PASSKEY")
             await store.delete_identities(tx, project_id=call.project_id, customer_id=customer.id, provider="PASSKEY")
             await store.refresh_providers(tx, project_id=call.project_id, id=customer.id)
         await events.record(tx, call, "customer.passkey_removed", customer.id, passkeyId=str(id))
@@ -131,7 +131,7 @@ async def begin_passkey_sign_in(call: Call) -> PasskeyOptions:
     throttle(call, ATTEMPTS)
     project = await project_at(call)
     require_method(project, "PASSKEY")
-    await require_no_sso(call, project, None)
+    await reject_if_sso_required(call, project, None)
     return await passkeys.begin_sign_in(call, relying_party(call, project))
 
 

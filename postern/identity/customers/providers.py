@@ -51,7 +51,7 @@ from postern.identity.customers.model import (
 )
 from postern.identity.customers.oidc import ProviderTrouble
 from postern.identity.customers.provider_store import ProviderRow
-from postern.identity.customers.requirements import SsoRequired, require_no_sso, require_permitted
+from postern.identity.customers.requirements import SsoRequired, check_sso_requirement, reject_if_sso_required
 from postern.identity.customers.rules import require_redirect
 from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_at
 from postern.identity.customers.tokens import CustomerSignInResult, resume_session
@@ -83,7 +83,7 @@ ISSUERS: dict[str, str] = {
 NAMES = {"GITHUB": "GitHub"}
 """Display names that differ from the key in title case."""
 OnNewSubject = Literal["REFUSE", "HOLD"]
-RESERVED = frozenset(("PASSWORD", "EMAIL_CODE", "PASSKEY", "SAML"))
+RESERVED_KEYS = frozenset(("PASSWORD", "EMAIL_CODE", "PASSKEY", "SAML"))
 """Keys that no provider can have, because they are the `provider` of identities of other sign-in methods."""
 FLOW_COOKIE = "postern-flow-"
 """Prefix of the names of the cookies that bind a sign-in to the browser that began it."""
@@ -296,7 +296,7 @@ async def start_provider(
     if row is None or not row.enabled:
         raise ProviderMissing
     if link is None:
-        await require_no_sso(call, project, None)
+        await reject_if_sso_required(call, project, None)
     endpoint = (
         f"{row.issuer}/login/oauth/authorize"
         if row.kind == "GITHUB"
@@ -510,7 +510,7 @@ async def _issue_sign_in_grant(call: Call, identity: ExternalIdentity, flow: Pro
             customer = await find_or_create_customer(tx, call, project, identity, hold=hold)
             if customer.is_banned(call.now):
                 raise SignInBlocked
-            await require_permitted(tx, call, project, customer, sso_organization_id=None)
+            await check_sso_requirement(tx, call, project, customer, sso_organization_id=None)
             return await issue_grant(tx, call, customer, flow.code_challenge)
     except IdentityHeld as problem:
         await request_identity(call, problem.customer_id, identity)
@@ -692,7 +692,7 @@ def _checked_key(key: str, kind: str) -> str:
         raise Invalid.at(
             "path/key", "The key must have capital letters, digits and `_` only, such as GOOGLE or ACME_DIRECTORY."
         ) from None
-    if key in RESERVED or (key in ISSUERS and key != kind):
+    if key in RESERVED_KEYS or (key in ISSUERS and key != kind):
         raise Invalid.at("path/key", f"`{key}` is reserved; choose another key.")
     return key
 

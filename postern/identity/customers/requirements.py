@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 class SsoEntry(Record):
-    """A single sign-on connection: its name, and the URL at which a browser starts a sign-in with it."""
+    """What a sign-in page needs of a single sign-on connection: its name, and the URL at which a browser starts a
+    sign-in with it."""
 
     name: str
     login_url: str
@@ -32,7 +33,7 @@ class SsoRequired(Forbidden):
     """People with this address can sign in only through the single sign-on of their organization."""
 
     sign_on: SsoEntry | None = None
-    """The connection to sign in with, if one is active."""
+    """The single sign-on connection to sign in with; null if none is active."""
 
 
 class MfaStillRequired(Conflict):
@@ -74,11 +75,12 @@ class OrganizationRequiringSso(Protocol):
 
 
 SsoEntryOfAddress = Callable[[Call, str], Awaitable[SsoEntry | None]]
-"""The connection for the domain of an e-mail address, or None."""
+"""Takes an e-mail address; returns the single sign-on connection for its domain, or None."""
 HasActiveSso = Callable[[Call], Awaitable[bool]]
-"""Whether the project has an active connection."""
+"""Whether the project has an active single sign-on connection."""
 SsoEntryOfOrganization = Callable[[Queries, Call, UUID, str | None], Awaitable[SsoEntry | None]]
-"""The active connection of an organization, preferably the one for the domain, or None."""
+"""Takes the id of an organization, and a domain or None; returns the organization's active single sign-on connection,
+preferably the one for the domain, or None."""
 IsInvited = Callable[[Queries, UUID, str, Moment], Awaitable[bool]]
 """Whether the address with this lookup key has an invitation in the project that can be accepted now."""
 
@@ -93,7 +95,7 @@ async def is_sign_up_open(db: Queries, call: Call, project: Project, email_key: 
     return project.settings.sign_in.sign_up or await db.hooks.is_invited(db, call.project_id, email_key, call.now)
 
 
-async def require_no_sso(call: Call, project: Project, email_key: str | None) -> None:
+async def reject_if_sso_required(call: Call, project: Project, email_key: str | None) -> None:
     """Raise SsoRequired if an organization requires single sign-on for the address, or the project for all customers.
 
     If `email_key` is None, only the project's setting counts. Call this before the customer is looked up: only the
@@ -109,16 +111,19 @@ async def require_no_sso(call: Call, project: Project, email_key: str | None) ->
         raise await _sso_required(call.db, call, organization_id, domain)
 
 
-async def require_permitted(
+async def check_sso_requirement(
     tx: Transaction, call: Call, project: Project, customer: CustomerRow, *, sso_organization_id: UUID | None
 ) -> SignInRequirement:
-    """Return what the customer's organizations require of a sign-in; the caller checks the second factor.
+    """Check that a sign-in meets the requirement of single sign-on, and return all requirements of the customer's
+    organizations; the caller must check the second factor.
 
-    Raises SsoRequired if single sign-on is required and was not used. `sso_organization_id` is the organization whose
-    single sign-on the customer has used, or None.
+    `sso_organization_id` is the organization whose single sign-on the customer has used, or None. Raises SsoRequired if
+    single sign-on is required and was not used, or was that of an organization other than the required ones.
     """
     required = await _requirement_of(tx, call.project_id, customer.id)
-    if not permits_sso(required, sso_organization_id, project_requires_sso=project.settings.sign_in.require_sso):
+    if not meets_sso_requirement(
+        required, sso_organization_id, project_requires_sso=project.settings.sign_in.require_sso
+    ):
         raise await _sso_required(tx, call, next(iter(required.sso_organization_ids), None), None)
     return required
 
@@ -133,20 +138,22 @@ async def requires_mfa(db: Queries, call: Call, project: Project, customer: Cust
     return project.settings.sign_in.require_mfa or (await _requirement_of(db, call.project_id, customer.id)).mfa
 
 
-async def require_method_without(
+async def require_another_sign_in_method(
     tx: Transaction, call: Call, project: Project, customer: CustomerRow, provider: str
 ) -> None:
-    """Raise LastSignInMethod if the customer has no sign-in method besides `provider`, a provider's key or PASSKEY.
+    """Raise LastSignInMethod if the customer has no sign-in method other than `provider`.
 
-    Methods that the project has switched off do not count.
+    `provider` is the key of a sign-in provider, or PASSKEY. Methods that the project has switched off do not count.
     """
-    if not await _has_method_without(tx, call, project, customer, provider):
+    if not await _has_another_sign_in_method(tx, call, project, customer, provider):
         raise LastSignInMethod
 
 
-def permits_sso(required: SignInRequirement, sso_organization_id: UUID | None, *, project_requires_sso: bool) -> bool:
-    """Whether the requirements permit a session that began with the single sign-on of `sso_organization_id` (None: with
-    another method)."""
+def meets_sso_requirement(
+    required: SignInRequirement, sso_organization_id: UUID | None, *, project_requires_sso: bool
+) -> bool:
+    """Whether a session that began with the single sign-on of the organization `sso_organization_id`, or with another
+    method if it is None, meets the requirement of single sign-on."""
     if required.sso_organization_ids:
         return sso_organization_id in required.sso_organization_ids
     return sso_organization_id is not None or not project_requires_sso
@@ -155,7 +162,8 @@ def permits_sso(required: SignInRequirement, sso_organization_id: UUID | None, *
 async def read_requirements(world: "World", subjects: list[tuple[UUID, UUID]]) -> list[SignInRequirement]:
     """The requirements for customers, in the order of `subjects` (pairs of project id and customer id).
 
-    They are read in one statement. Customers without requirements get an empty one.
+    They are read in one statement. A customer without requirements gets a SignInRequirement that requires nothing.
+    `subjects` must not be empty (ValueError).
     """
     project_ids, customer_ids = (list(ids) for ids in zip(*dict.fromkeys(subjects), strict=True))
     rows = await world.hooks.requirements_of_customers(world.db, project_id=project_ids, customer_id=customer_ids)
@@ -173,22 +181,22 @@ def _no_requirement(project_id: UUID, customer_id: UUID) -> SignInRequirement:
 
 
 async def _sso_required(db: Queries, call: Call, organization_id: UUID | None, domain: str | None) -> SsoRequired:
-    sign_on = None
+    connection = None
     if organization_id is not None:
-        sign_on = await db.hooks.sso_entry_of_organization(db, call, organization_id, domain)
-    if sign_on is None:
+        connection = await db.hooks.sso_entry_of_organization(db, call, organization_id, domain)
+    if connection is None:
         problem = SsoRequired(next="Ask an administrator: the organization's single sign-on does not work now.")
         if organization_id is None:
             problem.next = "Look up the address with POST …/auth/sso, and send the browser to the returned `loginUrl`."
     else:
         problem = SsoRequired(
-            next=f"Send the browser to {sign_on.login_url} with `redirectUrl`, `codeChallenge` and `state`."
+            next=f"Send the browser to {connection.login_url} with `redirectUrl`, `codeChallenge` and `state`."
         )
-    problem.sign_on = sign_on
+    problem.sign_on = connection
     return problem
 
 
-async def _has_method_without(
+async def _has_another_sign_in_method(
     tx: Transaction, call: Call, project: Project, customer: CustomerRow, provider: str
 ) -> bool:
     methods = set(project.settings.sign_in.methods)

@@ -39,8 +39,11 @@ def without_subaddress(email_key: str) -> str:
     return f"{local.partition('+')[0] or local}@{domain}"
 
 
-def identifier_of(secrets: Secrets, project_id: UUID, email_key: str) -> bytes:
-    """The identifier by which attempts at an address are counted: a keyed hash that does not reveal the address."""
+def address_hash(secrets: Secrets, project_id: UUID, email_key: str) -> bytes:
+    """A keyed hash of an address without its subaddress, which does not reveal the address.
+
+    It is the `identifier` of challenges that are mailed to the address, and of attempts to sign in with it.
+    """
     return secrets.digest("customer-identifier", f"{project_id}|{without_subaddress(email_key)}")
 
 

@@ -48,7 +48,7 @@ async def get_current_customer(call: Call) -> CurrentCustomer:
 
 @patch("/projects/{project_id}/auth/me", accepts=CUSTOMER, example={"name": "Ada Lovelace"})
 async def change_current_customer(call: Call, data: CurrentCustomerChange) -> CurrentCustomer:
-    """Change your name; null removes it."""
+    """Change your name; null removes it. Honours `If-Match`."""
     async with call.db.transaction() as tx:
         customer = await locked_customer(tx, call)
         call.require_match(customer.updated_at)

@@ -27,12 +27,12 @@ from postern.identity.customers.mailed_challenges import (
     EmailOnly,
     M,
     SignInLinkRequest,
-    answer_code,
     clear_failed_attempts,
     link_target,
     lock_mailed_customer,
     mail_challenge,
     new_code,
+    verify_code,
 )
 from postern.identity.customers.model import (
     CODE_LIFE,
@@ -51,10 +51,10 @@ from postern.identity.customers.model import (
 from postern.identity.customers.operations import add_identity
 from postern.identity.customers.requirements import (
     SsoRequired,
+    check_sso_requirement,
     is_multi_factor,
     is_sign_up_open,
-    require_no_sso,
-    require_permitted,
+    reject_if_sso_required,
 )
 from postern.identity.customers.tokens import CustomerSignInResult, start_session
 from postern.kernel.clock import Moment
@@ -128,8 +128,8 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
     project = await project_at(call)
     rules.require_method(project, "PASSWORD")
     _, key = rules.read_email(data.email)
-    await require_no_sso(call, project, key)
-    identifier = rules.identifier_of(call.world.secrets, call.project_id, key)
+    await reject_if_sso_required(call, project, key)
+    identifier = rules.address_hash(call.world.secrets, call.project_id, key)
     attempt = await begin_attempt(call, ATTEMPTS, call.project_id, identifier)
     loop = asyncio.get_running_loop()
     began = loop.time()
@@ -138,17 +138,19 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
     if customer is None or password_hash is None:
         elapsed = loop.time() - began
         await attempt_failed(call, attempt, subject_id=customer.id if customer else None, method="PASSWORD")
-        # Sleep until the duration is a multiple of `unit`, so that a failure takes equally long for an imported hash, a
-        # hash that this server made, and an unknown address.
+        # A failure must take equally long for an imported hash, a hash that this server made, and an unknown address.
+        # So wait until `failure_seconds` have passed since the check began; if the check took longer, until the next
+        # multiple of `failure_seconds`.
         schemes = await store.imported_schemes(call.db, project_id=call.project_id)
-        if unit := await refusal_seconds([row.scheme for row in schemes]):
-            await asyncio.sleep(unit * math.ceil(elapsed / unit) - elapsed)
+        if failure_seconds := await refusal_seconds([row.scheme for row in schemes]):
+            await asyncio.sleep(failure_seconds * math.ceil(elapsed / failure_seconds) - elapsed)
         raise CustomerSignInFailed
     async with call.db.transaction() as tx:
         # The password was checked without a lock. If it was changed meanwhile, the sign-in fails.
         locked_row = await store.lock_customer(tx, project_id=call.project_id, id=customer.id)
         if locked_row is None or locked_row.password_hash != password_hash:
             raise CustomerSignInFailed
+        # Both must be verified: the address of this sign-in, which may be a secondary one, and the primary address.
         clear_failures = customer.matched_verified_at is not None and locked_row.may_clear_attempts
         await attempt_succeeded(tx, attempt, call.now, clear_failures=clear_failures)
         return await complete_sign_in(tx, call, project, locked_row, ["pwd"])
@@ -169,7 +171,9 @@ async def request_sign_in_code(call: Call, data: EmailOnly) -> ChallengeSent:
     project = await project_at(call)
     rules.require_method(project, "EMAIL_CODE")
     code = new_code(call)
-    challenge_id, expires_at = await mail_challenge(call, project, data.email, SignInCode, CODE_LIFE, code, code=code)
+    challenge_id, expires_at = await mail_challenge(
+        call, project, data.email, SignInCode, CODE_LIFE, secret=code, code=code
+    )
     return ChallengeSent(challenge_id=challenge_id, expires_at=expires_at)
 
 
@@ -180,11 +184,11 @@ async def request_sign_in_code(call: Call, data: EmailOnly) -> ChallengeSent:
     example={"challengeId": CHALLENGE_ID_EXAMPLE, "code": "123456"},
 )
 async def sign_in_with_code(call: Call, data: CodeVerification) -> CustomerSignInResult:
-    """Sign in with the code from the mail. It works once."""
+    """Sign in with the code from the mail. It works once. Creates the account if sign-up is open."""
     throttle(call, ATTEMPTS, data.challenge_id)
     project = await project_at(call)
     rules.require_method(project, "EMAIL_CODE")
-    challenge = await answer_code(call, SignInCode, data)
+    challenge = await verify_code(call, SignInCode, data)
     return await _sign_in_by_mail(call, project, challenge, "otp")
 
 
@@ -201,7 +205,7 @@ async def request_sign_in_link(call: Call, data: SignInLinkRequest) -> None:
     rules.require_method(project, "EMAIL_LINK")
     target = link_target(call, project, data.redirect_url, None)
     secret = new_token(32)
-    await mail_challenge(call, project, data.email, SignInLink, LINK_LIFE, secret, target=target)
+    await mail_challenge(call, project, data.email, SignInLink, LINK_LIFE, secret=secret, target=target)
 
 
 @post(
@@ -211,7 +215,10 @@ async def request_sign_in_link(call: Call, data: SignInLinkRequest) -> None:
     example={"token": "0199…"},
 )
 async def sign_in_with_link(call: Call, data: LinkVerification) -> CustomerSignInResult:
-    """Sign in with the token of a link. Opening the link does not use it up, because mail scanners open links."""
+    """Sign in with the token of a link. It works once. Creates the account if sign-up is open.
+
+    Opening the link does not use up the token, because mail scanners open links.
+    """
     throttle(call, ATTEMPTS, data.token)
     project = await project_at(call)
     rules.require_method(project, "EMAIL_LINK")
@@ -239,7 +246,7 @@ async def complete_sign_in(
     instead of a session.
 
     `methods` are the authentication methods so far (RFC 8176). `origin` has data of an earlier request, in which the
-    sign-in began. Raises SignInBlocked, SsoRequired, and CodeInvalid if the end that `origin` sets has passed.
+    sign-in began. Raises SignInBlocked, SsoRequired, and CodeInvalid if `origin.until` has passed.
     """
     origin = origin or SignInOrigin()
     until = None if origin.until is None else Moment.of(datetime.fromtimestamp(origin.until, UTC))
@@ -247,7 +254,7 @@ async def complete_sign_in(
         raise SignInBlocked
     if until is not None and until <= call.now:
         raise CodeInvalid
-    required = await require_permitted(tx, call, project, customer, sso_organization_id=origin.sso_organization_id)
+    required = await check_sso_requirement(tx, call, project, customer, sso_organization_id=origin.sso_organization_id)
     origin_fields: dict[str, Any] = {name: getattr(origin, name) for name in SignInOrigin.__struct_fields__}
     if customer.mfa_enabled_at is not None and not second_factor_done:
         token = await _issue_mfa_token(tx, call, customer, PendingSecondFactor(**origin_fields, methods=methods))
@@ -349,6 +356,7 @@ async def _sign_in_by_mail(call: Call, project: Project, challenge: Challenge[M]
             if customer is None:
                 raise CodeInvalid
         customer = await verify_address(tx, call, project, customer, challenge.payload.key)
+        # Codes and links are the same kind of identity: both prove control of the address.
         customer = await add_identity(tx, call, customer, "EMAIL_CODE")
         await clear_failed_attempts(tx, call, challenge, customer)
         return await complete_sign_in(tx, call, project, customer, [method])

@@ -12,9 +12,9 @@ from postern.identity.customers.mailed_challenges import (
     CHALLENGE_ID_EXAMPLE,
     ChallengeSent,
     CodeVerification,
-    answer_code,
     clear_failed_attempts,
     new_code,
+    verify_code,
 )
 from postern.identity.customers.model import (
     CODE_LIFE,
@@ -27,7 +27,7 @@ from postern.identity.customers.model import (
     PersonName,
 )
 from postern.identity.customers.operations import add_identity
-from postern.identity.customers.requirements import SsoRequired, is_sign_up_open, require_no_sso
+from postern.identity.customers.requirements import SsoRequired, is_sign_up_open, reject_if_sso_required
 from postern.identity.customers.sign_in import ATTEMPTS, SIGN_IN_EXAMPLE, complete_sign_in, project_at
 from postern.identity.customers.tokens import CustomerSignInResult
 from postern.kernel.clock import Moment
@@ -96,7 +96,7 @@ async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpRe
     project = await project_at(call)
     settings = project.settings.sign_in
     address, key = rules.read_email(data.email)
-    await require_no_sso(call, project, key)
+    await reject_if_sso_required(call, project, key)
     if not await is_sign_up_open(call.db, call, project, key):
         raise CustomerSignUpClosed
     # Checked for known and unknown addresses, so that the response does not reveal which one this is.
@@ -106,7 +106,7 @@ async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpRe
         await require_acceptable(call.world, data.password, data.email, mailer.app_name(project))
     elif settings.methods == ["PASSWORD"]:
         raise Invalid.at("/password", "`password` is required.", "required")
-    identifier = rules.identifier_of(call.world.secrets, call.project_id, key)
+    identifier = rules.address_hash(call.world.secrets, call.project_id, key)
     await mail_limits.throttle_mail(call, "SIGN_UP", identifier, key)
     password_hash = await hash_password(data.password) if data.password is not None else None
     if settings.verify_email == "LATER":
@@ -133,7 +133,7 @@ async def resend_sign_up_code(call: Call, data: CodeResend) -> ChallengeSent:
     if issued is None or issued.identifier is None:
         raise CodeInvalid
     sign_up = issued.payload
-    await require_no_sso(call, project, sign_up.key)
+    await reject_if_sso_required(call, project, sign_up.key)
     if not await is_sign_up_open(call.db, call, project, sign_up.key):
         raise CustomerSignUpClosed
     await mail_limits.throttle_mail(call, "SIGN_UP", issued.identifier, sign_up.key)
@@ -151,7 +151,7 @@ async def verify_sign_up(call: Call, data: CodeVerification) -> CustomerSignInRe
     """Create the account with the code from the mail, and sign in. The code works once."""
     throttle(call, ATTEMPTS, data.challenge_id)
     project = await project_at(call)
-    challenge = await answer_code(call, SignUp, data)
+    challenge = await verify_code(call, SignUp, data)
     sign_up = challenge.payload
     if not await is_sign_up_open(call.db, call, project, sign_up.key):
         raise CustomerSignUpClosed

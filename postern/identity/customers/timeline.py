@@ -170,7 +170,7 @@ async def erase(tx: Transaction, call: Call, customer: CustomerRow, transfer_own
         send_ids = await erasure.erase_address(tx, project_id, address, contact_ids, call.now)
         await tracking.erase_hits(tx, project_id, send_ids)
         _, email_key = rules.read_email(address)
-        identifier = rules.identifier_of(call.world.secrets, project_id, email_key)
+        identifier = rules.address_hash(call.world.secrets, project_id, email_key)
         await mail_limits.clear_counts(tx, call, identifier)
         await challenges.revoke_mailed(tx, project_id, identifier)
     await challenges.revoke(tx, project_id, customer.id)

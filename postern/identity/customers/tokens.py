@@ -35,7 +35,12 @@ from postern.identity.customers.model import (
     CustomerRow,
     Token,
 )
-from postern.identity.customers.requirements import SignInRequirement, is_multi_factor, permits_sso, read_requirements
+from postern.identity.customers.requirements import (
+    SignInRequirement,
+    is_multi_factor,
+    meets_sso_requirement,
+    read_requirements,
+)
 from postern.identity.customers.token_store import SigningKey, TokenBearer
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
@@ -311,7 +316,7 @@ async def _require_still_permitted(call: Call, session: RefreshedSession) -> Cus
     required: SignInRequirement = await call.world.batcher(read_requirements, max_concurrent=2)(
         (call.project_id, session.subject_id)
     )
-    if not permits_sso(required, session.sso_organization_id, project_requires_sso=claims.requires_sso):
+    if not meets_sso_requirement(required, session.sso_organization_id, project_requires_sso=claims.requires_sso):
         reason = "SSO_REQUIRED"
     elif (required.mfa or claims.requires_mfa) and not is_multi_factor(session.methods):
         reason = "MFA_REQUIRED"

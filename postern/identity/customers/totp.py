@@ -39,7 +39,8 @@ from postern.security.subjects import Subject
 from postern.security.totp import RECOVERY_LENGTH, matching_step, totp_key, totp_uri
 
 ENROLLMENT_TRIES = 30
-"""How many requests one token allows: its holder knows the secret, so guesses gain nothing."""
+"""How many requests one enrollment token allows. There is no need for a lower limit against guessed codes: the holder
+of the token can get the TOTP secret from `mfa/enroll`, and so knows the code."""
 RecoveryCode = Annotated[str, msgspec.Meta(min_length=RECOVERY_LENGTH, max_length=RECOVERY_LENGTH + 8)]
 
 
@@ -179,16 +180,16 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
     throttle(call, ATTEMPTS, data.mfa_token)
     project = await project_at(call)
     challenge = await challenges.answer_token(call, PendingEnrollment, data.mfa_token, max_tries=ENROLLMENT_TRIES)
-    unlocked = await _pending_customer(call, challenge)
+    pending_customer = await _pending_customer(call, challenge)
     pending = challenge.payload
     secret = base64.b32decode(pending.totp_key)
-    attempt = await begin_attempt(call, ATTEMPTS, call.project_id, unlocked.second_factor_identifier)
+    attempt = await begin_attempt(call, ATTEMPTS, call.project_id, pending_customer.second_factor_identifier)
     step = matching_step(secret, data.code, call.now)
     if step is None:
-        await attempt_failed(call, attempt, subject_id=unlocked.id, method="TOTP")
+        await attempt_failed(call, attempt, subject_id=pending_customer.id, method="TOTP")
         raise CodeInvalid
     async with call.db.transaction() as tx:
-        customer = await store.lock_customer(tx, project_id=call.project_id, id=unlocked.id)
+        customer = await store.lock_customer(tx, project_id=call.project_id, id=pending_customer.id)
         if customer is None:
             raise CodeInvalid
         await challenges.consume(tx, challenge)
@@ -320,6 +321,7 @@ async def _use_second_factor(
     tx: Transaction, call: Call, customer: CustomerRow, code: str | None, recovery_code: str | None
 ) -> UsedFactor | None:
     if recovery_code is not None:
+        # Recovery codes are hashed with the id of their customer, and those of a merged customer stay valid.
         merged_ids = await store.merged_ids_of(tx, project_id=call.project_id, customer_id=customer.id)
         return await second_factor.consume_code(tx, call, customer.subject, recovery_code, former_ids=merged_ids)
     return None if code is None else await second_factor.consume_code(tx, call, customer.subject, code)

@@ -74,7 +74,7 @@ async def create_feature(call: Call, data: NewFeature) -> Feature:
     example={"defaultLimit": 10},
 )
 async def change_feature(call: Call, key: str, data: FeatureChange) -> Feature:
-    """Change the name or the defaults of a feature. The change applies from the next check on."""
+    """Change the name or the defaults of a feature. The change applies from the next check on. Honours `If-Match`."""
     async with call.db.transaction() as tx:
         row = await _lock_feature(tx, call, key)
         call.require_match(row.updated_at)
@@ -96,7 +96,10 @@ async def change_feature(call: Call, key: str, data: FeatureChange) -> Feature:
 
 @delete(f"{HERE}/{{key}}", needs="entitlements:write", problems=(FeatureMissing,))
 async def delete_feature(call: Call, key: str) -> None:
-    """Delete a feature and its entries in plans and overrides. Later checks of the feature are denied."""
+    """Delete a feature and its entries in plans and overrides. Later checks of the feature are denied.
+
+    Honours `If-Match`.
+    """
     async with call.db.transaction() as tx:
         row = await _lock_feature(tx, call, key)
         call.require_match(row.updated_at)

@@ -82,7 +82,10 @@ async def get_plan(call: Call, key: str) -> Plan:
     example={"features": [{"featureKey": "seats", "limit": 100}]},
 )
 async def change_plan(call: Call, key: str, data: PlanChange) -> Plan:
-    """Change a plan. The change applies from the next check on; `features` replaces the whole list."""
+    """Change a plan. The change applies from the next check on; `features` replaces the whole list.
+
+    Honours `If-Match`.
+    """
     async with call.db.transaction() as tx:
         plan_id = await store.lock_plan(tx, project_id=call.project_id, key=key)
         row = await _require_plan(tx, call, key)
@@ -98,7 +101,7 @@ async def change_plan(call: Call, key: str, data: PlanChange) -> Plan:
 
 @delete(f"{HERE}/{{key}}", needs="entitlements:write", problems=(PlanMissing, PlanInUse))
 async def delete_plan(call: Call, key: str) -> Deleted:
-    """Delete a plan. Returns 409 while organizations have it."""
+    """Delete a plan. Returns 409 while organizations have it. Honours `If-Match`."""
     async with call.db.transaction() as tx:
         await store.lock_plan(tx, project_id=call.project_id, key=key)
         row = await _require_plan(tx, call, key)

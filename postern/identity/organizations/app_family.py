@@ -14,6 +14,8 @@ def as_app_organization(row: Organization) -> AppOrganization:
     return build_view(AppOrganization, row, app_id=row.project_id)
 
 
+# `as_view` adds an operation under another path, and converts its results with `as_app_organization`; `at` adds it
+# without conversion.
 list_app_organizations = operations.list_organizations.as_view(HERE, as_app_organization, LinkedList[AppOrganization])
 create_app_organization = operations.create_organization.as_view(HERE, as_app_organization, AppOrganization)
 get_app_organization = operations.get_organization.as_view(f"{HERE}/{{id}}", as_app_organization, AppOrganization)

@@ -19,9 +19,9 @@ from postern.identity.organizations.model import (
     OrganizationMissing,
     TooManyOrganizationDomains,
 )
-from postern.identity.organizations.operations import lock_organization, require_organization, require_sso_kept
+from postern.identity.organizations.operations import lock_organization, require_organization, require_sso_works_after
 from postern.identity.organizations.rules import (
-    domain_input,
+    check_outcome,
     parse_organization_domain,
     record_name_of,
     record_value_of,
@@ -88,7 +88,7 @@ async def add_organization_domain(call: Call, organization_id: UUID, data: NewOr
             token=new_token(TOKEN_LENGTH),
             now=call.now,
         )
-        if row is None:
+        if row is None:  # The organization has this domain already.
             raise DomainListed
         tx.mark_due("organization_domains")
         await audit.record(tx, call, "organization_domain.created", "OrganizationDomain", row.id, domain=domain)
@@ -104,7 +104,7 @@ async def verify_organization_domain(call: Call, organization_id: UUID, domain_i
     """Check the TXT record of a domain now, instead of waiting for the periodic check.
 
     A missing record is not an error: `status` and `reason` give the result. For a FAILED domain the periodic checks
-    start again. Returns 409 if another organization has verified the domain.
+    start again. Returns 409 if the record exists, but another organization has verified the domain.
     """
     row = await _require_domain(call.db, call, organization_id, domain_id)
     record_exists = await check_domain(call.world, row, fresh=True)
@@ -131,7 +131,7 @@ async def change_organization_domain(
 ) -> OrganizationDomain:
     """Set whether customers with a verified address at exactly this domain join when they sign in.
 
-    Enabling it requires a VERIFIED domain (409). Disabling it does not remove members.
+    Enabling it requires a VERIFIED domain (409). Disabling it does not remove members. Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
         row = await _lock_domain(tx, call, organization_id, domain_id)
@@ -152,13 +152,15 @@ async def change_organization_domain(
 async def remove_organization_domain(call: Call, organization_id: UUID, domain_id: UUID) -> Removed:
     """Remove a domain from an organization. Members stay, but the domain no longer allows joining or single sign-on.
 
-    Returns 409 if single sign-on is required and the only working connection uses the domain.
+    Returns 409 if single sign-on is required and the only working connection uses the domain. Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
+        # Serialises the changes that may disable the last working connection.
         await tx.lock_quota("required sso", call.project_id)
         row = await _lock_domain(tx, call, organization_id, domain_id)
         call.require_match(row.updated_at)
-        async with require_sso_kept(tx, call, organization_id):
+        # Raises SsoStillRequired at the end of the block.
+        async with require_sso_works_after(tx, call, organization_id):
             await domain_store.delete_domain(tx, project_id=call.project_id, id=domain_id)
         await audit.record(tx, call, "organization_domain.deleted", "OrganizationDomain", domain_id, domain=row.domain)
     return Removed()
@@ -173,13 +175,13 @@ async def owner_of_domain(db: Queries, project_id: UUID, domain: str) -> UUID | 
 async def check_domain(world: "World", row: OrganizationDomainRow, *, fresh: bool = False) -> bool | None:
     """Whether the TXT record of a domain exists, possibly beside other TXT records; None if the DNS lookup failed.
 
-    With `fresh`, the authoritative servers are queried, because caches may lack a record that was just published.
+    With `fresh`, the authoritative servers are queried, because caches may lack a record that was just published. If
+    the operator configured DNS servers, only those are queried, even with `fresh`.
     """
     resolver = world.resolver
     name = record_name_of(row.domain)
     try:
         if fresh and not world.settings.dns:
-            # If the operator configured DNS servers, only those are queried.
             resolver = await resolver.authoritative(name)
         records = await resolver.txt(name)
     except NoSuchRecord:
@@ -196,17 +198,17 @@ async def record_check(
     the caller must record, or None.
 
     `record_exists` is None if the DNS lookup failed. With `requested`, the periodic checks of a FAILED domain start
-    again. A domain that lapses gets a new token: the value of the old TXT record is public, so the next registrant of
-    the domain could publish it.
+    again. Automatic joining is switched off unless the new status is VERIFIED. A domain that lapses gets a new token:
+    the value of the old TXT record is public, so the next registrant of the domain could publish it.
     """
     status, watched_since = row.status, row.watched_since
-    if requested and NEXT_DOMAIN_STATUS[status, "ASKED_AGAIN"] != status:
-        status, watched_since = NEXT_DOMAIN_STATUS[status, "ASKED_AGAIN"], now
+    if requested and NEXT_DOMAIN_STATUS[status, "CHECK_REQUESTED"] != status:
+        status, watched_since = NEXT_DOMAIN_STATUS[status, "CHECK_REQUESTED"], now
     missing_since = None if record_exists else row.missing_since
     misses = 0 if record_exists else row.misses
     if status == "VERIFIED" and record_exists is False:
         missing_since, misses = missing_since or now, misses + 1
-    state_input = domain_input(
+    outcome = check_outcome(
         status,
         record_exists=record_exists,
         watched_since=watched_since,
@@ -214,7 +216,7 @@ async def record_check(
         misses=misses,
         now=now,
     )
-    new_status = NEXT_DOMAIN_STATUS[status, state_input]
+    new_status = NEXT_DOMAIN_STATUS[status, outcome]
     lapsed = new_status == "LAPSED" and row.status != "LAPSED"
     if lapsed:
         watched_since = now

@@ -88,7 +88,7 @@ async def get_organization_member(call: Call, id: UUID, customer_id: UUID) -> Or
 async def change_organization_member(
     call: Call, id: UUID, customer_id: UUID, data: OrganizationMemberChange
 ) -> OrganizationMember:
-    """Replace the roles of a member. Returns 409 if it would remove the last OWNER."""
+    """Replace the roles of a member. Returns 409 if it would remove the last OWNER. Honours `If-Match`."""
     roles = list(dict.fromkeys(data.roles))
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, id)

@@ -60,31 +60,32 @@ NEXT_INVITATION_STATUS: Mapping[tuple[InvitationStatus, InvitationAction], Invit
 """Next status of an invitation for each status and action; None if the action is not allowed."""
 
 DomainStatus = Literal["PENDING", "VERIFIED", "FAILED", "LAPSED"]
-DomainInput = Literal["SEEN", "MISSING", "MISSING_TOO_LONG", "UNSURE", "ASKED_AGAIN"]
+DomainInput = Literal["SEEN", "MISSING", "MISSING_TOO_LONG", "UNSURE", "CHECK_REQUESTED"]
 """Inputs of the state machine of a domain. SEEN: the record exists. MISSING: it does not. MISSING_TOO_LONG: it has not
-existed for longer than the status allows. UNSURE: the DNS lookup failed. ASKED_AGAIN: a caller requested a check."""
+existed for longer than the status allows. UNSURE: the DNS lookup failed. CHECK_REQUESTED: a caller requested a check,
+instead of waiting for the periodic one."""
 
 NEXT_DOMAIN_STATUS: Mapping[tuple[DomainStatus, DomainInput], DomainStatus] = {
     ("PENDING", "SEEN"): "VERIFIED",
     ("PENDING", "MISSING"): "PENDING",
     ("PENDING", "MISSING_TOO_LONG"): "FAILED",
     ("PENDING", "UNSURE"): "PENDING",
-    ("PENDING", "ASKED_AGAIN"): "PENDING",
+    ("PENDING", "CHECK_REQUESTED"): "PENDING",
     ("VERIFIED", "SEEN"): "VERIFIED",
     ("VERIFIED", "MISSING"): "VERIFIED",
     ("VERIFIED", "MISSING_TOO_LONG"): "LAPSED",
     ("VERIFIED", "UNSURE"): "VERIFIED",
-    ("VERIFIED", "ASKED_AGAIN"): "VERIFIED",
+    ("VERIFIED", "CHECK_REQUESTED"): "VERIFIED",
     ("FAILED", "SEEN"): "VERIFIED",
     ("FAILED", "MISSING"): "FAILED",
     ("FAILED", "MISSING_TOO_LONG"): "FAILED",
     ("FAILED", "UNSURE"): "FAILED",
-    ("FAILED", "ASKED_AGAIN"): "PENDING",
+    ("FAILED", "CHECK_REQUESTED"): "PENDING",
     ("LAPSED", "SEEN"): "VERIFIED",
     ("LAPSED", "MISSING"): "LAPSED",
     ("LAPSED", "MISSING_TOO_LONG"): "FAILED",
     ("LAPSED", "UNSURE"): "LAPSED",
-    ("LAPSED", "ASKED_AGAIN"): "LAPSED",
+    ("LAPSED", "CHECK_REQUESTED"): "LAPSED",
 }
 """Next status of a domain for each status and input."""
 

@@ -111,7 +111,7 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
 
     With `requireMfa` its members must sign in with a second factor. Members without one must set up an authenticator
     app first (`mfaEnrollmentRequired`), and sessions without one end when their access token expires. Neither
-    requirement applies while the organization is suspended.
+    requirement applies while the organization is suspended. Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
         if data.require_sso is True or data.status == "SUSPENDED":
@@ -130,7 +130,7 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
         if require_sso and not row.require_sso and not await sso_works(tx, call.project_id, id):
             raise SsoNotReady
         # Suspending the organization disables its connections, which may be the last ones of the project that work.
-        async with require_sso_kept(tx, call, None):
+        async with require_sso_works_after(tx, call, None):
             await store.update_organization(
                 tx,
                 project_id=call.project_id,
@@ -155,13 +155,14 @@ async def delete_organization(call: Call, id: UUID) -> Organization:
     """Delete an organization with its members, invitations, domains, connections and entitlements.
 
     Returns the deleted record. The organization is gone at once, and its slug, external id and domains can be reused;
-    the rows of a large one are deleted in the background. The customers stay.
+    the rows of a large one are deleted in the background. The customers stay. Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
+        # Serialises the changes that may disable the last working connection.
         await tx.lock_quota("required sso", call.project_id)
         call.require_match((await lock_organization(tx, call, id)).updated_at)
         row = await require_organization(tx, call, id)
-        async with require_sso_kept(tx, call, None):
+        async with require_sso_works_after(tx, call, None):
             await store.mark_deleted(tx, project_id=call.project_id, id=id, now=call.now)
         await domain_store.delete_domains_of_organization(tx, project_id=call.project_id, organization_id=id)
         tx.mark_due("organizations")
@@ -187,12 +188,12 @@ async def lock_organization(tx: Transaction, call: Call, id: UUID) -> Organizati
 
 
 @asynccontextmanager
-async def require_sso_kept(tx: Transaction, call: Call, organization_id: UUID | None) -> AsyncIterator[None]:
-    """A context in which a caller changes something that may disable a connection. Raises SsoStillRequired on exit if
-    single sign-on is required, and worked before the change, but does not work after it.
+async def require_sso_works_after(tx: Transaction, call: Call, organization_id: UUID | None) -> AsyncIterator[None]:
+    """A context manager around a change that may disable a connection. Raises SsoStillRequired at the end of the block
+    if single sign-on is required, and worked before the change, but does not work after it.
 
     Checks the project's requirement and, unless `organization_id` is None, the organization's. Call
-    `tx.lock_quota("required sso", project_id)` before taking other locks.
+    `tx.lock_quota("required sso", project_id)` before taking other locks: it serialises such changes.
     """
     project = await projects.require_project(tx, call.project_id)
     # The organizations that require single sign-on; None stands for the project.

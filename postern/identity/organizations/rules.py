@@ -106,7 +106,7 @@ def domain_of(email: str) -> str:
     return email.rpartition("@")[2].lower()
 
 
-def domain_input(
+def check_outcome(
     status: DomainStatus,
     *,
     record_exists: bool | None,
@@ -115,7 +115,7 @@ def domain_input(
     misses: int,
     now: datetime,
 ) -> DomainInput:
-    """The input for NEXT_DOMAIN_STATUS after a check. `record_exists` is None if the DNS lookup failed.
+    """The outcome of a check, for NEXT_DOMAIN_STATUS. `record_exists` is None if the DNS lookup failed.
 
     `misses` counts successive checks of a VERIFIED domain without the record, the first of them at `missing_since`.
     """

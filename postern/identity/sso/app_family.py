@@ -14,6 +14,8 @@ def as_app_connection(row: SsoConnection) -> AppSsoConnection:
     return build_view(AppSsoConnection, row, app_id=row.project_id)
 
 
+# `as_view` adds an operation under another path, and converts its results with `as_app_connection`; `at` adds it
+# without conversion.
 list_app_connections = operations.list_sso_connections.as_view(HERE, as_app_connection, LinkedList[AppSsoConnection])
 create_app_connection = operations.create_sso_connection.as_view(HERE, as_app_connection, AppSsoConnection)
 get_app_connection = operations.get_sso_connection.as_view(CONNECTION, as_app_connection, AppSsoConnection)

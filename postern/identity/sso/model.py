@@ -185,6 +185,7 @@ class ConnectionRow(Record):
     created_at: Moment
     updated_at: Moment
     due_at: Moment | None
+    """When to warn next that a certificate expires; None if the connection is not active."""
     attempt: int
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from postern.identity.access import operations as access
 from postern.identity.organizations.domains import owner_of_domain
 from postern.identity.organizations.model import OrganizationMissing, OrganizationRef
-from postern.identity.organizations.operations import lock_organization, require_organization, require_sso_kept
+from postern.identity.organizations.operations import lock_organization, require_organization, require_sso_works_after
 from postern.identity.sso import keys, rules, store
 from postern.identity.sso.metadata_import import import_metadata
 from postern.identity.sso.model import (
@@ -57,6 +57,7 @@ from postern.platform.projects.sso_check import SsoStillRequired
 from postern.protocols.saml.certificates import read_certificate
 from postern.protocols.saml.metadata import SamlMetadataRefused, SamlMetadataTooLarge
 
+# In the paths, `id` is the id of the organization, and `conn_id` that of the connection.
 CONNECTIONS = "/projects/{project_id}/b2b/organizations/{id}/sso-connections"
 CONNECTION = f"{CONNECTIONS}/{{conn_id}}"
 MISSING = (OrganizationMissing, SsoConnectionMissing)
@@ -143,10 +144,13 @@ async def get_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoConnecti
     example={"groupRoles": {"platform-admins": ["ADMIN"]}, "requireEncryption": True},
 )
 async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoConnectionChange) -> SsoConnection:
-    """Change a connection. Omitted fields stay.
+    """Change a connection. Omitted fields stay. Honours `If-Match`.
 
-    `idpMetadataXml` and `idpMetadataUrl` replace all `idp` fields together. A change that would make an ACTIVE
-    connection incomplete returns 409; deactivate it first.
+    `idpMetadataXml` or `idpMetadataUrl` sets every field whose name begins with `idp` from the metadata; `idp` fields
+    in the same request take precedence. `testedAt` becomes null if the change invalidates the test.
+
+    A change that would make an ACTIVE connection incomplete returns 409; deactivate it first. If an ACTIVE connection
+    changes, an active connection of another organization that has lost the domain is deactivated.
     """
     await require_organization(call.db, call, id)
     metadata_columns = await _metadata_columns(call, data)
@@ -158,6 +162,7 @@ async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoCo
         if row.status == "ACTIVE":
             await _require_complete(tx, call, row)
         test_still_valid = all(getattr(row, name) == getattr(old_row, name) for name in TESTED_COLUMNS)
+        # New certificates need a new time for the expiry warning.
         certificates_unchanged = row.idp_certificate == old_row.idp_certificate
         tested_at = old_row.tested_at if test_still_valid else None
         due_at = old_row.due_at if certificates_unchanged else await _first_warning_at(tx, call, row)
@@ -178,13 +183,14 @@ async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoCo
 async def delete_sso_connection(call: Call, id: UUID, conn_id: UUID) -> Removed:
     """Delete a connection with its keys. Customers who used it stay and can use other sign-in methods.
 
-    Returns 409 if single sign-on is required and this is the only working connection.
+    Returns 409 if single sign-on is required and this is the only working connection. Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
+        # Serialises the changes that may disable the last working connection.
         await tx.lock_quota("required sso", call.project_id)
         row = await _lock_connection(tx, call, id, conn_id)
         call.require_match(row.updated_at)
-        async with require_sso_kept(tx, call, id):
+        async with require_sso_works_after(tx, call, id):
             await store.delete_connection(tx, project_id=call.project_id, id=conn_id)
         if row.status == "ACTIVE":
             await events.record(tx, call, "sso.deactivated", conn_id, organizationId=str(id), domain=row.domain)
@@ -207,7 +213,7 @@ async def activate_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoCon
     It requires the identity provider's entity id, an https sign-on URL, a certificate that has not expired, and a
     VERIFIED domain of the organization equal to `domain`; otherwise returns 409 with the missing parts in `errors`.
     Only one active connection can serve a domain. An active connection of another organization that has lost the domain
-    is deactivated.
+    is deactivated. Honours `If-Match`.
     """
     return await _change_status(call, id, conn_id, "ACTIVATE")
 
@@ -221,7 +227,7 @@ async def activate_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoCon
 async def deactivate_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoConnection:
     """Deactivate a connection. Existing sessions continue.
 
-    Returns 409 if single sign-on is required and this is the only working connection.
+    Returns 409 if single sign-on is required and this is the only working connection. Honours `If-Match`.
     """
     return await _change_status(call, id, conn_id, "DEACTIVATE")
 
@@ -231,7 +237,7 @@ async def rotate_sso_certificate(call: Call, id: UUID, conn_id: UUID) -> SsoConn
     """Rotate the keys: NEXT becomes CURRENT and signs from now on, and a new NEXT is published.
 
     Do this after the identity provider has imported the NEXT certificate from the metadata. Messages encrypted for the
-    previous key can be decrypted until the next rotation.
+    previous key can be decrypted until the next rotation. Honours `If-Match`.
     """
     key_pair = await keys.new_key_pair(conn_id, call.now)
     async with call.db.transaction() as tx:
@@ -250,13 +256,13 @@ async def rotate_sso_certificate(call: Call, id: UUID, conn_id: UUID) -> SsoConn
 
 @post(f"{CONNECTION}/test", needs="sso:write", problems=(*MISSING, SsoConnectionIncomplete))
 async def test_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoTest:
-    """Create a link to test the connection, which need not be active: open it in a browser and sign on.
+    """Create a link to test the connection, even if it is not active: open the link in a browser and sign on.
 
     The final page, and `traces`, show every check and the resulting profile. No customer is created or signed in. The
     link is valid for an hour.
     """
     row = await _require_connection(call.db, call, id, conn_id)
-    # An expired certificate does not prevent a test, which shows it.
+    # Only missing settings prevent a test; the traces of the test report an expired certificate.
     errors = rules.missing_parts(row, domain_verified=True, now=call.now)
     missing = [error for error in errors if error.code == "missing"]
     if missing:
@@ -283,7 +289,7 @@ def as_connection(call: Call, row: ConnectionWithOrganization, sp_keys: Sequence
     return build_view(
         SsoConnection,
         row,
-        held=_held_reason(row),
+        held=_reason_not_working(row),
         idp_certificates=[_idp_certificate(pem, call) for pem in row.idp_certificate],
         sp_certificate=next(key.certificate for key in sp_keys if key.place == "CURRENT"),
         sp_certificates=[_sp_certificate(key) for key in sp_keys],
@@ -319,7 +325,8 @@ async def _with_organizations(
     ]
 
 
-def _held_reason(row: ConnectionWithOrganization) -> str | None:
+def _reason_not_working(row: ConnectionWithOrganization) -> str | None:
+    """Why an active connection does not work now, as `held` returns it; None if it works or is not active."""
     if row.status != "ACTIVE":
         return None
     if row.organization_status != "ACTIVE":
@@ -344,9 +351,11 @@ def _sp_certificate(row: KeyRow) -> SpCertificate:
     )
 
 
-async def _require_connection(db: Queries, call: Call, organization_id: UUID, id: UUID) -> ConnectionWithOrganization:
+async def _require_connection(
+    db: Queries, call: Call, organization_id: UUID, connection_id: UUID
+) -> ConnectionWithOrganization:
     rows = await store.list_connections(
-        db, project_id=call.project_id, organization_id=organization_id, id=id, before=None, limit=1
+        db, project_id=call.project_id, organization_id=organization_id, id=connection_id, before=None, limit=1
     )
     if not rows:
         await require_organization(db, call, organization_id)
@@ -354,12 +363,12 @@ async def _require_connection(db: Queries, call: Call, organization_id: UUID, id
     return rows[0]
 
 
-async def _get_connection(db: Queries, call: Call, organization_id: UUID, id: UUID) -> SsoConnection:
-    return (await _as_connections(call, db, [await _require_connection(db, call, organization_id, id)]))[0]
+async def _get_connection(db: Queries, call: Call, organization_id: UUID, connection_id: UUID) -> SsoConnection:
+    return (await _as_connections(call, db, [await _require_connection(db, call, organization_id, connection_id)]))[0]
 
 
-async def _lock_connection(tx: Transaction, call: Call, organization_id: UUID, id: UUID) -> ConnectionRow:
-    row = await store.lock_connection(tx, project_id=call.project_id, organization_id=organization_id, id=id)
+async def _lock_connection(tx: Transaction, call: Call, organization_id: UUID, connection_id: UUID) -> ConnectionRow:
+    row = await store.lock_connection(tx, project_id=call.project_id, organization_id=organization_id, id=connection_id)
     if row is None:
         await require_organization(tx, call, organization_id)
         raise SsoConnectionMissing
@@ -392,10 +401,10 @@ def _new_draft(call: Call, organization_id: UUID) -> ConnectionRow:
 
 
 async def _metadata_columns(call: Call, data: NewSsoConnection | SsoConnectionChange) -> dict[str, Any]:
-    """The column values from the metadata in a request, or that remove its URL; empty if the request has neither.
-    Raises the problems of `import_metadata`.
+    """The values of the columns that `idpMetadataXml` or `idpMetadataUrl` in a request sets; empty if it has neither. A
+    null `idpMetadataUrl` only removes the stored URL. Raises the problems of `import_metadata`.
 
-    Called outside transactions, because it may fetch a URL.
+    Call this outside transactions, because it may fetch the URL.
     """
     xml, url = data.idp_metadata_xml, data.idp_metadata_url
     if xml is UNSET and url in (UNSET, None):
@@ -412,13 +421,13 @@ async def _metadata_columns(call: Call, data: NewSsoConnection | SsoConnectionCh
     )
 
 
-async def _schedule_refresh(tx: Transaction, call: Call, id: UUID, metadata_columns: dict[str, Any]) -> None:
+async def _schedule_refresh(tx: Transaction, call: Call, connection_id: UUID, metadata_columns: dict[str, Any]) -> None:
     """Schedule the refresh of metadata that was fetched from a URL; end the refresh if the URL was removed."""
     if metadata_columns.get("idp_metadata_url") is not None:
         due_at = Moment.of(call.now + METADATA_REFRESH_INTERVAL)
-        await store.upsert_metadata(tx, project_id=call.project_id, id=id, due_at=due_at, now=call.now)
+        await store.upsert_metadata(tx, project_id=call.project_id, id=connection_id, due_at=due_at, now=call.now)
     elif "idp_metadata_url" in metadata_columns:
-        await store.delete_metadata(tx, project_id=call.project_id, id=id)
+        await store.delete_metadata(tx, project_id=call.project_id, id=connection_id)
 
 
 def _with_changes(
@@ -465,11 +474,14 @@ async def _check_references(tx: Transaction, call: Call, row: ConnectionRow) -> 
             raise Invalid.at("/defaultRedirectUrl", message, "not_allowed")
 
 
-async def _change_status(call: Call, id: UUID, conn_id: UUID, action: ConnectionAction) -> SsoConnection:
+async def _change_status(
+    call: Call, organization_id: UUID, connection_id: UUID, action: ConnectionAction
+) -> SsoConnection:
     async with call.db.transaction() as tx:
         if action == "DEACTIVATE":
+            # Serialises the changes that may disable the last working connection.
             await tx.lock_quota("required sso", call.project_id)
-        row = await _lock_connection(tx, call, id, conn_id)
+        row = await _lock_connection(tx, call, organization_id, connection_id)
         call.require_match(row.updated_at)
         status = NEXT_STATUS[row.status, action]
         if status is None:
@@ -479,21 +491,23 @@ async def _change_status(call: Call, id: UUID, conn_id: UUID, action: Connection
             await _require_complete(tx, call, changed_row)
         if status != row.status:
             due_at = await _first_warning_at(tx, call, changed_row)
-            async with require_sso_kept(tx, call, id):
+            async with require_sso_works_after(tx, call, organization_id):
                 await store.set_status(
-                    tx, project_id=call.project_id, id=conn_id, status=status, due_at=due_at, now=call.now
+                    tx, project_id=call.project_id, id=connection_id, status=status, due_at=due_at, now=call.now
                 )
             tx.mark_due("sso_connections")
             verb = "activated" if action == "ACTIVATE" else "deactivated"
-            await events.record(tx, call, f"sso.{verb}", conn_id, organizationId=str(id), domain=row.domain)
-            await audit.record(tx, call, f"sso_connection.{verb}", "SsoConnection", conn_id, domain=row.domain)
-        return await _get_connection(tx, call, id, conn_id)
+            await events.record(
+                tx, call, f"sso.{verb}", connection_id, organizationId=str(organization_id), domain=row.domain
+            )
+            await audit.record(tx, call, f"sso_connection.{verb}", "SsoConnection", connection_id, domain=row.domain)
+        return await _get_connection(tx, call, organization_id, connection_id)
 
 
 async def _require_complete(tx: Transaction, call: Call, row: ConnectionRow) -> None:
-    """Raise SsoConnectionIncomplete or SsoDomainServed if the connection would not work when active.
+    """Raise SsoConnectionIncomplete or SsoDomainServed if the connection cannot be active.
 
-    Deactivates an active connection for the domain that belongs to an organization which has lost the domain.
+    If an organization that has lost the domain still has an active connection for it, that connection is deactivated.
     """
     owner_id = await owner_of_domain(tx, call.project_id, row.domain)
     errors = rules.missing_parts(row, domain_verified=owner_id == row.organization_id, now=call.now)
@@ -525,5 +539,6 @@ async def _deactivate_after_domain_loss(
 
 
 async def _first_warning_at(tx: Transaction, call: Call, row: ConnectionRow) -> Moment | None:
+    """When to warn first that a certificate expires: the value of `due_at`; None if the connection is not active."""
     sp_keys = await store.keys(tx, project_id=call.project_id, connection_ids=[row.id])
     return rules.first_warning_at(row, next(key.not_after for key in sp_keys if key.place == "CURRENT"), call.now)

@@ -39,9 +39,9 @@ RETIRED_KEY_KEPT_FOR = timedelta(days=7)
 """How long a retired key stays published, for mail that is still in transit, before a new key replaces it."""
 
 Status = Literal["PENDING", "VERIFIED", "DEGRADED", "FAILED"]
-DnsOutcome = Literal["SEEN", "MISSING", "MISSING_TOO_LONG", "UNSURE", "ASKED_AGAIN"]
+DnsOutcome = Literal["SEEN", "MISSING", "MISSING_TOO_LONG", "UNSURE", "CHECK_REQUESTED"]
 """What a check means for the status of a domain. SEEN: the DKIM record is published. MISSING: it is not published.
-MISSING_TOO_LONG: it has been missing for longer than the status allows. UNSURE: the lookup failed. ASKED_AGAIN: a
+MISSING_TOO_LONG: it has been missing for longer than the status allows. UNSURE: the lookup failed. CHECK_REQUESTED: a
 caller requested the check."""
 
 NEXT_STATUS: Mapping[tuple[Status, DnsOutcome], Status] = {
@@ -49,22 +49,22 @@ NEXT_STATUS: Mapping[tuple[Status, DnsOutcome], Status] = {
     ("PENDING", "MISSING"): "PENDING",
     ("PENDING", "MISSING_TOO_LONG"): "FAILED",
     ("PENDING", "UNSURE"): "PENDING",
-    ("PENDING", "ASKED_AGAIN"): "PENDING",
+    ("PENDING", "CHECK_REQUESTED"): "PENDING",
     ("VERIFIED", "SEEN"): "VERIFIED",
     ("VERIFIED", "MISSING"): "VERIFIED",
     ("VERIFIED", "MISSING_TOO_LONG"): "DEGRADED",
     ("VERIFIED", "UNSURE"): "VERIFIED",
-    ("VERIFIED", "ASKED_AGAIN"): "VERIFIED",
+    ("VERIFIED", "CHECK_REQUESTED"): "VERIFIED",
     ("DEGRADED", "SEEN"): "VERIFIED",
     ("DEGRADED", "MISSING"): "DEGRADED",
     ("DEGRADED", "MISSING_TOO_LONG"): "FAILED",
     ("DEGRADED", "UNSURE"): "DEGRADED",
-    ("DEGRADED", "ASKED_AGAIN"): "DEGRADED",
+    ("DEGRADED", "CHECK_REQUESTED"): "DEGRADED",
     ("FAILED", "SEEN"): "VERIFIED",
     ("FAILED", "MISSING"): "FAILED",
     ("FAILED", "MISSING_TOO_LONG"): "FAILED",
     ("FAILED", "UNSURE"): "FAILED",
-    ("FAILED", "ASKED_AGAIN"): "PENDING",
+    ("FAILED", "CHECK_REQUESTED"): "PENDING",
 }
 """The next status for every status and outcome."""
 

@@ -70,7 +70,7 @@ async def record_check(
     is_published = result.verdict("DKIM")
     status, watched_since = domain.status, domain.watched_since
     if requested and status == "FAILED":
-        status, watched_since = NEXT_STATUS[status, "ASKED_AGAIN"], now
+        status, watched_since = NEXT_STATUS[status, "CHECK_REQUESTED"], now
     failing_since = domain.failing_since
     if is_published is not None:
         failing_since = None if is_published or status == "PENDING" else failing_since or now

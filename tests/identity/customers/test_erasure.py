@@ -14,7 +14,7 @@ COLUMNS = """
 """
 
 
-async def places(world, words):
+async def columns_with(world, words):
     """The columns of all tables that contain any of the words, ignoring case."""
     names = set()
     async with world.db.connection() as connection:
@@ -57,12 +57,12 @@ async def test_erasure_removes_address_name_and_metadata_from_all_tables(auth, p
     await project.client.post(f"/customers/{customer}/unban")
 
     words = [address, name, secret, f"crm-{unique}", unique]
-    before = await places(world, words)
+    before = await columns_with(world, words)
     assert {"customers.email", "customers.name", "customers.metadata", "events.data", "sends.recipient"} <= before
 
     assert (await project.client.delete(f"/customers/{customer}")).status_code == 200
     await run_due_work()
-    assert await places(world, [address, name, secret, f"crm-{unique}"]) == set()
+    assert await columns_with(world, [address, name, secret, f"crm-{unique}"]) == set()
     report = await verify_chain(world.db, project.id)
     assert report.intact
     assert report.entries > 3
@@ -76,9 +76,9 @@ async def test_erasure_removes_address_name_and_metadata_from_all_tables(auth, p
 async def test_erasing_a_customer_does_not_affect_other_customers(auth, project, world):
     one, other = f"one-{uuid4().hex[:8]}@example.com", f"other-{uuid4().hex[:8]}@example.com"
     first, second = await auth.signed_up(one), await auth.signed_up(other)
-    before = await places(world, [other])
+    before = await columns_with(world, [other])
     assert (await project.client.delete(f"/customers/{first['customer']['id']}")).status_code == 200
-    assert await places(world, [other]) == before
+    assert await columns_with(world, [other]) == before
     assert (await auth.sign_in(other, GOOD)).status_code == 200
     timeline = (await project.client.get(f"/customers/{second['customer']['id']}/timeline")).json()
     assert {"EVENT", "SESSION", "EMAIL"} <= {entry["kind"] for entry in timeline["data"]}

@@ -12,7 +12,7 @@ import pytest
 
 from postern.kernel.outbound.ssrf import read_networks
 from postern.platform.audit.operations import verify_chain
-from tests.identity.customers.test_erasure import places
+from tests.identity.customers.test_erasure import columns_with
 from tests.peers.http_receiver import Reply, http_receiver
 
 IP = "203.0.113.77"
@@ -151,10 +151,10 @@ async def test_erasure_covers_every_table_with_personal_data(auth, project, worl
         await ok(client.post(f"/customers/{customer}/ban", {"reason": f"{name} was rude"}))
         await run_due_work()
 
-        before = await places(world, words)
+        before = await columns_with(world, words)
         assert sorted(PERSONAL_DATA_COLUMNS - before) == []
         await ok(client.delete(f"/customers/{customer}"))
         await run_due_work()
-        after = await places(world, words)
+        after = await columns_with(world, words)
     assert after == set()
     assert (await verify_chain(world.db, project.id)).intact

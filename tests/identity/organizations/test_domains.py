@@ -7,7 +7,7 @@ import pytest
 
 from postern.identity.organizations.model import NEXT_DOMAIN_STATUS
 from postern.identity.organizations.rules import (
-    domain_input,
+    check_outcome,
     is_public_mailbox,
     public_mailboxes,
     time_until_next_check,
@@ -317,14 +317,14 @@ def test_the_state_table_covers_every_state_and_result():
 @pytest.mark.parametrize("misses", [1, 3])
 def test_dns_results_are_interpreted(clock, status, record_exists, days, misses):
     since, now = clock(), clock() + timedelta(days=days)
-    state_input = domain_input(
+    outcome = check_outcome(
         status, record_exists=record_exists, watched_since=since, missing_since=since, misses=misses, now=now
     )
     if record_exists is not False:
-        assert state_input == ("SEEN" if record_exists else "UNSURE")
+        assert outcome == ("SEEN" if record_exists else "UNSURE")
         return
     too_long = days == 31 if status != "VERIFIED" else days >= 3 and misses >= 3
-    assert state_input == ("MISSING_TOO_LONG" if too_long else "MISSING")
+    assert outcome == ("MISSING_TOO_LONG" if too_long else "MISSING")
 
 
 def test_the_schedule_of_domain_checks(clock):

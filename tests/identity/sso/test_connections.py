@@ -169,7 +169,7 @@ async def test_a_domain_verified_by_another_organization_cannot_be_used(acme):
     assert [error["code"] for error in answer.json()["errors"]] == ["domain_not_verified"]
 
 
-async def test_an_active_connection_is_held_without_its_domain(connected):
+async def test_an_active_connection_does_not_work_without_its_domain(connected):
     await connected.remove_domain()
     assert (await connected.client.get(connected.connection_path)).json()["held"] == "DOMAIN_NOT_VERIFIED"
 
@@ -181,7 +181,8 @@ async def test_a_new_owner_of_a_domain_is_not_blocked_by_the_former_connection(
     domain_name, former_path = connected.domain["domain"], connected.connection_path
     if domain_loss == "lapsed":
         zone.remove(connected.domain["recordName"])
-        for _ in range(4):  # Three misses, and 72 hours between the first and the last.
+        # A domain lapses when three checks in a row have failed, and 72 hours have passed since the first of them.
+        for _ in range(4):
             clock.move(timedelta(days=1))
             await run_due_work()
     else:
@@ -314,6 +315,7 @@ async def test_expiring_certificates_are_reported_by_events(acme, run_due_work, 
         clock.move(timedelta(days=1))
     events = await acme.directory.events("sso.certificate_expiring")
     assert {(event["subjectId"], event["data"]["owner"]) for event in events} == {(acme.connection["id"], "IDP")}
+    # Warnings are recorded 30, 14, 7 and 1 days before the expiry and at the expiry; `daysLeft` is rounded down.
     days_left = sorted((event["data"]["daysLeft"] for event in events), reverse=True)
     assert days_left == ([29, 13, 6, 0, 0] if days == 32 else [19, 13, 6, 0, 0])
 

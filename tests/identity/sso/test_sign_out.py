@@ -8,7 +8,7 @@ import pytest
 from lxml import etree
 
 from tests.conftest import Client
-from tests.identity.customers.test_erasure import places
+from tests.identity.customers.test_erasure import columns_with
 from tests.identity.customers.test_second_factor import with_totp
 from tests.identity.sso.conftest import REDIRECT_URL, VERIFIER, query_of
 from tests.peers.identity_provider import keys, signed
@@ -114,7 +114,7 @@ async def test_a_forged_logout_ends_nothing(connected, sessions, how):
 
 async def test_a_logout_revokes_unused_grants(connected):
     email, browser = connected.address(), connected.browser()
-    code = query_of(await browser.sign_on(email))["code"]
+    code = query_of(await browser.sign_on(email))["code"]  # Unlike `sign_in`, `sign_on` does not exchange the code.
     query = connected.idp.redirect("SAMLRequest", etree.tostring(logout_request_of(connected, email)))
     assert (await browser.client.get(f"{connected.connection['spSloUrl']}?{query}")).status_code == 302
     path = f"/projects/{connected.directory.project.id}/auth/token"
@@ -153,10 +153,10 @@ async def test_erasing_a_customer_deletes_its_sso_sessions(connected, sessions, 
     browser = connected.browser()
     started = await browser.client.get((await connected.client.post(f"{connected.connection_path}/test")).json()["url"])
     await browser.post(*browser.idp_response(started.headers["location"], address))
-    expected_places = {"sso_sign_ons.name_id", "sso_traces.profile", "customer_identities.subject"}
-    assert expected_places <= await places(world, [address])
+    expected_columns = {"sso_sign_ons.name_id", "sso_traces.profile", "customer_identities.subject"}
+    assert expected_columns <= await columns_with(world, [address])
     assert (await connected.client.delete(f"/customers/{session['customer']['id']}")).status_code == 200
-    assert await places(world, [address]) == set()
+    assert await columns_with(world, [address]) == set()
     async with world.db.connection() as connection:
         rows = await connection.execute(
             "select count(*) from sso_sign_ons where project_id = %s and name_id is not null",

@@ -82,7 +82,7 @@ def test_the_status_transitions():
         ("DEGRADED", "SEEN", "VERIFIED"),
         ("DEGRADED", "MISSING_TOO_LONG", "FAILED"),
         ("FAILED", "SEEN", "VERIFIED"),
-        ("FAILED", "ASKED_AGAIN", "PENDING"),
+        ("FAILED", "CHECK_REQUESTED", "PENDING"),
     }
 
 
