@@ -127,7 +127,7 @@ async def change_contact_attribute(call: Call, id: UUID, data: ContactAttributeC
 
     Stored values do not change. Later imports parse cells by the new type and reject rows with a cell that does not
     match it; an export puts values of another type into its column `attributes`. A `type` in the request counts as
-    declared, even if it equals the inferred one.
+    declared, even if it equals the inferred one. Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
         attribute = await store.lock_contact_attribute(tx, project_id=call.project_id, id=id)
@@ -151,7 +151,10 @@ async def change_contact_attribute(call: Call, id: UUID, data: ContactAttributeC
 
 @delete_("/projects/{project_id}/contact-attributes/{id}", needs="contacts:write", problems=[ContactAttributeMissing])
 async def delete_contact_attribute(call: Call, id: UUID) -> Deleted:
-    """Delete the type of an attribute. Contacts keep their values; the next value written sets the type again."""
+    """Delete the type of an attribute. Contacts keep their values; the next value written sets the type again.
+
+    Honours `If-Match`.
+    """
     async with call.db.transaction() as tx:
         attribute = await store.lock_contact_attribute(tx, project_id=call.project_id, id=id)
         if attribute is None:

@@ -131,7 +131,7 @@ async def change_contact(call: Call, id: UUID, data: ContactChange) -> Contact:
 
     The contact joins and leaves dynamic audiences in the same transaction. `unsubscribed: false` subscribes it again
     and removes the address from the suppression list if it was added there by an unsubscribe; suppressions for bounces
-    and complaints stay.
+    and complaints stay. Honours `If-Match`.
     """
     email, key = _parse_address(data.email) if data.email is not UNSET else (None, None)
     async with call.db.transaction() as tx:
@@ -165,8 +165,8 @@ async def change_contact(call: Call, id: UUID, data: ContactChange) -> Contact:
 async def delete_contact(call: Call, id: UUID) -> Deleted:
     """Delete a contact and its audience memberships. E-mails sent to it stay in the log.
 
-    Its automation runs end. If it had unsubscribed, a contact created with the same address later, by any operation,
-    is unsubscribed too until `PATCH {"unsubscribed": false}`.
+    Its automation runs end. If it had unsubscribed, a contact created with the same address later, by any operation, is
+    unsubscribed too until `PATCH {"unsubscribed": false}`. Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
         await store.lock_audiences_shared(tx, project_id=call.project_id)

@@ -150,7 +150,10 @@ async def get_audience(call: Call, id: UUID) -> Audience:
     example={"name": "Monthly newsletter"},
 )
 async def change_audience(call: Call, id: UUID, data: AudienceChange) -> Audience:
-    """Change the name of an audience. `type: "STATIC"` removes the rules and keeps the current members."""
+    """Change the name of an audience. `type: "STATIC"` removes the rules and keeps the current members.
+
+    Honours `If-Match`.
+    """
     async with call.db.transaction() as tx:
         if data.type is not UNSET:
             await store.lock_audiences_exclusively(tx, project_id=call.project_id)
@@ -171,7 +174,7 @@ async def delete_audience(call: Call, id: UUID) -> Deleted:
     """Delete an audience; its contacts stay. Returns 409 with the users of the audience if it is in use.
 
     It is in use by audiences whose rules refer to it, by automations that are active or have unfinished runs, and by
-    campaigns that are scheduled or being sent.
+    campaigns that are scheduled or being sent. Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
         await store.lock_audiences_exclusively(tx, project_id=call.project_id)
@@ -209,7 +212,7 @@ async def set_audience_rules(call: Call, id: UUID, data: Rules) -> AudienceChang
     `notIn`, `exists`, `notExists`, `before`, `after`, `withinDays`, `notWithinDays`) and a `value`; or it is a group
     `{match, conditions}` itself, at most 4 deep and 50 conditions in all. `match` is `all` or `any`. Values of
     different types never match; absent values match only the negative operators. Without conditions, `all` matches
-    every contact and `any` none.
+    every contact and `any` none. Honours `If-Match`.
     """
     check_rules(data)
     async with call.db.transaction() as tx:

@@ -196,7 +196,7 @@ async def get_automation(call: Call, id: UUID) -> Automation:
     example={"name": "Welcome series"},
 )
 async def change_automation(call: Call, id: UUID, data: AutomationChange) -> Automation:
-    """Change an automation. Changed steps apply to new runs; unfinished runs keep their version."""
+    """Change an automation. Changed steps apply to new runs; unfinished runs keep their version. Honours `If-Match`."""
     if data.steps is not UNSET:
         rules.check_steps(data.steps, call.world.settings.outbound_allow)
         await _check_templates(call, data.steps)
@@ -241,7 +241,10 @@ async def change_automation(call: Call, id: UUID, data: AutomationChange) -> Aut
 
 @delete("/projects/{project_id}/automations/{id}", needs="automations:write", problems=[AutomationMissing])
 async def delete_automation(call: Call, id: UUID) -> Deleted:
-    """Delete an automation with all its runs, including unfinished ones. E-mails that were sent stay in the log."""
+    """Delete an automation with all its runs, including unfinished ones. E-mails that were sent stay in the log.
+
+    Honours `If-Match`.
+    """
     async with call.db.transaction() as tx:
         automation = await _lock(tx, call, id)
         await store.delete_automation(tx, project_id=call.project_id, id=id)
@@ -261,7 +264,7 @@ async def set_automation_active(call: Call, id: UUID, data: AutomationActivation
     A deactivated automation starts no new runs; unfinished runs continue. Activation requires that its audiences,
     templates, sending domains and senders exist; otherwise the response is 409 with what is missing. If active
     automations would start each other in an endless loop, the response is 409 with the steps of the loop, unless
-    `allowLoops` is true.
+    `allowLoops` is true. Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
         automation = await _lock(tx, call, id)

@@ -122,8 +122,8 @@ async def get_campaign(call: Call, id: UUID) -> CampaignDetail:
 async def change_campaign(call: Call, id: UUID, data: CampaignChange) -> Campaign:
     """Change a campaign that is DRAFT or SCHEDULED. Fields that are left out stay; `variants` replaces all variants.
 
-    A SCHEDULED campaign must stay complete: a 409 response lists what would be missing. `scheduledAt: null` makes it
-    a DRAFT again.
+    A SCHEDULED campaign must stay complete: a 409 response lists what would be missing. `scheduledAt: null` makes it a
+    DRAFT again. Honours `If-Match`.
     """
     await _check_content(call, data, await require_campaign(call.db, call.project_id, id))
     async with call.db.transaction() as tx:
@@ -152,7 +152,7 @@ async def change_campaign(call: Call, id: UUID, data: CampaignChange) -> Campaig
 
 @delete_("/projects/{project_id}/campaigns/{id}", needs="campaigns:write", problems=CHANGE_PROBLEMS)
 async def delete_campaign(call: Call, id: UUID) -> Deleted:
-    """Delete a campaign that has not started."""
+    """Delete a campaign that has not started. Honours `If-Match`."""
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, id, "delete")
         call.require_match(row.updated_at)

@@ -185,7 +185,7 @@ async def delete_domain(call: Call, id: UUID, force: Force = False) -> Deleted:
     lists them.
 
     If messages wait to be sent from the domain (scheduled, queued or delayed), the response is 409 with their number.
-    `force=true` deletes the domain anyway; those messages then fail when they are due.
+    `force=true` deletes the domain anyway; those messages then fail when they are due. Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
         domain = await store.get_domain(tx, project_id=call.project_id, id=id)

@@ -1,4 +1,4 @@
-"""Sends that campaigns and automations enqueue in their own transaction; shared content; and the frequency cap.
+"""Storing sends for campaigns and automations in their own transaction; shared content; and the frequency cap.
 
 The frequency cap is the maximum of marketing messages to one contact within 24 hours, from campaigns and automations
 together. It counts the messages that were accepted for the contact, except those that were suppressed, failed, expired
@@ -124,7 +124,8 @@ def _send_of(project_id: UUID, request: MailRequest, subject: str, reason: str |
 async def _subjects(world: "World", project_id: UUID, requests: list[MailRequest]) -> list[str]:
     """The rendered subjects, for the log. A transaction is open, so rendering may take SUBJECTS_TIMEOUT at most.
 
-    A subject that cannot be rendered stays a template; the delivery then fails with the reason.
+    A subject that cannot be rendered in that time stays a template in the log until the delivery renders it. Subjects
+    of a project with its own render process are not rendered here, because its slow templates would use up the time.
     """
     subjects = [request.body.subject for request in requests]
     tenant = str(project_id)
@@ -149,7 +150,7 @@ async def insert_content(tx: Transaction, project_id: UUID, content_id: UUID, bo
 async def hold_content(tx: Transaction, project_id: UUID, ids: list[UUID]) -> None:
     """Stop delivering the sends of these contents until `release_content`. Changes no send; workers check the state.
 
-    After the commit, call `wait_until_stopped`.
+    After the commit, call `pre_send_check.wait_until_stopped`.
     """
     await store.set_content_state(tx, project_id=project_id, ids=ids, state="HELD")
 
@@ -170,7 +171,8 @@ async def content_subjects(db: Queries, project_id: UUID, ids: list[UUID]) -> di
 
 
 def contact_variables(email: str, attributes: dict[str, Any]) -> dict[str, Any]:
-    """The template variables of a contact: each attribute, `email`, `attributes`, and `contact` with all of them."""
+    """The template variables of a contact: each attribute by its name, `email`, `attributes` with all attributes, and
+    `contact` with all attributes and `email`."""
     return {**attributes, "email": email, "attributes": attributes, "contact": {**attributes, "email": email}}
 
 

@@ -64,7 +64,7 @@ class SuppressedAddress(Record):
 
 
 class SettledSend(Record):
-    """A send whose attempt was settled, because no later attempt has begun."""
+    """A send whose state was stored after an attempt. Sends of which a later attempt has begun are not among them."""
 
     id: UUID
     status: str
@@ -75,6 +75,7 @@ class PreSendState(Record):
 
     id: UUID
     may_go: bool
+    """Whether the send may be transmitted."""
 
 
 class StateById(Record):
@@ -112,7 +113,9 @@ INSERTED_FIELDS = (
 """The fields of a new send that `insert_sends` stores unchanged."""
 
 
-# All rows are passed as one JSON value, because that is far cheaper to encode than a dozen arrays.
+# All rows are passed as one JSON value, because that is far cheaper to encode than a dozen arrays. `lane` 0 is
+# TRANSACTIONAL. `attempt` is the number of the latest attempt, `tries` the number of attempts that count as tries, and
+# `dated_at` the time in the `Date` header; it is known from the start only if the first attempt begins at once.
 @statement("""
     with v as materialized (
         select * from jsonb_to_recordset(%(rows)s) as v (
@@ -137,7 +140,8 @@ INSERTED_FIELDS = (
 async def insert_sends(tx: Transaction, *, project_id: list[UUID], rows: Jsonb) -> None:
     """Insert transactional sends, their bodies and search texts. `project_id`: all projects that occur in `rows`.
 
-    A send with the attempt 1 is inserted as claimed and marked "transmitted, reply unknown".
+    A send with `attempt` 1 is inserted as claimed by this process and marked "transmitted, reply unknown"
+    (`handed_over`), because the process transmits it immediately. Other sends have `attempt` 0.
     """
 
 
@@ -218,7 +222,7 @@ async def lock_send(tx: Transaction, *, project_id: UUID, id: UUID) -> Send | No
     """The row of a send, locked `for update`; None if there is none with this id."""
 
 
-# One page of sends, newest first. `where` is a condition on `sends s`.
+# One page of the log of sends, newest first. `where` is a condition on `sends s`.
 @statement("""
     select s.* from sends s
     where s.project_id = %(project_id)s and s.id in (
@@ -229,6 +233,7 @@ async def lock_send(tx: Transaction, *, project_id: UUID, id: UUID) -> Send | No
 async def list_log(db: Queries, *, project_id: UUID, where: Composable, limit: int, offset: int) -> list[Send]: ...
 
 
+# The number of sends that meet the condition `where`, as for `list_log`.
 @statement("select count(*)::int from sends s where s.project_id = %(project_id)s and {where}")
 async def count_log(db: Queries, *, project_id: UUID, where: Composable) -> int: ...
 
@@ -314,8 +319,8 @@ async def set_content_state(tx: Transaction, *, project_id: UUID, ids: list[UUID
 
 
 # Whether a marketing send of these contents may be in transmission. While a worker has claimed a send, the due_at of
-# the send is the end of the lease, which lies between `now` and `until`. If handed_over is not the current attempt, the
-# send was not checked yet or is settled.
+# the send is the end of the lease, which lies between `now` and `until`. handed_over equals the number of the current
+# attempt from the check before transmission until the attempt is settled.
 @statement("""
     select exists (
         select from sends where project_id = %(project_id)s and lane = 1 and due_at between %(now)s and %(until)s
@@ -328,7 +333,8 @@ async def has_unsettled_transmissions(
 
 # Remove due_at of sends whose content is still held; sends whose content was released in the meantime become due now.
 # The share lock on the content makes a concurrent release wait, so that the release finds every send that is held here.
-# The attempts transmitted nothing, so their marks are removed.
+# The attempts transmitted nothing, so the marks "transmitted, reply unknown" (handed_over) and the times of the first
+# transmission (dated_at) that they set are removed. The parallel lists `project_id`, `ids` and `attempts` name them.
 @statement("""
     with held as materialized (
         select project_id, id from contents
@@ -409,7 +415,8 @@ async def states_of(
 ) -> list[StateById]: ...
 
 
-# Increase a counter of a campaign for each element of the parallel lists; elements may occur several times.
+# Increase the counter `measure` of a campaign and variant by 1 for each element of the parallel lists; elements may
+# occur several times. Used for recipients that are skipped right before delivery.
 @statement("""
     insert into send_counters as counter (project_id, campaign_id, variant_id, measure, slot, count)
     select project_id, campaign_id, coalesce(variant_id, '00000000-0000-0000-0000-000000000000'), measure,
@@ -478,7 +485,8 @@ async def insert_attempts(tx: Transaction, *, project_id: list[UUID], rows: Json
 async def attempts(db: Queries, *, project_id: UUID, send_id: UUID) -> list[SendAttempt]: ...
 
 
-# The parts of the last accepted attempt, because the recipient has its message; if none was accepted, of the last one.
+# DKIM signatures and links base of the last accepted attempt, because the recipient has the message of that attempt. If
+# no attempt was accepted, those of the last attempt; None if no attempt stored them.
 @statement("""
     select signatures, links_base from send_attempts
     where project_id = %(project_id)s and send_id = %(send_id)s and signatures is not null and links_base is not null
@@ -487,14 +495,19 @@ async def attempts(db: Queries, *, project_id: UUID, send_id: UUID) -> list[Send
 async def transmitted_parts(db: Queries, *, project_id: UUID, send_id: UUID) -> TransmittedParts | None: ...
 
 
-# If a worker has claimed the send but not transmitted it, a new attempt begins now and replaces the worker's attempt.
+# A worker that has claimed the send but not transmitted it keeps its attempt only until another worker claims the send,
+# which begins a new attempt.
 @statement("""
     update sends set due_at = %(now)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s and handed_over is null
     returning *
 """)
 async def bring_forward(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> Send | None:
-    """Make a send due now; None if it may be in transmission."""
+    """Make a send due now, whatever its status, and return it. The number of the attempt does not change.
+
+    Returns None if the send may be in transmission, or if there is none with this id. The caller must check the status
+    before: a settled send would be due again.
+    """
 
 
 # Store status, times, reason and tries of `send` and begin a new attempt, which invalidates the current one.
@@ -697,7 +710,8 @@ async def mark_engaged(
 ) -> None: ...
 
 
-# Insert sends and return their ids, except those whose `once_key` was used before.
+# Insert sends and return their ids, except those whose `once_key` was used before. Only the columns below are stored:
+# not, for example, tags, further recipients, `test` and the times of a schedule.
 @statement(
     """
     insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,

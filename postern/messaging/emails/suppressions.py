@@ -48,10 +48,11 @@ class NewSuppressions(Body):
 
 
 class SuppressionBulkResult(Record):
-    """The result of a bulk addition. `skipped` counts invalid and repeated addresses, and those suppressed already."""
+    """The result of a bulk addition."""
 
     added: int
     skipped: int
+    """Addresses that are invalid, repeated, or already suppressed for this or a stronger reason."""
     upgraded: int
     """How many of `added` were suppressed for a weaker reason before."""
 
@@ -158,7 +159,10 @@ async def get_suppression(call: Call, address: str) -> Suppression:
 
 @delete("/projects/{project_id}/suppressions/{address}", needs="emails:write", problems=[SuppressionMissing])
 async def remove_suppression(call: Call, address: str) -> Suppression:
-    """Remove an address from the suppression list. Returns the removed suppression."""
+    """Remove an address from the suppression list. Returns the removed suppression.
+
+    The count of soft bounces of the address begins again at zero.
+    """
     async with call.db.transaction() as tx:
         removed = await store.delete_suppression(tx, project_id=call.project_id, address=address.lower())
         if removed is None:
@@ -169,7 +173,10 @@ async def remove_suppression(call: Call, address: str) -> Suppression:
 
 
 async def follow_contacts(tx: Transaction, contact_events: list[Event]) -> None:
-    """React to events of contacts: delete the UNSUBSCRIBE suppressions of contacts that were subscribed again."""
+    """Subscriber of contact events: delete the UNSUBSCRIBE suppressions of contacts that were subscribed again.
+
+    Suppressions for other reasons stay.
+    """
     for event in contact_events:
         if event.data.get("unsubscribed") is False:
             address = str(event.data["email"]).lower()
@@ -177,7 +184,7 @@ async def follow_contacts(tx: Transaction, contact_events: list[Event]) -> None:
 
 
 async def follow_contacts_in_bulk(tx: Transaction, written: EventRange) -> None:
-    """React to bulk events of contacts: does nothing, because bulk changes never subscribe contacts again."""
+    """Subscriber of contact events of bulk changes. Does nothing, because these never subscribe contacts again."""
 
 
 async def suppress(
@@ -191,8 +198,8 @@ async def suppress(
 ) -> list[Suppression]:
     """Suppress lower-case addresses in an open transaction.
 
-    `addresses` are distinct. Returns the suppressions of those that were not suppressed, or for a weaker reason only;
-    for the others nothing changes. `source` and `detail` are stored. Writes no audit log.
+    `addresses` must be distinct. Returns the suppressions of the addresses that were not suppressed, or only for a
+    weaker reason; the other addresses do not change. `source` and `detail` are stored. Does not write the audit log.
     """
     entries = [
         SuppressionEntry(

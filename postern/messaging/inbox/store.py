@@ -6,7 +6,8 @@ from postern.kernel.database.statements import Queries, statement
 from postern.messaging.inbox.model import CapturedMessage, CapturedRow
 
 
-# Captured messages with ids below `before`, newest first; `pattern` (LIKE) filters by subject and recipients.
+# Captured messages with ids below `before` (None: all), newest first. `pattern`, a LIKE pattern in lower case, filters
+# by subject and recipients.
 @statement("""
     select id, send_id, mail_from, recipients, sender, subject, size, captured_at from captured_messages
     where project_id = %(project_id)s
@@ -19,7 +20,7 @@ async def list_messages(
 ) -> list[CapturedMessage]: ...
 
 
-# The number of captured messages; `pattern` (LIKE) filters by subject and recipients.
+# The number of captured messages. `pattern`, a LIKE pattern in lower case, filters by subject and recipients.
 @statement("""
     select count(*)::int from captured_messages
     where project_id = %(project_id)s
@@ -28,7 +29,7 @@ async def list_messages(
 async def count(db: Queries, *, project_id: UUID, pattern: str | None) -> int: ...
 
 
-# A captured message with its content.
+# A captured message with its content: `message`, and `sealed`, the encrypted form that also has the one-time secrets.
 @statement("""
     select id, send_id, mail_from, recipients, sender, subject, size, captured_at, message, sealed
     from captured_messages

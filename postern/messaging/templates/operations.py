@@ -163,15 +163,16 @@ async def delete_template(call: Call, id: UUID) -> Deleted:
     """Delete a template and its versions.
 
     The response is 409 if scheduled campaigns, active automations, automations with current runs, or variants of draft
-    campaigns use the template; `errors` lists them.
+    campaigns use the template; `errors` lists them. Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
         row = await store.lock_template(tx, project_id=call.project_id, id=id)
         if row is None:
             raise TemplateMissing
         call.require_match(row.updated_at)
-        if uses := await usage.find_users(tx, call.project_id, id):
-            raise TemplateInUse(usage.in_use("template", uses), errors=uses)
+        # Automations and campaigns that use the template.
+        if users := await usage.find_users(tx, call.project_id, id):
+            raise TemplateInUse(usage.in_use("template", users), errors=users)
         try:
             await store.delete_template(tx, project_id=call.project_id, id=id)
         except psycopg.IntegrityError:  # A foreign key of another row refers to the template.
@@ -262,13 +263,14 @@ def _is_unchanged(content: CompiledContent, row: StoredTemplate) -> bool:
 
 async def _compile_change(call: Call, row: StoredTemplate, data: TemplateChange) -> CompiledContent:
     """The content of a template with the changes applied. Raises Invalid, also if the template would become blank."""
-    html_of_caller = None if row.is_rendered else row.html
+    # Html that was rendered from `builderJson` is rendered again; html that the caller has set stays.
+    caller_html = None if row.is_rendered else row.html
     content = await compile_content(
         call.world.rendering,
         call.project_id,
         subject=row.subject if data.subject is msgspec.UNSET else data.subject,
         builder_json=row.builder_json if data.builder_json is msgspec.UNSET else data.builder_json,
-        html=html_of_caller if data.html is msgspec.UNSET else data.html,
+        html=caller_html if data.html is msgspec.UNSET else data.html,
         text=row.text if data.text is msgspec.UNSET else data.text,
         engine=row.engine if data.engine is msgspec.UNSET else data.engine,
     )

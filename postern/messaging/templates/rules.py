@@ -64,17 +64,17 @@ async def preview(
 
 
 async def check_content(
-    rendering: RenderProcesses, project_id: UUID, parts: Sequence[tuple[str, Part, str | None]]
+    rendering: RenderProcesses, project_id: UUID, sources: Sequence[tuple[str, Part, str | None]]
 ) -> None:
     """Check the syntax of template sources without rendering them.
 
-    `parts` are JSON pointer, part and source of each; empty sources and None are skipped. Raises Invalid with the
-    pointer, line and column of the first syntax error.
+    Each of `sources` is a JSON pointer, the part of the message (subject, html or text), and the source; empty sources
+    and None are skipped. Raises Invalid with the pointer, line and column of the first syntax error.
     """
-    sources = [(path, part, source) for path, part, source in parts if source]
-    if sources:
-        size = sum(len(source) for _, _, source in sources)
-        await rendering.call(str(project_id), "check_parts", sources, size=size)
+    to_check = [(path, part, source) for path, part, source in sources if source]
+    if to_check:
+        size = sum(len(source) for _, _, source in to_check)
+        await rendering.call(str(project_id), "check_parts", to_check, size=size)
 
 
 def _check_depth(builder_bytes: bytes, builder_json: dict[str, Any]) -> None:

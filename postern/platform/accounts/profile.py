@@ -97,7 +97,7 @@ async def change_account(call: Call, data: AccountProfileChange) -> AccountProfi
 
     A new address requires your `password`, and applies when you follow the link in the mail to it; until then it is
     returned as `pendingEmail`. A mail informs the old address. If another developer has the new address, that developer
-    gets a mail about the attempt, without a link.
+    gets a mail about the attempt, without a link. Honours `If-Match`.
     """
     assert call.caller.actor_id
     if data.account_name is not UNSET:

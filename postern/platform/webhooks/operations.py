@@ -155,7 +155,7 @@ async def change_webhook(call: Call, id: UUID, data: WebhookChange) -> Webhook:
     """Change the URL or events of a subscription, or activate or deactivate it.
 
     Activation resets the failures. Deliveries that become due while the subscription is inactive fail, and can be
-    replayed.
+    replayed. Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
         webhook = await store.lock_webhook(tx, project_id=call.project_id, id=id)
@@ -178,7 +178,7 @@ async def change_webhook(call: Call, id: UUID, data: WebhookChange) -> Webhook:
 
 @delete("/projects/{project_id}/webhooks/{id}", needs="webhooks:write", problems=[WebhookMissing])
 async def delete_webhook(call: Call, id: UUID) -> Webhook:
-    """Delete a subscription and its deliveries. Pending deliveries are not sent."""
+    """Delete a subscription and its deliveries. Pending deliveries are not sent. Honours `If-Match`."""
     async with call.db.transaction() as tx:
         webhook = await store.lock_webhook(tx, project_id=call.project_id, id=id)
         if webhook is None:

@@ -102,6 +102,7 @@ async def test_a_message_arrives_signed_and_tracked_and_two_parsers_agree(sender
     assert "Dear Zoë" in parsed.get_body(("plain",)).get_content()
     link = urlsplit(re.search(r'href="([^"]+)"', html)[1].replace("&amp;", "&"))
     clock.move(timedelta(minutes=1))
+    # `stranger` is a client without a credential, like the browser of the recipient.
     response = await stranger.get(f"{link.path}?{link.query}", headers=BROWSER)
     assert (response.status_code, response.headers["location"]) == (302, "https://acme.example/offer?a=1&b=2")
     log = await entry(sender, sent["id"])
