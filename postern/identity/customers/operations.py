@@ -408,7 +408,8 @@ async def revoke_customer_sessions(call: Call, id: UUID) -> None:
 async def reset_customer_mfa(call: Call, id: UUID) -> None:
     """Remove the second factor and its recovery codes, for a customer who lost both.
 
-    If a second factor is required, the customer sets up a new one at the next sign-in.
+    If a second factor is required, the customer sets up a new one at the next sign-in. Sign-ins that wait for the
+    second factor end. If one was on, the customer is notified by mail.
     """
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)

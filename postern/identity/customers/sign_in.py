@@ -184,7 +184,11 @@ async def request_sign_in_code(call: Call, data: EmailOnly) -> ChallengeSent:
     example={"challengeId": CHALLENGE_ID_EXAMPLE, "code": "123456"},
 )
 async def sign_in_with_code(call: Call, data: CodeVerification) -> CustomerSignInResult:
-    """Sign in with the code from the mail. It works once. Creates the account if sign-up is open."""
+    """Sign in with the code from the mail. It works once. Creates the account if sign-up is open.
+
+    Marks the address as verified. If it is the first verified address of the account, the password, second factor,
+    passkeys and linked accounts are removed, because another person may have added them.
+    """
     throttle(call, ATTEMPTS, data.challenge_id)
     project = await project_at(call)
     rules.require_method(project, "EMAIL_CODE")
@@ -199,7 +203,10 @@ async def sign_in_with_code(call: Call, data: CodeVerification) -> CustomerSignI
     example={"email": "ada@example.com"},
 )
 async def request_sign_in_link(call: Call, data: SignInLinkRequest) -> None:
-    """Send a link by mail that signs in once, within 15 minutes. Unknown addresses get the same response."""
+    """Send a link by mail that signs in once, within 15 minutes. Unknown addresses get the same response.
+
+    Earlier links stay valid. If sign-up is open, a link for an unknown address creates an account.
+    """
     throttle(call, ATTEMPTS)
     project = await project_at(call)
     rules.require_method(project, "EMAIL_LINK")
@@ -217,7 +224,8 @@ async def request_sign_in_link(call: Call, data: SignInLinkRequest) -> None:
 async def sign_in_with_link(call: Call, data: LinkVerification) -> CustomerSignInResult:
     """Sign in with the token of a link. It works once. Creates the account if sign-up is open.
 
-    Opening the link does not use up the token, because mail scanners open links.
+    Opening the link does not use up the token, because mail scanners open links. The effects on the account are those
+    of `sign-in/code/verify`.
     """
     throttle(call, ATTEMPTS, data.token)
     project = await project_at(call)

@@ -255,7 +255,8 @@ async def renew_recovery_codes(call: Call, data: TotpCode) -> CustomerRecoveryCo
 async def verify_second_factor(call: Call, data: SecondFactorSignIn) -> CustomerSignInResult:
     """Complete a sign-in with the second factor, in at most five tries.
 
-    A code of the app works once, even within its 30 seconds.
+    A code of the app works once, even within its 30 seconds. If a recovery code is used, the customer is notified by
+    mail.
     """
     throttle(call, ATTEMPTS, data.mfa_token)
     project = await project_at(call)

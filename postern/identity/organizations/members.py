@@ -151,7 +151,10 @@ async def list_customer_organizations(
     "/projects/{project_id}/auth/organizations/{id}", accepts=CUSTOMER, problems=(OrganizationMemberMissing, LastOwner)
 )
 async def leave_organization(call: Call, id: UUID) -> Removed:
-    """Leave an organization as the signed-in customer. The last OWNER cannot leave (409)."""
+    """Leave an organization as the signed-in customer. The last OWNER cannot leave (409).
+
+    The customer does not join again by domain or single sign-on until invited or added again.
+    """
     customer_id, _ = bearer_of(call)
     async with call.db.transaction() as tx:
         await _remove_member(tx, call, id, customer_id)

@@ -36,7 +36,7 @@ class JoinCandidate(Record):
     """Whether the customer was removed from or left the organization, and was neither invited nor added since."""
 
 
-# Returns None if another organization has the slug or external id.
+# Insert an organization. Returns None if another organization has the slug or external id.
 @statement("""
     insert into organizations (project_id, id, name, slug, external_id, metadata, created_at, updated_at)
     values (%(project_id)s, %(id)s, %(name)s, %(slug)s, %(external_id)s, %(metadata)s, %(now)s, %(now)s)
@@ -151,7 +151,8 @@ async def update_organization(
 async def mark_deleted(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
 
 
-# Returns False if another worker has claimed the organization since the claim `attempt`.
+# Set when the deletion continues. Returns False if another worker has claimed the organization since the claim
+# `attempt`.
 @statement("""
     update organizations set due_at = %(due_at)s
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
@@ -168,7 +169,7 @@ async def delete_organization(db: Queries, *, project_id: UUID, id: UUID) -> Non
 # Members.
 
 
-# Returns False if the customer is a member already.
+# Insert a member. Returns False if the customer is a member already.
 @statement("""
     insert into organization_members (project_id, id, organization_id, customer_id, roles, source, joined_at,
                                       updated_at)
@@ -221,7 +222,7 @@ async def get_member(
 ) -> OrganizationMember | None: ...
 
 
-# Whether a customer whose main address is `email_key` is a member.
+# Whether a customer whose primary address is `email_key` is a member.
 @statement("""
     select from organization_members member
     join customers customer on customer.project_id = member.project_id and customer.id = member.customer_id
@@ -435,7 +436,7 @@ async def insert_removal(
 async def delete_removal(tx: Transaction, *, project_id: UUID, organization_id: UUID, customer_id: UUID) -> None: ...
 
 
-# Delete the removal of the customer whose main address is `email_key`, so that the customer can join by domain again.
+# Delete the removal of the customer whose primary address is `email_key`: then the customer can join by domain again.
 @statement("""
     delete from organization_removals removal using customers customer
     where removal.project_id = %(project_id)s and removal.organization_id = %(organization_id)s

@@ -123,6 +123,7 @@ async def active_connection_of_domain(db: Queries, *, project_id: UUID, domain: 
 async def lock_activation(tx: Transaction, *, project_id: UUID, domain: str) -> None: ...
 
 
+# Set the status, and the time of the next certificate warning (`due_at`).
 @statement("""
     update sso_connections set status = %(status)s, due_at = %(due_at)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
@@ -132,6 +133,7 @@ async def set_status(
 ) -> None: ...
 
 
+# Deactivate the active connections of organizations. Records no events.
 @statement("""
     update sso_connections set status = 'INACTIVE', due_at = null, updated_at = %(now)s
     where project_id = %(project_id)s and organization_id = any (%(organization_ids)s) and status = 'ACTIVE'
@@ -149,7 +151,8 @@ async def deactivate_connections(
 async def set_tested(tx: Transaction, *, project_id: UUID, id: UUID, if_updated_at: Moment, now: Moment) -> None: ...
 
 
-# Returns False if the connection was claimed again since the claim `attempt`.
+# Set the time of the next certificate warning. Returns False if the connection was claimed again since the claim
+# `attempt`.
 @statement("""
     update sso_connections set due_at = %(due_at)s
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
@@ -367,7 +370,7 @@ async def logout_request(
 ) -> RequestRow | None: ...
 
 
-# Returns False if the request has a response already.
+# Store that a request got its response. Returns False if it has a response already.
 @statement("""
     update sso_requests set answered_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s and answered_at is null
@@ -385,7 +388,8 @@ async def delete_expired_requests(db: Queries, *, project_id: UUID, ids: list[UU
 # Sign-ons.
 
 
-# Store the message id of a logout request from the provider, to detect replays. Returns False if it is stored already.
+# Store the message id of a logout request from the provider until `until`, to detect replays. Returns False if it is
+# stored already.
 @statement("""
     insert into sso_requests (project_id, id, connection_id, kind, message_id, browser, created_at, expires_at,
                               answered_at, due_at)
@@ -398,7 +402,8 @@ async def insert_logout_id(
 ) -> bool: ...
 
 
-# Insert a sign-on with the id of its assertion, without a customer yet. Returns False if the assertion was used before.
+# Insert a sign-on with the id of its assertion, without a customer yet. The row is kept until `until`. Returns False if
+# the assertion was used before.
 @statement("""
     insert into sso_sign_ons (project_id, id, connection_id, issuer, assertion_id, created_at, due_at)
     values (%(project_id)s, %(id)s, %(connection_id)s, %(issuer)s, %(assertion_id)s, %(now)s, %(until)s)
@@ -436,6 +441,7 @@ async def set_customer(
 ) -> None: ...
 
 
+# Store the session that a sign-on of this customer has started.
 @statement("""
     update sso_sign_ons set session_id = %(session_id)s
     where project_id = %(project_id)s and id = %(id)s and customer_id = %(customer_id)s

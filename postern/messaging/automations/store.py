@@ -131,7 +131,8 @@ async def active_triggers(tx: Transaction, *, project_id: list[UUID]) -> list[Tr
 
 
 # The ids of those `rows` ({id, attributes}) whose attributes, which are the data of events, satisfy a compiled
-# condition. As in audience rules, the condition refers to the row as `c`, and to `given.v` and `given.now`.
+# condition. As in audience rules, the condition refers to the row as `c`, and to `input.rule_values` and `input.now`.
+# `project_id` does not affect the result: it is there because every statement must have this parameter.
 @statement("""
     select c.id from (select %(values)s::jsonb as rule_values, %(now)s::timestamptz as now) as input
     cross join jsonb_to_recordset(%(rows)s) as c (id uuid, attributes jsonb)

@@ -32,6 +32,7 @@ async def upsert_key(
 ) -> None: ...
 
 
+# Start the periodic checks of a domain against blocklists; the first one is due now.
 @statement("""
     insert into blocklist_watches (project_id, id, due_at) values (%(project_id)s, %(domain_id)s, %(now)s)
 """)

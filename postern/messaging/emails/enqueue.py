@@ -124,8 +124,9 @@ def _send_of(project_id: UUID, request: MailRequest, subject: str, reason: str |
 async def _subjects(world: "World", project_id: UUID, requests: list[MailRequest]) -> list[str]:
     """The rendered subjects, for the log. A transaction is open, so rendering may take SUBJECTS_TIMEOUT at most.
 
-    A subject that cannot be rendered in that time stays a template in the log until the delivery renders it. Subjects
-    of a project with its own render process are not rendered here, because its slow templates would use up the time.
+    A subject that cannot be rendered in that time stays a template in the log until the delivery, which renders it or
+    fails with the reason. Subjects of a project with its own render process are not rendered here, because its slow
+    templates would use up the time.
     """
     subjects = [request.body.subject for request in requests]
     tenant = str(project_id)

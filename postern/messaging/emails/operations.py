@@ -303,7 +303,10 @@ async def reschedule_email(call: Call, send_id: UUID, data: EmailReschedule) -> 
     response_example={"status": "CANCELLED", "sentAt": None, "deliveredAt": None},
 )
 async def cancel_email(call: Call, send_id: UUID) -> EmailLogEntry:
-    """Cancel a waiting send. The response is 409 if the message is being transmitted right now."""
+    """Cancel a waiting send. The response is 409 if the message is being transmitted right now.
+
+    One-time codes and links in the stored content are erased.
+    """
     async with call.db.transaction() as tx:
         send = await _lock(call, tx, send_id)
         if send.status not in WAITING or send.handed_over is not None:

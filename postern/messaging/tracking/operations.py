@@ -94,7 +94,8 @@ async def show_unsubscribe(call: Call, send_id: UUID, s: Signature = None) -> Ht
 async def unsubscribe(call: Call, send_id: UUID, request: RawRequest, s: Signature = None) -> HttpResponse:
     """Unsubscribe the recipient of a send: by the button of the page, or by one click in a mail client (RFC 8058).
 
-    `s` can be in the query or in the body (form, multipart or JSON). Idempotent; needs no cookie.
+    The contact is unsubscribed, and the address is suppressed with the reason UNSUBSCRIBE. The link of a test copy
+    changes nothing. `s` can be in the query or in the body (form, multipart or JSON). Idempotent; needs no cookie.
     """
     signature = s or _signature_in(await request.body(), request.headers.get("content-type", ""))
     if not signature or not _is_signed(call, UNSUBSCRIBE, send_id, signature):
