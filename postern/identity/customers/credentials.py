@@ -129,12 +129,12 @@ async def change_customer_password(call: Call, data: CustomerPasswordChange) -> 
     To set a first password, you need a sign-in in the last hour instead of `currentPassword`.
     """
     project = await project_at(call)
-    unlocked = customer_of(call)
+    calling_customer = customer_of(call)
     checked_hash = None
-    if unlocked.password_hash is not None:
-        checked_hash = await require_password(call, unlocked, data.current_password or "")
+    if calling_customer.password_hash is not None:
+        checked_hash = await require_password(call, calling_customer, data.current_password or "")
     await require_acceptable(
-        call.world, data.new_password, unlocked.email, mailer.app_name(project), path="/newPassword"
+        call.world, data.new_password, calling_customer.email, mailer.app_name(project), path="/newPassword"
     )
     password_hash = await hash_password(data.new_password)
     async with call.db.transaction() as tx:

@@ -48,6 +48,7 @@ from postern.kernel.values import as_id, build_view, is_safe_redirect_url, new_i
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 
+# In the paths, `id` is the id of the organization.
 INVITATIONS = f"{ORGANIZATIONS}/{{id}}/invitations"
 
 

@@ -33,6 +33,7 @@ from postern.kernel.values import Removed, as_id, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 
+# In the paths, `id` is the id of the organization.
 MEMBERS = f"{ORGANIZATIONS}/{{id}}/members"
 
 
