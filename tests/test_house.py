@@ -267,7 +267,7 @@ def test_workers_are_woken_only_by_transactions():
 
 
 MODULE_STATE = {
-    "kernel/database/statements.py": ["_shares", "_held", "STATEMENTS"],
+    "kernel/database/statements.py": ["_limits", "_current_hold", "STATEMENTS"],
     "kernel/values.py": ["_latest"],
     "protocols/mail/templates/composing.py": ["_contents", "_addresses"],
 }
