@@ -23,9 +23,9 @@ from postern.identity.customers.model import (
     CustomerEmailTaken,
     CustomerRow,
     CustomerSignInFailed,
-    GivenPassword,
     MethodOff,
     Password,
+    PasswordToCheck,
     SignInLocked,
     Token,
 )
@@ -60,7 +60,7 @@ class PasswordReset(Body):
 class CustomerPasswordChange(Body):
     """The current password, if there is one, and the new one."""
 
-    current_password: GivenPassword | None = None
+    current_password: PasswordToCheck | None = None
     new_password: Password
 
 

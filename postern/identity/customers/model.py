@@ -56,7 +56,7 @@ PROVIDER_LIFE = timedelta(minutes=10)
 """How long a sign-in at a provider may take."""
 
 Password = Annotated[str, msgspec.Meta(min_length=PASSWORD_MIN, max_length=PASSWORD_MAX)]
-GivenPassword = Annotated[str, msgspec.Meta(max_length=PASSWORD_MAX)]
+PasswordToCheck = Annotated[str, msgspec.Meta(max_length=PASSWORD_MAX)]
 """A password to check. It may be shorter than a new one: a short password is wrong, not invalid."""
 EmailText = Annotated[str, msgspec.Meta(min_length=3, max_length=254)]
 PersonName = DisplayName

@@ -42,8 +42,8 @@ from postern.identity.customers.model import (
     CustomerRow,
     CustomerSignInFailed,
     EmailText,
-    GivenPassword,
     MethodOff,
+    PasswordToCheck,
     SignInBlocked,
     SignInLocked,
     Token,
@@ -103,7 +103,7 @@ class PasswordSignIn(Body):
     """An e-mail address and its password."""
 
     email: EmailText
-    password: GivenPassword
+    password: PasswordToCheck
 
 
 class LinkVerification(Body):

@@ -19,7 +19,7 @@ from postern.kernel.http.call import Call, PermissionMissing, ProjectMissing
 from postern.kernel.http.operation import DEVELOPER_ONLY, delete
 from postern.kernel.values import Body, Deleted, Record
 from postern.platform.accounts import store
-from postern.platform.accounts.model import SIGN_UP_LIFE, GivenPassword, LockedOut, PasswordWrong
+from postern.platform.accounts.model import SIGN_UP_LIFE, LockedOut, PasswordToCheck, PasswordWrong
 from postern.platform.accounts.operations import lock_proven_developer, require_password
 from postern.platform.audit import operations as audit
 from postern.platform.projects import operations as projects
@@ -41,7 +41,7 @@ CloseAccount = Callable[[Transaction, Call], Awaitable[None]]
 class AccountDeletion(Body):
     """The owner's password."""
 
-    password: GivenPassword
+    password: PasswordToCheck
 
 
 class DeletionRow(Record):
@@ -121,7 +121,7 @@ async def delete_stale_sign_ups(world: "World") -> int:
         async with world.db.transaction() as tx:
             await store.lock_account(tx, id=account_id)
             # Clearing the column `unproven` claims the account, so that only one worker continues.
-            if not await store.mark_proven(tx, id=account_id):
+            if not await store.clear_unproven(tx, id=account_id):
                 continue  # The address was verified, or another worker has started the deletion.
             await _delete_projects(tx, account_id, None, world.clock())
             await store.schedule_account_deletion(tx, account_id=account_id, now=world.clock())

@@ -155,7 +155,7 @@ async def _replace_by_reset_mail(world: "World", mail: AccountMail, request: Pas
     async with world.db.transaction() as tx:
         developer = await store.developer_by_email(tx, email=request.email)
         if developer is None:
-            developer = await store.unproven_developer(tx, email=request.email)
+            developer = await store.unverified_developer(tx, email=request.email)
         if developer is not None and await store.delete_mail(tx, account_id=mail.account_id, id=mail.id):
             expires_at = mail.created_at + RESET_LIFE
             token = await new_developer_token(tx, world, developer.id, "RESET_PASSWORD", None, expires_at)

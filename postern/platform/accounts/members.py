@@ -28,12 +28,12 @@ from postern.platform.accounts.model import (
     AlreadyAccountMember,
     AlreadyOwner,
     EmailText,
-    GivenPassword,
     InvitedRole,
     LinkInvalid,
     LockedOut,
     OwnerStays,
     OwnsAnAccount,
+    PasswordToCheck,
     PasswordWrong,
     TokenText,
     TooManyAccountMembers,
@@ -72,7 +72,7 @@ class AccountMemberRoleChange(Body):
 class OwnershipTransfer(Body):
     """The owner's password."""
 
-    password: GivenPassword
+    password: PasswordToCheck
 
 
 class AccountInvitationAcceptance(Body):
@@ -81,7 +81,7 @@ class AccountInvitationAcceptance(Body):
     token: TokenText
     delete_my_account: bool = False
     """Delete the account that you own, with all its data. Possible only if you are its only member."""
-    password: GivenPassword | None = None
+    password: PasswordToCheck | None = None
     """Required with `deleteMyAccount`."""
 
 

@@ -12,10 +12,10 @@ from postern.platform.accounts.model import (
     CodeText,
     CodeWrong,
     DeveloperRow,
-    GivenPassword,
     LockedOut,
     MfaAlreadyEnabled,
     MfaNotEnrolled,
+    PasswordToCheck,
     PasswordWrong,
 )
 from postern.platform.accounts.operations import begin_attempt, end_sessions, lock_proven_developer, require_password
@@ -30,7 +30,7 @@ ISSUER = "Postern"
 class PasswordAgain(Body):
     """The caller's password."""
 
-    password: GivenPassword
+    password: PasswordToCheck
 
 
 class TotpConfirmation(Body):
@@ -42,7 +42,7 @@ class TotpConfirmation(Body):
 class PasswordAndCode(Body):
     """The caller's password, and a code of the app or a recovery code."""
 
-    password: GivenPassword
+    password: PasswordToCheck
     code: CodeText
 
 

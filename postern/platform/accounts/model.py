@@ -30,14 +30,15 @@ SESSIONS_LIMIT = 100
 Password = Annotated[str, msgspec.Meta(min_length=PASSWORD_MIN, max_length=PASSWORD_MAX)]
 EmailText = Annotated[str, msgspec.Meta(min_length=3, max_length=254)]
 PersonName = Annotated[
-    str, msgspec.Meta(max_length=200, pattern=ONE_LINE, description="A name for people: one line of text.")
+    str, msgspec.Meta(max_length=200, pattern=ONE_LINE, description="The name of a person: one line of text.")
 ]
-NewName = DisplayName
-"""A name in a change of a developer or an account; it cannot be empty."""
-AccountName = NewName
+NonEmptyName = DisplayName
+"""The name of a developer or an account in a request that changes it: unlike a PersonName, it cannot be empty."""
+AccountName = NonEmptyName
 TokenText = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 CodeText = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
-GivenPassword = Annotated[str, msgspec.Meta(max_length=PASSWORD_MAX)]
+PasswordToCheck = Annotated[str, msgspec.Meta(max_length=PASSWORD_MAX)]
+"""An existing password to check. It may be shorter than a new one: a short password is wrong, not invalid."""
 
 MEMBERS_LIMIT = 1_000
 """Maximum number of members and open invitations of an account together."""
@@ -147,7 +148,8 @@ class Developer(Record):
     id: UUID
     email: str
     email_verified_at: Moment | None
-    """Null until the address is verified; until then the developer can only read, and send captured mail."""
+    """Null until the address is verified; until then the developer can only read, and send mail that is captured and
+    never delivered."""
     name: str
     role: MemberRole
     account_id: UUID
@@ -218,7 +220,7 @@ class SessionOwner(Record):
 
 
 class UsedToken(Record):
-    """The developer and the address of a token that was just used."""
+    """The data of a mailed token that was just used and thereby deleted."""
 
     developer_id: UUID
     email: str | None

@@ -257,7 +257,7 @@ async def developer_for_operator(world: "World", email: str | None) -> Developer
         owners = await store.first_owners(world.db)
         return owners[0] if len(owners) == 1 else None
     verified = await store.developer_by_email(world.db, email=email)
-    return verified or await store.unproven_developer(world.db, email=email)
+    return verified or await store.unverified_developer(world.db, email=email)
 
 
 async def make_reset_link(world: "World", developer: DeveloperRow) -> str:

@@ -17,10 +17,10 @@ from postern.platform.accounts.model import (
     CodeWrong,
     DeveloperSignInFailed,
     DeveloperSignInResult,
-    GivenPassword,
     LockedOut,
     MfaNotEnrolled,
     MfaRequired,
+    PasswordToCheck,
     PasswordWrong,
 )
 from postern.platform.accounts.operations import ATTEMPTS, lock_proven_developer, require_password, start_session
@@ -45,7 +45,7 @@ REFUSED = "This passkey is not registered, or its response is invalid. Sign in w
 class PasswordAndAnyCode(Body):
     """The caller's password and, if a second factor is on, a code of the app or a recovery code."""
 
-    password: GivenPassword
+    password: PasswordToCheck
     code: Annotated[CodeText | None, msgspec.Meta(description="Required if a second factor is on.")] = None
 
 

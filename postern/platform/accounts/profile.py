@@ -17,10 +17,10 @@ from postern.platform.accounts.model import (
     AccountName,
     DeveloperRow,
     EmailText,
-    GivenPassword,
     LockedOut,
-    NewName,
+    NonEmptyName,
     Password,
+    PasswordToCheck,
     PasswordWrong,
 )
 from postern.platform.accounts.operations import end_sessions, lock_proven_developer, read_email, require_password
@@ -65,9 +65,9 @@ class AccountProfile(Record):
 class AccountProfileChange(Body):
     """Fields to change; omitted fields stay."""
 
-    name: NewName | Unset = UNSET
+    name: NonEmptyName | Unset = UNSET
     email: EmailText | Unset = UNSET
-    password: GivenPassword | None = None
+    password: PasswordToCheck | None = None
     """Required to change `email`."""
     account_name: AccountName | Unset = UNSET
 
@@ -75,7 +75,7 @@ class AccountProfileChange(Body):
 class DeveloperPasswordChange(Body):
     """The current password and the new one."""
 
-    current_password: GivenPassword
+    current_password: PasswordToCheck
     new_password: Password
 
 
@@ -182,7 +182,7 @@ async def _profile(db: Queries, developer_id: UUID) -> AccountProfile:
         name=developer.name,
         role=developer.role,
         email_verified_at=developer.email_verified_at,
-        pending_email=await store.pending_email(db, id=developer.id, email=developer.email),
+        pending_email=await store.pending_email(db, id=developer.id, current_email=developer.email),
         mfa_enabled_at=developer.mfa_enabled_at,
         recovery_codes_left=await second_factor.recovery_codes_left(db, developer.subject),
         joined_at=developer.joined_at,

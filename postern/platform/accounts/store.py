@@ -16,6 +16,7 @@ from postern.platform.accounts.model import (
 )
 
 
+# Insert an account. `unproven`: whether its owner has still to verify the address.
 @statement("""
     insert into accounts (id, name, unproven, created_at, updated_at)
     values (%(id)s, %(name)s, %(unproven)s, %(now)s, %(now)s)
@@ -23,9 +24,10 @@ from postern.platform.accounts.model import (
 async def insert_account(tx: Transaction, *, id: UUID, name: str, unproven: bool, now: Moment) -> None: ...
 
 
-# Record that the owner of an account has verified the address: clear `unproven`. Returns False if it was not set.
+# Clear `unproven` (the owner's address is not verified): the owner has verified it, or the account is being deleted.
+# Returns False if it was not set.
 @statement("update accounts set unproven = false where id = %(id)s and unproven")
-async def mark_proven(tx: Transaction, *, id: UUID) -> bool: ...
+async def clear_unproven(tx: Transaction, *, id: UUID) -> bool: ...
 
 
 # Return the ids of accounts whose owner has not verified their address, oldest first.
@@ -75,7 +77,7 @@ async def first_owners(db: Queries) -> list[DeveloperRow]: ...
     select * from developers where lower(email) = lower(%(email)s) and email_verified_at is null
     order by created_at desc limit 1
 """)
-async def unproven_developer(db: Queries, *, email: str) -> DeveloperRow | None: ...
+async def unverified_developer(db: Queries, *, email: str) -> DeveloperRow | None: ...
 
 
 @statement("select * from developers where id = %(id)s")
@@ -94,7 +96,7 @@ async def replace_password_hash(db: Queries, *, id: UUID, password_hash: str, be
 
 
 # Return the session of an access token, also an ended one, with its developer, and whether `project_id` belongs to the
-# developer's account.
+# developer's account: True if `project_id` is None, False for a deleted project.
 @statement("""
     select s.id as session_id, d.id as developer_id, d.account_id, d.email, d.role, d.email_verified_at,
            s.access_expires_at, s.revoked_at,
@@ -240,7 +242,7 @@ async def members(db: Queries, *, account_id: UUID, before: UUID | None, limit: 
 async def member(db: Queries, *, account_id: UUID, id: UUID) -> AccountMember | None: ...
 
 
-# Return the number of members and open invitations together.
+# Return the number of members and invitations together. An expired invitation counts until its row is deleted.
 @statement("""
     select (select count(*) from developers where account_id = %(account_id)s)::int
          + (select count(*) from account_invitations where account_id = %(account_id)s)::int
@@ -323,7 +325,7 @@ async def use_invitation(tx: Transaction, *, token_hash: bytes, now: Moment) -> 
 # Deletion.
 
 
-# Schedule the deletion of the rows of projects that are marked as deleted.
+# Schedule the deletion of all rows of the projects `ids`, which the caller has marked as deleted.
 @statement("""
     insert into deletions (target_id, id, account_id, kind, due_at, created_at)
     select id, id, %(account_id)s, 'PROJECT', %(now)s, %(now)s from unnest(%(ids)s::uuid[]) as id
@@ -331,7 +333,7 @@ async def use_invitation(tx: Transaction, *, token_hash: bytes, now: Moment) -> 
 async def schedule_project_deletions(tx: Transaction, *, account_id: UUID, ids: list[UUID], now: Moment) -> None: ...
 
 
-# Schedule the deletion of the rows of an account.
+# Schedule the deletion of all rows of an account.
 @statement("""
     insert into deletions (target_id, id, account_id, kind, due_at, created_at)
     values (%(account_id)s, %(account_id)s, %(account_id)s, 'ACCOUNT', %(now)s, %(now)s)
@@ -356,8 +358,8 @@ async def delete_developers(tx: Transaction, *, account_id: UUID) -> None: ...
 async def find_project(db: Queries, *, account_id: UUID) -> UUID | None: ...
 
 
-# Schedule the next run of a deletion, and store `swept_at` unless it is stored already. Does nothing, and returns
-# False, if another run has begun since.
+# Schedule the next run of a deletion, and store `swept_at`, when the rows of a project were deleted for the first time,
+# unless it is stored already. Does nothing, and returns False, if another run has begun since.
 @statement("""
     update deletions set swept_at = coalesce(swept_at, %(swept_at)s), due_at = %(due_at)s
     where target_id = %(target_id)s and id = %(id)s and attempt = %(attempt)s
@@ -376,7 +378,7 @@ async def reschedule_deletion(
 async def make_account_deletion_due(tx: Transaction, *, account_id: UUID, now: Moment) -> bool: ...
 
 
-# Delete the row that schedules a deletion, which is complete.
+# Delete the `deletions` row of a completed deletion. Returns False if there is no such row.
 @statement("delete from deletions where target_id = %(target_id)s and id = %(id)s")
 async def finish_deletion(tx: Transaction, *, target_id: UUID, id: UUID) -> bool: ...
 
@@ -389,12 +391,12 @@ async def delete_mails(tx: Transaction, *, account_id: UUID) -> None: ...
 async def delete_account_row(tx: Transaction, *, account_id: UUID) -> bool: ...
 
 
-# Return the new address that a developer has requested and not confirmed.
+# Return the new address that a developer has requested and not confirmed, or None. It differs from `current_email`.
 @statement("""
     select email from developer_tokens
-    where developer_id = %(id)s and purpose = 'VERIFY_EMAIL' and lower(email) <> lower(%(email)s) limit 1
+    where developer_id = %(id)s and purpose = 'VERIFY_EMAIL' and lower(email) <> lower(%(current_email)s) limit 1
 """)
-async def pending_email(db: Queries, *, id: UUID, email: str) -> str | None: ...
+async def pending_email(db: Queries, *, id: UUID, current_email: str) -> str | None: ...
 
 
 @statement("delete from account_invitations where inviter_id = %(inviter_id)s")
