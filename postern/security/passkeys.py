@@ -30,7 +30,7 @@ from postern.security.secrets import new_token
 from postern.security.subjects import Subject
 
 PASSKEYS_LIMIT = 20
-PASSKEY_LIFE = timedelta(minutes=5)
+PASSKEY_CHALLENGE_LIFE = timedelta(minutes=5)
 """How long a browser may take to respond to a challenge."""
 CREDENTIAL_BYTES_LIMIT = 16_384
 """Maximum bytes of the browser's response as JSON."""
@@ -73,19 +73,19 @@ class TooManyPasskeys(Unprocessable):
     """There are 20 passkeys already. Remove one first."""
 
 
-class PasskeyRegistration(Payload, tag="PASSKEY_NEW"):
-    """The challenge that a new passkey must sign."""
+class PasskeyRegistrationPayload(Payload, tag="PASSKEY_NEW"):
+    """The data of the one-time challenge of a registration. `challenge` is the random text that the browser signs."""
 
     challenge: str
 
 
-class PasskeyAssertion(Payload, tag="PASSKEY"):
-    """The challenge that a passkey must sign to sign in."""
+class PasskeySignInPayload(Payload, tag="PASSKEY"):
+    """The data of the one-time challenge of a sign-in. `challenge` is the random text that the passkey signs."""
 
     challenge: str
 
 
-P = TypeVar("P", PasskeyRegistration, PasskeyAssertion)
+P = TypeVar("P", PasskeyRegistrationPayload, PasskeySignInPayload)
 
 
 class PasskeyOptions(Record):
@@ -146,7 +146,7 @@ class RelyingParty(Record):
 class VerifiedPasskey:
     """A valid response of the browser for a new passkey, which is not stored yet."""
 
-    challenge: Challenge[PasskeyRegistration]
+    challenge: Challenge[PasskeyRegistrationPayload]
     verified: VerifiedRegistration
     name: str
 
@@ -155,7 +155,7 @@ class VerifiedPasskey:
 class VerifiedAssertion:
     """A valid response of a passkey to the challenge of a sign-in."""
 
-    challenge: Challenge[PasskeyAssertion]
+    challenge: Challenge[PasskeySignInPayload]
     row: PasskeyRow
     verified: VerifiedAuthentication
 
@@ -186,14 +186,14 @@ async def begin_registration(
         user_id=subject.id.bytes,
         user_display_name=display_name,
         challenge=challenge.encode(),
-        timeout=int(PASSKEY_LIFE.total_seconds() * 1000),
+        timeout=int(PASSKEY_CHALLENGE_LIFE.total_seconds() * 1000),
         authenticator_selection=AuthenticatorSelectionCriteria(
             resident_key=ResidentKeyRequirement.REQUIRED, user_verification=party.user_verification
         ),
         exclude_credentials=[PublicKeyCredentialDescriptor(id=row.credential_id) for row in passkeys],
     )
     challenge_id, expires_at = await challenges.issue(
-        tx, call, PasskeyRegistration(challenge=challenge), PASSKEY_LIFE, "", subject_id=subject.id
+        tx, call, PasskeyRegistrationPayload(challenge=challenge), PASSKEY_CHALLENGE_LIFE, "", subject_id=subject.id
     )
     return _options(challenge_id, expires_at, webauthn.options_to_json(options))
 
@@ -203,7 +203,7 @@ async def verify_registration(call: Call, subject_id: UUID, party: RelyingParty,
 
     Raises CodeInvalid if the challenge has expired or belongs to another subject, and Invalid for an invalid response.
     """
-    challenge = await _answer_challenge(call, PasskeyRegistration, data.challenge_id, data.credential)
+    challenge = await _require_challenge(call, PasskeyRegistrationPayload, data.challenge_id, data.credential)
     if challenge.subject_id != subject_id:
         raise CodeInvalid
     try:
@@ -220,7 +220,7 @@ async def verify_registration(call: Call, subject_id: UUID, party: RelyingParty,
 
 
 async def add(tx: Transaction, call: Call, subject: Subject, passkey: VerifiedPasskey) -> Passkey:
-    """Store a verified passkey and use its challenge.
+    """Store a verified passkey, and consume its challenge, which then cannot be used again.
 
     Raises CodeInvalid if the challenge was used already, TooManyPasskeys, and Invalid if the passkey exists.
     """
@@ -245,16 +245,19 @@ async def add(tx: Transaction, call: Call, subject: Subject, passkey: VerifiedPa
 
 
 async def begin_sign_in(call: Call, party: RelyingParty) -> PasskeyOptions:
-    """Issue the options to sign in with a passkey: of any customer of `call.project_id`, or of any developer."""
+    """Issue the options to sign in with a passkey.
+
+    Any customer of `call.project_id` can use them or, if `call.project_id` is NO_ID, any developer.
+    """
     challenge = new_token(43)
     options = webauthn.generate_authentication_options(
         rp_id=party.id,
         challenge=challenge.encode(),
-        timeout=int(PASSKEY_LIFE.total_seconds() * 1000),
+        timeout=int(PASSKEY_CHALLENGE_LIFE.total_seconds() * 1000),
         user_verification=party.user_verification,
     )
-    payload = PasskeyAssertion(challenge=challenge)
-    challenge_id, expires_at = await challenges.issue(call.db, call, payload, PASSKEY_LIFE, "")
+    payload = PasskeySignInPayload(challenge=challenge)
+    challenge_id, expires_at = await challenges.issue(call.db, call, payload, PASSKEY_CHALLENGE_LIFE, "")
     return _options(challenge_id, expires_at, webauthn.options_to_json(options))
 
 
@@ -264,7 +267,7 @@ async def verify_sign_in(call: Call, party: RelyingParty, data: PasskeySignIn) -
     Raises CodeInvalid if the challenge has expired or was used, and Invalid if the response is larger than 16 KiB.
     Call `consume_assertion` to complete the sign-in.
     """
-    challenge = await _answer_challenge(call, PasskeyAssertion, data.challenge_id, data.credential)
+    challenge = await _require_challenge(call, PasskeySignInPayload, data.challenge_id, data.credential)
     row = await _find_passkey(call, data.credential)
     if row is None:
         return None
@@ -284,7 +287,7 @@ async def verify_sign_in(call: Call, party: RelyingParty, data: PasskeySignIn) -
 
 
 async def consume_assertion(tx: Transaction, call: Call, assertion: VerifiedAssertion) -> bool:
-    """Complete a sign-in: use the challenge and record the use of the passkey.
+    """Complete a sign-in: consume the challenge, and record the use of the passkey.
 
     Returns False if the signature counter did not increase, which may mean a cloned authenticator: refuse the sign-in
     then. Raises CodeInvalid if the challenge was used already.
@@ -330,7 +333,11 @@ async def _require_capacity(tx: Transaction, subject: Subject) -> Sequence[Passk
     return rows
 
 
-async def _answer_challenge(call: Call, kind: type[P], challenge_id: str, credential: dict[str, Any]) -> Challenge[P]:
+async def _require_challenge(call: Call, kind: type[P], challenge_id: str, credential: dict[str, Any]) -> Challenge[P]:
+    """Return the open challenge to which `credential` is the response; counts as a try. The signature is checked later.
+
+    Raises CodeInvalid if the challenge is used or expired, and Invalid if `credential` is too large.
+    """
     if len(msgspec.json.encode(credential)) > CREDENTIAL_BYTES_LIMIT:
         raise Invalid.at("/credential", "`credential` is larger than 16 KiB as JSON.", "too_large")
     challenge = await challenges.answer(call, kind, as_id(challenge_id), "")

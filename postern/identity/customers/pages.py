@@ -37,7 +37,7 @@ from postern.protocols.oidc.authorization import authorization_url
 from postern.security import challenges
 from postern.security.attempts import throttle
 from postern.security.challenges import Challenge, CodeInvalid
-from postern.security.passkeys import PASSKEY_LIFE, NewPasskey, PasskeyName, PasskeyOptions, PasskeySignIn
+from postern.security.passkeys import PASSKEY_CHALLENGE_LIFE, NewPasskey, PasskeyName, PasskeyOptions, PasskeySignIn
 from postern.web.colors import style_of
 from postern.web.pages import FORM_MEDIA_TYPE, SCRIPT_SOURCES, page, read_form
 from postern.web.qr import qr_code
@@ -485,7 +485,7 @@ async def _passkey_page_or_return(call: Call, flow: HostedFlow, customer_id: UUI
     if not flow.adds_passkey:
         return await _return_to_app(call, flow, customer_id, session_id)
     token, _ = await challenges.issue_token(
-        call.db, call, PasskeyPage(session_id=session_id), PASSKEY_LIFE, subject_id=customer_id
+        call.db, call, PasskeyPage(session_id=session_id), PASSKEY_CHALLENGE_LIFE, subject_id=customer_id
     )
     return await hosted_page(call, "passkey.html", flow, pageToken=token)
 
