@@ -55,12 +55,14 @@ class PendingSecondFactor(Payload, SignInOrigin, tag="MFA"):
     """A sign-in that still needs the second factor."""
 
     methods: list[str]
+    """The authentication methods used so far (RFC 8176)."""
 
 
 class PendingEnrollment(Payload, SignInOrigin, tag="MFA_ENROLLMENT"):
     """A sign-in that still needs a second factor to be set up."""
 
     methods: list[str]
+    """The authentication methods used so far (RFC 8176)."""
     totp_key: str
     """Stored here and not with the customer, so that two concurrent set-ups have separate secrets."""
 
@@ -72,14 +74,15 @@ class Grant(Payload, SignInOrigin, tag="GRANT"):
     """The S256 code challenge (RFC 7636); without one, only a secret key can exchange the code."""
     session_id: UUID | None = None
     methods: list[str] = []
+    """The authentication methods of the session that the exchange begins (RFC 8176)."""
 
 
 class IdentityLink(Payload, tag="LINKING"):
-    """A session that requested to link an account at a provider."""
+    """A session's request to link an account at a provider to its customer, before the sign-in at the provider."""
 
     session_id: UUID
     key: str
-    """The provider's key."""
+    """Identifies the provider within the project, such as `GOOGLE`."""
 
 
 class LinkingSession(Record):

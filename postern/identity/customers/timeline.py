@@ -74,7 +74,7 @@ async def events_of(call: Call, id: UUID, limit: int, cursor: str | None) -> Fee
         before=before,
         before_id=before_id,
         limit=limit + 1,
-        audited=[],
+        audited_types=[],  # Omit no events.
     )
     customer = await store.get_customer(call.db, project_id=call.project_id, id=id)
     if customer is None and not rows:
@@ -113,7 +113,7 @@ async def timeline(call: Call, customer: CustomerRow, limit: int, cursor: str | 
         before_id=before_id,
         limit=page_limit,
         # These appear as entries of the audit log, so their events are left out.
-        audited=AUDITED,
+        audited_types=AUDITED,
     )
     sessions = await session_store.sessions_of(
         call.db,
@@ -150,7 +150,7 @@ async def timeline(call: Call, customer: CustomerRow, limit: int, cursor: str | 
 
 
 async def erase(tx: Transaction, call: Call, customer: CustomerRow, transfer_ownership_to: UUID | None = None) -> None:
-    """Delete a locked customer and all of its personal data in this transaction.
+    """Delete a customer, whose row the caller has locked, and all of its personal data in this transaction.
 
     This includes contacts, e-mails and codes for all its addresses, and the data of its events and audit entries. The
     organizations package handles the recorded `customer.deleted` in the same transaction: it transfers ownership to

@@ -23,11 +23,11 @@ class PastEvent(Record):
 
 
 # Up to `limit` events of a record, newest first, before the position (`before`, `before_id`) unless `before` is None.
-# Events of the types `audited` that developers or API keys caused are omitted, because the audit log has them.
+# Events of the types `audited_types` that developers or API keys caused are omitted, because the audit log has them.
 @statement("""
     select id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at, erased_at from events
     where project_id = %(project_id)s and subject_id = %(subject_id)s
-      and (actor_type not in ('DEVELOPER', 'API_KEY') or type <> all (%(audited)s::text[]))
+      and (actor_type not in ('DEVELOPER', 'API_KEY') or type <> all (%(audited_types)s::text[]))
       and (%(before)s::timestamptz is null or (occurred_at, id) < (%(before)s, %(before_id)s::uuid))
     order by occurred_at desc, id desc limit %(limit)s
 """)
@@ -39,7 +39,7 @@ async def of_subject(
     before: Moment | None,
     before_id: UUID | None,
     limit: int,
-    audited: list[str],
+    audited_types: list[str],
 ) -> list[PastEvent]: ...
 
 
