@@ -46,7 +46,7 @@ TriggerKey = tuple[str, UUID | None]
 
 
 @dataclass(frozen=True, slots=True)
-class LoopMember:
+class LoopCandidate:
     """An automation that may be part of a loop."""
 
     id: UUID
@@ -76,13 +76,13 @@ class StepEffect:
 class LoopEdge:
     """An effect of one automation that starts another one."""
 
-    source: LoopMember
+    source: LoopCandidate
     effect: StepEffect
-    target: LoopMember
+    target: LoopCandidate
 
 
 def find_loop(
-    candidate: LoopMember, others: Sequence[LoopMember], audiences: Sequence[AudienceRules], own_url: str
+    candidate: LoopCandidate, others: Sequence[LoopCandidate], audiences: Sequence[AudienceRules], own_url: str
 ) -> list[ProblemError]:
     """The loop with the least total delay that `candidate` would be part of: one error for each step, in order.
 
@@ -92,7 +92,7 @@ def find_loop(
     members = {member.id: member for member in (candidate, *others)}
     audience_lookup = _Audiences(audiences)
     effects = {member.id: _effects(member, audience_lookup, own_url) for member in members.values()}
-    targets: dict[TriggerKey, list[LoopMember]] = {}
+    targets: dict[TriggerKey, list[LoopCandidate]] = {}
     for member in members.values():
         for key in _starting_keys(member.trigger):
             targets.setdefault(key, []).append(member)
@@ -109,7 +109,7 @@ def find_loop(
     return [_fault(edge, candidate) for edge in loop]
 
 
-def _fault(edge: LoopEdge, candidate: LoopMember) -> ProblemError:
+def _fault(edge: LoopEdge, candidate: LoopCandidate) -> ProblemError:
     """The message for one edge of the loop, with the JSON pointer of a step of `candidate`, or of its trigger."""
     path = edge.effect.path if edge.source.id == candidate.id else "/trigger"
     message = f"“{edge.source.name}” {edge.effect.text}, which starts “{edge.target.name}”."
@@ -163,7 +163,7 @@ def _membership(id: UUID) -> str:
     return f"member:{id}"
 
 
-def _effects(member: LoopMember, audiences: _Audiences, own_url: str) -> list[StepEffect]:
+def _effects(member: LoopCandidate, audiences: _Audiences, own_url: str) -> list[StepEffect]:
     effects: list[StepEffect] = []
     _collect_effects(member.steps, "/steps", timedelta(), effects, audiences, own_url)
     return effects

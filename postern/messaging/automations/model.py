@@ -380,7 +380,7 @@ class RunsRetried(Record):
 
     retried: int
     more: bool
-    """Whether there are more failed runs; if so, repeat the request."""
+    """Whether there may be more failed runs; if so, repeat the request."""
 
 
 class EndedRun(Record):

@@ -21,7 +21,7 @@ from postern.messaging.audiences import operations as audiences
 from postern.messaging.audiences.model import AudienceMissing
 from postern.messaging.audiences.rules import audiences_named, compile_rules, plain_rules, read_rules
 from postern.messaging.automations import rules, store
-from postern.messaging.automations.loops import LoopMember, find_loop
+from postern.messaging.automations.loops import LoopCandidate, find_loop
 from postern.messaging.automations.model import (
     AUTOMATIONS_PER_PROJECT,
     CONTACT_DELETED,
@@ -137,7 +137,7 @@ async def list_automations(
     example=EXAMPLE,
 )
 async def create_automation(call: Call, data: NewAutomation) -> Automation:
-    """Create an automation. It is inactive until it is activated.
+    """Create an automation. It is inactive unless `active` is true.
 
     `trigger`: `AUDIENCE_JOINED` or `AUDIENCE_LEFT` with `audienceId`, `CONTACT_CREATED`, or `EVENT` with `event`, the
     name of an event or custom event, and `where`, rules that its data must match. With `once` (default) a contact can
@@ -162,7 +162,7 @@ async def create_automation(call: Call, data: NewAutomation) -> Automation:
             raise TooManyAutomations
         if data.active:
             await _require_can_be_active(
-                tx, call, LoopMember(automation_id, data.name, data.trigger, data.steps), data.allow_loops
+                tx, call, LoopCandidate(automation_id, data.name, data.trigger, data.steps), data.allow_loops
             )
         settings = AutomationSettings(
             project_id=call.project_id,
@@ -210,7 +210,7 @@ async def change_automation(call: Call, id: UUID, data: AutomationChange) -> Aut
         allow_loops = current.allow_loops if data.allow_loops is UNSET else data.allow_loops
         name = current.name if data.name is UNSET else data.name
         if active:
-            await _require_can_be_active(tx, call, LoopMember(id, name, trigger, steps), allow_loops)
+            await _require_can_be_active(tx, call, LoopCandidate(id, name, trigger, steps), allow_loops)
         encoded_steps = rules.encode_steps(steps)
         version = current.version + (encoded_steps != current.steps)
         if version != current.version:
@@ -272,7 +272,7 @@ async def set_automation_active(call: Call, id: UUID, data: AutomationActivation
         if active:
             trigger, steps = msgspec.convert(automation.trigger, Trigger), rules.read_steps(automation.steps)
             await _require_can_be_active(
-                tx, call, LoopMember(id, automation.name, trigger, steps), automation.allow_loops
+                tx, call, LoopCandidate(id, automation.name, trigger, steps), automation.allow_loops
             )
         changed = await store.set_active(tx, project_id=call.project_id, id=id, active=active, now=call.now)
         action = "automation.activated" if active else "automation.deactivated"
@@ -368,7 +368,8 @@ async def retry_automation_run(call: Call, id: UUID, run_id: UUID) -> Automation
 async def retry_automation_runs(call: Call, id: UUID) -> RunsRetried:
     """Resume the failed runs of an automation from the steps that failed, up to 1,000 per request.
 
-    `more` tells whether there are more failed runs. Of several failed runs of one contact only the latest is resumed.
+    `more` is true if 1,000 runs were resumed, so that others may remain: repeat the request. Of several failed runs of
+    one contact only the latest is resumed.
     """
     async with call.db.transaction() as tx:
         await _require(tx, call.project_id, id)
@@ -403,13 +404,17 @@ async def get_automation_totals(call: Call, id: UUID) -> AutomationRunTotals:
     problems=[AutomationMissing],
 )
 async def get_automation_webhook_secret(call: Call, id: UUID) -> AutomationWebhookSecret:
-    """Get the secret that signs the calls of the automation's WEBHOOK steps, in the same way as webhooks."""
+    """Get the secret that signs the requests of the automation's WEBHOOK steps. They are signed as webhooks are."""
     await _require(call.db, call.project_id, id)
-    return AutomationWebhookSecret(secret=call_secret(call.world, call.project_id, id))
+    return AutomationWebhookSecret(secret=webhook_step_secret(call.world, call.project_id, id))
 
 
 async def totals(db: Queries, project_id: UUID, id: UUID | None = None) -> AutomationRunTotals:
-    """The numbers of runs by outcome, of one automation or, without `id`, of all automations of the project."""
+    """The numbers of runs by outcome, of one automation or, without `id`, of all automations of the project.
+
+    Two counts are not outcomes: `limited` is the number of runs that did not start because of `maxRunsPerHour`;
+    `capped` is the number of messages, not runs, that were not sent because of the project's frequency cap.
+    """
     counts = {row.measure: row.count for row in await store.totals(db, project_id=project_id, id=id)}
     return AutomationRunTotals(
         total_runs=counts.get("STARTED", 0),
@@ -420,8 +425,11 @@ async def totals(db: Queries, project_id: UUID, id: UUID | None = None) -> Autom
     )
 
 
-def call_secret(world: "World", project_id: UUID, id: UUID) -> str:
-    """The signing secret of an automation's calls. It is derived from the server's secret key and not stored."""
+def webhook_step_secret(world: "World", project_id: UUID, id: UUID) -> str:
+    """The secret that signs the requests of an automation's WEBHOOK steps.
+
+    It is derived from the server's secret key and not stored.
+    """
     digest = world.secrets.digest("automation-calls", f"{project_id}:{id}")
     return f"whsec_{base64.b64encode(digest).decode()}"
 
@@ -435,6 +443,7 @@ async def start_runs(tx: Transaction, recorded: list[Event]) -> None:
     """React to recorded events, in the transaction that records them.
 
     Starts runs of active automations, wakes runs that wait for one of the events, and cancels runs of deleted contacts.
+    A `customer.…` event that an automation reacts to creates a contact if the customer has none.
     """
     deleted = [event for event in recorded if event.type == "contact.deleted" and event.subject_id]
     if deleted:
@@ -626,16 +635,16 @@ async def _contact_of(tx: Transaction, event: Event) -> UUID | None:
     return contact.id if contact else None
 
 
-async def _require_can_be_active(tx: Transaction, call: Call, member: LoopMember, allow_loops: bool) -> None:
+async def _require_can_be_active(tx: Transaction, call: Call, candidate: LoopCandidate, allow_loops: bool) -> None:
     """Raises AutomationIncomplete, or AutomationLoop unless `allow_loops`, if an automation cannot be active.
 
     Takes a lock, until the transaction ends, that prevents other transactions from deleting what the automation refers
     to, and from activating other automations.
     """
     await usage.lock_activations(tx, call.project_id)
-    await _require_complete(tx, call, member.trigger, member.steps)
+    await _require_complete(tx, call, candidate.trigger, candidate.steps)
     if not allow_loops:
-        await _require_no_loop(tx, call, member)
+        await _require_no_loop(tx, call, candidate)
 
 
 async def _require_complete(tx: Transaction, call: Call, trigger: Trigger, steps: Sequence[Step]) -> None:
@@ -650,8 +659,10 @@ async def _require_complete(tx: Transaction, call: Call, trigger: Trigger, steps
         if isinstance(position.step, SendEmail):
             faults += await _email_faults(tx, call, position.step, position.path)
         elif isinstance(position.step, Condition):
-            for source_id in sorted(audiences_named(position.step.rules)):
-                faults += await _audience_faults(tx, call, source_id, f"{position.path}/rules", must_be_static=False)
+            for rule_audience_id in sorted(audiences_named(position.step.rules)):
+                faults += await _audience_faults(
+                    tx, call, rule_audience_id, f"{position.path}/rules", must_be_static=False
+                )
         elif isinstance(position.step, AddToAudience | RemoveFromAudience):
             faults += await _audience_faults(
                 tx, call, as_id(position.step.audience_id), f"{position.path}/audienceId", must_be_static=True
@@ -660,16 +671,16 @@ async def _require_complete(tx: Transaction, call: Call, trigger: Trigger, steps
         raise AutomationIncomplete.of(faults)
 
 
-async def _require_no_loop(tx: Transaction, call: Call, member: LoopMember) -> None:
+async def _require_no_loop(tx: Transaction, call: Call, candidate: LoopCandidate) -> None:
     """Raises AutomationLoop if an automation, once active, forms a loop with other active ones."""
-    if member.trigger.once:
+    if candidate.trigger.once:
         return
     others = [
-        LoopMember(other.id, other.name, msgspec.convert(other.trigger, Trigger), rules.read_steps(other.steps))
-        for other in await store.repeatable_automations(tx, project_id=call.project_id, id=member.id)
+        LoopCandidate(other.id, other.name, msgspec.convert(other.trigger, Trigger), rules.read_steps(other.steps))
+        for other in await store.repeatable_automations(tx, project_id=call.project_id, id=candidate.id)
     ]
     audience_rules = await audiences.rules_of_all(tx, call.project_id)
-    if faults := find_loop(member, others, audience_rules, call.world.settings.public_url):
+    if faults := find_loop(candidate, others, audience_rules, call.world.settings.public_url):
         raise AutomationLoop.of(faults)
 
 
@@ -691,8 +702,8 @@ async def _audience_faults(
 
 async def _check_templates(call: Call, steps: list[Step]) -> None:
     """Raises Invalid if a subject or sender name of a step is not a valid template."""
-    without_engine = await templates.ids_without_engine(call.db, call.project_id, rules.templates_of(steps))
-    await check_content(call.world.rendering, call.project_id, rules.subjects_of(steps, without_engine))
+    unrendered_template_ids = await templates.ids_without_engine(call.db, call.project_id, rules.templates_of(steps))
+    await check_content(call.world.rendering, call.project_id, rules.subjects_of(steps, unrendered_template_ids))
 
 
 async def _email_faults(tx: Transaction, call: Call, step: SendEmail, path: str) -> list[ProblemError]:
@@ -747,7 +758,10 @@ async def _require(db: Queries, project_id: UUID, id: UUID) -> Automation:
 
 
 async def _lock(tx: Transaction, call: Call, id: UUID) -> Automation:
-    """Lock an automation (for no key update). Raises AutomationMissing, or RecordChanged because of `If-Match`."""
+    """Return and lock an automation (`for no key update`: other transactions can still insert its runs).
+
+    Raises AutomationMissing, or RecordChanged because of `If-Match`.
+    """
     automation = await store.lock_automation(tx, project_id=call.project_id, id=id)
     if automation is None:
         raise AutomationMissing

@@ -247,15 +247,15 @@ def templates_of(steps: Sequence[Step]) -> set[str]:
     return {position.step.template_id for position in flatten_steps(steps) if isinstance(position.step, SendEmail)}
 
 
-def subjects_of(steps: Sequence[Step], without_engine: set[UUID]) -> list[tuple[str, Part, str | None]]:
+def subjects_of(steps: Sequence[Step], unrendered_template_ids: set[UUID]) -> list[tuple[str, Part, str | None]]:
     """The subjects and sender names of steps to check as templates: (JSON pointer, kind of part, text) each.
 
-    Omits steps that send a template in `without_engine`, because their subjects are not rendered.
+    Omits steps that send a template in `unrendered_template_ids` (engine `none`), whose subject is not rendered.
     """
     sends = [
         (position.path, position.step)
         for position in flatten_steps(steps)
-        if isinstance(position.step, SendEmail) and as_id(position.step.template_id) not in without_engine
+        if isinstance(position.step, SendEmail) and as_id(position.step.template_id) not in unrendered_template_ids
     ]
     subjects: list[tuple[str, Part, str | None]] = [
         (f"{path}/subject", "subject", step.subject) for path, step in sends

@@ -16,7 +16,7 @@ from postern.kernel.values import to_json
 from postern.messaging.audiences import contacts, membership
 from postern.messaging.audiences.model import Contact
 from postern.messaging.automations.model import CALL_RETRY_DELAYS, CallWebhook, DueRun
-from postern.messaging.automations.operations import call_secret
+from postern.messaging.automations.operations import webhook_step_secret
 from postern.messaging.automations.steps import RunBatch, RunState, load_runs, lock_claimed
 from postern.security.signatures import webhook_headers
 
@@ -116,7 +116,7 @@ async def _call(world: "World", run: RunState, contact: Contact) -> Outcome:
     body = to_json(call_payload(run, contact, now))
     # The id is the same on every attempt, so that the receiver can recognise repetitions.
     call_id = uuid5(run.row.id, str(run.step_index))
-    secret = call_secret(world, run.row.project_id, run.row.automation_id)
+    secret = webhook_step_secret(world, run.row.project_id, run.row.automation_id)
     headers = {"Content-Type": "application/json", **webhook_headers(str(call_id), now, body, [secret])}
     return await world.outbound.post(step.url, body, headers=headers)
 

@@ -67,15 +67,16 @@ async def record_check(
     Returns the new row, and the type of the event to record, if any. If the lookup of a record failed, its flag (such
     as `spf_verified`) keeps its value. With `requested`, the periodic checks of a FAILED domain start again.
     """
-    is_published = result.verdict("DKIM")
+    dkim_published = result.verdict("DKIM")  # Only this record decides the status; None if its lookup failed.
     status, watched_since = domain.status, domain.watched_since
     if requested and status == "FAILED":
+        # The time limit of the periodic checks is counted from `watched_since`, so it starts again.
         status, watched_since = NEXT_STATUS[status, "CHECK_REQUESTED"], now
     failing_since = domain.failing_since
-    if is_published is not None:
-        failing_since = None if is_published or status == "PENDING" else failing_since or now
+    if dkim_published is not None:
+        failing_since = None if dkim_published or status == "PENDING" else failing_since or now
     outcome = dns_outcome(
-        status, is_published=is_published, watched_since=watched_since, failing_since=failing_since, now=now
+        status, is_published=dkim_published, watched_since=watched_since, failing_since=failing_since, now=now
     )
     status = NEXT_STATUS[status, outcome]
     delay = next_check_in(status, watched_since=watched_since, failing_since=failing_since, now=now)
@@ -83,7 +84,7 @@ async def record_check(
         domain,
         status=status,
         checks=result.checks,
-        dkim_verified=_or_previous(is_published, domain.dkim_verified),
+        dkim_verified=_or_previous(dkim_published, domain.dkim_verified),
         ed25519_verified=_or_previous(result.verdict("DKIM_ED25519"), domain.ed25519_verified),
         spf_verified=_or_previous(result.verdict("SPF"), domain.spf_verified),
         return_path_verified=_or_previous(result.verdict("RETURN_PATH"), domain.return_path_verified),

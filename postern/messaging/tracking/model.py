@@ -8,6 +8,7 @@ from postern.kernel.values import Record
 from postern.protocols.mail.templates.links import TARGET_LIMIT
 
 HitKind = Literal["OPEN", "CLICK", "UNSUBSCRIBE"]
+"""UNSUBSCRIBE is not recorded as a hit; an unsubscribe is recorded as the event `email.unsubscribed`."""
 Verdict = Literal["human", "machine", "proxy"]
 """What caused a hit: a person, a machine, or the image proxy of a mail provider when a person opened the message."""
 
@@ -35,7 +36,7 @@ class HitClassification(Record):
 
 
 class TrackingHit(Record):
-    """An open or click of a send."""
+    """A recorded request for the tracking pixel (OPEN) or a tracked link (CLICK) of a send."""
 
     id: UUID
     kind: HitKind

@@ -127,7 +127,11 @@ class ComposeResult(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 def compose_unsigned(
     templates: MessageTemplates, draft: MessageDraft, *, report_part: ReportPart = no_report
 ) -> tuple[bytes, str]:
-    """Compose a message without signatures; returns it with its subject. Raises a Problem of a template or a field."""
+    """Compose a message without signatures. Returns the message and its subject.
+
+    `report_part` is called with each part before it is processed. Raises a Problem if a template or header field is
+    invalid, or if the content cannot be rendered.
+    """
     content = content_of(templates, report_part=report_part)
     rendered = content.render(draft.values, send_id=draft.send_id, tracking=draft.tracking, report_part=report_part)
     report_part(None)
@@ -353,10 +357,11 @@ def check_template(
     text: str | None,
     engine: Engine = "minijinja",
 ) -> tuple[str | None, bool, list[str]]:
-    """Check a template. If it has a builder document (`builder_json`, as JSON), render that too.
+    """Check a template. A builder document (`builder_json`, as JSON) is always rendered, to check it.
 
-    Returns the html, whether it was rendered from the document, and the names of the variables that the template uses
-    (none with the engine `none`). Raises Invalid with the location.
+    Returns the html, whether it was rendered from the builder document (only if `html` is None), and the sorted names
+    of the variables that the template uses, without those of the unsubscribe URL (none with the engine `none`). Raises
+    Invalid with the location.
     """
     is_rendered = builder_json is not None and html is None
     report_part("html")
