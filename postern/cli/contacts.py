@@ -38,8 +38,8 @@ Column = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=TARGET",
-        help="Field that a column fills: email, unsubscribed, subscribed, attributes, attributes.NAME, or nothing "
-        "(to leave the column out); may be repeated.",
+        help="Field that a column fills: email, unsubscribed, subscribed, attributes, attributes.NAME. An empty "
+        "target (NAME=) leaves the column out. May be repeated.",
     ),
 ]
 Preview = Annotated[bool, typer.Option("--preview", help="Show how the file would be read, and import nothing.")]
@@ -63,7 +63,7 @@ def import_contacts(
 ) -> None:
     """Import contacts from a CSV file. After the upload, Ctrl-C does not stop the import on the server.
 
-    Exits with 1 if a row failed.
+    Exits with 1 if a row failed or the import was not completed; with --preview, if the file cannot be imported.
     """
     from rich.console import Console
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
@@ -147,10 +147,10 @@ async def import_file(
     types: dict[str, str] | None = None,
     options: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Upload a file, wait until the server has imported it, and return the finished import. Raises CannotRun.
+    """Upload a file, wait until the server has imported it, and return the finished import, which may have failed.
 
     `types` maps names of attributes to their types; `options` is the result of `read_options`. `show` is called during
-    the upload and the import.
+    the upload and the import. Raises CannotRun for an error response, and httpx.TransportError if a request fails.
     """
     path = f"/projects/{project}/contacts/import"
     size = max(1, (await asyncio.to_thread(file.stat)).st_size)
@@ -174,9 +174,10 @@ async def preview_file(
     types: dict[str, str] | None = None,
     options: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Upload a file, and return how the server would import it, without importing it. Raises CannotRun.
+    """Upload a file, and return how the server would import it, without importing it.
 
-    The parameters are those of `import_file`.
+    The parameters are those of `import_file`. Raises CannotRun for an error response, and httpx.TransportError if the
+    request fails.
     """
     path = f"/projects/{project}/contacts/import/preview"
     content = _chunks(file, 1, lambda *_: None)  # Without a progress bar, the size does not matter.
