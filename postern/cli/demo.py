@@ -101,7 +101,7 @@ async def _demo(url: str | None, key: str | None, project: str | None, count: in
             if contacts:
                 lines += await _run_campaign(client, progress, domain, contacts)
         print("\n".join(lines))
-        link_note = " (the link works once, for ten minutes)" if key is None else ""
+        link_note = " (single use; expires in ten minutes)" if key is None else ""
         print(f"Read the messages: {client.inbox_url}{link_note}")
         print(f"Email log: GET {client.url}/projects/{client.project}/emails/logs?q=demo")
 
@@ -168,8 +168,8 @@ async def _create_automation(client: "ProjectClient", sender: str) -> str:
 
 
 async def _create_audience(client: "ProjectClient", name: str, condition: dict[str, Any]) -> str:
-    """Create a dynamic audience of contacts who meet `condition` and have one of some countries or plans; returns its
-    id."""
+    """Create a dynamic audience of the contacts who meet `condition` and whose country is one of COUNTRIES or whose
+    plan is `team`; returns its id."""
     audience = (await client.request("POST", "/audiences", {"name": name}))["id"]
     country_or_plan = {
         "match": "any",
