@@ -91,7 +91,7 @@ FIELDS = {
     "challengeId": "Id of the challenge, from the previous page.",
     "mfaToken": "Token for the second factor, from the previous page.",
     "credential": "Credential from the browser's `navigator.credentials`, as JSON.",
-    "pageToken": "Token of the session, from the previous page.",
+    "pageToken": "One-time token of this page, from its hidden form field.",
     "redirectUrl": "Where the browser goes after sign-in; one of the project's redirect addresses.",
     "codeChallenge": "S256 code challenge (RFC 7636).",
     "state": "Value of the app, returned to `redirectUrl` unchanged.",
@@ -153,7 +153,7 @@ async def sign_up_page(call: Call, request: RawRequest) -> HttpResponse:
 
 @page_form("sign-up", sign_up.sign_up_customer.problems, other_statuses=(303,))
 async def sign_up_by_page(call: Call, request: RawRequest) -> HttpResponse:
-    """Sign up; the next page asks for the code that was mailed."""
+    """Sign up. The next page asks for the code that was mailed; if no code is needed, the sign-in continues at once."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
         if sso := await call.world.hooks.sso_entry_of_address(call, form["email"]):
@@ -217,7 +217,8 @@ async def ask_for_code_by_page(call: Call, request: RawRequest) -> HttpResponse:
 
 @page_form("sso", [Invalid, SsoNotOffered])
 async def sign_on_by_page(call: Call, request: RawRequest) -> HttpResponse:
-    """Sign in by the single sign-on of the organization that the domain of the address belongs to."""
+    """Sign in with single sign-on: forward the browser to the identity provider of the organization that has the domain
+    of the address."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
         sso = await call.world.hooks.sso_entry_of_address(call, form["email"])
@@ -280,9 +281,10 @@ async def set_up_second_factor_by_page(call: Call, request: RawRequest) -> HttpR
 
 @page_form("mfa/enroll/done", [CodeInvalid], other_statuses=(303,))
 async def leave_recovery_codes_by_page(call: Call, request: RawRequest) -> HttpResponse:
-    """Continue to the app after the recovery codes were shown."""
+    """Leave the page with the recovery codes: continue to the app, or first to the page that adds a passkey."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
+        # Checks the page token, and counts a try.
         challenge = await challenges.answer_token(call, RecoveryCodesPage, form["pageToken"], max_tries=PAGE_TRIES)
         assert challenge.subject_id is not None
         async with call.db.transaction() as tx:
@@ -296,7 +298,7 @@ async def leave_recovery_codes_by_page(call: Call, request: RawRequest) -> HttpR
 async def second_factor_page(call: Call, request: RawRequest) -> HttpResponse:
     """The page that asks for a second factor, with the `mfaToken` of a sign-in that returned `mfaRequired`.
 
-    Also takes the parameters of `pages/sign-in`; make a new `codeChallenge` for it. After a sign-in that returned
+    Also takes the parameters of `pages/sign-in`, with a new `codeChallenge`. After a sign-in that returned
     `mfaEnrollmentRequired`, the page sets up a second factor.
     """
     query = dict(request.query_params)
@@ -315,7 +317,10 @@ async def second_factor_page(call: Call, request: RawRequest) -> HttpResponse:
     other_statuses=(303,),
 )
 async def continue_on_page(call: Call, request: RawRequest) -> HttpResponse:
-    """Continue a sign-in at a provider that began on a hosted page: to the second factor, or to the app."""
+    """Continue a sign-in that began on a hosted page, after the customer has signed in at a provider.
+
+    Shows the page for the second factor if one is needed, otherwise redirects to the app.
+    """
     query = dict(request.query_params)
     flow = await _read_flow(call, query)
     signed_in = await continue_grant(call, query.get("code", ""), flow.code_challenge)
@@ -389,7 +394,8 @@ async def forgot_page(call: Call, request: RawRequest) -> HttpResponse:
 
 @page_form("forgot", credentials.request_password_reset.problems)
 async def forget_password_by_page(call: Call, request: RawRequest) -> HttpResponse:
-    """Mail a link to set a new password."""
+    """Request a password reset: if there is an account with this address, mail a link to set a new password. The
+    response is the same if there is none."""
 
     async def act(form: dict[str, str], flow: HostedFlow | None) -> HttpResponse:
         await credentials.request_password_reset(call, msgspec.convert({"email": form["email"]}, SignInLinkRequest))
@@ -566,15 +572,15 @@ async def hosted_page(
 ) -> HttpResponse:
     """Render a template of `hosted/` with `values` and the project's branding.
 
-    `flow` is None if no app began a flow, as with a mailed link; the page then offers no sign-in methods. `retry_after`
-    is in seconds.
+    `flow` is None if no app began a flow, as with a mailed link. Providers and single sign-on are offered only with a
+    flow, and not if the customer is going to add a passkey (`then=passkey`). `retry_after` is in seconds.
     """
     project = await sign_in.project_at(call)
     settings = project.settings.sign_in
     fields = flow.fields() if flow else {}
     adds_passkey = flow is not None and flow.adds_passkey
-    offers_methods = flow is not None and not adds_passkey
-    rows = await provider_store.providers(call.db, project_id=call.project_id) if offers_methods else []
+    offers_providers = flow is not None and not adds_passkey
+    rows = await provider_store.providers(call.db, project_id=call.project_id) if offers_providers else []
     sso_only = settings.require_sso
     loads_script = (
         template in WITH_PASSKEYS
@@ -608,7 +614,7 @@ async def hosted_page(
         sign_up=settings.sign_up and not sso_only,
         sso_only=sso_only,
         providers=providers,
-        sso=offers_methods and await call.world.hooks.has_active_sso(call),
+        sso=offers_providers and await call.world.hooks.has_active_sso(call),
         passkeys=loads_script,
         flow=fields,
         adds_passkey=adds_passkey,
