@@ -89,7 +89,10 @@ async def tenant_tables(db: Queries, owner: str = "project_id") -> list[Table]:
 
 
 def _children_first(referencing: dict[str, set[str]]) -> list[str]:
-    """Order the names so that each comes after the tables that reference it; cycles are broken at their first name."""
+    """Order the names so that each comes after the tables that reference it.
+
+    If all remaining tables are referenced by others (a cycle), the alphabetically first one comes next.
+    """
     order: list[str] = []
     remaining = {name: set(names) for name, names in sorted(referencing.items())}
     while remaining:
@@ -135,7 +138,9 @@ async def dependent_rows(db: Queries, table: str) -> list[RowsToDelete]:
 
 
 async def delete_rows(db: Queries, rows: Sequence[RowsToDelete], **values: Any) -> bool:
-    """Delete up to MAX_CHUNKS chunks of rows. Returns True if a complete pass found no rows, False at the limit.
+    """Delete up to MAX_CHUNKS chunks of rows. Returns False if the limit was reached.
+
+    Returns True if a complete pass deleted no rows: none are left, or other rows still reference those that are.
 
     `values` are the parameters of the conditions, and must contain `project_id`.
 

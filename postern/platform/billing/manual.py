@@ -35,6 +35,7 @@ class BillingConfirmation(msgspec.Struct, frozen=True, kw_only=True):
 
     account_id: UUID
     action: Literal["pro", "b2b", "portal"]
+    """`pro` and `b2b` buy that item; `portal` cancels what the developer chooses in the form of the page."""
     cycle: Cycle
     version: int
     """`version` of the account when the link was created; the link is invalid once it has changed."""
@@ -55,19 +56,22 @@ class ManualProvider:
         self._world = world
 
     async def checkout(self, call: Call, account: BillingAccount, purchase: Purchase) -> str:
+        """Return the URL of the page that confirms the purchase; it is valid for LINK_LIFETIME."""
         return self._page(call, account, purchase.item, purchase.cycle)
 
     async def portal(self, call: Call, account: BillingAccount) -> str:
+        """Return the URL of the page that cancels items; it is valid for LINK_LIFETIME."""
         return self._page(call, account, "portal", account.billing_cycle or "monthly")
 
     async def subscription_state(self, account: BillingAccount) -> SubscriptionState | None:
+        """Always returns None: the stored subscription applies, because no other system has one."""
         return None
 
     async def cancel_all(self, account: BillingAccount) -> None:
-        pass
+        """Do nothing: there are no subscriptions outside this database."""
 
     async def aclose(self) -> None:
-        pass
+        """Do nothing: there are no connections."""
 
     def _page(self, call: Call, account: BillingAccount, action: Literal["pro", "b2b", "portal"], cycle: Cycle) -> str:
         confirmation = BillingConfirmation(
@@ -102,7 +106,7 @@ async def confirm(call: Call, confirmation: BillingConfirmation, cancel: str | N
     any other value.
     """
     developer = Caller(
-        kind="nobody",
+        kind="nobody",  # The request has no credential except the link.
         actor_type="DEVELOPER",
         actor_id=confirmation.requested_by,
         actor_label=confirmation.requester_label,
@@ -114,6 +118,7 @@ async def confirm(call: Call, confirmation: BillingConfirmation, cancel: str | N
             return False
         new_state = _state_after(account, confirmation, cancel, call.now)
         fields = {name: getattr(new_state, name) for name in SubscriptionState.__struct_fields__}
+        # Without `attempt`, which belongs to the worker, only the version is compared.
         if not await store.store_subscription(
             tx, account_id=confirmation.account_id, attempt=None, version=confirmation.version, now=call.now, **fields
         ):

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 Allowance = Literal["projects", "customers", "emails"]
 """What a plan can limit."""
 
-MAX_CONCURRENT, MAX_CONCURRENT_EMAILS = 100, 25_000
-"""If less than this is left of a limit, requests count under a lock. Must exceed the number of records (or e-mails)
-that concurrent requests create at one time."""
+MAX_CONCURRENT_RECORDS, MAX_CONCURRENT_EMAILS = 100, 25_000
+"""Upper bounds of the records, and of the e-mails, that concurrent requests create at one time. If less than this is
+left of a limit, requests count under a lock."""
 
 
 def max_concurrent(what: Allowance) -> int:
     """Maximum number of `what` that concurrent requests create at one time, before each sees the rows of the others."""
-    return MAX_CONCURRENT_EMAILS if what == "emails" else MAX_CONCURRENT
+    return MAX_CONCURRENT_EMAILS if what == "emails" else MAX_CONCURRENT_RECORDS
 
 
 class PlanLimitReached(Forbidden):
@@ -56,7 +56,7 @@ FindQuotaLeft = Callable[[Queries, "World", QuotaRequest], Awaitable[QuotaLeft |
 
 
 async def quota_left(db: Queries, world: "World", request: QuotaRequest) -> QuotaLeft | None:
-    """Return how many more records or e-mails the plan allows, without those of the request; None if there is no limit.
+    """Return the quota that is left before the request is counted; None if there is no limit.
 
     In a transaction the number is valid until the transaction ends; outside, concurrent requests may use it up.
     """
@@ -68,8 +68,8 @@ async def quota_left(db: Queries, world: "World", request: QuotaRequest) -> Quot
 async def require_quota(db: Queries, call: Call, what: Allowance, more: int = 1) -> QuotaLeft | None:
     """Raise PlanLimitReached if the plan of the caller's account, or of the project's, does not allow `more`.
 
-    Otherwise returns how many the plan allows, including those `more`, or None if there is no limit. Outside a
-    transaction, concurrent requests may use up this number.
+    Otherwise returns the quota that is left before this request is counted, or None if there is no limit. Outside a
+    transaction, concurrent requests may use it up.
     """
     account_id = call.caller.account_id
     project_id = None if account_id else call.project_id
