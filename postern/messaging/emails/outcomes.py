@@ -22,7 +22,7 @@ from postern.messaging.emails.pre_send_check import REPLY_LOST
 from postern.messaging.emails.rules import SendOutcome, storable
 from postern.platform.events import operations as events
 from postern.platform.events.model import Event
-from postern.protocols.mail.smtp_replies import SOFT_BOUNCES_OVER, SOFT_BOUNCES_TO_SUPPRESS
+from postern.protocols.mail.smtp_replies import SOFT_BOUNCES_MIN_SPAN, SOFT_BOUNCES_TO_SUPPRESS
 from postern.protocols.mail.transports.transport import Accepted, Deferred, DeliveryOutcome
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ async def _suppress(tx: Transaction, attempts: list[FinishedAttempt], now: Momen
                 project_id=finished.send.project_id,
                 address=address.lower(),
                 times=SOFT_BOUNCES_TO_SUPPRESS,
-                span=SOFT_BOUNCES_OVER,
+                span=SOFT_BOUNCES_MIN_SPAN,
                 now=now,
             )
             if any(reached_limit):

@@ -98,8 +98,8 @@ _KINDS: dict[FailureReason, FailureKind] = {
     FailureReason.PROTOCOL: FailureKind.POLICY,
 }
 
-_REASONS_BEFORE_TEXT: dict[str, FailureReason] = {
-    # Enhanced codes (without their class) that have one meaning, whatever the text is.
+_REASONS_OF_CLEAR_CODES: dict[str, FailureReason] = {
+    # Enhanced codes (without their class) that have one meaning; they take precedence over _RECIPIENT_PATTERNS.
     "1.1": FailureReason.USER_UNKNOWN,
     "1.2": FailureReason.HOST_UNKNOWN,
     "1.3": FailureReason.USER_UNKNOWN,
@@ -137,8 +137,8 @@ _REASONS_BEFORE_TEXT: dict[str, FailureReason] = {
     "7.708": FailureReason.BAD_REPUTATION,
 }
 
-_REASONS_AFTER_TEXT: dict[str, FailureReason] = {
-    # Enhanced codes (without their class) that are used if no pattern matches the text.
+_REASONS_OF_VAGUE_CODES: dict[str, FailureReason] = {
+    # Enhanced codes (without their class) that are vague; they are used if no pattern matches the text.
     "1.10": FailureReason.NO_MAIL_HERE,
     "2.0": FailureReason.UNDETERMINED,
     "2.4": FailureReason.SYSTEM,
@@ -170,7 +170,8 @@ def _any_of(*parts: str) -> re.Pattern[str]:
 
 
 _SENDER_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
-    # Failures caused by the sender. Checked before any code, because they must never suppress the recipient.
+    # Failures that the recipient does not cause: greylisting, or a fault of the sender or the message. They must never
+    # suppress the recipient, so they are checked before the codes. `_reason` has the exceptions.
     (
         _any_of(
             r"gr[ae]y-?list|come back in|try again in \d+",
@@ -331,17 +332,19 @@ def classify(code: int, enhanced: str = "", text: str = "") -> FailureVerdict:
 def _reason(code: int, enhanced: str, text: str) -> FailureReason:
     subject_and_detail = enhanced.partition(".")[2]
     sender_reason = _first_match(_SENDER_PATTERNS, text)
-    # "5.1.1 … see our anti-spam page" is still about an unknown mailbox.
-    if sender_reason and _REASONS_BEFORE_TEXT.get(subject_and_detail) not in _RECIPIENT_FAULTS - {
-        FailureReason.MAILBOX_INACTIVE
-    }:
+    code_reason = _REASONS_OF_CLEAR_CODES.get(subject_and_detail)
+    # "5.1.1 … see our anti-spam page" is about an unknown mailbox, so such codes take precedence over the text. The
+    # codes of inactive mailboxes do not.
+    is_recipient_fault = code_reason in _RECIPIENT_FAULTS and code_reason is not FailureReason.MAILBOX_INACTIVE
+    if sender_reason and not is_recipient_fault:
         return sender_reason
+    # Blocks are recognized with any code.
     if sender_reason is FailureReason.BLOCKLISTED or sender_reason is FailureReason.BAD_REPUTATION:
         return sender_reason
     return (
-        _REASONS_BEFORE_TEXT.get(subject_and_detail)
+        code_reason
         or _first_match(_RECIPIENT_PATTERNS, text)
-        or _REASONS_AFTER_TEXT.get(subject_and_detail)
+        or _REASONS_OF_VAGUE_CODES.get(subject_and_detail)
         or _REASONS_BY_SUBJECT.get(subject_and_detail.partition(".")[0])
         or _REASONS_BY_CODE.get(code)
         or (FailureReason.NETWORK if code == 0 else FailureReason.UNDETERMINED)
@@ -359,8 +362,8 @@ def suppresses(verdict: FailureVerdict) -> bool:
 
 SOFT_BOUNCES_TO_SUPPRESS = 3
 """This many soft failures in a row suppress a recipient, if the time from the first to the last is long enough."""
-SOFT_BOUNCES_OVER = timedelta(hours=72)
-"""The minimum time from the first to the last of these failures."""
+SOFT_BOUNCES_MIN_SPAN = timedelta(hours=72)
+"""The minimum time from the first to the last of the SOFT_BOUNCES_TO_SUPPRESS failures."""
 
 
 def counts_towards_suppression(verdict: FailureVerdict) -> bool:
@@ -396,8 +399,10 @@ def next_retry(
 ) -> datetime | None:
     """When to retry after attempt number `attempt` (from 1) was deferred at `now`; None for never.
 
-    `chance` returns a random number 0 ≤ x < 1. There is no retry after the lane's retry period, which
-    begins at `accepted_at`, or after `expires_at`.
+    `chance` returns a random number 0 ≤ x < 1. There is no retry after the deadline, which is the end of the lane's
+    retry period (it begins at `accepted_at`) or `expires_at` if that is earlier. If the next delay would exceed the
+    deadline, the last attempt is after LAST_RETRY_SHARE of the remaining time, or never if only five minutes or less
+    remain, or at most a quarter of the delay.
     """
     deadline = accepted_at + RETRY_PERIODS[lane]
     if expires_at is not None:

@@ -67,9 +67,10 @@ def _with_split_braces(value: Any) -> Any:
 
 _AMPERSAND = re.compile(r"&(?!#?\w{1,32};)")
 _INCLUDE = re.compile(r"<\s*mj-include\b", re.IGNORECASE)
-_MASKED = re.compile("\ue000(\\d+)\ue001")
-_TOKEN = re.compile(r"PosternHole(\d+)x")
-"""Stands for a template tag while the MJML is rendered."""
+_MASKED_TAG = re.compile("\ue000(\\d+)\ue001")
+"""A masked template tag: `mask` replaces each tag by its number between two private-use characters."""
+_TAG_TOKEN = re.compile(r"PosternTag(\d+)x")
+"""What replaces a masked tag while the MJML is rendered."""
 
 
 def render_mjml(source: str) -> str:
@@ -85,14 +86,14 @@ def render_mjml(source: str) -> str:
     masked, tags = mask(source)
     _require_shallow(masked)
     # MJML does not change word characters in attributes and texts, but it changes private-use characters.
-    with_tokens = _MASKED.sub(r"PosternHole\1x", _TOKEN.sub("", masked))
+    with_tokens = _MASKED_TAG.sub(r"PosternTag\1x", _TAG_TOKEN.sub("", masked))
     try:
         rendered = mrml.to_html(
             _AMPERSAND.sub("&amp;", with_tokens), mrml.ParserOptions(include_loader=mrml.noop_loader())
         )
     except (OSError, ValueError, RuntimeError) as error:
         raise BuilderInvalid.at("/mjml", f"not valid MJML: {error}.") from None
-    return unmask(_TOKEN.sub("\ue000\\1\ue001", rendered.content), tags)
+    return unmask(_TAG_TOKEN.sub("\ue000\\1\ue001", rendered.content), tags)
 
 
 _MARKUP = re.compile(r"<!--|<!\[CDATA\[|<(/?)([A-Za-z][^\s/>]*)")
@@ -205,7 +206,10 @@ def _column(path: str, column: Any, blocks_left: list[int]) -> str:
 
 
 def _block_node(path: str, block: Any, blocks_left: list[int]) -> "_BuilderNode":
-    """The node of a block, which is subtracted from `blocks_left`. Raises BuilderInvalid."""
+    """Make the node of a block, and reduce `blocks_left[0]`, the number of further blocks that are allowed, by one.
+
+    Raises BuilderInvalid if no further block is allowed, or if `block` is not an object.
+    """
     blocks_left[0] -= 1
     if blocks_left[0] < 0:
         raise BuilderInvalid.at(path, f"more than {BLOCKS_LIMIT} blocks.")

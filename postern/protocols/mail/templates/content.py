@@ -58,7 +58,7 @@ class RenderedContent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_blank(html: str | None, text: str | None) -> bool:
-    """Whether a message with this html and text would show nothing."""
+    """Whether both parts are empty or only white space. Tags count as content, even if they would show nothing."""
     return not (html or "").strip() and not (text or "").strip()
 
 
@@ -175,16 +175,17 @@ class Content:
         prepared = merged if self._engine == "none" else RenderValues(merged)
         subject = self._subject.render(prepared).strip()
         report_part(self._text_part)
-        link_in_content = unsubscribe_link or self._shared_values.get("unsubscribe_url")
+        # Without tracking options, the caller may have given the link as a shared value.
+        link_for_content = unsubscribe_link or self._shared_values.get("unsubscribe_url")
         text = self._text.render(prepared) if self._text is not None else None
-        if text is not None and self._unsubscribe_placeholder and link_in_content:
-            text = text.replace(self._unsubscribe_placeholder, link_in_content)
+        if text is not None and self._unsubscribe_placeholder and link_for_content:
+            text = text.replace(self._unsubscribe_placeholder, link_for_content)
         report_part("html")
-        html = self._render_html(prepared, send_id, tracking, link_in_content)
+        html = self._render_html(prepared, send_id, tracking, link_for_content)
         if self._html is not None and (
-            self._text_from_rendered or (self._unsubscribe_placeholder and not link_in_content)
+            self._text_from_rendered or (self._unsubscribe_placeholder and not link_for_content)
         ):
-            text = text_from_html(self._render_html(prepared, send_id, None, link_in_content) or "", template=False)
+            text = text_from_html(self._render_html(prepared, send_id, None, link_for_content) or "", template=False)
         return RenderedContent(subject=subject, text=text, html=html, unsubscribe_url=unsubscribe_link)
 
     def _render_html(
