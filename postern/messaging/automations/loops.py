@@ -42,7 +42,7 @@ MAIL_EVENTS: Final = tuple(
 ANY_CUSTOM_EVENT: Final = "custom.*"
 
 TriggerKey = tuple[str, UUID | None]
-"""By which triggers are looked up: an event's name, and the id of the audience concerned, if any."""
+"""The key under which triggers are stored for lookup: an event's name, and the id of the audience, if any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,8 @@ class LoopEdge:
 def find_loop(
     candidate: LoopCandidate, others: Sequence[LoopCandidate], audiences: Sequence[AudienceRules], own_url: str
 ) -> list[ProblemError]:
-    """The loop with the least total delay that `candidate` would be part of: one error for each step, in order.
+    """The loop with the least total delay that `candidate` would be part of: one error for each automation in the loop,
+    in order, which names the step that starts the next automation.
 
     Empty if there is no loop, or if its total delay is at least LOOP_MIN_DELAY. `others` are the active automations
     with `once: false`. `own_url` is this server's base URL: a WEBHOOK step that calls it may record custom events.
@@ -144,9 +145,9 @@ class _Audiences:
         return self._depends[id]
 
     def affected_by(self, new_values: Mapping[str, str]) -> Iterator[tuple[UUID, dict[str, str]]]:
-        """The dynamic audiences whose members these new values of attributes and memberships may change.
+        """Find the dynamic audiences whose members may change if attributes and memberships get `new_values`.
 
-        Yields the id of each audience, with those of the new values that its rules depend on.
+        Yields the id of each audience, with the part of `new_values` that its rules depend on.
         """
         for audience_id in self._rules:
             dependencies = self.depends_on(audience_id)
@@ -177,9 +178,10 @@ def _collect_effects(
     audiences: _Audiences,
     own_url: str,
 ) -> timedelta | None:
-    """Append the effects of `steps`, which begin `after` the start of a run, to `effects`.
+    """Append the effects of `steps` to `effects`.
 
-    Returns the minimum time from the start of the run to the end of the steps; None if they end with EXIT.
+    `after` is the minimum time from the start of a run to the first of `steps`. Returns the
+    minimum time from the start of the run to the end of the steps; None if they end with EXIT.
     """
     for index, step in enumerate(steps):
         pointer = f"{path}/{index}"
@@ -254,7 +256,8 @@ def _repeatable_edges(
 ) -> list[LoopEdge]:
     """The edges that can repeat without end, in the strongly connected component of `candidate`.
 
-    An edge repeats if its effect always causes the events, or if the component sets a value of the effect differently.
+    An edge can repeat if its effect causes events every time, or if the effect sets an attribute or membership that
+    another effect in the component sets to a different value.
     """
     while True:
         forward = [(edge.source.id, edge.target.id) for edge in edges]

@@ -246,7 +246,7 @@ async def wait_until_stopped(world: "World", row: CampaignRow, now: Moment) -> N
     try:
         await pre_send_check.wait_until_stopped(world, row.project_id, await _content_ids(world.db, row), now)
     except (OperationalError, PoolTimeout):  # The change is committed, so the response must not report a failure.
-        await asyncio.sleep(pre_send_check.FRESH_SECONDS_AT_MOST)
+        await asyncio.sleep(pre_send_check.MAX_FRESH_SECONDS)
 
 
 async def _content_ids(db: Queries, row: CampaignRow) -> list[UUID]:

@@ -83,7 +83,8 @@ async def delete_campaign(tx: Transaction, *, project_id: UUID, id: UUID) -> boo
 async def totals(db: Queries, *, project_id: UUID) -> ProjectCampaignTotals: ...
 
 
-# Write the columns that change with the status (`CampaignStateColumns`) and `attempt` from `row`.
+# Write the columns that change with the status (`CampaignStateColumns`) and `attempt` from `row`. `releasing` is true
+# while the sends that a pause held become due again; `evidence` has the results of the A/B test as JSON.
 @statement("""
     update campaigns set status = %(status)s, due_at = %(due_at)s, started_at = %(started_at)s,
         paused_from = %(paused_from)s, releasing = %(releasing)s, content_id = %(content_id)s,
@@ -113,7 +114,8 @@ async def reschedule(
 ) -> bool: ...
 
 
-# Store the cursor and whether all contacts are processed, and add a batch's numbers to the counters.
+# Store the cursor (None keeps the stored one) and whether all contacts are processed (`filled`), and add a batch's
+# numbers to the counters.
 @statement("""
     update campaigns set cursor = coalesce(%(cursor)s, cursor), filled = %(filled)s, seen = seen + %(seen)s,
         skipped_unsubscribed = skipped_unsubscribed + %(unsubscribed)s,
@@ -209,7 +211,8 @@ async def record_pause(tx: Transaction, *, project_id: UUID, id: UUID, now: Mome
 async def record_resume(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
 
 
-# How many sends the account's started campaigns still have to create, by the audience sizes at their start.
+# Estimate how many sends the started campaigns of the project's account still have to create: their audience sizes at
+# the start, less the contacts processed so far. Test campaigns are excluded.
 @statement("""
     select coalesce(sum(greatest(c.expected - c.seen, 0)), 0)::bigint from campaigns c
     where c.project_id in (
@@ -224,7 +227,8 @@ async def count_pending(tx: Transaction, *, project_id: UUID) -> int: ...
 # Create sends for the next contacts, after `campaign.cursor`, that were in the audience at the campaign's start.
 # Contacts that joined later are excluded; those that left since (campaign_leavers) are included. Unsubscribed and
 # suppressed contacts are only counted. A contact that has a send of this campaign gets no second one. A contact that
-# has reached the frequency cap gets a SUPPRESSED send. With `testing`, only contacts of the A/B test's sample are
+# has reached the frequency cap (`cap` marketing sends, which have lane 1, since `cap_since`) gets a SUPPRESSED send; a
+# campaign started by a TEST key ignores the cap. With `testing`, only contacts of the A/B test's sample are
 # processed, otherwise only the others. `contents` is a list of {variant_id, content_id, subject}.
 @statement("""
     with members as materialized (
@@ -356,7 +360,8 @@ async def variant_counts(db: Queries, *, project_id: UUID, campaign_id: UUID) ->
 async def failure_reason(tx: Transaction, *, project_id: UUID, campaign_id: UUID) -> str | None: ...
 
 
-# Delete up to `limit` records that a contact left the audience after the campaign's start; returns the contacts' ids.
+# Delete up to `limit` rows of `campaign_leavers`, the contacts that left the audience after the campaign's start;
+# returns the contacts' ids.
 @statement("""
     delete from campaign_leavers where project_id = %(project_id)s and ctid = any (array(
         select ctid from campaign_leavers

@@ -33,7 +33,7 @@ REPLY_LOST = "The process that transmitted the message ended before it stored th
 
 FRESH_SECONDS = 0.25
 """How old the result of a check may be when the message is sent."""
-FRESH_SECONDS_AT_MOST = 0.5
+MAX_FRESH_SECONDS = 0.5
 """A slow check, on a busy machine, gives a result that is valid for longer, up to this limit."""
 FRESH_CHECK_RATIO = 4
 """A result is valid for at least this many times as long as the check took."""
@@ -153,7 +153,7 @@ class SendQueue:
 
     @property
     def _fresh_seconds(self) -> float:
-        return min(FRESH_SECONDS_AT_MOST, max(FRESH_SECONDS, FRESH_CHECK_RATIO * self._check_seconds))
+        return min(MAX_FRESH_SECONDS, max(FRESH_SECONDS, FRESH_CHECK_RATIO * self._check_seconds))
 
     def _is_decided(self, turn: SendTurn, admitted_at: float) -> bool:
         if turn.result != "GO" or turn.needs_mark:
@@ -257,9 +257,9 @@ async def wait_until_stopped(world: "World", project_id: UUID, content_ids: list
     or stops the contents.
 
     Messages that are in transmission may still arrive. Returns at once if no message is in transmission, and after
-    FRESH_SECONDS_AT_MOST at the latest.
+    MAX_FRESH_SECONDS at the latest.
     """
-    deadline = asyncio.get_running_loop().time() + FRESH_SECONDS_AT_MOST
+    deadline = asyncio.get_running_loop().time() + MAX_FRESH_SECONDS
     latest_lease_end = now + 2 * world.settings.lease  # Leases may be renewed while this waits.
     while (remaining := deadline - asyncio.get_running_loop().time()) > 0:
         if not await store.has_unsettled_transmissions(

@@ -1,4 +1,4 @@
-"""Runs over HTTP: triggers, steps, waits, versions and ends."""
+"""Runs of automations, over the HTTP API: triggers, steps, waits, versions, and how runs end."""
 
 import asyncio
 from datetime import timedelta
@@ -28,9 +28,9 @@ def outcomes(run):
 async def test_joining_an_audience_starts_a_run(
     create_automation, create_audience, create_contact, email_step, project, run_due_work, read_runs, read_mails, clock
 ):
-    joined = await create_audience()
+    audience_id = await create_audience()
     automation = await create_automation(
-        {"type": "AUDIENCE_JOINED", "audienceId": joined},
+        {"type": "AUDIENCE_JOINED", "audienceId": audience_id},
         email_step(),
         {"type": "DELAY", "days": 2},
         email_step("Again, {{ name }}"),
@@ -38,7 +38,7 @@ async def test_joining_an_audience_starts_a_run(
     ada = await create_contact()
     await run_due_work()
     assert await read_mails() == []
-    await project.client.post(f"/audiences/{joined}/contacts", {"contactId": ada})
+    await project.client.post(f"/audiences/{audience_id}/contacts", {"contactId": ada})
     await run_due_work()
     assert await read_mails() == [("ada@example.com", "Hello Ada")]
     (run,) = await read_runs(automation)
@@ -56,6 +56,7 @@ async def test_joining_an_audience_starts_a_run(
     assert run["steps"][0]["detail"]["sendId"]
     assert run["steps"][1]["startedAt"] < run["steps"][1]["finishedAt"]
     totals = (await project.client.get(f"/automations/{automation}/totals")).json()
+    # `limited`: runs that did not start because of `maxRunsPerHour`; `capped`: messages not sent because of the cap.
     assert totals == {"totalRuns": 1, "completed": 1, "failed": 0, "limited": 0, "capped": 0}
     recorded = (await project.client.get("/events?type=automation.started,automation.completed")).json()["data"]
     assert [(event["type"], event["data"]["contactId"]) for event in recorded] == [
@@ -67,16 +68,16 @@ async def test_joining_an_audience_starts_a_run(
 async def test_an_automation_with_once_starts_one_run_per_contact(
     create_automation, create_audience, create_contact, project, run_due_work, read_runs
 ):
-    joined = await create_audience()
-    once = await create_automation({"type": "AUDIENCE_JOINED", "audienceId": joined}, {"type": "EXIT"})
+    audience_id = await create_audience()
+    once = await create_automation({"type": "AUDIENCE_JOINED", "audienceId": audience_id}, {"type": "EXIT"})
     often = await create_automation(
-        {"type": "AUDIENCE_JOINED", "audienceId": joined, "once": False}, {"type": "DELAY", "days": 1}
+        {"type": "AUDIENCE_JOINED", "audienceId": audience_id, "once": False}, {"type": "DELAY", "days": 1}
     )
-    left = await create_automation({"type": "AUDIENCE_LEFT", "audienceId": joined}, {"type": "EXIT"})
+    left = await create_automation({"type": "AUDIENCE_LEFT", "audienceId": audience_id}, {"type": "EXIT"})
     ada = await create_contact()
     for _ in range(2):
-        await project.client.post(f"/audiences/{joined}/contacts", {"contactId": ada})
-        await project.client.delete(f"/audiences/{joined}/contacts/{ada}")
+        await project.client.post(f"/audiences/{audience_id}/contacts", {"contactId": ada})
+        await project.client.delete(f"/audiences/{audience_id}/contacts/{ada}")
     await run_due_work()
     assert [len(await read_runs(automation)) for automation in (once, often, left)] == [1, 1, 1], (
         "`often` has one run too, because the first one is unfinished"
@@ -86,17 +87,17 @@ async def test_an_automation_with_once_starts_one_run_per_contact(
 async def test_a_contact_can_start_another_run_after_the_end(
     create_automation, create_audience, create_contact, project, run_due_work, read_runs, clock
 ):
-    joined = await create_audience()
+    audience_id = await create_audience()
     often = await create_automation(
-        {"type": "AUDIENCE_JOINED", "audienceId": joined, "once": False}, {"type": "DELAY", "days": 1}
+        {"type": "AUDIENCE_JOINED", "audienceId": audience_id, "once": False}, {"type": "DELAY", "days": 1}
     )
     ada = await create_contact()
     for _ in range(2):
-        await project.client.post(f"/audiences/{joined}/contacts", {"contactId": ada})
+        await project.client.post(f"/audiences/{audience_id}/contacts", {"contactId": ada})
         await run_due_work()
         clock.move(DAY)
         await run_due_work()
-        await project.client.delete(f"/audiences/{joined}/contacts/{ada}")
+        await project.client.delete(f"/audiences/{audience_id}/contacts/{ada}")
     assert [run["status"] for run in await read_runs(often)] == ["COMPLETED", "COMPLETED"]
 
 
@@ -185,7 +186,7 @@ async def test_waiting_for_an_event(
     assert second["contactId"] == bob
 
 
-async def test_an_event_before_the_worker_executes_the_wait_ends_it(
+async def test_an_event_recorded_before_a_late_worker_executes_the_wait_ends_the_wait(
     create_automation, create_contact, email_step, project, run_due_work, read_runs, read_mails, clock
 ):
     """Events since the step began count, however late a worker executes the step; earlier events do not."""
@@ -262,9 +263,9 @@ async def test_batches_of_events_in_opposite_order_do_not_deadlock(
     """They lock the runs in the order of their ids."""
     wait = {"type": "WAIT_FOR_EVENT", "event": "order.placed"}
     automation = await create_automation({"type": "CONTACT_CREATED"}, wait)
-    joined = await create_audience()
+    audience_id = await create_audience()
     body = {"emails": [f"{number}@example.com" for number in range(500)]}
-    await project.client.post(f"/audiences/{joined}/contacts/bulk-email", body)
+    await project.client.post(f"/audiences/{audience_id}/contacts/bulk-email", body)
     await run_due_work()
     batch = [{"name": "order.placed", "email": address} for address in body["emails"]]
     responses = await asyncio.gather(
@@ -319,23 +320,23 @@ async def test_a_customer_event_starts_a_run_of_a_contact(
 async def test_steps_change_contacts_and_audiences(
     create_automation, create_audience, create_contact, project, run_due_work, read_runs
 ):
-    left, right = await create_audience("Left"), await create_audience("Right")
+    old_audience, new_audience = await create_audience("Old"), await create_audience("New")
     automation = await create_automation(
-        {"type": "AUDIENCE_JOINED", "audienceId": left},
+        {"type": "AUDIENCE_JOINED", "audienceId": old_audience},
         {"type": "UPDATE_CONTACT", "attributes": {"stage": "customer", "name": None}},
-        {"type": "ADD_TO_AUDIENCE", "audienceId": right},
-        {"type": "REMOVE_FROM_AUDIENCE", "audienceId": left},
+        {"type": "ADD_TO_AUDIENCE", "audienceId": new_audience},
+        {"type": "REMOVE_FROM_AUDIENCE", "audienceId": old_audience},
     )
-    on_leaving = await create_automation({"type": "AUDIENCE_LEFT", "audienceId": left}, {"type": "EXIT"})
+    on_leaving = await create_automation({"type": "AUDIENCE_LEFT", "audienceId": old_audience}, {"type": "EXIT"})
     ada = await create_contact()
-    await project.client.post(f"/audiences/{left}/contacts", {"contactId": ada})
+    await project.client.post(f"/audiences/{old_audience}/contacts", {"contactId": ada})
     await run_due_work()
     assert (await project.client.get(f"/contacts/{ada}")).json()["attributes"] == {"stage": "customer"}
     members = {
         name: (await project.client.get(f"/audiences/{audience_id}/contacts")).json()["total"]
-        for name, audience_id in (("left", left), ("right", right))
+        for name, audience_id in (("old", old_audience), ("new", new_audience))
     }
-    assert members == {"left": 0, "right": 1}
+    assert members == {"old": 0, "new": 1}
     (run,) = await read_runs(automation)
     assert run["status"] == "COMPLETED"
     assert [run["status"] for run in await read_runs(on_leaving)] == ["EXITED"], (
@@ -371,7 +372,8 @@ async def test_a_delay_ends_after_its_duration_or_at_its_time(
         {"type": "CONTACT_CREATED"}, *[{"type": "DELAY", **fields} for fields in delays]
     )
     await create_contact()
-    for step, wait in enumerate([timedelta(minutes=90), timedelta(hours=2, minutes=30), DAY, DAY + 20 * DAY / 24]):
+    until_third_day = 3 * DAY - timedelta(hours=28)  # The first three delays take 28 hours.
+    for step, wait in enumerate([timedelta(minutes=90), timedelta(hours=2, minutes=30), DAY, until_third_day]):
         await run_due_work()
         clock.move(wait - timedelta(seconds=1))
         await run_due_work()
@@ -505,7 +507,8 @@ async def test_the_list_of_runs_is_filtered_and_paginated(create_automation, cre
     contact_ids = [await create_contact(f"{number}@example.com") for number in range(4)]
     await run_due_work()
     first = await project.client.get(f"/automations/{automation}/runs?limit=3&status=EXITED")
-    second = await project.client.get(first.links["next"]["url"].split("8025")[1])
+    next_path = first.links["next"]["url"].split("8025")[1]  # What follows the port of the base URL.
+    second = await project.client.get(next_path)
     assert [run["contactId"] for run in first.json() + second.json()] == contact_ids[::-1]
     by_contact = await project.client.get(f"/automations/{automation}/runs?contactId={contact_ids[2]}")
     assert [run["contactId"] for run in by_contact.json()] == [contact_ids[2]]
@@ -517,10 +520,10 @@ async def test_each_step_is_executed_once_although_two_workers_have_the_run(
 ):
     automation = await create_automation({"type": "CONTACT_CREATED"}, email_step(), {"type": "DELAY", "days": 1})
     await create_contact()
-    lane = Lane(UUID(project.id))
-    claimed_first = await claim(world.db, WORK[0], lane, clock(), 10)
+    lane, (advancing, _) = Lane(partition=UUID(project.id)), WORK
+    claimed_first = await claim(world.db, advancing, lane, clock(), 10)
     clock.move(timedelta(minutes=3))
-    claimed_second = await claim(world.db, WORK[0], lane, clock(), 10)
+    claimed_second = await claim(world.db, advancing, lane, clock(), 10)
     assert [run.attempt for run in claimed_first + claimed_second] == [1, 2]
     await advance(world, claimed_first)
     assert await read_mails() == [], "the lease of the first worker has expired"
@@ -540,7 +543,7 @@ async def test_a_deleted_automation_does_not_block_the_calls_of_others(
         for path in ("/deleted", "/other")
     ]
     await create_contact()
-    lane, (advancing, calling) = Lane(UUID(project.id)), WORK
+    lane, (advancing, calling) = Lane(partition=UUID(project.id)), WORK
     await advance(world, await claim(world.db, advancing, lane, clock(), 10))
     jobs = await claim(world.db, calling, lane, clock(), 10)
     assert len(jobs) == 2
@@ -566,21 +569,22 @@ async def test_one_faulty_run_fails_alone(
     for name in ("ada", "faulty", "bob"):
         await create_contact(f"{name}@example.com")
     await run_due_work()
+    # `create_contact` gives every contact the name Ada.
     assert sorted(await read_mails()) == [("ada@example.com", "Hello Ada"), ("bob@example.com", "Hello Ada")]
     listed = await read_runs(automation)
     assert [run["status"] for run in listed] == ["COMPLETED", "FAILED", "COMPLETED"]
     assert "ValueError" in listed[1]["error"]
 
 
-async def test_members_that_join_by_rules_start_runs_in_bulk(
+async def test_members_added_in_bulk_start_one_run_each(
     create_automation, create_audience, project, run_due_work, world
 ):
-    joined = await create_audience()
+    audience_id = await create_audience()
     automation = await create_automation(
-        {"type": "AUDIENCE_JOINED", "audienceId": joined}, {"type": "DELAY", "days": 1}
+        {"type": "AUDIENCE_JOINED", "audienceId": audience_id}, {"type": "DELAY", "days": 1}
     )
     body = {"emails": [f"{number}@example.com" for number in range(2_500)]}
-    added = await project.client.post(f"/audiences/{joined}/contacts/bulk-email", body)
+    added = await project.client.post(f"/audiences/{audience_id}/contacts/bulk-email", body)
     assert added.json()["added"] == 2_500
     await run_due_work()
     totals = (await project.client.get(f"/automations/{automation}/totals")).json()

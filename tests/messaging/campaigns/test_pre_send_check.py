@@ -42,7 +42,7 @@ class SlowSink(Sink):
         super()._commit()
 
     async def wait_for_messages(self, number: int) -> None:
-        """Wait until this many messages were received."""
+        """Wait until the relay has received this many messages; its replies may be delayed."""
         async with asyncio.timeout(WAIT_SECONDS):
             while self.accepted < number:
                 await asyncio.sleep(0.005)
@@ -69,7 +69,7 @@ async def all_connections_busy(sink, run_due_work, connections=CONNECTIONS):
     try:
         await sink.wait_for_messages(connections)
         yield
-        await asyncio.sleep(pre_send_check.FRESH_SECONDS_AT_MOST)
+        await asyncio.sleep(pre_send_check.MAX_FRESH_SECONDS)
     finally:
         sink.may_reply.set()
         await work
@@ -88,7 +88,9 @@ async def test_after_cancelling_only_messages_in_transmission_arrive(sender, sin
 
 
 @pytest.mark.parametrize("action", ["cancel", "pause"])
-async def test_a_fast_relay_gets_nothing_after_the_response_to_a_cancel(sender, sink, run_due_work, action):
+async def test_after_cancel_or_pause_a_fast_relay_gets_only_messages_in_transmission(
+    sender, sink, run_due_work, action
+):
     """Many sends were checked before the campaign stopped; the response waits until they are transmitted.
 
     Regression test of C1 (tests/defects.md).
@@ -138,7 +140,7 @@ async def test_after_a_pause_only_messages_in_transmission_arrive_and_resume_sen
 
 
 async def test_unsubscribed_suppressed_and_deleted_contacts_waiting_for_a_connection_get_nothing(
-    sender, sink, stranger, clock, run_due_work
+    sender, sink, clock, run_due_work
 ):
     """Regression test of C1 (tests/defects.md)."""
     campaign, emails = await start_relayed_campaign(sender, 20)
