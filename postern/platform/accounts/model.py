@@ -224,6 +224,7 @@ class UsedToken(Record):
 
     developer_id: UUID
     email: str | None
+    """The address that the token verifies; None for other purposes, such as a password reset."""
 
 
 class Account(Record):
