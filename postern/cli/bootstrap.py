@@ -27,7 +27,7 @@ class BootstrapResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
     developer_password: str
     developer_token: str
     inbox_url: str
-    """Signs the developer in to the inbox page; works once, for ten minutes."""
+    """Signs the developer in to the inbox page; works once and expires in ten minutes."""
 
     def as_json(self) -> str:
         """All fields except `inbox_url`, as a JSON object for programs."""
@@ -71,7 +71,7 @@ Send a message:
 
     {self.curl()}
 
-Then read it in the inbox. This link signs you in; it works once, for ten minutes:
+Then read it in the inbox. This link signs you in; it works once and expires in ten minutes:
 
     {self.inbox_url}
 

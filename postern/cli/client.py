@@ -159,7 +159,7 @@ async def _send(url: str | None, key: str | None, project: str | None, message: 
         sent = await client.request("POST", "/emails", message)
         print(f"{sent['status']}  {sent['id']}  {sent['messageId']}")
         if key is None:
-            print(f"Read it in the inbox (single-use link, expires in ten minutes): {client.inbox_url}")
+            print(f"Read it in the inbox (the link works once and expires in ten minutes): {client.inbox_url}")
 
 
 async def _tail(url: str | None, key: str, project: str, names: list[str]) -> None:

@@ -101,7 +101,7 @@ async def _demo(url: str | None, key: str | None, project: str | None, count: in
             if contacts:
                 lines += await _run_campaign(client, progress, domain, contacts)
         print("\n".join(lines))
-        link_note = " (single use; expires in ten minutes)" if key is None else ""
+        link_note = " (the link works once and expires in ten minutes)" if key is None else ""
         print(f"Read the messages: {client.inbox_url}{link_note}")
         print(f"Email log: GET {client.url}/projects/{client.project}/emails/logs?q=demo")
 

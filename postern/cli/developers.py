@@ -35,7 +35,7 @@ Email = Annotated[
 
 
 def access(email: Email = None) -> None:
-    """Print a link that signs a developer in to the inbox page. It works once, for ten minutes."""
+    """Print a link that signs a developer in to the inbox page. It works once and expires in ten minutes."""
     asyncio.run(_access(email))
 
 
@@ -45,12 +45,12 @@ async def _access(email: str | None) -> None:
     async with open_server_world() as world:
         developer = await _find_developer(world, email)
         link = await make_inbox_link(world, developer.id)
-    print(f"This link signs {developer.email} in. It works once, for ten minutes:\n\n    {link}\n")
+    print(f"This link signs {developer.email} in. It works once and expires in ten minutes:\n\n    {link}\n")
     print(f"To choose a new password: postern developers reset-password {developer.email}")
 
 
 def reset_password(email: Email = None) -> None:
-    """Print a link with which a developer chooses a new password. It works once, for 30 minutes."""
+    """Print a link with which a developer chooses a new password. It works once and expires in 30 minutes."""
     asyncio.run(_reset_password(email))
 
 
@@ -60,7 +60,8 @@ async def _reset_password(email: str | None) -> None:
     async with open_server_world() as world:
         developer = await _find_developer(world, email)
         link = await make_reset_link(world, developer)
-    print(f"With this link {developer.email} chooses a new password. It works once, for 30 minutes:\n\n    {link}\n")
+    print(f"With this link, which works once and expires in 30 minutes, {developer.email} chooses a new password:\n")
+    print(f"    {link}\n")
 
 
 async def _find_developer(world: "World", email: str | None) -> "DeveloperRow":
