@@ -15,7 +15,7 @@ def main() -> None:
     lock = tomllib.loads((ROOT / "uv.lock").read_text())
     packages = [each for each in lock["package"] if holds(each.get("resolution-markers"))]
     by_name = {each["name"]: each for each in packages}
-    own = by_name["postern"]
+    own = by_name["postern-server"]
     waiting = list(own["dependencies"])
     if "dev" in sys.argv:
         waiting += own["dev-dependencies"]["dev"]

@@ -32,7 +32,7 @@ def routes() -> list[Any]:
 def installed_version() -> str:
     """The version of the installed package."""
     try:
-        return version("postern")
+        return version("postern-server")
     except PackageNotFoundError:
         return "unknown"
 

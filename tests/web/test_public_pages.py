@@ -28,7 +28,7 @@ async def test_the_start_page_describes_the_server(visitor):
     for path in re.findall(r'href="(/[^"]*)"', page.text):
         assert (await visitor.http.get(path, headers=BROWSER_HEADERS)).status_code in (200, 503), path
     document = (await visitor.get(f"{SERVER_URL}/")).json()
-    assert (document["name"], document["version"], document["docs"]) == ("Postern", version("postern"), "/docs")
+    assert (document["name"], document["version"], document["docs"]) == ("Postern", version("postern-server"), "/docs")
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from postern.kernel.http.responses import BodyTooLarge, DatabaseUnavailable, Htt
 from postern.kernel.limits import TooManyRequests
 from postern.kernel.values import Record, to_plain
 
-VERSION = version("postern")
+VERSION = version("postern-server")
 SCHEMAS = "#/components/schemas/"
 METHODS = {"GET": "get", "POST": "post", "PATCH": "patch", "PUT": "put", "DELETE": "delete"}
 
