@@ -1,11 +1,18 @@
-"""Print what uv.lock pins for this machine as a requirements file with hashes, for pip."""
+"""Print what uv.lock pins for this machine as a requirements file with hashes, for pip: what a server needs.
+
+With the argument `dev` also the tests' tools; with `plain` without hashes, as a constraints file.
+"""
 
 import sys
 import tomllib
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from pip._vendor.packaging.markers import Marker
+try:
+    from packaging.markers import Marker
+except ImportError:
+    from pip._vendor.packaging.markers import Marker
 
 ROOT = Path(__file__).parent.parent
 
@@ -16,7 +23,8 @@ def main() -> None:
     packages = [each for each in lock["package"] if holds(each.get("resolution-markers"))]
     by_name = {each["name"]: each for each in packages}
     own = by_name["postern-server"]
-    waiting = list(own["dependencies"])
+    # With every extra, so that a server from the source tree lacks none of its optional parts.
+    waiting = [*own["dependencies"], *chain.from_iterable(own.get("optional-dependencies", {}).values())]
     if "dev" in sys.argv:
         waiting += own["dev-dependencies"]["dev"]
     seen: set[tuple[str, str]] = set()
@@ -37,7 +45,7 @@ def main() -> None:
     for name, package in sorted(pinned.items()):
         files = [*package.get("wheels", []), *([package["sdist"]] if "sdist" in package else [])]
         hashes = " ".join(f"--hash={file['hash']}" for file in files)
-        print(f"{name}=={package['version']} {hashes}")
+        print(f"{name}=={package['version']}" + ("" if "plain" in sys.argv else f" {hashes}"))
 
 
 def holds(markers: list[str] | None) -> bool:

