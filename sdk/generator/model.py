@@ -119,7 +119,7 @@ class Operation:
 
     `page` says how further pages of a list are read: `links`: an array, the next page's URL in the `Link` header;
     `pages`: `data`, and `nextCursor` or `page` below `pages`; `cursor`: `data` and `nextCursor`. `item` is the type of
-    an entry of a list.
+    an entry of a list. `authenticated` is False if no credential is needed.
     """
 
     id: str
@@ -138,6 +138,7 @@ class Operation:
     type: Type | None
     page: PageKind | None
     item: Type | None
+    authenticated: bool
     permission: str | None
     problems: tuple[str, ...]
     example: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -279,6 +280,7 @@ def _operation(
         type=None if schema is None or response == "empty" else _type(schema),
         page=page,
         item=None if item is None else _type(item),
+        authenticated=bool(entry.get("security", True)),
         permission=entry.get("x-permission"),
         problems=tuple(_problems(entry["responses"])),
         example=_example(entry.get("requestBody")),
