@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from litestar import Litestar
+from litestar import Litestar, Response
 from litestar.datastructures import State
 
 from postern import instance
+from postern.compat.resend import emails as resend_emails
+from postern.compat.resend.errors import RESEND
 from postern.identity.access import operations as access
 from postern.identity.customers import contacts as customer_contacts
 from postern.identity.customers import (
@@ -48,8 +50,10 @@ from postern.kernel.config import Settings
 from postern.kernel.due import Work
 from postern.kernel.http.admission import handler_of
 from postern.kernel.http.call import ReadCredential
+from postern.kernel.http.compatible_api import CompatibleApi
 from postern.kernel.http.middleware import HttpMiddleware
-from postern.kernel.http.operation import Operation, operations_of
+from postern.kernel.http.operation import Operation, RawRequest, operations_of
+from postern.kernel.http.responses import error_response_of_api
 from postern.messaging.analytics import operations as analytics
 from postern.messaging.audiences import attributes, contacts, imports
 from postern.messaging.audiences import operations as audiences
@@ -102,6 +106,14 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(joining, app_organizations, billing, features, plans, entitlements, sso_endpoints, sso_logout),
 ]
 """All operations of the API."""
+
+COMPATIBLE_APIS: Sequence[CompatibleApi] = (RESEND,)
+"""The APIs of other companies that the operations below their paths follow."""
+
+COMPATIBLE_OPERATIONS: list[Operation[Any, Any]] = [
+    *operations_of(resend_emails),
+]
+"""The operations that follow APIs of other companies. They are not in the OpenAPI document."""
 
 WORK: list[Work[Any]] = [
     *security_work.WORK,
@@ -174,8 +186,11 @@ class Application(HttpMiddleware):
     def __init__(self, world: World) -> None:
         pages = [*public_pages.routes(), *instance.routes(OPERATIONS, WORK), *inbox_pages.routes()]
         self._routes = Litestar(
-            route_handlers=[*(handler_of(operation) for operation in OPERATIONS), *pages],
-            exception_handlers={Exception: error_response_page},  # pyright: ignore[reportArgumentType]
+            route_handlers=[
+                *(handler_of(operation) for operation in [*OPERATIONS, *COMPATIBLE_OPERATIONS]),
+                *pages,
+            ],
+            exception_handlers={Exception: _error_response},  # pyright: ignore[reportArgumentType]
             state=State({"world": world, "readers": READERS}),
             openapi_config=None,
             debug=False,
@@ -187,6 +202,13 @@ class Application(HttpMiddleware):
         """Serve requests from another world from now on."""
         self._routes.state.world = world
         super().__init__(self._routes, world, cross_origin=CustomersCors(self._routes, world))
+
+
+def _error_response(request: RawRequest, error: Exception) -> Response[bytes]:
+    """The response to an error: in the form of the other company's API below its path, otherwise in ours."""
+    path = request.scope["path"]
+    api = next((api for api in COMPATIBLE_APIS if api.covers(path)), None)
+    return error_response_page(request, error) if api is None else error_response_of_api(api, request, error)
 
 
 def make_app(world: World) -> Application:

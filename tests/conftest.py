@@ -163,11 +163,15 @@ class IdleChildren:
 _IDLE = IdleChildren()
 
 
+PATHS_OF_SERVER = ("/projects/", "/apps/", "/auth/", "/t/", "/account", "/compat/", "http")
+"""The beginnings of paths that are not relative to the project of a Client."""
+
+
 @dataclass
 class Client:
     """An HTTP client of the application that checks every response against the contract.
 
-    Paths are relative to `base`, unless they begin with /projects, /apps, /auth, /account or /t, or are URLs.
+    Paths are relative to `base`, unless they begin with one of PATHS_OF_SERVER.
     """
 
     app: Any
@@ -184,9 +188,7 @@ class Client:
         headers = dict(kwargs.pop("headers", {}) or {})
         if self.token is not None:
             headers.setdefault("authorization", f"Bearer {self.token}")
-        path = (
-            path if path.startswith(("/projects/", "/apps/", "/auth/", "/t/", "/account", "http")) else self.base + path
-        )
+        path = path if path.startswith(PATHS_OF_SERVER) else self.base + path
         response = await in_another_process(self.http.request(method, path, headers=headers, **kwargs))
         check_response(method, response.request.url.path, response.status_code, response.headers, response.content)
         return response
@@ -211,7 +213,7 @@ class Client:
 class Tenant:
     """A project of a fresh account. `client` uses a live secret key, `developer` the access token of the owner.
 
-    Paths that do not begin with /projects, /apps, /auth, /account or /t are relative to the project.
+    Paths that do not begin with one of PATHS_OF_SERVER are relative to the project.
     """
 
     id: str

@@ -18,13 +18,13 @@ from postern.kernel.database.statements import STATEMENTS
 
 ROOT = Path(postern.app.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
-LAYERS = ["kernel", "web", "protocols", "security", "platform", "messaging", "identity"]
+LAYERS = ["kernel", "web", "protocols", "security", "platform", "messaging", "identity", "compat"]
 """The layers of the code; each imports only those before it."""
 MAY_IMPORT = {"protocols": {"protocols", "kernel.values", "kernel.http.problems", "kernel.untrusted_json"}}
 """Layers that may import only these modules."""
 COMPOSITION = {"__main__", "app", "cli", "world", "instance", "instance_store", "reference", "examples"}
 """Modules that may import every layer, and that no layer imports."""
-FEATURE_LAYERS = {"platform", "messaging", "identity"}
+FEATURE_LAYERS = {"platform", "messaging", "identity", "compat"}
 FEATURE_FILES = [
     file
     for file in FILES
@@ -51,9 +51,12 @@ ORDER = [
     ["audit", "projects", "accounts", "events", "webhooks", "billing"],
     ["domains", "templates", "audiences", "emails", "campaigns", "automations", "tracking", "inbox", "analytics"],
     ["access", "customers", "organizations", "sso", "entitlements"],
+    ["resend", "sendgrid", "postmark"],
 ]
-"""The features of platform, messaging and identity: each imports only those before it."""
+"""The features of platform, messaging, identity and compat: each imports only those before it."""
 LEVEL = {feature: level for level, feature in enumerate(feature for layer in ORDER for feature in layer)}
+
+ALL_OPERATIONS = [*postern.app.OPERATIONS, *postern.app.COMPATIBLE_OPERATIONS]
 
 WITHOUT_PROJECT = re.compile(
     r"^postern\.(instance_store|platform\.(audit|accounts|billing))\.|^postern\.platform\.projects\.store\.(keys_in_use|insert_project|projects_of|mark_deleted|stop_capturing_mail|delete_keys_of_account)$"
@@ -158,13 +161,13 @@ def test_every_module_has_a_docstring(file):
     assert ast.get_docstring(ast.parse(file.read_text())), "a module begins with a docstring"
 
 
-@pytest.mark.parametrize("operation", postern.app.OPERATIONS, ids=lambda operation: operation.name)
+@pytest.mark.parametrize("operation", ALL_OPERATIONS, ids=lambda operation: operation.name)
 def test_every_operation_is_documented(operation):
     assert (operation.function.__doc__ or "").strip().endswith((".", "`", "```", ")"))
 
 
 def test_every_path_and_method_has_one_operation():
-    routes = [(operation.method, re.sub(r"{\w+}", "{}", operation.path)) for operation in postern.app.OPERATIONS]
+    routes = [(operation.method, re.sub(r"{\w+}", "{}", operation.path)) for operation in ALL_OPERATIONS]
     assert not {route for route in routes if routes.count(route) > 1}
 
 
@@ -316,7 +319,7 @@ def test_everything_at_the_top_of_a_module_is_used():
     """Functions, classes and constants that are not used outside their definition must be deleted."""
     trees = {module_of(file): ast.parse(file.read_text()) for file in FILES}
     used = {used_name for module, tree in trees.items() for used_name in names_used(module, tree)}
-    operations = {id(operation) for operation in postern.app.OPERATIONS}
+    operations = {id(operation) for operation in ALL_OPERATIONS}
     unused = set()
     for module, tree in trees.items():
         for name, node in defined_in(tree):

@@ -26,6 +26,22 @@ class RateLimit:
         return f'"{self.name}";q={self.quota};w={int(self.window.total_seconds())}'
 
 
+@dataclass(frozen=True)
+class RateLimitState:
+    """How much of a rate limit is left."""
+
+    rate: RateLimit
+    remaining: int
+    """Requests that are possible now."""
+    reset_seconds: int
+    """Seconds until the whole quota is available again."""
+
+    @property
+    def header(self) -> str:
+        """The `RateLimit` header."""
+        return f'"{self.rate.name}";r={self.remaining};t={self.reset_seconds}'
+
+
 class TooManyRequests(RateLimited):
     """Too many requests in a short time; slow down."""
 
@@ -55,6 +71,10 @@ class RateLimiter:
 
         Parts of a key are separated by `|`; an IPv6 address among them counts as its /64 network.
         """
+        return self.take_request(rate, key).header
+
+    def take_request(self, rate: RateLimit, key: str) -> RateLimitState:
+        """Like `take`, but returns the state of the limit."""
         if ":" in key:
             key = "|".join(network_of(part) for part in key.split("|"))
         now = time.monotonic()
@@ -68,4 +88,5 @@ class RateLimiter:
         if not allowed:
             wait = max(1, round((1 - balance) / per_second))
             raise TooManyRequests(retry_after_seconds=wait)
-        return f'"{rate.name}";r={int(balance - 1)};t={max(1, round((rate.quota - balance + 1) / per_second))}'
+        reset_seconds = max(1, round((rate.quota - balance + 1) / per_second))
+        return RateLimitState(rate, int(balance - 1), reset_seconds)

@@ -49,6 +49,11 @@ class Body(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=Tr
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
+class LenientBody(msgspec.Struct, frozen=True, metaclass=KeywordOnly):
+    """A request body of another company's API: unknown fields are ignored, and names are not converted."""
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 class Record(msgspec.Struct, frozen=True, rename="camel", metaclass=KeywordOnly):
     """A database row or response object: snake_case columns in SQL, camelCase in JSON."""
 

@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from ipaddress import ip_address
 from typing import Any
@@ -26,10 +26,11 @@ from postern.kernel.http.call import (
     Origin,
     PermissionMissing,
 )
+from postern.kernel.http.compatible_api import CompatibleApi
 from postern.kernel.http.operation import Operation, RawRequest
 from postern.kernel.http.problems import Invalid
 from postern.kernel.http.responses import respond
-from postern.kernel.limits import RateLimit
+from postern.kernel.limits import RateLimit, RateLimitState, TooManyRequests
 from postern.kernel.values import NO_ID, as_id
 
 VISITOR_ADDRESS, VISITOR_AGENT = "Postern-Visitor-Address", "Postern-Visitor-Agent"
@@ -85,7 +86,8 @@ async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
     caller = NOBODY
     headers: dict[str, str] = {}
     if operation.accepts:
-        caller = await _read_caller(state.readers, connection, world, project_id, origin)
+        read_token = operation.compatible_api.read_token if operation.compatible_api else read_bearer
+        caller = await _read_caller(state.readers, connection, world, project_id, origin, read_token)
         if caller.kind not in operation.accepts:
             raise CredentialMissing if caller.kind == "nobody" else CredentialNotAccepted
         if caller.kind == "secret_key" and "nobody" in operation.accepts:
@@ -95,7 +97,10 @@ async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
         # Operations that accept customers' tokens act only on that customer, so they need no permission.
         if operation.needs and caller.kind != "customer" and not caller.may(operation.needs):
             raise PermissionMissing(f"This operation needs the permission `{operation.needs}`.")
-    if project_id is not None or caller.account_id is not None:
+    if operation.compatible_api is not None:
+        project_id = caller.project_id
+        headers |= _take_of_compatible_api(connection, world, caller, operation.compatible_api)
+    elif project_id is not None or caller.account_id is not None:
         rate = _rate_of(world, caller)
         headers["RateLimit-Policy"] = rate.policy
         headers["RateLimit"] = world.limiter.take(rate, str(project_id or caller.account_id))
@@ -134,14 +139,30 @@ def _rate_of(world: Any, caller: Caller) -> RateLimit:
     return RateLimit("project", world.settings.project_rate if quota is None else quota, PROJECT_RATE_WINDOW)
 
 
+def _take_of_compatible_api(
+    connection: ASGIConnection[Any, Any, Any, Any], world: Any, caller: Caller, api: CompatibleApi
+) -> dict[str, str]:
+    """Take one request from the project's rate limit. Returns the headers, which responses to errors have too."""
+    scope: Any = connection.scope
+    rate = _rate_of(world, caller)
+    try:
+        state = world.limiter.take_request(rate, str(caller.project_id))
+    except TooManyRequests as refusal:
+        scope["postern_headers"] = api.rate_limit_headers(RateLimitState(rate, 0, refusal.retry_after_seconds or 1))
+        raise
+    scope["postern_headers"] = api.rate_limit_headers(state)
+    return {**scope["postern_headers"]}
+
+
 async def _read_caller(
     readers: Sequence[Any],
     connection: ASGIConnection[Any, Any, Any, Any],
     world: Any,
     project_id: UUID | None,
     origin: Origin,
+    read_token: Callable[[Mapping[str, str]], str | None],
 ) -> Caller:
-    token = _read_bearer(connection.headers)
+    token = read_token(connection.headers)
     if token is None:
         return NOBODY
     for read in readers:
@@ -151,7 +172,7 @@ async def _read_caller(
     raise CredentialInvalid
 
 
-def _read_bearer(headers: Mapping[str, str]) -> str | None:
+def read_bearer(headers: Mapping[str, str]) -> str | None:
     """The bearer token of a request (RFC 6750 §2.1), or None. Raises CredentialInvalid if the header is malformed."""
     text = headers.get("authorization")
     if text is None:

@@ -44,13 +44,15 @@ def bind_arguments(operation: Operation[Any, Any]) -> Callable[[RawRequest, Call
     wants_call, wants_request = "call" in declared, "request" in declared
     decoder = _Decoder(operation.body) if operation.body is not None else None
     in_query = frozenset(parameter.wire for parameter in parameters if parameter.place == "query")
-    has_no_body = decoder is None and not wants_request and operation.method != "GET"
+    rejects_body = (
+        decoder is None and not wants_request and operation.method != "GET" and operation.compatible_api is None
+    )
 
     async def bind(request: RawRequest, call: Call) -> dict[str, Any]:
         arguments: dict[str, Any] = {}
         if not operation.any_query and request.scope["query_string"]:
             _reject_unknown(request, in_query)
-        if has_no_body and _has_body(request.headers):
+        if rejects_body and _has_body(request.headers):
             _reject_body(await request.body(), request.headers.get("content-type", ""))
         if wants_call:
             arguments["call"] = call

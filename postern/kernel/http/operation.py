@@ -18,6 +18,7 @@ from uuid import UUID
 from litestar import Request
 
 from postern.kernel.http.call import Kind
+from postern.kernel.http.compatible_api import CompatibleApi
 from postern.kernel.http.pagination import LinkedList
 from postern.kernel.http.problems import Problem
 
@@ -33,11 +34,19 @@ FORM = "application/x-www-form-urlencoded"
 SERVER_KINDS: frozenset[Kind] = frozenset(("developer", "secret_key"))
 """The kinds of credentials that operations accept by default; they must not be in browsers or apps."""
 DEVELOPER_ONLY: frozenset[Kind] = frozenset(("developer",))
+SECRET_KEY_ONLY: frozenset[Kind] = frozenset(("secret_key",))
 
 
 @dataclass(frozen=True)
 class HeaderParameter:
     """Marks a parameter as a request header."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class QueryParameter:
+    """Gives a query parameter another name than its Python name in camelCase."""
 
     name: str
 
@@ -124,6 +133,8 @@ class Operation(Generic[P, R]):
     """The accepted form fields, with their descriptions."""
     any_query: bool
     """Whether undeclared query parameters are ignored, because mail programs and others add them to links."""
+    compatible_api: CompatibleApi | None = None
+    """The API of another company that the operation follows; None for our own API."""
 
     async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return await self.function(*args, **kwargs)
@@ -191,6 +202,7 @@ def operation(
     unverified: bool = False,
     fields: Mapping[str, str] | None = None,
     any_query: bool = False,
+    compatible_api: CompatibleApi | None = None,
 ) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
     """Declare an operation of the API: return a decorator that turns a function into an Operation.
 
@@ -203,6 +215,8 @@ def operation(
     * `takes`: the media type of the request. If it is FORM, `fields` has the form's fields with their descriptions.
     * `any_query`: undeclared query parameters are ignored instead of rejected. This is for pages and callbacks, because
       mail programs, identity providers and campaign tools add parameters (`utm_source`, `fbclid`).
+    * `compatible_api`: the operation follows this API of another company. It accepts only secret keys, whose project it
+      uses, ignores undeclared query parameters, and is not in the OpenAPI document. `path` is below the API's path.
 
     The others describe the operation in the OpenAPI document:
 
@@ -220,10 +234,10 @@ def operation(
         parameters = tuple(_parameters(function, hints, path))
         return Operation(
             method=method,
-            path=path,
+            path=path if compatible_api is None else compatible_api.path + path,
             function=function,
             needs=needs,
-            accepts=frozenset() if public else frozenset(accepts),
+            accepts=frozenset() if public else SECRET_KEY_ONLY if compatible_api else frozenset(accepts),
             status=status or (204 if returns in (None, NoneType) else 200),
             other_statuses=tuple(other_statuses),
             body_limit=body_limit,
@@ -235,10 +249,11 @@ def operation(
             takes=takes,
             example=example,
             response_example=response_example or {},
-            hidden=hidden,
+            hidden=hidden or compatible_api is not None,
             unverified=unverified,
             fields=fields or {},
-            any_query=any_query,
+            any_query=any_query or compatible_api is not None,
+            compatible_api=compatible_api,
         )
 
     return declare
@@ -300,7 +315,8 @@ def _parameters(function: Any, hints: dict[str, Any], path: str) -> Iterable[Par
             yield Parameter(name, header.name, "header", hint, default, required)
         else:
             ignores_invalid = any(isinstance(marker, Lenient) for marker in get_args(hint)[1:])
-            yield Parameter(name, camel(name), "query", hint, default, required, ignores_invalid)
+            wire = next((marker.name for marker in get_args(hint)[1:] if isinstance(marker, QueryParameter)), None)
+            yield Parameter(name, wire or camel(name), "query", hint, default, required, ignores_invalid)
     for name in sorted(in_path & {"project_id", "app_id"} - set(inspect.signature(function).parameters)):
         yield Parameter(name, camel(name), "path", UUID, None, True)
 

@@ -13,12 +13,16 @@ from psycopg_pool import PoolTimeout
 
 from postern.kernel.clock import Moment
 from postern.kernel.http.call import Call, etag
+from postern.kernel.http.compatible_api import CompatibleApi
 from postern.kernel.http.operation import Operation, RawRequest
 from postern.kernel.http.pagination import Feed, LinkedList, Page
 from postern.kernel.http.problems import BadRequest, Conflict, ContentTooLarge, Invalid, Missing, Problem, Unavailable
 from postern.kernel.values import to_json
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+AUTHENTICATE = 'Bearer realm="postern"'
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,28 @@ def _next_link(operation: Operation[Any, Any], call: Call, cursor: str) -> str:
 def error_response(request: RawRequest, error: Exception) -> Response[bytes]:
     """The response with the problem document for an exception that an operation raised; logs unexpected errors."""
     request_id: str = request.scope.get("postern_request_id", "")  # type: ignore[assignment]
+    problem = _logged_problem(request, error, request_id)
+    response = problem_response(problem, request_id)
+    response.headers.update(_allow_header(problem, error))
+    return response
+
+
+def error_response_of_api(api: CompatibleApi, request: RawRequest, error: Exception) -> Response[bytes]:
+    """Like `error_response`, with the body and the rate limit headers of another company's API."""
+    request_id: str = request.scope.get("postern_request_id", "")  # type: ignore[assignment]
+    problem = _logged_problem(request, error, request_id)
+    status, body = api.render_problem(problem)
+    headers: dict[str, str] = request.scope.get("postern_headers", {})  # type: ignore[assignment]
+    headers = {**headers, **_allow_header(problem, error)}
+    if problem.retry_after_seconds is not None:
+        headers["Retry-After"] = str(problem.retry_after_seconds)
+    if status == 401:
+        headers["WWW-Authenticate"] = AUTHENTICATE
+    return Response(to_json(body), status_code=status, media_type="application/json", headers=headers)
+
+
+def _logged_problem(request: RawRequest, error: Exception, request_id: str) -> Problem:
+    """The problem for an exception; logs unexpected errors."""
     problem = _as_problem(error)
     if isinstance(problem, RequestIncomplete):
         log.info("request_incomplete", request_id=request_id, path=request.scope["path"])
@@ -105,12 +131,15 @@ def error_response(request: RawRequest, error: Exception) -> Response[bytes]:
         log.error("unexpected_error", request_id=request_id, path=request.scope["path"], exc_info=error)
     elif isinstance(problem, DatabaseUnavailable):
         log.warning("database_away", request_id=request_id, error=str(error).strip())
-    response = problem_response(problem, request_id)
-    if isinstance(problem, MethodNotAllowed) and isinstance(error, HTTPException) and error.headers:
-        # RFC 9110 §15.5.6.
-        methods = {method.strip() for method in error.headers.get("allow", "").split(",")}
-        response.headers["Allow"] = ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
-    return response
+    return problem
+
+
+def _allow_header(problem: Problem, error: Exception) -> dict[str, str]:
+    """The `Allow` header if the method is not supported (RFC 9110 §15.5.6)."""
+    if not (isinstance(problem, MethodNotAllowed) and isinstance(error, HTTPException) and error.headers):
+        return {}
+    methods = {method.strip() for method in error.headers.get("allow", "").split(",")}
+    return {"Allow": ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))}
 
 
 def problem_response(problem: Problem, request_id: str) -> Response[bytes]:
@@ -119,7 +148,7 @@ def problem_response(problem: Problem, request_id: str) -> Response[bytes]:
     if problem.retry_after_seconds is not None:
         headers["Retry-After"] = str(problem.retry_after_seconds)
     if problem.status == 401:
-        headers["WWW-Authenticate"] = 'Bearer realm="postern"'
+        headers["WWW-Authenticate"] = AUTHENTICATE
     return Response(
         to_json(problem_document(problem, request_id)),
         status_code=problem.status,

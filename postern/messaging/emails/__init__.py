@@ -11,6 +11,7 @@ PUBLIC_MODULES = (
     "pre_send_check",
     "redaction",
     "rules",
+    "submission",
     "transports",
 )
 """The modules that other features may import, in addition to `operations` and `model`."""

@@ -41,6 +41,7 @@ from postern.messaging.emails.model import (
     EmailLogEntryDetail,
     EmailMissing,
     EmailReschedule,
+    IdempotencyKey,
     IdempotencyKeyInProgress,
     IdempotencyKeyReused,
     MessageGone,
@@ -139,8 +140,15 @@ async def send_email(
     `status` are those of the first. A request that is repeated with its `Idempotency-Key` within 24 hours gets the
     first response again and sends nothing.
     """
-    wait = _wait_time(call, prefer)
     key = parse_key(call.project_id, "emails", idempotency_key, data)
+    return await accept_email(call, data, key, wait=_wait_time(call, prefer))
+
+
+async def accept_email(call: Call, data: Email, key: IdempotencyKey | None, *, wait: timedelta) -> HttpResponse:
+    """Check and commit an e-mail, and wait for its delivery for at most `wait`; see `send_email`.
+
+    The response is a SendResult as JSON. With `wait=0` the workers transmit the e-mail.
+    """
     settings = await settings_of(call)
     try:
         require_transport(call.world, settings, test=call.environment == "TEST")
@@ -189,16 +197,27 @@ async def send_email_batch(call: Call, data: EmailBatch, idempotency_key: Idempo
     `error` and the status `FAILED`; the others are sent. Accepted e-mails are `QUEUED`, and the workers transmit them.
     """
     key = parse_key(call.project_id, "emails/batch", idempotency_key, data)
+    return await accept_batch(call, [_read_item(raw) for raw in data.emails], key)
+
+
+async def accept_batch(
+    call: Call, batch: Sequence[Email | Problem], key: IdempotencyKey | None, *, all_or_nothing: bool = False
+) -> HttpResponse:
+    """Check and commit a batch; see `send_email_batch`. The response is an EmailBatchResult as JSON.
+
+    A Problem in the batch stands for an e-mail that is not accepted because of it. `all_or_nothing`: if an e-mail is
+    not accepted, none is, and the first problem is raised, with the e-mail's index in its paths.
+    """
     settings = await settings_of(call)
-    items: list[EmailBatchItem] = []
     context = SubmissionContext()
-    sends: list[NewSend] = []
-    checked = [await _checked_item(call, raw, settings, context) for raw in data.emails]
-    for item, new in await asyncio.gather(*(_rendered_item(call, item, new) for item, new in checked)):
-        item, accepted = _split_item(item, new)
-        items.append(item)
-        sends += accepted
+    checked = [await _checked_item(call, item, settings, context) for item in batch]
+    rendered = await asyncio.gather(*(_rendered_item(call, item) for item in checked))
+    results = [_split_item(item) for item in rendered]
+    items = [item for item, _ in results]
+    sends = [send for _, accepted in results for send in accepted]
     try:
+        if all_or_nothing:
+            _require_all_accepted(rendered)
         require_transport(call.world, settings, test=call.environment == "TEST")
         near_quota = await _require_quota(call, len(sends))
     except Problem:
@@ -587,21 +606,28 @@ async def _replay(call: Call, status: int | None, response: Any, send_ids: list[
     return HttpResponse(to_json(response), status=status, headers={"Idempotent-Replayed": "true"})
 
 
-async def _checked_item(
-    call: Call, raw: msgspec.Raw, settings: ProjectSettings, context: SubmissionContext
-) -> tuple[EmailBatchItem, NewSend | None]:
+def _read_item(raw: msgspec.Raw) -> Email | Problem:
     try:
-        data = read_json(EMAIL_DECODER, raw)
-        new = await check_email(call, data, settings, deliver_now=False, context=context, render=False)
+        return read_json(EMAIL_DECODER, raw)
     except Problem as problem:
-        return _rejected_item(problem), None
-    item = EmailBatchItem(id=new.send.id, message_id=new.send.message_id, status=new.send.status, error=None)
-    return item, new
+        return problem
 
 
-def _split_item(item: EmailBatchItem, new: NewSend | None) -> tuple[EmailBatchItem, list[NewSend]]:
-    if new is None:
-        return item, []
+async def _checked_item(
+    call: Call, item: Email | Problem, settings: ProjectSettings, context: SubmissionContext
+) -> NewSend | Problem:
+    """An e-mail of a batch, not yet rendered; the problem if it is not accepted."""
+    if isinstance(item, Problem):
+        return item
+    try:
+        return await check_email(call, item, settings, deliver_now=False, context=context, render=False)
+    except Problem as problem:
+        return problem
+
+
+def _split_item(new: NewSend | Problem) -> tuple[EmailBatchItem, list[NewSend]]:
+    if isinstance(new, Problem):
+        return _rejected_item(new), []
     try:
         sends = split_by_recipient(new)
     except Problem as problem:
@@ -613,15 +639,21 @@ def _split_item(item: EmailBatchItem, new: NewSend | None) -> tuple[EmailBatchIt
     return item, sends
 
 
-async def _rendered_item(
-    call: Call, item: EmailBatchItem, new: NewSend | None
-) -> tuple[EmailBatchItem, NewSend | None]:
-    if new is None:
-        return item, None
+async def _rendered_item(call: Call, new: NewSend | Problem) -> NewSend | Problem:
+    if isinstance(new, Problem):
+        return new
     try:
-        return item, await render_check(call, new)
+        return await render_check(call, new)
     except Problem as problem:
-        return _rejected_item(problem), None
+        return problem
+
+
+def _require_all_accepted(items: Sequence[NewSend | Problem]) -> None:
+    """Raise the first problem of a batch; its paths begin with the index of the e-mail."""
+    for index, item in enumerate(items):
+        if isinstance(item, Problem):
+            item.errors = [msgspec.structs.replace(error, path=f"/{index}{error.path}") for error in item.errors]
+            raise item
 
 
 def _rejected_item(problem: Problem) -> EmailBatchItem:

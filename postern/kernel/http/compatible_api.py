@@ -1,0 +1,37 @@
+"""Operations that follow another company's API, so that programs written for it work with Postern.
+
+They are operations like all others: the same credentials, permissions, rate limits, binding of arguments and responses.
+A CompatibleApi says what differs on the wire.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from postern.kernel.http.problems import Problem
+from postern.kernel.limits import RateLimitState
+
+
+class NotOffered(Problem):
+    """Postern does not offer this part of the API."""
+
+    status = 501
+
+
+@dataclass(frozen=True)
+class CompatibleApi:
+    """How the operations below a path differ from ours on the wire. Their paths have no project: it is that of the
+    API key."""
+
+    path: str
+    """The path that replaces the base URL of the other API, such as `/compat/resend`."""
+    read_token: Callable[[Mapping[str, str]], str | None]
+    """Reads the API key from the request headers; None without one. Raises CredentialInvalid."""
+    render_problem: Callable[[Problem], tuple[int, Any]]
+    """The status and the JSON body that the other API has for a problem."""
+    rate_limit_headers: Callable[[RateLimitState], dict[str, str]] = lambda _: {}
+    """The other API's headers for the state of a rate limit, on all responses including errors."""
+
+    def covers(self, path: str) -> bool:
+        """Whether a request path belongs to this API."""
+        return path.startswith(f"{self.path}/") or path == self.path
