@@ -5,9 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sdk.generator.model import Api, load
+from sdk.generator.typescript import write_typescript
 
 ROOT = Path(__file__).parent.parent.parent
-WRITERS: tuple[Callable[[Api], dict[str, str]], ...] = ()
+WRITERS: tuple[Callable[[Api], dict[str, str]], ...] = (write_typescript,)
 """Each returns the text of its files by their path in this repository."""
 
 

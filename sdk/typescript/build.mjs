@@ -11,7 +11,14 @@ const modules = readdirSync("src", { recursive: true })
   .filter((name) => /\.tsx?$/.test(name))
   .map((name) => `src/${name}`);
 for (const format of ["esm", "cjs"]) {
-  await build({ entryPoints: modules, outbase: "src", outdir: `dist/${format}`, format, target: "es2022", logLevel: "error" });
+  await build({
+    entryPoints: modules,
+    outbase: "src",
+    outdir: `dist/${format}`,
+    format,
+    target: "es2022",
+    logLevel: "error",
+  });
 }
 // The nearest package.json says whether a .js file is a CommonJS module.
 mkdirSync("dist/cjs", { recursive: true });

@@ -1,0 +1,6210 @@
+// Written by script/client from the API. Do not edit.
+import type { RawBody, RequestOptions } from "../options.js";
+import type { PagePromise } from "../pages.js";
+import type {
+  AcceptedInvitation,
+  AccessCheck,
+  AccessCheckBatch,
+  AccessDecision,
+  AccessDecisions,
+  AccountAuditEntry,
+  AccountDeletion,
+  AccountInvitation,
+  AccountInvitationAcceptance,
+  AccountMember,
+  AccountMemberRoleChange,
+  AccountProfile,
+  AccountProfileChange,
+  ApiKey,
+  AppOrganization,
+  AppSsoConnection,
+  Audience,
+  AudienceBulkResult,
+  AudienceChange,
+  AudienceChangeResult,
+  AudienceMembership,
+  AuditEntry,
+  AuthorizationCodeGrant,
+  Automation,
+  AutomationActivation,
+  AutomationChange,
+  AutomationRun,
+  AutomationRunDetail,
+  AutomationRunTotals,
+  AutomationWebhookSecret,
+  Billing,
+  BillingPageUrl,
+  BlocklistEntry,
+  BulkMembers,
+  ByDomainItem,
+  Campaign,
+  CampaignChange,
+  CampaignDetail,
+  CampaignSendResult,
+  CampaignTest,
+  CampaignTestResult,
+  CapturedMessage,
+  ChallengeSent,
+  CheckoutRequest,
+  CodeResend,
+  CodeVerification,
+  Contact,
+  ContactAttribute,
+  ContactAttributeChange,
+  ContactChange,
+  ContactImport,
+  ContactImportPreview,
+  CurrentCustomer,
+  CurrentCustomerChange,
+  CustomEvent,
+  CustomEventBatch,
+  CustomEventBatchResult,
+  CustomEventResult,
+  Customer,
+  CustomerBan,
+  CustomerChange,
+  CustomerEvent,
+  CustomerImport,
+  CustomerImportResult,
+  CustomerLink,
+  CustomerLinkResult,
+  CustomerPasswordChange,
+  CustomerRecoveryCodes,
+  CustomerSignInResult,
+  CustomerSignUp,
+  CustomerSignUpResult,
+  CustomerStats,
+  CustomerTokenRefresh,
+  CustomerTokens,
+  Deleted,
+  DeveloperPasswordChange,
+  DeveloperRecoveryCodes,
+  DeveloperSignIn,
+  DeveloperSignInResult,
+  DeveloperSignUp,
+  DeveloperTokenRefresh,
+  DeveloperTotpEnrolment,
+  Domain,
+  DomainJoin,
+  DomainJoinRequest,
+  Email,
+  EmailBatch,
+  EmailBatchResult,
+  EmailLogEntry,
+  EmailLogEntryDetail,
+  EmailOnly,
+  EmailReschedule,
+  EndUser,
+  EnrolledSignIn,
+  EnrollmentProof,
+  EnrollmentToken,
+  Entitlement,
+  EntitlementCheck,
+  EntitlementOverride,
+  Event,
+  Feature,
+  FeatureChange,
+  ForgotPassword,
+  IdentityLinkCompletion,
+  IdentityLinkRequest,
+  IdentityLinkStart,
+  IdentityRequest,
+  InboxMessage,
+  InvitationPreview,
+  InvitationToken,
+  LinkVerification,
+  MetadataChange,
+  NewAccountInvitation,
+  NewApiKey,
+  NewAudience,
+  NewAudienceMember,
+  NewAutomation,
+  NewCampaign,
+  NewContact,
+  NewContactAttribute,
+  NewCustomer,
+  NewDomain,
+  NewFeature,
+  NewMemberByEmail,
+  NewOrganization,
+  NewOrganizationDomain,
+  NewOrganizationInvitation,
+  NewOrganizationMember,
+  NewPasskey,
+  NewPermission,
+  NewPlan,
+  NewProject,
+  NewRole,
+  NewSender,
+  NewSsoConnection,
+  NewSuppression,
+  NewSuppressions,
+  NewTemplate,
+  NewWebhook,
+  Organization,
+  OrganizationChange,
+  OrganizationDomain,
+  OrganizationDomainChange,
+  OrganizationInvitation,
+  OrganizationMember,
+  OrganizationMemberChange,
+  OrganizationMembership,
+  OrganizationPlan,
+  OwnSession,
+  OwnershipTransfer,
+  Passkey,
+  PasskeyOptions,
+  PasskeySignIn,
+  PasswordAgain,
+  PasswordAndAnyCode,
+  PasswordAndCode,
+  PasswordReset,
+  PasswordSignIn,
+  Permission,
+  Plan,
+  PlanChange,
+  PlanChoice,
+  PreviewVariables,
+  Project,
+  ProjectChange,
+  ProjectSummary,
+  ProviderSettings,
+  Removed,
+  ResetPassword,
+  Role,
+  RoleChange,
+  RolesChange,
+  Rules,
+  RunsRetried,
+  SecondFactorProof,
+  SecondFactorSignIn,
+  SendAttempt,
+  SendResult,
+  Sender,
+  SenderToken,
+  SignInLinkRequest,
+  SignInProvider,
+  SsoConnection,
+  SsoConnectionChange,
+  SsoConnectionWithOrganization,
+  SsoLookup,
+  SsoSignOut,
+  SsoSignOutRequest,
+  SsoTest,
+  SsoTrace,
+  Suppression,
+  SuppressionBulkResult,
+  Template,
+  TemplateChange,
+  TemplatePreview,
+  TemplateVersion,
+  TimeSeriesItem,
+  TimelineEntry,
+  TotpCode,
+  TotpConfirmation,
+  TotpEnrolment,
+  TrackingHit,
+  VerifiedEmail,
+  VerifyEmail,
+  Webhook,
+  WebhookChange,
+  WebhookDelivery,
+  WebhookDeliveryDetail,
+  WebhookReplay,
+  WebhookReplayResult,
+  WebhookSecretRotation,
+  WebhookTestResult,
+  WebhookWithSecret,
+  WinnerChoice,
+} from "./types.js";
+
+/** Parameters of `account.members.list`. */
+export interface AccountMembersListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `account.invitations.list`. */
+export interface AccountInvitationsListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `account.auditLog.list`. */
+export interface AccountAuditLogListParams {
+  /** Action. */
+  action?: string | undefined;
+  /** Target type. */
+  targetType?: string | undefined;
+  /** Target id. */
+  targetId?: string | undefined;
+  /** Actor id. */
+  actorId?: string | undefined;
+  /** Project id. */
+  projectId?: string | undefined;
+  /** From. */
+  from?: string | undefined;
+  /** To. */
+  to?: string | undefined;
+  /** Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further. */
+  page?: number | undefined;
+  /** Records per page. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `projects.list`. */
+export interface ProjectsListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `apiKeys.list`. */
+export interface ApiKeysListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `events.list`. */
+export interface EventsListParams {
+  /** Type. */
+  type?: string | undefined;
+  /** After. */
+  after?: string | undefined;
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `access.permissions.list`. */
+export interface AccessPermissionsListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `access.roles.list`. */
+export interface AccessRolesListParams {
+  /** Scope. */
+  scope?: "ORGANIZATION" | "PROJECT" | (string & {}) | undefined;
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `access.roles.get`. */
+export interface AccessRolesGetParams {
+  /** Scope. */
+  scope?: "ORGANIZATION" | "PROJECT" | (string & {}) | undefined;
+}
+
+/** Parameters of `domains.list`. */
+export interface DomainsListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `domains.delete`. */
+export interface DomainsDeleteParams {
+  /** Delete the domain even if messages wait to be sent from it. */
+  force?: boolean | undefined;
+}
+
+/** Parameters of `webhooks.list`. */
+export interface WebhooksListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `webhooks.deliveries.list`. */
+export interface WebhooksDeliveriesListParams {
+  /** Status. */
+  status?: ("FAILED" | "PENDING" | "SUCCEEDED" | (string & {}))[] | undefined;
+  /** Event. */
+  event?: string[] | undefined;
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `templates.list`. */
+export interface TemplatesListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `contacts.imports.create`. */
+export interface ContactsImportsCreateParams {
+  /** Mode. */
+  mode?: "skip" | "upsert" | (string & {}) | undefined;
+  /**
+   * Character encoding of the file, such as `windows-1252`. A byte order mark takes precedence; this parameter
+   * overrides the `charset` of `Content-Type`. UTF-8, UTF-16 with a byte order mark and Windows-1252 are detected.
+   */
+  charset?: string | undefined;
+  /**
+   * Mapping of columns as a JSON object, keyed by column name. Values: `email`, `unsubscribed`, `subscribed` (the
+   * opposite), `attributes` (a JSON object), `attributes.<name>`, or null to exclude it. Columns that are not listed
+   * are mapped automatically.
+   */
+  columns?: string | undefined;
+  /** Attribute types to declare before the import, as a JSON object: `{"zip": "string"}`. */
+  attributeTypes?: string | undefined;
+}
+
+/** Parameters of `contacts.imports.preview`. */
+export interface ContactsImportsPreviewParams {
+  /**
+   * Character encoding of the file, such as `windows-1252`. A byte order mark takes precedence; this parameter
+   * overrides the `charset` of `Content-Type`. UTF-8, UTF-16 with a byte order mark and Windows-1252 are detected.
+   */
+  charset?: string | undefined;
+  /**
+   * Mapping of columns as a JSON object, keyed by column name. Values: `email`, `unsubscribed`, `subscribed` (the
+   * opposite), `attributes` (a JSON object), `attributes.<name>`, or null to exclude it. Columns that are not listed
+   * are mapped automatically.
+   */
+  columns?: string | undefined;
+  /** Attribute types to declare before the import, as a JSON object: `{"zip": "string"}`. */
+  attributeTypes?: string | undefined;
+}
+
+/** Parameters of `contacts.imports.list`. */
+export interface ContactsImportsListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `contacts.list`. */
+export interface ContactsListParams {
+  /** Part of the address. */
+  q?: string | undefined;
+  /** Unsubscribed. */
+  unsubscribed?: boolean | undefined;
+  /** Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further. */
+  page?: number | undefined;
+  /** Records per page. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `contacts.attributes.list`. */
+export interface ContactsAttributesListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `audiences.list`. */
+export interface AudiencesListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `audiences.contacts.list`. */
+export interface AudiencesContactsListParams {
+  /** Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further. */
+  page?: number | undefined;
+  /** Records per page. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `emails.list`. */
+export interface EmailsListParams {
+  /** One or several statuses, separated by commas. */
+  status?: ("BOUNCED" | "CANCELLED" | "COMPLAINED" | "DELAYED" | "DELIVERED" | "EXPIRED" | "FAILED" | "QUEUED" | "SCHEDULED" | "SENT" | "SUPPRESSED" | (string & {}))[] | undefined;
+  /** Part of a recipient (to, cc or bcc), the subject or the message id. */
+  q?: string | undefined;
+  /** Only sends that were created at this time or later. */
+  from?: string | undefined;
+  /** Only sends that were created before this time. */
+  to?: string | undefined;
+  /** Only sends with this tag. */
+  tag?: string | undefined;
+  /** Only the sends of this campaign. */
+  campaignId?: string | undefined;
+  /** Only sends from this sending domain, by its id. */
+  domainId?: string | undefined;
+  /** Only sends to exactly this address in to, cc or bcc. */
+  recipient?: string | undefined;
+  /** Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further. */
+  page?: number | undefined;
+  /** Records per page. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `emails.export`. */
+export interface EmailsExportParams {
+  /** One or several statuses, separated by commas. */
+  status?: ("BOUNCED" | "CANCELLED" | "COMPLAINED" | "DELAYED" | "DELIVERED" | "EXPIRED" | "FAILED" | "QUEUED" | "SCHEDULED" | "SENT" | "SUPPRESSED" | (string & {}))[] | undefined;
+  /** Part of a recipient (to, cc or bcc), the subject or the message id. */
+  q?: string | undefined;
+  /** Only sends that were created at this time or later. */
+  from?: string | undefined;
+  /** Only sends that were created before this time. */
+  to?: string | undefined;
+  /** Only sends with this tag. */
+  tag?: string | undefined;
+  /** Only the sends of this campaign. */
+  campaignId?: string | undefined;
+  /** Only sends from this sending domain, by its id. */
+  domainId?: string | undefined;
+  /** Only sends to exactly this address in to, cc or bcc. */
+  recipient?: string | undefined;
+}
+
+/** Parameters of `suppressions.list`. */
+export interface SuppressionsListParams {
+  /** Reason. */
+  reason?: "BOUNCE" | "COMPLAINT" | "MANUAL" | "UNSUBSCRIBE" | (string & {}) | undefined;
+  /** Q. */
+  q?: string | undefined;
+  /** Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further. */
+  page?: number | undefined;
+  /** Records per page. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `suppressions.export`. */
+export interface SuppressionsExportParams {
+  /** Reason. */
+  reason?: "BOUNCE" | "COMPLAINT" | "MANUAL" | "UNSUBSCRIBE" | (string & {}) | undefined;
+  /** Q. */
+  q?: string | undefined;
+}
+
+/** Parameters of `customers.list`. */
+export interface CustomersListParams {
+  /** Q. */
+  q?: string | undefined;
+  /** Status. */
+  status?: "active" | "banned" | "locked" | "mfa" | "unverified" | "verified" | (string & {}) | undefined;
+  /** Provider. */
+  provider?: string | undefined;
+  /** Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further. */
+  page?: number | undefined;
+  /** Records per page. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `customers.export`. */
+export interface CustomersExportParams {
+  /** Q. */
+  q?: string | undefined;
+  /** Status. */
+  status?: "active" | "banned" | "locked" | "mfa" | "unverified" | "verified" | (string & {}) | undefined;
+  /** Provider. */
+  provider?: string | undefined;
+}
+
+/** Parameters of `customers.delete`. */
+export interface CustomersDeleteParams {
+  /** Transfer ownership to. */
+  transferOwnershipTo?: string | undefined;
+}
+
+/** Parameters of `customers.listTimeline`. */
+export interface CustomersListTimelineParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `customers.listEvents`. */
+export interface CustomersListEventsParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `customers.listAuditLog`. */
+export interface CustomersListAuditLogParams {
+  /** Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further. */
+  page?: number | undefined;
+  /** Records per page. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `apps.customers.list`. */
+export interface AppsCustomersListParams {
+  /** Q. */
+  q?: string | undefined;
+  /** Status. */
+  status?: "active" | "banned" | "locked" | "mfa" | "unverified" | "verified" | (string & {}) | undefined;
+  /** Provider. */
+  provider?: string | undefined;
+  /** Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further. */
+  page?: number | undefined;
+  /** Records per page. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `apps.customers.export`. */
+export interface AppsCustomersExportParams {
+  /** Q. */
+  q?: string | undefined;
+  /** Status. */
+  status?: "active" | "banned" | "locked" | "mfa" | "unverified" | "verified" | (string & {}) | undefined;
+  /** Provider. */
+  provider?: string | undefined;
+}
+
+/** Parameters of `apps.customers.delete`. */
+export interface AppsCustomersDeleteParams {
+  /** Transfer ownership to. */
+  transferOwnershipTo?: string | undefined;
+}
+
+/** Parameters of `apps.customers.listAuditLog`. */
+export interface AppsCustomersListAuditLogParams {
+  /** Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further. */
+  page?: number | undefined;
+  /** Records per page. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `auth.startProvider`. */
+export interface AuthStartProviderParams {
+  /** Redirect url. */
+  redirectUrl: string;
+  /** An S256 code challenge (RFC 7636 §4.2): 43 characters of base64url. */
+  codeChallenge: string;
+  /** State. */
+  state?: string | undefined;
+  /** Link. */
+  link?: string | undefined;
+  /** Hosted. */
+  hosted?: boolean | undefined;
+}
+
+/** Parameters of `pages.providerCallback`. */
+export interface PagesProviderCallbackParams {
+  /** State. */
+  state: string;
+  /** Code. */
+  code?: string | undefined;
+  /** Error. */
+  error?: string | undefined;
+  /** Iss. */
+  iss?: string | undefined;
+}
+
+/** Parameters of `pages.submitProviderCallback`. */
+export interface PagesSubmitProviderCallbackParams {
+  /** State of the sign-in, as it was sent. */
+  state?: string | undefined;
+  /** Authorization code. */
+  code?: string | undefined;
+  /** Error code of the provider (RFC 6749 §4.1.2.1). */
+  error?: string | undefined;
+  /** Issuer (RFC 9207). */
+  iss?: string | undefined;
+}
+
+/** Parameters of `customers.identityRequests.list`. */
+export interface CustomersIdentityRequestsListParams {
+  /** Status. */
+  status?: string | undefined;
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `pages.submitSignIn`. */
+export interface PagesSubmitSignInParams {
+  /** E-mail address. */
+  email?: string | undefined;
+  /** Password. */
+  password?: string | undefined;
+  /** Name of the person who signs up. */
+  name?: string | undefined;
+  /** One-time code from the mail or the authenticator app. */
+  code?: string | undefined;
+  /** Token from the link in the mail. */
+  token?: string | undefined;
+  /** Id of the challenge, from the previous page. */
+  challengeId?: string | undefined;
+  /** Token for the second factor, from the previous page. */
+  mfaToken?: string | undefined;
+  /** Credential from the browser's `navigator.credentials`, as JSON. */
+  credential?: string | undefined;
+  /** One-time token of this page, from its hidden form field. */
+  pageToken?: string | undefined;
+  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  redirectUrl?: string | undefined;
+  /** S256 code challenge (RFC 7636). */
+  codeChallenge?: string | undefined;
+  /** Value of the app, returned to `redirectUrl` unchanged. */
+  state?: string | undefined;
+  /** `passkey` to offer adding a passkey after sign-in. */
+  then?: string | undefined;
+}
+
+/** Parameters of `pages.submitSignUp`. */
+export interface PagesSubmitSignUpParams {
+  /** E-mail address. */
+  email?: string | undefined;
+  /** Password. */
+  password?: string | undefined;
+  /** Name of the person who signs up. */
+  name?: string | undefined;
+  /** One-time code from the mail or the authenticator app. */
+  code?: string | undefined;
+  /** Token from the link in the mail. */
+  token?: string | undefined;
+  /** Id of the challenge, from the previous page. */
+  challengeId?: string | undefined;
+  /** Token for the second factor, from the previous page. */
+  mfaToken?: string | undefined;
+  /** Credential from the browser's `navigator.credentials`, as JSON. */
+  credential?: string | undefined;
+  /** One-time token of this page, from its hidden form field. */
+  pageToken?: string | undefined;
+  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  redirectUrl?: string | undefined;
+  /** S256 code challenge (RFC 7636). */
+  codeChallenge?: string | undefined;
+  /** Value of the app, returned to `redirectUrl` unchanged. */
+  state?: string | undefined;
+  /** `passkey` to offer adding a passkey after sign-in. */
+  then?: string | undefined;
+}
+
+/** Parameters of `pages.resendSignUpCode`. */
+export interface PagesResendSignUpCodeParams {
+  /** E-mail address. */
+  email?: string | undefined;
+  /** Password. */
+  password?: string | undefined;
+  /** Name of the person who signs up. */
+  name?: string | undefined;
+  /** One-time code from the mail or the authenticator app. */
+  code?: string | undefined;
+  /** Token from the link in the mail. */
+  token?: string | undefined;
+  /** Id of the challenge, from the previous page. */
+  challengeId?: string | undefined;
+  /** Token for the second factor, from the previous page. */
+  mfaToken?: string | undefined;
+  /** Credential from the browser's `navigator.credentials`, as JSON. */
+  credential?: string | undefined;
+  /** One-time token of this page, from its hidden form field. */
+  pageToken?: string | undefined;
+  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  redirectUrl?: string | undefined;
+  /** S256 code challenge (RFC 7636). */
+  codeChallenge?: string | undefined;
+  /** Value of the app, returned to `redirectUrl` unchanged. */
+  state?: string | undefined;
+  /** `passkey` to offer adding a passkey after sign-in. */
+  then?: string | undefined;
+}
+
+/** Parameters of `pages.verifySignUp`. */
+export interface PagesVerifySignUpParams {
+  /** E-mail address. */
+  email?: string | undefined;
+  /** Password. */
+  password?: string | undefined;
+  /** Name of the person who signs up. */
+  name?: string | undefined;
+  /** One-time code from the mail or the authenticator app. */
+  code?: string | undefined;
+  /** Token from the link in the mail. */
+  token?: string | undefined;
+  /** Id of the challenge, from the previous page. */
+  challengeId?: string | undefined;
+  /** Token for the second factor, from the previous page. */
+  mfaToken?: string | undefined;
+  /** Credential from the browser's `navigator.credentials`, as JSON. */
+  credential?: string | undefined;
+  /** One-time token of this page, from its hidden form field. */
+  pageToken?: string | undefined;
+  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  redirectUrl?: string | undefined;
+  /** S256 code challenge (RFC 7636). */
+  codeChallenge?: string | undefined;
+  /** Value of the app, returned to `redirectUrl` unchanged. */
+  state?: string | undefined;
+  /** `passkey` to offer adding a passkey after sign-in. */
+  then?: string | undefined;
+}
+
+/** Parameters of `pages.requestCode`. */
+export interface PagesRequestCodeParams {
+  /** E-mail address. */
+  email?: string | undefined;
+  /** Password. */
+  password?: string | undefined;
+  /** Name of the person who signs up. */
+  name?: string | undefined;
+  /** One-time code from the mail or the authenticator app. */
+  code?: string | undefined;
+  /** Token from the link in the mail. */
+  token?: string | undefined;
+  /** Id of the challenge, from the previous page. */
+  challengeId?: string | undefined;
+  /** Token for the second factor, from the previous page. */
+  mfaToken?: string | undefined;
+  /** Credential from the browser's `navigator.credentials`, as JSON. */
+  credential?: string | undefined;
+  /** One-time token of this page, from its hidden form field. */
+  pageToken?: string | undefined;
+  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  redirectUrl?: string | undefined;
+  /** S256 code challenge (RFC 7636). */
+  codeChallenge?: string | undefined;
+  /** Value of the app, returned to `redirectUrl` unchanged. */
+  state?: string | undefined;
+  /** `passkey` to offer adding a passkey after sign-in. */
+  then?: string | undefined;
+}
+
+/** Parameters of `pages.startSso`. */
+export interface PagesStartSsoParams {
+  /** E-mail address. */
+  email?: string | undefined;
+  /** Password. */
+  password?: string | undefined;
+  /** Name of the person who signs up. */
+  name?: string | undefined;
+  /** One-time code from the mail or the authenticator app. */
+  code?: string | undefined;
+  /** Token from the link in the mail. */
+  token?: string | undefined;
+  /** Id of the challenge, from the previous page. */
+  challengeId?: string | undefined;
+  /** Token for the second factor, from the previous page. */
+  mfaToken?: string | undefined;
+  /** Credential from the browser's `navigator.credentials`, as JSON. */
+  credential?: string | undefined;
+  /** One-time token of this page, from its hidden form field. */
+  pageToken?: string | undefined;
+  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  redirectUrl?: string | undefined;
+  /** S256 code challenge (RFC 7636). */
+  codeChallenge?: string | undefined;
+  /** Value of the app, returned to `redirectUrl` unchanged. */
+  state?: string | undefined;
+  /** `passkey` to offer adding a passkey after sign-in. */
+  then?: string | undefined;
+}
+
+/** Parameters of `pages.submitCode`. */
+export interface PagesSubmitCodeParams {
+  /** E-mail address. */
+  email?: string | undefined;
+  /** Password. */
+  password?: string | undefined;
+  /** Name of the person who signs up. */
+  name?: string | undefined;
+  /** One-time code from the mail or the authenticator app. */
+  code?: string | undefined;
+  /** Token from the link in the mail. */
+  token?: string | undefined;
+  /** Id of the challenge, from the previous page. */
+  challengeId?: string | undefined;
+  /** Token for the second factor, from the previous page. */
+  mfaToken?: string | undefined;
+  /** Credential from the browser's `navigator.credentials`, as JSON. */
+  credential?: string | undefined;
+  /** One-time token of this page, from its hidden form field. */
+  pageToken?: string | undefined;
+  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  redirectUrl?: string | undefined;
+  /** S256 code challenge (RFC 7636). */
+  codeChallenge?: string | undefined;
+  /** Value of the app, returned to `redirectUrl` unchanged. */
+  state?: string | undefined;
+  /** `passkey` to offer adding a passkey after sign-in. */
+  then?: string | undefined;
+}
+
+/** Parameters of `pages.submitSecondFactor`. */
+export interface PagesSubmitSecondFactorParams {
+  /** E-mail address. */
+  email?: string | undefined;
+  /** Password. */
+  password?: string | undefined;
+  /** Name of the person who signs up. */
+  name?: string | undefined;
+  /** One-time code from the mail or the authenticator app. */
+  code?: string | undefined;
+  /** Token from the link in the mail. */
+  token?: string | undefined;
+  /** Id of the challenge, from the previous page. */
+  challengeId?: string | undefined;
+  /** Token for the second factor, from the previous page. */
+  mfaToken?: string | undefined;
+  /** Credential from the browser's `navigator.credentials`, as JSON. */
+  credential?: string | undefined;
+  /** One-time token of this page, from its hidden form field. */
+  pageToken?: string | undefined;
+  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  redirectUrl?: string | undefined;
+  /** S256 code challenge (RFC 7636). */
+  codeChallenge?: string | undefined;
+  /** Value of the app, returned to `redirectUrl` unchanged. */
+  state?: string | undefined;
+  /** `passkey` to offer adding a passkey after sign-in. */
+  then?: string | undefined;
+}
+
+/** Parameters of `pages.enrollSecondFactor`. */
+export interface PagesEnrollSecondFactorParams {
+  /** E-mail address. */
+  email?: string | undefined;
+  /** Password. */
+  password?: string | undefined;
+  /** Name of the person who signs up. */
+  name?: string | undefined;
+  /** One-time code from the mail or the authenticator app. */
+  code?: string | undefined;
+  /** Token from the link in the mail. */
+  token?: string | undefined;
+  /** Id of the challenge, from the previous page. */
+  challengeId?: string | undefined;
+  /** Token for the second factor, from the previous page. */
+  mfaToken?: string | undefined;
+  /** Credential from the browser's `navigator.credentials`, as JSON. */
+  credential?: string | undefined;
+  /** One-time token of this page, from its hidden form field. */
+  pageToken?: string | undefined;
+  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  redirectUrl?: string | undefined;
+  /** S256 code challenge (RFC 7636). */
+  codeChallenge?: string | undefined;
+  /** Value of the app, returned to `redirectUrl` unchanged. */
+  state?: string | undefined;
+  /** `passkey` to offer adding a passkey after sign-in. */
+  then?: string | undefined;
+}
+
+/** Parameters of `pages.confirmRecoveryCodes`. */
+export interface PagesConfirmRecoveryCodesParams {
+  /** E-mail address. */
+  email?: string | undefined;
+  /** Password. */
+  password?: string | undefined;
+  /** Name of the person who signs up. */
+  name?: string | undefined;
+  /** One-time code from the mail or the authenticator app. */
+  code?: string | undefined;
+  /** Token from the link in the mail. */
+  token?: string | undefined;
+  /** Id of the challenge, from the previous page. */
+  challengeId?: string | undefined;
+  /** Token for the second factor, from the previous page. */
+  mfaToken?: string | undefined;
+  /** Credential from the browser's `navigator.credentials`, as JSON. */
+  credential?: string | undefined;
+  /** One-time token of this page, from its hidden form field. */
+  pageToken?: string | undefined;
+  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  redirectUrl?: string | undefined;
+  /** S256 code challenge (RFC 7636). */
+  codeChallenge?: string | undefined;
+  /** Value of the app, returned to `redirectUrl` unchanged. */
+  state?: string | undefined;
+  /** `passkey` to offer adding a passkey after sign-in. */
+  then?: string | undefined;
+}
+
+/** Parameters of `pages.passkeyOptions`. */
+export interface PagesPasskeyOptionsParams {
+  /** E-mail address. */
+  email?: string | undefined;
+  /** Password. */
+  password?: string | undefined;
+  /** Name of the person who signs up. */
+  name?: string | undefined;
+  /** One-time code from the mail or the authenticator app. */
+  code?: string | undefined;
+  /** Token from the link in the mail. */
+  token?: string | undefined;
+  /** Id of the challenge, from the previous page. */
+  challengeId?: string | undefined;
+  /** Token for the second factor, from the previous page. */
+  mfaToken?: string | undefined;
+  /** Credential from the browser's `navigator.credentials`, as JSON. */
+  credential?: string | undefined;
+  /** One-time token of this page, from its hidden form field. */
+  pageToken?: string | undefined;
+  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  redirectUrl?: string | undefined;
+  /** S256 code challenge (RFC 7636). */
+  codeChallenge?: string | undefined;
+  /** Value of the app, returned to `redirectUrl` unchanged. */
+  state?: string | undefined;
+  /** `passkey` to offer adding a passkey after sign-in. */
+  then?: string | undefined;
+}
+
+/** Parameters of `pages.submitPasskey`. */
+export interface PagesSubmitPasskeyParams {
+  /** E-mail address. */
+  email?: string | undefined;
+  /** Password. */
+  password?: string | undefined;
+  /** Name of the person who signs up. */
+  name?: string | undefined;
+  /** One-time code from the mail or the authenticator app. */
+  code?: string | undefined;
+  /** Token from the link in the mail. */
+  token?: string | undefined;
+  /** Id of the challenge, from the previous page. */
+  challengeId?: string | undefined;
+  /** Token for the second factor, from the previous page. */
+  mfaToken?: string | undefined;
+  /** Credential from the browser's `navigator.credentials`, as JSON. */
+  credential?: string | undefined;
+  /** One-time token of this page, from its hidden form field. */
+  pageToken?: string | undefined;
+  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  redirectUrl?: string | undefined;
+  /** S256 code challenge (RFC 7636). */
+  codeChallenge?: string | undefined;
+  /** Value of the app, returned to `redirectUrl` unchanged. */
+  state?: string | undefined;
+  /** `passkey` to offer adding a passkey after sign-in. */
+  then?: string | undefined;
+}
+
+/** Parameters of `pages.addPasskey`. */
+export interface PagesAddPasskeyParams {
+  /** E-mail address. */
+  email?: string | undefined;
+  /** Password. */
+  password?: string | undefined;
+  /** Name of the person who signs up. */
+  name?: string | undefined;
+  /** One-time code from the mail or the authenticator app. */
+  code?: string | undefined;
+  /** Token from the link in the mail. */
+  token?: string | undefined;
+  /** Id of the challenge, from the previous page. */
+  challengeId?: string | undefined;
+  /** Token for the second factor, from the previous page. */
+  mfaToken?: string | undefined;
+  /** Credential from the browser's `navigator.credentials`, as JSON. */
+  credential?: string | undefined;
+  /** One-time token of this page, from its hidden form field. */
+  pageToken?: string | undefined;
+  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  redirectUrl?: string | undefined;
+  /** S256 code challenge (RFC 7636). */
+  codeChallenge?: string | undefined;
+  /** Value of the app, returned to `redirectUrl` unchanged. */
+  state?: string | undefined;
+  /** `passkey` to offer adding a passkey after sign-in. */
+  then?: string | undefined;
+}
+
+/** Parameters of `pages.skipPasskey`. */
+export interface PagesSkipPasskeyParams {
+  /** E-mail address. */
+  email?: string | undefined;
+  /** Password. */
+  password?: string | undefined;
+  /** Name of the person who signs up. */
+  name?: string | undefined;
+  /** One-time code from the mail or the authenticator app. */
+  code?: string | undefined;
+  /** Token from the link in the mail. */
+  token?: string | undefined;
+  /** Id of the challenge, from the previous page. */
+  challengeId?: string | undefined;
+  /** Token for the second factor, from the previous page. */
+  mfaToken?: string | undefined;
+  /** Credential from the browser's `navigator.credentials`, as JSON. */
+  credential?: string | undefined;
+  /** One-time token of this page, from its hidden form field. */
+  pageToken?: string | undefined;
+  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  redirectUrl?: string | undefined;
+  /** S256 code challenge (RFC 7636). */
+  codeChallenge?: string | undefined;
+  /** Value of the app, returned to `redirectUrl` unchanged. */
+  state?: string | undefined;
+  /** `passkey` to offer adding a passkey after sign-in. */
+  then?: string | undefined;
+}
+
+/** Parameters of `pages.submitForgotPassword`. */
+export interface PagesSubmitForgotPasswordParams {
+  /** E-mail address. */
+  email?: string | undefined;
+  /** Password. */
+  password?: string | undefined;
+  /** Name of the person who signs up. */
+  name?: string | undefined;
+  /** One-time code from the mail or the authenticator app. */
+  code?: string | undefined;
+  /** Token from the link in the mail. */
+  token?: string | undefined;
+  /** Id of the challenge, from the previous page. */
+  challengeId?: string | undefined;
+  /** Token for the second factor, from the previous page. */
+  mfaToken?: string | undefined;
+  /** Credential from the browser's `navigator.credentials`, as JSON. */
+  credential?: string | undefined;
+  /** One-time token of this page, from its hidden form field. */
+  pageToken?: string | undefined;
+  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  redirectUrl?: string | undefined;
+  /** S256 code challenge (RFC 7636). */
+  codeChallenge?: string | undefined;
+  /** Value of the app, returned to `redirectUrl` unchanged. */
+  state?: string | undefined;
+  /** `passkey` to offer adding a passkey after sign-in. */
+  then?: string | undefined;
+}
+
+/** Parameters of `pages.resetPassword`. */
+export interface PagesResetPasswordParams {
+  /** Token. */
+  token?: string | undefined;
+}
+
+/** Parameters of `pages.submitResetPassword`. */
+export interface PagesSubmitResetPasswordParams {
+  /** E-mail address. */
+  email?: string | undefined;
+  /** Password. */
+  password?: string | undefined;
+  /** Name of the person who signs up. */
+  name?: string | undefined;
+  /** One-time code from the mail or the authenticator app. */
+  code?: string | undefined;
+  /** Token from the link in the mail. */
+  token?: string | undefined;
+  /** Id of the challenge, from the previous page. */
+  challengeId?: string | undefined;
+  /** Token for the second factor, from the previous page. */
+  mfaToken?: string | undefined;
+  /** Credential from the browser's `navigator.credentials`, as JSON. */
+  credential?: string | undefined;
+  /** One-time token of this page, from its hidden form field. */
+  pageToken?: string | undefined;
+  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  redirectUrl?: string | undefined;
+  /** S256 code challenge (RFC 7636). */
+  codeChallenge?: string | undefined;
+  /** Value of the app, returned to `redirectUrl` unchanged. */
+  state?: string | undefined;
+  /** `passkey` to offer adding a passkey after sign-in. */
+  then?: string | undefined;
+}
+
+/** Parameters of `sso.listAll`. */
+export interface SsoListAllParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `sso.list`. */
+export interface SsoListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `sso.listTraces`. */
+export interface SsoListTracesParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `apps.sso.list`. */
+export interface AppsSsoListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `apps.sso.listTraces`. */
+export interface AppsSsoListTracesParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `campaigns.list`. */
+export interface CampaignsListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `campaigns.listSends`. */
+export interface CampaignsListSendsParams {
+  /** Status. */
+  status?: ("BOUNCED" | "CANCELLED" | "COMPLAINED" | "DELAYED" | "DELIVERED" | "EXPIRED" | "FAILED" | "QUEUED" | "SCHEDULED" | "SENT" | "SUPPRESSED" | (string & {}))[] | undefined;
+  /** Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further. */
+  page?: number | undefined;
+  /** Records per page. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `campaigns.exportSends`. */
+export interface CampaignsExportSendsParams {
+  /** Status. */
+  status?: ("BOUNCED" | "CANCELLED" | "COMPLAINED" | "DELAYED" | "DELIVERED" | "EXPIRED" | "FAILED" | "QUEUED" | "SCHEDULED" | "SENT" | "SUPPRESSED" | (string & {}))[] | undefined;
+}
+
+/** Parameters of `analytics.get`. */
+export interface AnalyticsGetParams {
+  /** Only this number of past days; all time if absent. */
+  days?: number | undefined;
+}
+
+/** Parameters of `analytics.getTimeSeries`. */
+export interface AnalyticsGetTimeSeriesParams {
+  /** A calendar date, YYYY-MM-DD. */
+  from?: string | undefined;
+  /** A calendar date, YYYY-MM-DD. */
+  to?: string | undefined;
+  /** An IANA time zone, such as Europe/Berlin. */
+  timezone?: string | undefined;
+  /** Only the sends of this campaign. */
+  campaignId?: string | undefined;
+}
+
+/** Parameters of `analytics.getByDomain`. */
+export interface AnalyticsGetByDomainParams {
+  /** A calendar date, YYYY-MM-DD. */
+  from?: string | undefined;
+  /** A calendar date, YYYY-MM-DD. */
+  to?: string | undefined;
+  /** An IANA time zone, such as Europe/Berlin. */
+  timezone?: string | undefined;
+  /** Only the sends of this campaign. */
+  campaignId?: string | undefined;
+}
+
+/** Parameters of `analytics.export`. */
+export interface AnalyticsExportParams {
+  /** A calendar date, YYYY-MM-DD. */
+  from?: string | undefined;
+  /** A calendar date, YYYY-MM-DD. */
+  to?: string | undefined;
+  /** An IANA time zone, such as Europe/Berlin. */
+  timezone?: string | undefined;
+  /** Only the sends of this campaign. */
+  campaignId?: string | undefined;
+}
+
+/** Parameters of `tracking.click`. */
+export interface TrackingClickParams {
+  /** The target URL of the link. */
+  u?: string | undefined;
+  /** The link's signature. */
+  s?: string | undefined;
+}
+
+/** Parameters of `tracking.showUnsubscribe`. */
+export interface TrackingShowUnsubscribeParams {
+  /** The link's signature. */
+  s?: string | undefined;
+}
+
+/** Parameters of `tracking.unsubscribe`. */
+export interface TrackingUnsubscribeParams {
+  /** The link's signature. */
+  s?: string | undefined;
+}
+
+/** Parameters of `inbox.list`. */
+export interface InboxListParams {
+  /** Q. */
+  q?: string | undefined;
+  /** Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further. */
+  page?: number | undefined;
+  /** Records per page. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `automations.list`. */
+export interface AutomationsListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `automations.runs.list`. */
+export interface AutomationsRunsListParams {
+  /** Status. */
+  status?: ("CANCELLED" | "COMPLETED" | "EXITED" | "FAILED" | "RUNNING" | "WAITING" | (string & {}))[] | undefined;
+  /** Contact id. */
+  contactId?: string | undefined;
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `organizations.list`. */
+export interface OrganizationsListParams {
+  /** External id. */
+  externalId?: string | undefined;
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `organizations.members.list`. */
+export interface OrganizationsMembersListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `auth.organizations.list`. */
+export interface AuthOrganizationsListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `customers.listOrganizations`. */
+export interface CustomersListOrganizationsParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `organizations.invitations.list`. */
+export interface OrganizationsInvitationsListParams {
+  /** Status. */
+  status?: "ACCEPTED" | "EXPIRED" | "PENDING" | "REVOKED" | (string & {}) | undefined;
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `pages.invitation`. */
+export interface PagesInvitationParams {
+  /** Token. */
+  token?: string | undefined;
+}
+
+/** Parameters of `pages.submitInvitation`. */
+export interface PagesSubmitInvitationParams {
+  /** Token from the link in the mail. */
+  token?: string | undefined;
+}
+
+/** Parameters of `organizations.domains.list`. */
+export interface OrganizationsDomainsListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `apps.organizations.list`. */
+export interface AppsOrganizationsListParams {
+  /** External id. */
+  externalId?: string | undefined;
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `apps.organizations.listMembers`. */
+export interface AppsOrganizationsListMembersParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `apps.organizations.listInvitations`. */
+export interface AppsOrganizationsListInvitationsParams {
+  /** Status. */
+  status?: "ACCEPTED" | "EXPIRED" | "PENDING" | "REVOKED" | (string & {}) | undefined;
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `features.list`. */
+export interface FeaturesListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `plans.list`. */
+export interface PlansListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `auth.findSsoConnection`. */
+export interface AuthFindSsoConnectionParams {
+  /** Email. */
+  email: string;
+}
+
+/** Parameters of `saml.begin`. */
+export interface SamlBeginParams {
+  /** Redirect url. */
+  redirectUrl?: string | undefined;
+  /** An S256 code challenge (RFC 7636 §4.2): 43 characters of base64url. */
+  codeChallenge?: string | undefined;
+  /** State. */
+  state?: string | undefined;
+  /** Test. */
+  test?: string | undefined;
+}
+
+/** Parameters of `saml.receiveResponse`. */
+export interface SamlReceiveResponseParams {
+  /** The SAML response in base64. */
+  SAMLResponse?: string | undefined;
+  /** The RelayState of the authentication request. */
+  RelayState?: string | undefined;
+}
+
+/** Parameters of `saml.submitLogout`. */
+export interface SamlSubmitLogoutParams {
+  /** A SAML logout request, base64-encoded. */
+  SAMLRequest?: string | undefined;
+  /** The response to a logout request, base64-encoded. */
+  SAMLResponse?: string | undefined;
+  /** The RelayState of the logout request. */
+  RelayState?: string | undefined;
+}
+
+/** Every operation of the API, in groups. */
+export interface Operations {
+  readonly developers: DevelopersApi;
+  readonly account: AccountApi;
+  readonly projects: ProjectsApi;
+  readonly apiKeys: ApiKeysApi;
+  readonly events: EventsApi;
+  readonly access: AccessApi;
+  readonly domains: DomainsApi;
+  readonly senders: SendersApi;
+  readonly webhooks: WebhooksApi;
+  readonly templates: TemplatesApi;
+  readonly contacts: ContactsApi;
+  readonly audiences: AudiencesApi;
+  readonly emails: EmailsApi;
+  readonly suppressions: SuppressionsApi;
+  readonly customers: CustomersApi;
+  readonly apps: AppsApi;
+  readonly auth: AuthApi;
+  readonly signingKeys: SigningKeysApi;
+  readonly providers: ProvidersApi;
+  readonly pages: PagesApi;
+  readonly sso: SsoApi;
+  readonly campaigns: CampaignsApi;
+  readonly analytics: AnalyticsApi;
+  readonly tracking: TrackingApi;
+  readonly inbox: InboxApi;
+  readonly automations: AutomationsApi;
+  readonly organizations: OrganizationsApi;
+  readonly billing: BillingApi;
+  readonly features: FeaturesApi;
+  readonly plans: PlansApi;
+  readonly entitlements: EntitlementsApi;
+  readonly saml: SamlApi;
+}
+
+/** The methods of `client.developers`. */
+export interface DevelopersApi {
+  /**
+   * Create a developer account with its owner and a first project, and sign in
+   *
+   * A mail asks to verify the address. Until then the session can only read, and send mail, which is captured;
+   * everything else returns 403 `email_unverified`. Verification ends the session: sign in with the password. An
+   * address that has an account gets the same response, and a mail about the attempt. A sign-up whose address is not
+   * verified is deleted after 7 days.
+   *
+   * With `invitationToken` the developer becomes a member of the inviting account instead. Then the address needs no
+   * verification, because the invitation was sent to it. Common passwords, and passwords that are just the address with
+   * digits, are refused.
+   *
+   * Problems: `password_common`, `password_breached`, `link_invalid`, `sign_up_closed`, `email_taken`,
+   * `too_many_requests`, `database_away`.
+   */
+  signUp(params: DeveloperSignUp, options?: RequestOptions): Promise<DeveloperSignInResult>;
+  /**
+   * Sign in with email address and password
+   *
+   * The access token is valid for 30 minutes, the refresh token for 30 days. The response and its time are the same for
+   * unknown addresses and wrong passwords. If a second factor is on, a right password without `code` returns 401
+   * `mfa_required`; `code` is a six-digit code of the app or a recovery code, and each works once. Ten failed attempts
+   * lock the address for the client's network for 15 minutes, ten more for 30 minutes, then for an hour.
+   *
+   * Problems: `sign_in_failed`, `mfa_required`, `locked_out`, `too_many_requests`, `database_away`.
+   */
+  signIn(params: DeveloperSignIn, options?: RequestOptions): Promise<DeveloperSignInResult>;
+  /**
+   * Exchange a refresh token for new tokens
+   *
+   * A refresh token works once. If it is sent again within 30 seconds, because a response was lost or two tabs
+   * refreshed at once, it returns the same tokens. Later, it counts as stolen, and the session ends.
+   *
+   * Problems: `refresh_token_invalid`, `too_many_requests`, `database_away`.
+   */
+  refresh(params: DeveloperTokenRefresh, options?: RequestOptions): Promise<DeveloperSignInResult>;
+  /**
+   * End this session
+   *
+   * Its tokens are refused from the next request on.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  signOut(options?: RequestOptions): Promise<void>;
+  /**
+   * Verify an address with the token that was sent to it
+   *
+   * A changed address applies from now on.
+   *
+   * The first verification of a new account deletes what was created before: sessions, second factors, keys, members
+   * and invitations.
+   *
+   * Problems: `link_invalid`, `email_taken`, `locked_out`, `database_away`.
+   */
+  verifyEmail(params: VerifyEmail, options?: RequestOptions): Promise<VerifiedEmail>;
+  /**
+   * Send the mail that asks to verify your address again
+   *
+   * The link of the earlier mail becomes invalid.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  resendVerification(options?: RequestOptions): Promise<void>;
+  /**
+   * Send a link to choose a new password, which works once, for 30 minutes
+   *
+   * The response and its time do not reveal whether there is an account with this address.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  requestPasswordReset(params: ForgotPassword, options?: RequestOptions): Promise<void>;
+  /**
+   * Choose a new password with the token from the mail
+   *
+   * All sessions end, and an unconfirmed change of address is cancelled; the second factor stays on. If the address was
+   * not verified yet, this verifies it, and deletes what was created before, including the second factor.
+   *
+   * Problems: `link_invalid`, `password_common`, `password_breached`, `locked_out`, `database_away`.
+   */
+  resetPassword(params: ResetPassword, options?: RequestOptions): Promise<void>;
+  readonly sessions: DevelopersSessionsApi;
+  readonly totp: DevelopersTotpApi;
+  readonly recoveryCodes: DevelopersRecoveryCodesApi;
+  readonly passkeys: DevelopersPasskeysApi;
+  /**
+   * Change your password
+   *
+   * Your other sessions end.
+   *
+   * Links that were mailed before become invalid, including one that confirms a new address.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `password_common`, `password_breached`, `password_wrong`, `locked_out`, `too_many_requests`,
+   * `database_away`.
+   */
+  changePassword(params: DeveloperPasswordChange, options?: RequestOptions): Promise<void>;
+}
+
+/** The methods of `client.developers.sessions`. */
+export interface DevelopersSessionsApi {
+  /**
+   * List your sessions, newest first
+   *
+   * `current` marks the session of this request.
+   *
+   * `methods` tells how you signed in: `pwd` (password), in addition `totp` or `recovery` (second factor), or `link` (a
+   * sign-in link that the operator of this server created).
+   *
+   * Credentials: developer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(options?: RequestOptions): Promise<OwnSession[]>;
+  /**
+   * End all your sessions except this one
+   *
+   * Credentials: developer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  revokeOthers(options?: RequestOptions): Promise<void>;
+  /**
+   * End one of your sessions
+   *
+   * Its tokens are refused from the next request on.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `session_missing`, `too_many_requests`, `database_away`.
+   */
+  revoke(sessionId: string, options?: RequestOptions): Promise<void>;
+}
+
+/** The methods of `client.developers.totp`. */
+export interface DevelopersTotpApi {
+  /**
+   * Start to set up an authenticator app
+   *
+   * The second factor is on once `/auth/mfa/totp/confirm` gets a first code.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `password_wrong`, `mfa_already_enabled`, `locked_out`, `too_many_requests`, `database_away`.
+   */
+  enroll(params: PasswordAgain, options?: RequestOptions): Promise<DeveloperTotpEnrolment>;
+  /**
+   * Turn the second factor on with a first code of the app
+   *
+   * Your other sessions end.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `code_wrong`, `mfa_already_enabled`, `mfa_not_enrolled`, `locked_out`, `too_many_requests`,
+   * `database_away`.
+   */
+  confirm(params: TotpConfirmation, options?: RequestOptions): Promise<DeveloperRecoveryCodes>;
+  /**
+   * Turn the second factor off, and delete its recovery codes
+   *
+   * Credentials: developer.
+   *
+   * Problems: `password_wrong`, `code_wrong`, `mfa_not_enrolled`, `locked_out`, `too_many_requests`, `database_away`.
+   */
+  disable(params: PasswordAndCode, options?: RequestOptions): Promise<void>;
+}
+
+/** The methods of `client.developers.recoveryCodes`. */
+export interface DevelopersRecoveryCodesApi {
+  /**
+   * Replace the recovery codes by ten new ones
+   *
+   * Credentials: developer.
+   *
+   * Problems: `password_wrong`, `code_wrong`, `mfa_not_enrolled`, `locked_out`, `too_many_requests`, `database_away`.
+   */
+  renew(params: PasswordAndCode, options?: RequestOptions): Promise<DeveloperRecoveryCodes>;
+}
+
+/** The methods of `client.developers.passkeys`. */
+export interface DevelopersPasskeysApi {
+  /**
+   * Start to add a passkey: pass `options` to `navigator.credentials.create`, and send the result to `register`
+   *
+   * Requires your password and, if a second factor is on, a `code`, because a passkey signs in without them. The
+   * options are valid for 5 minutes.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `mfa_required`, `password_wrong`, `code_wrong`, `mfa_not_enrolled`, `too_many_passkeys`, `locked_out`,
+   * `too_many_requests`, `database_away`.
+   */
+  beginRegistration(params: PasswordAndAnyCode, options?: RequestOptions): Promise<PasskeyOptions>;
+  /**
+   * Add the passkey that the browser created
+   *
+   * A mail informs you.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `code_invalid`, `too_many_passkeys`, `too_many_requests`, `database_away`.
+   */
+  register(params: NewPasskey, options?: RequestOptions): Promise<Passkey>;
+  /**
+   * List your passkeys, newest first; at most 20
+   *
+   * Credentials: developer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(options?: RequestOptions): Promise<Passkey[]>;
+  /**
+   * Remove a passkey
+   *
+   * You can still sign in with your password. A mail informs you.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `passkey_missing`, `too_many_requests`, `database_away`.
+   */
+  delete(id: string, options?: RequestOptions): Promise<void>;
+  /**
+   * Start to sign in with a passkey: pass `options` to `navigator.credentials.get`
+   *
+   * No email address is needed.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  beginSignIn(options?: RequestOptions): Promise<PasskeyOptions>;
+  /**
+   * Sign in with a passkey
+   *
+   * No second factor is required, because the authenticator verifies its user (PIN, face).
+   *
+   * Problems: `sign_in_failed`, `code_invalid`, `too_many_requests`, `database_away`.
+   */
+  signIn(params: PasskeySignIn, options?: RequestOptions): Promise<DeveloperSignInResult>;
+}
+
+/** The methods of `client.account`. */
+export interface AccountApi {
+  /**
+   * Get your profile, your account and its projects
+   *
+   * Credentials: developer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  get(options?: RequestOptions): Promise<AccountProfile>;
+  /**
+   * Change your name or address, or the account's name (`account:write`)
+   *
+   * A new address requires your `password`, and applies when you follow the link in the mail to it; until then it is
+   * returned as `pendingEmail`. A mail informs the old address. If another developer has the new address, that
+   * developer gets a mail about the attempt, without a link. Honours `If-Match`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `password_wrong`, `locked_out`, `too_many_requests`, `database_away`.
+   */
+  update(params: AccountProfileChange, options?: RequestOptions): Promise<AccountProfile>;
+  /**
+   * Delete the account with its members, projects and all data
+   *
+   * Requires the owner's password; cannot be undone.
+   *
+   * All tokens and keys are refused from the next request on, and the members' addresses can sign up again at once. The
+   * rows are deleted in the background.
+   *
+   * Permission: `account:own`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `password_wrong`, `locked_out`, `too_many_requests`, `database_away`.
+   */
+  delete(params: AccountDeletion, options?: RequestOptions): Promise<Deleted>;
+  readonly members: AccountMembersApi;
+  readonly invitations: AccountInvitationsApi;
+  /**
+   * Leave the account
+   *
+   * Your developer account is deleted. The owner must transfer ownership first.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `owner_stays`, `too_many_requests`, `database_away`.
+   */
+  leave(options?: RequestOptions): Promise<void>;
+  readonly auditLog: AccountAuditLogApi;
+  /**
+   * Export all data of your account as one JSON document, which is streamed
+   *
+   * It contains `account`, `members`, `invitations`, `sessions` of members, `billing`, `auditLog`, and for each of
+   * `projects` its settings and all rows by kind of record. It does not contain secrets: hashes of passwords and keys,
+   * private keys, tokens and relay passwords. The rows are read in chunks, not as a snapshot: changes during the export
+   * may or may not be included.
+   *
+   * Permission: `account:export`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  export(options?: RequestOptions): Promise<{ [key: string]: unknown }>;
+}
+
+/** The methods of `client.account.members`. */
+export interface AccountMembersApi {
+  /**
+   * List the members of your account, newest first
+   *
+   * Permission: `account:read`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: AccountMembersListParams, options?: RequestOptions): PagePromise<AccountMember>;
+  /**
+   * Change the role of a member
+   *
+   * It applies from the member's next request on.
+   *
+   * If the member may no longer invite, their open invitations are revoked.
+   *
+   * Permission: `account:write`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `member_missing`, `owner_stays`, `too_many_requests`, `database_away`.
+   */
+  updateRole(userId: string, params: AccountMemberRoleChange, options?: RequestOptions): Promise<AccountMember>;
+  /**
+   * Remove a member
+   *
+   * Their developer account is deleted, and their next request is refused.
+   *
+   * Their open invitations are revoked.
+   *
+   * Permission: `account:write`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `member_missing`, `owner_stays`, `too_many_requests`, `database_away`.
+   */
+  remove(userId: string, options?: RequestOptions): Promise<void>;
+  /**
+   * Make another member the owner; you become an ADMIN
+   *
+   * Requires your password.
+   *
+   * Permission: `account:own`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `password_wrong`, `member_missing`, `already_owner`, `locked_out`, `too_many_requests`, `database_away`.
+   */
+  transferOwnership(userId: string, params: OwnershipTransfer, options?: RequestOptions): Promise<AccountMember>;
+}
+
+/** The methods of `client.account.invitations`. */
+export interface AccountInvitationsApi {
+  /**
+   * List the open invitations to your account, newest first, including expired ones
+   *
+   * Permission: `account:read`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: AccountInvitationsListParams, options?: RequestOptions): PagePromise<AccountInvitation>;
+  /**
+   * Invite a developer by mail
+   *
+   * The invitation is valid for 7 days.
+   *
+   * Inviting an address again replaces its invitation; the link of the earlier one becomes invalid.
+   *
+   * Permission: `account:write`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `already_member`, `too_many_members`, `too_many_requests`, `database_away`.
+   */
+  create(params: NewAccountInvitation, options?: RequestOptions): Promise<AccountInvitation>;
+  /**
+   * Revoke an invitation; its link becomes invalid
+   *
+   * Permission: `account:write`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `invitation_missing`, `too_many_requests`, `database_away`.
+   */
+  revoke(id: string, options?: RequestOptions): Promise<void>;
+  /**
+   * Become a member of the inviting account
+   *
+   * You leave your current account.
+   *
+   * A developer belongs to one account. If you own one, transfer its ownership first, or, if you are its only member,
+   * delete it with `deleteMyAccount` and `password`. Without a developer account, sign up with `invitationToken`
+   * instead.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `link_invalid`, `password_wrong`, `owns_an_account`, `already_member`, `locked_out`, `too_many_requests`,
+   * `database_away`.
+   */
+  accept(params: AccountInvitationAcceptance, options?: RequestOptions): Promise<AccountMember>;
+}
+
+/** The methods of `client.account.auditLog`. */
+export interface AccountAuditLogApi {
+  /**
+   * List the changes in your account and its projects, newest first
+   *
+   * Filter by `action` (a name, or `noun.*`) and by time: `from` is inclusive, `to` exclusive.
+   *
+   * Permission: `account:read`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: AccountAuditLogListParams, options?: RequestOptions): PagePromise<AccountAuditEntry>;
+}
+
+/** The methods of `client.projects`. */
+export interface ProjectsApi {
+  /**
+   * Delete a project with all its data
+   *
+   * This cannot be undone.
+   *
+   * From the next request on it returns 404 and its keys are refused; its rows are deleted in the background. The
+   * account's audit log keeps its entries.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  delete(options?: RequestOptions): Promise<Deleted>;
+  /**
+   * Get a project with its settings
+   *
+   * Permission: `projects:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  get(options?: RequestOptions): Promise<Project>;
+  /**
+   * Change the name or settings of a project
+   *
+   * Omitted settings stay; lists are replaced.
+   *
+   * `extra` is merged with the stored names, and null removes a name. A relay's `password` of `********` keeps the
+   * stored password of the relay with the same `host` and `username`; without such a relay, the password is removed.
+   * With `If-Match`, the change applies only if the project has not been changed since.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `sso_not_ready`, `too_many_requests`, `database_away`.
+   */
+  update(params: ProjectChange, options?: RequestOptions): Promise<Project>;
+  /**
+   * List the projects of your account, newest first
+   *
+   * Permission: `projects:read`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: ProjectsListParams, options?: RequestOptions): PagePromise<Project>;
+  /**
+   * Create a project
+   *
+   * All other records belong to a project; projects are isolated from each other.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  create(params: NewProject, options?: RequestOptions): Promise<Project>;
+}
+
+/** The methods of `client.apiKeys`. */
+export interface ApiKeysApi {
+  /**
+   * List the project's API keys, newest first
+   *
+   * `key` has only the prefix and the last four characters.
+   *
+   * Permission: `keys:read`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: ApiKeysListParams, options?: RequestOptions): PagePromise<ApiKey>;
+  /**
+   * Create an API key
+   *
+   * Only this response contains the whole `key`.
+   *
+   * `permissions` limits the key (null: all of the project, none of the account), `ipAllowList` takes IP addresses or
+   * CIDR ranges, and `expiresAt` sets the expiry. E-mails sent with a TEST key are only stored in the inbox, never
+   * delivered. `customers:impersonate` must be listed explicitly, and the creator must have it.
+   *
+   * Permission: `keys:write`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `too_many_keys`, `too_many_requests`, `database_away`.
+   */
+  create(params: NewApiKey, options?: RequestOptions): Promise<ApiKey>;
+  /**
+   * Delete an API key
+   *
+   * Later requests with it are rejected.
+   *
+   * Permission: `keys:write`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `api_key_missing`, `too_many_requests`, `database_away`.
+   */
+  delete(id: string, options?: RequestOptions): Promise<ApiKey>;
+}
+
+/** The methods of `client.events`. */
+export interface EventsApi {
+  /**
+   * List the events of the project, newest first
+   *
+   * Filter by `type`: one or several names, comma-separated.
+   *
+   * `contact` is the contact that an event concerns: the id, and the address unless the contact has been deleted.
+   *
+   * With `after`, the id of an event, lists the events after that event instead, oldest first, to follow the log. An
+   * event can appear a few seconds late, before events that you have read already: repeat the last seconds, and ignore
+   * the events that you have read.
+   *
+   * Permission: `events:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: EventsListParams, options?: RequestOptions): PagePromise<Event>;
+  /**
+   * Record a custom event: something that happened in your own product
+   *
+   * It starts automations with an `EVENT` trigger, ends the wait of `WAIT_FOR_EVENT` steps, and is delivered to
+   * webhooks that subscribe to `custom.<name>` or `custom.*`. `email` identifies the contact, which is created if there
+   * is none. `data` can have up to 16 KiB. With an `Idempotency-Key` (or `idempotencyKey`), repeating the request
+   * within 24 hours records nothing and returns the same response; with different contents it returns 422.
+   *
+   * Permission: `events:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `event_key_reused`, `too_many_requests`, `database_away`.
+   */
+  record(params: CustomEvent, options?: RequestOptions): Promise<CustomEventResult>;
+  /**
+   * Record up to 500 custom events at once: all or none
+   *
+   * The results are in the order of the request.
+   *
+   * An `Idempotency-Key` applies to each event without an `idempotencyKey`, together with the event's index. Events
+   * whose key was used within 24 hours are not recorded again.
+   *
+   * Permission: `events:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `event_key_reused`, `too_many_requests`, `database_away`.
+   */
+  recordBatch(params: CustomEventBatch, options?: RequestOptions): Promise<CustomEventBatchResult>;
+}
+
+/** The methods of `client.access`. */
+export interface AccessApi {
+  readonly permissions: AccessPermissionsApi;
+  readonly roles: AccessRolesApi;
+  /**
+   * Check whether a customer has a permission: in an organization with `organizationId`, otherwise in the project
+   *
+   * A customer's token implies the customer. A denial is a normal response with status 200, also for a permission that
+   * is not declared. `reason` is the reason of the decision. `explanation` lists every step in a fixed order, including
+   * the steps after the one that decided.
+   *
+   * Permission: `access:read`.
+   *
+   * Credentials: customer, developer, secret key.
+   *
+   * Problems: `not_yourself`, `subject_missing`, `place_missing`, `too_many_requests`, `database_away`.
+   */
+  check(params: AccessCheck, options?: RequestOptions): Promise<AccessDecision>;
+  /**
+   * Perform up to 50 checks at one point in time
+   *
+   * The results are in the order of the request.
+   *
+   * Permission: `access:read`.
+   *
+   * Credentials: customer, developer, secret key.
+   *
+   * Problems: `not_yourself`, `subject_missing`, `place_missing`, `too_many_requests`, `database_away`.
+   */
+  checkBatch(params: AccessCheckBatch, options?: RequestOptions): Promise<AccessDecisions>;
+}
+
+/** The methods of `client.access.permissions`. */
+export interface AccessPermissionsApi {
+  /**
+   * List the permissions that the project has declared, newest first
+   *
+   * Permission: `access:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: AccessPermissionsListParams, options?: RequestOptions): PagePromise<Permission>;
+  /**
+   * Declare a permission: two to four words of `a-z0-9_` joined by colons
+   *
+   * Roles include it by its key or by a prefix (`posts:*`). Checks of permissions that are not declared are denied.
+   *
+   * Permission: `access:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `permission_exists`, `too_many_permissions`, `too_many_requests`, `database_away`.
+   */
+  create(params: NewPermission, options?: RequestOptions): Promise<Permission>;
+  /**
+   * Delete a permission, also from roles that include it by its key
+   *
+   * Wildcards such as `posts:*` in roles stay.
+   *
+   * Permission: `access:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `permission_unknown`, `too_many_requests`, `database_away`.
+   */
+  delete(key: string, options?: RequestOptions): Promise<Deleted>;
+}
+
+/** The methods of `client.access.roles`. */
+export interface AccessRolesApi {
+  /**
+   * List the roles of the project, newest first, followed by the system roles
+   *
+   * Filter by `scope`.
+   *
+   * Permission: `access:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: AccessRolesListParams, options?: RequestOptions): PagePromise<Role>;
+  /**
+   * Create a role
+   *
+   * Permissions of a role with the scope PROJECT apply in the project, to customers who have the role. Those of a role
+   * with the scope ORGANIZATION apply in the organization whose member has it. With `appliesToAllOrganizations`, a
+   * customer who has the role in the project has it in every organization.
+   *
+   * Permission: `access:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `role_exists`, `too_many_roles`, `permission_undeclared`, `too_many_requests`, `database_away`.
+   */
+  create(params: NewRole, options?: RequestOptions): Promise<Role>;
+  /**
+   * Get a role by its key
+   *
+   * `scope` matters only for system roles, which exist in both scopes.
+   *
+   * Permission: `access:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `role_missing`, `too_many_requests`, `database_away`.
+   */
+  get(key: string, params?: AccessRolesGetParams, options?: RequestOptions): Promise<Role>;
+  /**
+   * Change a role
+   *
+   * The change applies from the next check on; `permissions` replaces the whole list.
+   *
+   * Honours `If-Match`.
+   *
+   * Permission: `access:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `role_missing`, `system_role_fixed`, `permission_undeclared`, `too_many_requests`, `database_away`.
+   */
+  update(key: string, params: RoleChange, options?: RequestOptions): Promise<Role>;
+  /**
+   * Delete a role
+   *
+   * Returns 409 while a customer or member has the role or is invited with it. Honours `If-Match`.
+   *
+   * Permission: `access:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `role_missing`, `system_role_fixed`, `role_in_use`, `too_many_requests`, `database_away`.
+   */
+  delete(key: string, options?: RequestOptions): Promise<Deleted>;
+}
+
+/** The methods of `client.domains`. */
+export interface DomainsApi {
+  /**
+   * The project's sending domains, newest first, each with its DNS records and the result of their last check
+   *
+   * Permission: `domains:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: DomainsListParams, options?: RequestOptions): PagePromise<Domain>;
+  /**
+   * Add a domain to send from
+   *
+   * Publish the `records` of the response in the DNS of the domain. They are checked every minute for ten minutes,
+   * every ten minutes for three hours, then hourly for 30 days; `verify` checks them at once. The domain becomes
+   * VERIFIED when its required record, the DKIM key, is published.
+   *
+   * Permission: `domains:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `domain_exists`, `too_many_domains`, `too_many_requests`, `database_away`.
+   */
+  create(params: NewDomain, options?: RequestOptions): Promise<Domain>;
+  /**
+   * A sending domain with its DNS records and the result of their last check
+   *
+   * Permission: `domains:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  get(id: string, options?: RequestOptions): Promise<Domain>;
+  /**
+   * Delete a sending domain and its keys
+   *
+   * Mail can no longer be sent from it, even if its records stay published.
+   *
+   * If scheduled campaigns, active automations or automations with current runs use the domain, the response is 409 and
+   * lists them.
+   *
+   * If messages wait to be sent from the domain (scheduled, queued or delayed), the response is 409 with their number.
+   * `force=true` deletes the domain anyway; those messages then fail when they are due. Honours `If-Match`.
+   *
+   * Permission: `domains:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `domain_has_waiting_sends`, `domain_in_use`, `too_many_requests`, `database_away`.
+   */
+  delete(id: string, params?: DomainsDeleteParams, options?: RequestOptions): Promise<Deleted>;
+  /**
+   * Check the DNS records of a domain now instead of waiting for the periodic check
+   *
+   * A missing record is not an error: the response has the status of each record. Records that could not be looked up
+   * have the status UNKNOWN and change nothing. For a FAILED domain, the periodic checks start again.
+   *
+   * Permission: `domains:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  verify(id: string, options?: RequestOptions): Promise<Domain>;
+  /**
+   * Sign with the next DKIM key from now on
+   *
+   * The next key must be published in the DNS (409 if not). Keep the previous key published for mail in transit; after
+   * seven days a new next key is generated for its selector. If the records are CNAMEs into the service's zone, keys
+   * rotate automatically every 180 days.
+   *
+   * Permission: `domains:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `next_key_unpublished`, `too_many_requests`, `database_away`.
+   */
+  rotateKeys(id: string, options?: RequestOptions): Promise<Domain>;
+  /**
+   * The status of the domain, and of the IP addresses that send its mail, on each blocklist
+   *
+   * Checked every six hours. The status is UNKNOWN if a blocklist refuses the query, fails its health check (RFC 5782)
+   * or does not respond; `listed` then keeps its previous value. `lastCheckedAt` is null until the first check.
+   *
+   * Permission: `domains:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  getBlocklistStatus(id: string, options?: RequestOptions): Promise<BlocklistEntry[]>;
+}
+
+/** The methods of `client.senders`. */
+export interface SendersApi {
+  /**
+   * The project's single senders, newest first: addresses that can be used in `from` without a verified domain
+   *
+   * Permission: `domains:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(options?: RequestOptions): Promise<Sender[]>;
+  /**
+   * Add a single sender, to test sending before a domain is verified
+   *
+   * This sends a confirmation mail to the address. When its owner opens the link in the mail within 24 hours and
+   * confirms, exactly this address (case-insensitive) can be used as `from` of single e-mails and batches. Campaigns
+   * and automations need a verified domain. Mail from a single sender is not signed with DKIM, so some receivers treat
+   * it as spam: see `warnings`.
+   *
+   * Permission: `domains:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `sender_exists`, `sender_not_needed`, `too_many_senders`, `too_many_requests`, `database_away`.
+   */
+  create(params: NewSender, options?: RequestOptions): Promise<Sender>;
+  /**
+   * A single sender
+   *
+   * Permission: `domains:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `sender_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, options?: RequestOptions): Promise<Sender>;
+  /**
+   * Delete a single sender
+   *
+   * Messages that wait to be sent from it fail when they are due.
+   *
+   * Permission: `domains:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `sender_missing`, `too_many_requests`, `database_away`.
+   */
+  delete(id: string, options?: RequestOptions): Promise<Deleted>;
+  /**
+   * Send the confirmation mail again, with a new link that works for 24 hours
+   *
+   * The previous link stops working.
+   *
+   * Permission: `domains:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `sender_missing`, `sender_verified`, `too_many_requests`, `database_away`.
+   */
+  resendVerification(id: string, options?: RequestOptions): Promise<Sender>;
+  /**
+   * Confirm a sender with the token from its confirmation mail instead of on the page
+   *
+   * Calls can be repeated.
+   *
+   * Permission: `domains:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `sender_link_invalid`, `sender_missing`, `too_many_requests`, `database_away`.
+   */
+  verify(id: string, params: SenderToken, options?: RequestOptions): Promise<Sender>;
+}
+
+/** The methods of `client.webhooks`. */
+export interface WebhooksApi {
+  /**
+   * List the project's webhook subscriptions, newest first, without secrets
+   *
+   * Permission: `webhooks:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: WebhooksListParams, options?: RequestOptions): PagePromise<Webhook>;
+  /**
+   * Subscribe a URL to events
+   *
+   * Each event is sent as a POST request, signed according to Standard Webhooks (`webhook-id`, `webhook-timestamp`,
+   * `webhook-signature`) with the `secret`, which is returned only here and by a rotation. A 2xx response within 15
+   * seconds is a success; otherwise up to ten attempts are made over three days. Redirects are not followed, and
+   * addresses that are not on the public Internet are not called. `send.delivered` is a former name of
+   * `email.delivered`; subscribe to custom events as `custom.<name>`.
+   *
+   * Permission: `webhooks:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_webhooks`, `too_many_requests`, `database_away`.
+   */
+  create(params: NewWebhook, options?: RequestOptions): Promise<WebhookWithSecret>;
+  /**
+   * Get a webhook subscription with its status, without the secret
+   *
+   * Permission: `webhooks:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `webhook_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, options?: RequestOptions): Promise<Webhook>;
+  /**
+   * Change the URL or events of a subscription, or activate or deactivate it
+   *
+   * Activation resets the failures. Deliveries that become due while the subscription is inactive fail, and can be
+   * replayed. Honours `If-Match`.
+   *
+   * Permission: `webhooks:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `webhook_missing`, `too_many_requests`, `database_away`.
+   */
+  update(id: string, params: WebhookChange, options?: RequestOptions): Promise<Webhook>;
+  /**
+   * Delete a subscription and its deliveries
+   *
+   * Pending deliveries are not sent. Honours `If-Match`.
+   *
+   * Permission: `webhooks:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `webhook_missing`, `too_many_requests`, `database_away`.
+   */
+  delete(id: string, options?: RequestOptions): Promise<Webhook>;
+  /**
+   * Rotate the secret of a subscription
+   *
+   * The new secret is returned only here.
+   *
+   * The old secret signs in addition to the new one for `gracePeriodSeconds` (default 24 hours, at most 7 days, 0 to
+   * end it now), so that you can change over without rejecting deliveries. A secret before the old one becomes invalid
+   * immediately.
+   *
+   * Permission: `webhooks:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `webhook_missing`, `too_many_requests`, `database_away`.
+   */
+  rotateSecret(id: string, params?: WebhookSecretRotation, options?: RequestOptions): Promise<WebhookWithSecret>;
+  readonly deliveries: WebhooksDeliveriesApi;
+  /**
+   * Send a signed `webhook.test` event to the subscription's URL now, and return the result
+   *
+   * `status` is null if there was no response; `reason` tells why, or why the response is a failure. The request is
+   * made once, even if the subscription is inactive, and no delivery is recorded.
+   *
+   * Permission: `webhooks:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `webhook_missing`, `too_many_requests`, `database_away`.
+   */
+  test(id: string, options?: RequestOptions): Promise<WebhookTestResult>;
+}
+
+/** The methods of `client.webhooks.deliveries`. */
+export interface WebhooksDeliveriesApi {
+  /**
+   * List the deliveries of a subscription in the last 30 days, newest first
+   *
+   * Filter by `status` (`PENDING`, `SUCCEEDED`, `FAILED`) and `event`, each one or several, comma-separated.
+   *
+   * Permission: `webhooks:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `webhook_missing`, `too_many_requests`, `database_away`.
+   */
+  list(id: string, params?: WebhooksDeliveriesListParams, options?: RequestOptions): PagePromise<WebhookDelivery>;
+  /**
+   * Get a delivery with the first 4 KiB of the response to the last attempt
+   *
+   * Permission: `webhooks:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `delivery_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, deliveryId: string, options?: RequestOptions): Promise<WebhookDeliveryDetail>;
+  /**
+   * Send a delivery again, whatever its status: same `webhook-id`, new timestamp, and a new series of attempts
+   *
+   * Permission: `webhooks:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `delivery_missing`, `webhook_inactive`, `too_many_requests`, `database_away`.
+   */
+  replay(id: string, deliveryId: string, options?: RequestOptions): Promise<void>;
+  /**
+   * Send all deliveries of a period and status again, oldest first, for example after an outage
+   *
+   * At most 10,000 per request; `more` tells whether there are further ones. Pending deliveries are not affected.
+   *
+   * Permission: `webhooks:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `webhook_missing`, `webhook_inactive`, `too_many_requests`, `database_away`.
+   */
+  replayAll(id: string, params: WebhookReplay, options?: RequestOptions): Promise<WebhookReplayResult>;
+}
+
+/** The methods of `client.templates`. */
+export interface TemplatesApi {
+  /**
+   * The project's templates, newest first
+   *
+   * A page has at most 8 MB; the `Link` header has the next page.
+   *
+   * Permission: `templates:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: TemplatesListParams, options?: RequestOptions): PagePromise<Template>;
+  /**
+   * Create a template
+   *
+   * `builderJson` is MJML (`{"mjml": "…"}`) or a block document (`{"blocks": […]}`) and is rendered to html. If `html`
+   * is given too, it is sent instead; both are stored. The template language is MiniJinja: `{{name}}`, `{% if … %}`. A
+   * syntax error is a 400 with line and column. `variables` in the response are the names that the template uses. With
+   * `"engine": "none"` nothing is rendered: subject, html and text are sent as they are.
+   *
+   * Permission: `templates:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_templates`, `template_too_expensive`, `template_crashed`, `rendering_busy`,
+   * `too_many_requests`, `rendering_away`, `database_away`.
+   */
+  create(params: NewTemplate, options?: RequestOptions): Promise<Template>;
+  /**
+   * A template
+   *
+   * `html` is what is sent: the template's own html, or the rendered `builderJson`.
+   *
+   * Permission: `templates:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `template_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, options?: RequestOptions): Promise<Template>;
+  /**
+   * Change a template
+   *
+   * Fields that are left out stay; `html: null` renders the html from `builderJson` again.
+   *
+   * Sends and campaigns that have started keep their content. Honours `If-Match`.
+   *
+   * Permission: `templates:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `template_missing`, `template_busy`, `template_too_expensive`, `template_crashed`, `rendering_busy`,
+   * `too_many_requests`, `rendering_away`, `database_away`.
+   */
+  update(id: string, params: TemplateChange, options?: RequestOptions): Promise<Template>;
+  /**
+   * Delete a template and its versions
+   *
+   * The response is 409 if scheduled campaigns, active automations, automations with current runs, or variants of draft
+   * campaigns use the template; `errors` lists them. Honours `If-Match`.
+   *
+   * Permission: `templates:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `template_missing`, `template_in_use`, `too_many_requests`, `database_away`.
+   */
+  delete(id: string, options?: RequestOptions): Promise<Deleted>;
+  /**
+   * Copy a template
+   *
+   * The copy is named `… (copy)`; versions are not copied.
+   *
+   * Permission: `templates:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `template_missing`, `too_many_templates`, `too_many_requests`, `database_away`.
+   */
+  duplicate(id: string, options?: RequestOptions): Promise<Template>;
+  /**
+   * Render subject, html and text as a recipient with these variables would get them
+   *
+   * Nothing is sent or tracked.
+   *
+   * Permission: `templates:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `template_missing`, `render_failed`, `template_too_expensive`, `template_crashed`, `rendering_busy`,
+   * `too_many_requests`, `rendering_away`, `database_away`.
+   */
+  preview(id: string, params: PreviewVariables, options?: RequestOptions): Promise<TemplatePreview>;
+  /**
+   * The last 50 versions of a template, newest first, including the current one
+   *
+   * Permission: `templates:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `template_missing`, `too_many_requests`, `database_away`.
+   */
+  listVersions(id: string, options?: RequestOptions): Promise<TemplateVersion[]>;
+}
+
+/** The methods of `client.contacts`. */
+export interface ContactsApi {
+  readonly imports: ContactsImportsApi;
+  /**
+   * Export all contacts as CSV, oldest first, with a column for each attribute
+   *
+   * Importing it gives the same values.
+   *
+   * The type of an attribute decides how an import reads its column. The column `attributes` holds, as JSON, values
+   * that a cell of the type cannot hold: values of another type, objects, empty strings, and attributes beyond the 500
+   * most frequent. To import into another project, declare the same types there (`attributeTypes`).
+   *
+   * Permission: `contacts:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  export(options?: RequestOptions): Promise<string>;
+  /**
+   * List the project's contacts, newest first
+   *
+   * `q` filters by part of the address, `unsubscribed` by that field.
+   *
+   * Permission: `contacts:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: ContactsListParams, options?: RequestOptions): PagePromise<Contact>;
+  /**
+   * Create a contact
+   *
+   * Its address is unique in the project, regardless of case; an existing one returns 409.
+   *
+   * `attributes` takes any JSON values: at most 100, together at most 16 KiB. The first value of an attribute sets its
+   * type (see `contact-attributes`), by which CSV files are read and written; later values may have any type. If the
+   * address unsubscribed before its contact was deleted, the new contact is unsubscribed too; `PATCH {"unsubscribed":
+   * false}` subscribes it.
+   *
+   * Permission: `contacts:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `contact_exists`, `too_many_requests`, `database_away`.
+   */
+  create(params: NewContact, options?: RequestOptions): Promise<Contact>;
+  /**
+   * Get a contact
+   *
+   * Permission: `contacts:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `contact_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, options?: RequestOptions): Promise<Contact>;
+  /**
+   * Change a contact: attributes are merged at the top level, and null removes one
+   *
+   * The contact joins and leaves dynamic audiences in the same transaction. `unsubscribed: false` subscribes it again
+   * and removes the address from the suppression list if it was added there by an unsubscribe; suppressions for bounces
+   * and complaints stay. Honours `If-Match`.
+   *
+   * Permission: `contacts:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `contact_missing`, `contact_exists`, `too_many_requests`, `database_away`.
+   */
+  update(id: string, params: ContactChange, options?: RequestOptions): Promise<Contact>;
+  /**
+   * Delete a contact and its audience memberships
+   *
+   * E-mails sent to it stay in the log.
+   *
+   * Its automation runs end. If it had unsubscribed, a contact created with the same address later, by any operation,
+   * is unsubscribed too until `PATCH {"unsubscribed": false}`. Honours `If-Match`.
+   *
+   * Permission: `contacts:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `contact_missing`, `too_many_requests`, `database_away`.
+   */
+  delete(id: string, options?: RequestOptions): Promise<Deleted>;
+  /**
+   * List the ids of the audiences that a contact belongs to, oldest first
+   *
+   * Permission: `audiences:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `contact_missing`, `too_many_requests`, `database_away`.
+   */
+  listAudiences(id: string, options?: RequestOptions): Promise<string[]>;
+  readonly attributes: ContactsAttributesApi;
+}
+
+/** The methods of `client.contacts.imports`. */
+export interface ContactsImportsApi {
+  /**
+   * Import contacts from a CSV file: the body is the file, `Content-Type: text/csv`, at most 1 GiB
+   *
+   * The first line is the header; a line `sep=;` may precede it. A column `email` is required, `unsubscribed` (true or
+   * false) is optional; synonyms of both are recognised in 14 languages. A column `attributes` may hold a JSON object;
+   * every other column becomes an attribute with its name. The type of the attribute decides how its cells are parsed
+   * (see `contact-attributes`). An attribute without a type gets the type that all cells of its column match in the
+   * first 10,000 rows, otherwise `string`. A cell that does not match a declared type fails its row; one that does not
+   * match an inferred type is stored as a string. `attributeTypes` declares types before the import. Empty cells change
+   * nothing. The delimiter is a comma, semicolon, tab or `|`. `POST …/contacts/import/preview` shows how a file would
+   * be read.
+   *
+   * `mode=upsert` (the default) merges into existing contacts, `skip` does not change them. An import can unsubscribe
+   * contacts, but never subscribes them again. The response is sent after the upload; the rows are imported in the
+   * background, and `GET …/contacts/imports/{id}` reports the progress.
+   *
+   * Permission: `contacts:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `import_file_invalid`, `upload_broken`, `contact_attribute_declared`, `too_many_contact_attributes`,
+   * `too_many_imports`, `too_many_requests`, `header_too_large`, `database_away`.
+   */
+  create(body: RawBody, params?: ContactsImportsCreateParams, options?: RequestOptions): Promise<ContactImport>;
+  /**
+   * Show how an import would read a CSV file: its encoding, what each column fills, and the first 20 rows
+   *
+   * The body is the file, or its beginning. The parameters are those of `POST …/contacts/import`. Nothing is stored.
+   * `problems` lists what prevents an import (`blocking`) and what to check first, each with what to do next. If only
+   * the beginning of a file is sent, the encoding detected for the whole file may differ.
+   *
+   * Permission: `contacts:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `import_file_invalid`, `upload_broken`, `contact_attribute_declared`, `too_many_contact_attributes`,
+   * `too_many_previews`, `too_many_requests`, `header_too_large`, `database_away`.
+   */
+  preview(body: RawBody, params?: ContactsImportsPreviewParams, options?: RequestOptions): Promise<ContactImportPreview>;
+  /**
+   * List the project's imports, newest first
+   *
+   * Permission: `contacts:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: ContactsImportsListParams, options?: RequestOptions): PagePromise<ContactImport>;
+  /**
+   * Get the progress of an import: `status` goes from PENDING through RUNNING to COMPLETED or FAILED
+   *
+   * `rows` is the sum of `created`, `updated`, `skipped` and `failed`; `position` of `bytes` bytes have been processed.
+   * `errors` lists the first 200 lines that failed, with the reason.
+   *
+   * Permission: `contacts:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `import_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, options?: RequestOptions): Promise<ContactImport>;
+}
+
+/** The methods of `client.contacts.attributes`. */
+export interface ContactsAttributesApi {
+  /**
+   * List the attributes of the project's contacts with their types, newest first
+   *
+   * The first value of an attribute sets its type (`inferred`): number, boolean, list, date (an ISO 8601 string) or
+   * string. Objects, null and empty strings set no type. A project has at most 1,000 attributes with a type; values of
+   * further attributes are stored without one.
+   *
+   * Permission: `contacts:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: ContactsAttributesListParams, options?: RequestOptions): PagePromise<ContactAttribute>;
+  /**
+   * Declare the type of an attribute before contacts have it
+   *
+   * An import rejects rows with a cell that does not match a declared type. Values in JSON requests are not converted
+   * and may have another type.
+   *
+   * Permission: `contacts:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `contact_attribute_exists`, `too_many_contact_attributes`, `too_many_requests`, `database_away`.
+   */
+  create(params: NewContactAttribute, options?: RequestOptions): Promise<ContactAttribute>;
+  /**
+   * Get an attribute with its type
+   *
+   * Permission: `contacts:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `contact_attribute_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, options?: RequestOptions): Promise<ContactAttribute>;
+  /**
+   * Change the type or the description of an attribute
+   *
+   * Stored values do not change. Later imports parse cells by the new type and reject rows with a cell that does not
+   * match it; an export puts values of another type into its column `attributes`. A `type` in the request counts as
+   * declared, even if it equals the inferred one. Honours `If-Match`.
+   *
+   * Permission: `contacts:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `contact_attribute_missing`, `too_many_requests`, `database_away`.
+   */
+  update(id: string, params: ContactAttributeChange, options?: RequestOptions): Promise<ContactAttribute>;
+  /**
+   * Delete the type of an attribute
+   *
+   * Contacts keep their values; the next value written sets the type again.
+   *
+   * Honours `If-Match`.
+   *
+   * Permission: `contacts:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `contact_attribute_missing`, `too_many_requests`, `database_away`.
+   */
+  delete(id: string, options?: RequestOptions): Promise<Deleted>;
+}
+
+/** The methods of `client.audiences`. */
+export interface AudiencesApi {
+  /**
+   * List the project's audiences, newest first
+   *
+   * Permission: `audiences:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: AudiencesListParams, options?: RequestOptions): PagePromise<Audience>;
+  /**
+   * Create an audience: DYNAMIC with `rules`, otherwise STATIC, to which contacts are added by calls
+   *
+   * Permission: `audiences:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_audiences`, `too_many_requests`, `database_away`.
+   */
+  create(params: NewAudience, options?: RequestOptions): Promise<Audience>;
+  /**
+   * Get an audience with its rules
+   *
+   * Permission: `audiences:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `audience_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, options?: RequestOptions): Promise<Audience>;
+  /**
+   * Change the name of an audience
+   *
+   * `type: "STATIC"` removes the rules and keeps the current members.
+   *
+   * Honours `If-Match`.
+   *
+   * Permission: `audiences:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `audience_missing`, `too_many_requests`, `database_away`.
+   */
+  update(id: string, params: AudienceChange, options?: RequestOptions): Promise<Audience>;
+  /**
+   * Delete an audience; its contacts stay
+   *
+   * Returns 409 with the users of the audience if it is in use.
+   *
+   * It is in use by audiences whose rules refer to it, by automations that are active or have unfinished runs, and by
+   * campaigns that are scheduled or being sent. Honours `If-Match`.
+   *
+   * Permission: `audiences:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `audience_missing`, `audience_in_use`, `too_many_requests`, `database_away`.
+   */
+  delete(id: string, options?: RequestOptions): Promise<Deleted>;
+  /**
+   * Set the rules of an audience, which makes it DYNAMIC
+   *
+   * Returns how many contacts joined and left.
+   *
+   * A condition names a `field` (`email`, `createdAt`, `unsubscribed`, `lastOpenedAt`, `lastClickedAt`, `audience`,
+   * `events.<name>` for when a custom event last happened, `attributes.<name>` or the bare name of an attribute), an
+   * `operator` (`eq`, `neq`, `gt`, `gte`, `lt`, `lte`, `contains`, `notContains`, `startsWith`, `endsWith`, `in`,
+   * `notIn`, `exists`, `notExists`, `before`, `after`, `withinDays`, `notWithinDays`) and a `value`; or it is a group
+   * `{match, conditions}` itself, at most 4 deep and 50 conditions in all. `match` is `all` or `any`. Values of
+   * different types never match; absent values match only the negative operators. Without conditions, `all` matches
+   * every contact and `any` none. Honours `If-Match`.
+   *
+   * Permission: `audiences:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `audience_missing`, `too_many_audiences`, `too_many_requests`, `database_away`.
+   */
+  setRules(id: string, params: Rules, options?: RequestOptions): Promise<AudienceChangeResult>;
+  /**
+   * Recompute the members of a DYNAMIC audience; a STATIC one does not change
+   *
+   * Permission: `audiences:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `audience_missing`, `too_many_requests`, `database_away`.
+   */
+  recompute(id: string, options?: RequestOptions): Promise<AudienceChangeResult>;
+  readonly contacts: AudiencesContactsApi;
+}
+
+/** The methods of `client.audiences.contacts`. */
+export interface AudiencesContactsApi {
+  /**
+   * List the contacts of an audience, newest contact first
+   *
+   * Permission: `audiences:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `audience_missing`, `too_many_requests`, `database_away`.
+   */
+  list(id: string, params?: AudiencesContactsListParams, options?: RequestOptions): PagePromise<Contact>;
+  /**
+   * Add a contact to a STATIC audience
+   *
+   * Does nothing if it is a member already.
+   *
+   * Permission: `audiences:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `audience_missing`, `contact_missing`, `audience_dynamic`, `too_many_requests`, `database_away`.
+   */
+  add(id: string, params: NewAudienceMember, options?: RequestOptions): Promise<AudienceMembership>;
+  /**
+   * Add the contact with an address to a STATIC audience
+   *
+   * Creates the contact if there is none.
+   *
+   * Permission: `audiences:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `audience_missing`, `audience_dynamic`, `too_many_requests`, `database_away`.
+   */
+  addEmail(id: string, params: NewMemberByEmail, options?: RequestOptions): Promise<AudienceMembership>;
+  /**
+   * Add up to 10,000 addresses to a STATIC audience
+   *
+   * Creates contacts for unknown addresses.
+   *
+   * `skipped` counts invalid and duplicate addresses and those of existing members.
+   *
+   * Permission: `audiences:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `audience_missing`, `audience_dynamic`, `too_many_requests`, `database_away`.
+   */
+  addEmails(id: string, params: BulkMembers, options?: RequestOptions): Promise<AudienceBulkResult>;
+  /**
+   * Remove a contact from a STATIC audience
+   *
+   * The contact itself stays. Returns 404 if it is not a member.
+   *
+   * Permission: `audiences:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `audience_missing`, `contact_missing`, `audience_dynamic`, `too_many_requests`, `database_away`.
+   */
+  remove(id: string, contactId: string, options?: RequestOptions): Promise<AudienceMembership>;
+}
+
+/** The methods of `client.emails`. */
+export interface EmailsApi {
+  /**
+   * Send an e-mail
+   *
+   * The response 201 means that the e-mail is stored and will be sent. It is transmitted at once, and the response
+   * waits up to two seconds for that (`Prefer: wait=N` changes this): `status` is `SENT` if the next server has
+   * accepted the message, otherwise `QUEUED`. With `wait=0` the workers transmit it, which gives the highest
+   * throughput. An `unsubscribable` e-mail with several recipients becomes a separate message for each, listed in
+   * `messages`; `id` and `status` are those of the first. A request that is repeated with its `Idempotency-Key` within
+   * 24 hours gets the first response again and sends nothing.
+   *
+   * Permission: `emails:send`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `email_invalid`, `domain_not_verified`, `idempotency_key_in_progress`, `message_too_large`,
+   * `idempotency_key_reused`, `template_too_expensive`, `template_crashed`, `rendering_busy`, `too_many_requests`,
+   * `no_smart_host`, `rendering_away`, `database_away`.
+   */
+  send(params: Email, options?: RequestOptions): Promise<SendResult>;
+  /**
+   * Send up to 500 e-mails in one request
+   *
+   * The e-mails are independent, and the results are in the order of the request. An e-mail that is not accepted has an
+   * `error` and the status `FAILED`; the others are sent. Accepted e-mails are `QUEUED`, and the workers transmit them.
+   *
+   * Permission: `emails:send`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `email_invalid`, `domain_not_verified`, `idempotency_key_in_progress`, `message_too_large`,
+   * `idempotency_key_reused`, `template_too_expensive`, `template_crashed`, `rendering_busy`, `too_many_requests`,
+   * `no_smart_host`, `rendering_away`, `database_away`.
+   */
+  sendBatch(params: EmailBatch, options?: RequestOptions): Promise<EmailBatchResult>;
+  /**
+   * A send with its events
+   *
+   * Permission: `emails:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `email_missing`, `too_many_requests`, `database_away`.
+   */
+  get(sendId: string, options?: RequestOptions): Promise<EmailLogEntryDetail>;
+  /**
+   * The message as it was transmitted, as an `.eml` file
+   *
+   * It equals the transmitted message byte for byte, including its DKIM signatures; after several attempts, it is that
+   * of the last accepted one. A message that was not transmitted yet has no signatures and the date of its creation.
+   * One-time codes and links (sign-in codes, password resets, invitations) are replaced by `[removed]`, and such
+   * messages have no signatures.
+   *
+   * Permission: `emails:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `email_missing`, `message_gone`, `too_many_requests`, `database_away`.
+   */
+  getMessage(sendId: string, options?: RequestOptions): Promise<Uint8Array>;
+  /**
+   * The delivery attempts of a send, each with the server's replies and the SMTP dialogue
+   *
+   * Permission: `emails:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `email_missing`, `too_many_requests`, `database_away`.
+   */
+  listAttempts(sendId: string, options?: RequestOptions): Promise<SendAttempt[]>;
+  /**
+   * Reschedule a SCHEDULED send to a time at most 30 days in the future; a time in the past means now
+   *
+   * Permission: `emails:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `email_missing`, `not_scheduled`, `too_many_requests`, `database_away`.
+   */
+  reschedule(sendId: string, params: EmailReschedule, options?: RequestOptions): Promise<EmailLogEntry>;
+  /**
+   * Cancel a waiting send
+   *
+   * The response is 409 if the message is being transmitted right now.
+   *
+   * One-time codes and links in the stored content are erased.
+   *
+   * Permission: `emails:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `email_missing`, `not_cancellable`, `too_many_requests`, `database_away`.
+   */
+  cancel(sendId: string, options?: RequestOptions): Promise<EmailLogEntry>;
+  /**
+   * Retry a send
+   *
+   * A send that failed, bounced or expired is queued as if it had just been accepted. A send that was deferred is
+   * retried now; the time after which retries end does not change.
+   *
+   * Permission: `emails:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `email_missing`, `not_retriable`, `too_many_requests`, `database_away`.
+   */
+  retry(sendId: string, options?: RequestOptions): Promise<EmailLogEntry>;
+  /**
+   * The log of sends, newest first
+   *
+   * All given filters must match. `status` takes one or several statuses, separated by commas; `q` searches recipients,
+   * subject and message id. To read more than 10,000 rows, follow `nextCursor` or export the log.
+   *
+   * Permission: `emails:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: EmailsListParams, options?: RequestOptions): PagePromise<EmailLogEntry>;
+  /**
+   * The log of sends as CSV, newest first, with the filters of the list
+   *
+   * Permission: `emails:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  export(params?: EmailsExportParams, options?: RequestOptions): Promise<string>;
+  /**
+   * The opens and clicks of a send, newest first, each with its classification and the reason for it
+   *
+   * Permission: `emails:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `email_missing`, `too_many_requests`, `database_away`.
+   */
+  listHits(sendId: string, options?: RequestOptions): Promise<TrackingHit[]>;
+}
+
+/** The methods of `client.suppressions`. */
+export interface SuppressionsApi {
+  /**
+   * The suppressed addresses with their reasons, newest first
+   *
+   * `q` filters by part of the address.
+   *
+   * Permission: `emails:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: SuppressionsListParams, options?: RequestOptions): PagePromise<Suppression>;
+  /**
+   * Suppress an address, so that it gets no more mail
+   *
+   * A stronger reason replaces a weaker one, which stays in `history`. From weakest to strongest the reasons are
+   * UNSUBSCRIBE, MANUAL, BOUNCE and COMPLAINT. A weaker or equal reason is a 409.
+   *
+   * Permission: `emails:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `already_suppressed`, `too_many_requests`, `database_away`.
+   */
+  add(params: NewSuppression, options?: RequestOptions): Promise<Suppression>;
+  /**
+   * The suppressed addresses as CSV, newest first, with the filters of the list
+   *
+   * Permission: `emails:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  export(params?: SuppressionsExportParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Suppress up to 1,000 addresses
+   *
+   * Addresses that are invalid, repeated, or already suppressed for this or a stronger reason are skipped. `upgraded`
+   * of the added addresses were suppressed for a weaker reason before.
+   *
+   * Permission: `emails:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  addBatch(params: NewSuppressions, options?: RequestOptions): Promise<SuppressionBulkResult>;
+  /**
+   * The suppression of an address, with its reason
+   *
+   * Permission: `emails:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `suppression_missing`, `too_many_requests`, `database_away`.
+   */
+  get(address: string, options?: RequestOptions): Promise<Suppression>;
+  /**
+   * Remove an address from the suppression list
+   *
+   * Returns the removed suppression.
+   *
+   * The count of soft bounces of the address begins again at zero.
+   *
+   * Permission: `emails:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `suppression_missing`, `too_many_requests`, `database_away`.
+   */
+  remove(address: string, options?: RequestOptions): Promise<Suppression>;
+}
+
+/** The methods of `client.customers`. */
+export interface CustomersApi {
+  /**
+   * The project's customers, newest first
+   *
+   * `q` matches part of an address, name, phone number or external identifier, or a complete id; with one or two
+   * characters it matches the beginning of an address. `status` is `active`, `banned`, `verified`, `unverified`, `mfa`
+   * or `locked`; `provider` is a sign-in method such as `PASSWORD` or `GOOGLE`.
+   *
+   * Permission: `customers:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: CustomersListParams, options?: RequestOptions): PagePromise<Customer>;
+  /**
+   * Create a customer
+   *
+   * `passwordHash` is a hash from another system (bcrypt, scrypt, PBKDF2 or argon2, as a PHC or crypt string). It is
+   * replaced by an argon2id hash when the customer first signs in.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `password_common`, `password_breached`, `hash_refused`, `metadata_too_large`, `plan_limit_reached`,
+   * `email_taken`, `external_id_taken`, `role_unknown`, `too_many_requests`, `database_away`.
+   */
+  create(params: NewCustomer, options?: RequestOptions): Promise<Customer>;
+  /**
+   * Import up to 1,000 customers
+   *
+   * Customers whose address or `externalUserId` is taken are skipped. `faults` has the index of each customer that
+   * could not be imported, and the reason.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `role_unknown`, `too_many_requests`, `database_away`.
+   */
+  importBatch(params: CustomerImport, options?: RequestOptions): Promise<CustomerImportResult>;
+  /**
+   * Numbers of customers: all, verified, banned, and with a second factor
+   *
+   * Permission: `customers:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  getStats(options?: RequestOptions): Promise<CustomerStats>;
+  /**
+   * All customers as CSV, newest first
+   *
+   * Takes the filters of the list.
+   *
+   * Permission: `customers:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  export(params?: CustomersExportParams, options?: RequestOptions): Promise<string>;
+  /**
+   * A customer with its identities and live sessions
+   *
+   * Permission: `customers:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, options?: RequestOptions): Promise<Customer>;
+  /**
+   * Erase a customer
+   *
+   * Returns the customer as it was before.
+   *
+   * The last OWNER of an organization cannot be erased (409; `errors` names the organizations), unless
+   * `transferOwnershipTo` names another customer, who becomes OWNER of them in the same transaction.
+   *
+   * The customer and all personal data are deleted: identities, sessions, passkeys, e-mails to the address, and the
+   * contact with it. Events keep their type and time; `erasedAt` is set and their data is emptied. The audit log keeps
+   * who did what, without details, and its hash chain still verifies. Honours `If-Match`.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `customer_owns_organizations`, `too_many_requests`, `database_away`.
+   */
+  delete(id: string, params?: CustomersDeleteParams, options?: RequestOptions): Promise<Customer>;
+  /**
+   * Change a customer's address, name or phone number
+   *
+   * Fields that are left out stay unchanged.
+   *
+   * When the address changes, the old one gets a notice, and codes and links that were mailed stop working; sessions
+   * continue. If another customer has the new address, the response is 409. Honours `If-Match`.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `email_taken`, `too_many_requests`, `database_away`.
+   */
+  update(id: string, params: CustomerChange, options?: RequestOptions): Promise<Customer>;
+  /**
+   * The timeline of a customer, newest first: events, e-mails, sessions and changes by developers
+   *
+   * Permission: `customers:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `too_many_requests`, `database_away`.
+   */
+  listTimeline(id: string, params?: CustomersListTimelineParams, options?: RequestOptions): PagePromise<TimelineEntry>;
+  /**
+   * Events of a customer, newest first
+   *
+   * Events of an erased customer have only their type and time.
+   *
+   * Permission: `customers:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `too_many_requests`, `database_away`.
+   */
+  listEvents(id: string, params?: CustomersListEventsParams, options?: RequestOptions): PagePromise<CustomerEvent>;
+  /**
+   * Changes of a customer by developers and API keys, newest first
+   *
+   * Permission: `customers:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `too_many_requests`, `database_away`.
+   */
+  listAuditLog(id: string, params?: CustomersListAuditLogParams, options?: RequestOptions): PagePromise<AuditEntry>;
+  /**
+   * Ban a customer: all sessions end, and sign-ins are refused until `expiresAt` or until the customer is unbanned
+   *
+   * If the customer is banned already, the reason and the end change.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `too_many_requests`, `database_away`.
+   */
+  ban(id: string, params?: CustomerBan, options?: RequestOptions): Promise<Customer>;
+  /**
+   * Lift a ban, and any lockout after failed attempts
+   *
+   * Sessions that the ban ended stay ended.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `too_many_requests`, `database_away`.
+   */
+  unban(id: string, options?: RequestOptions): Promise<Customer>;
+  /**
+   * Clear the failed sign-in attempts of a customer, from all IP addresses, and end a lockout
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `too_many_requests`, `database_away`.
+   */
+  unlock(id: string, options?: RequestOptions): Promise<Customer>;
+  readonly sessions: CustomersSessionsApi;
+  /**
+   * Remove the second factor and its recovery codes, for a customer who lost both
+   *
+   * If a second factor is required, the customer sets up a new one at the next sign-in. Sign-ins that wait for the
+   * second factor end. If one was on, the customer is notified by mail.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `too_many_requests`, `database_away`.
+   */
+  resetMfa(id: string, options?: RequestOptions): Promise<void>;
+  /**
+   * Merge keys into a customer's metadata at the top level; null removes a key
+   *
+   * The result has at most 16 kB.
+   *
+   * Honours `If-Match`.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `metadata_too_large`, `customer_missing`, `too_many_requests`, `database_away`.
+   */
+  updateMetadata(id: string, params: MetadataChange, options?: RequestOptions): Promise<Customer>;
+  /**
+   * Add project-scope roles to a customer, who keeps the present ones
+   *
+   * Honours `If-Match`.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_roles`, `customer_missing`, `role_unknown`, `too_many_requests`, `database_away`.
+   */
+  addRoles(id: string, params: RolesChange, options?: RequestOptions): Promise<Customer>;
+  /**
+   * Replace the project-scope roles of a customer
+   *
+   * Honours `If-Match`.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_roles`, `customer_missing`, `role_unknown`, `too_many_requests`, `database_away`.
+   */
+  replaceRoles(id: string, params: RolesChange, options?: RequestOptions): Promise<Customer>;
+  /**
+   * Give a customer the identifier it has in your own system
+   *
+   * If another customer has that identifier, it is merged into `customerId` in the same transaction, and
+   * `mergedCustomerId` names it: its identities, passkeys, memberships, events and e-mail addresses move to
+   * `customerId`, its sessions end, and it is deleted. Link two customers only if you know that they are one person:
+   * afterwards every address of either signs in to `customerId`.
+   *
+   * `customerId` keeps its password; if it has none, it gets that of the merged customer. The same applies to the
+   * second factor and its recovery codes: if only the merged customer had one, `customerId` gets it, and the sessions
+   * of `customerId`, which began without it, end.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `customer_banned`, `external_id_taken`, `too_many_requests`, `database_away`.
+   */
+  link(params: CustomerLink, options?: RequestOptions): Promise<CustomerLinkResult>;
+  readonly identityRequests: CustomersIdentityRequestsApi;
+  /**
+   * List the organizations of a customer with the customer's roles, most recently joined first
+   *
+   * Permission: `organizations:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `too_many_requests`, `database_away`.
+   */
+  listOrganizations(id: string, params?: CustomersListOrganizationsParams, options?: RequestOptions): PagePromise<OrganizationMembership>;
+}
+
+/** The methods of `client.customers.sessions`. */
+export interface CustomersSessionsApi {
+  /**
+   * End a session of a customer
+   *
+   * Its tokens are rejected from the next request on.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `session_missing`, `too_many_requests`, `database_away`.
+   */
+  revoke(id: string, sessionId: string, options?: RequestOptions): Promise<void>;
+  /**
+   * End all sessions of a customer, including sign-ins that wait for a second factor
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `too_many_requests`, `database_away`.
+   */
+  revokeAll(id: string, options?: RequestOptions): Promise<void>;
+}
+
+/** The methods of `client.apps`. */
+export interface AppsApi {
+  readonly customers: AppsCustomersApi;
+  readonly sso: AppsSsoApi;
+  readonly organizations: AppsOrganizationsApi;
+}
+
+/** The methods of `client.apps.customers`. */
+export interface AppsCustomersApi {
+  /**
+   * The project's customers, newest first
+   *
+   * `q` matches part of an address, name, phone number or external identifier, or a complete id; with one or two
+   * characters it matches the beginning of an address. `status` is `active`, `banned`, `verified`, `unverified`, `mfa`
+   * or `locked`; `provider` is a sign-in method such as `PASSWORD` or `GOOGLE`.
+   *
+   * Permission: `customers:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: AppsCustomersListParams, options?: RequestOptions): PagePromise<EndUser>;
+  /**
+   * Numbers of customers: all, verified, banned, and with a second factor
+   *
+   * Permission: `customers:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  getStats(options?: RequestOptions): Promise<CustomerStats>;
+  /**
+   * All customers as CSV, newest first
+   *
+   * Takes the filters of the list.
+   *
+   * Permission: `customers:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  export(params?: AppsCustomersExportParams, options?: RequestOptions): Promise<string>;
+  /**
+   * A customer with its identities and live sessions
+   *
+   * Permission: `customers:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, options?: RequestOptions): Promise<EndUser>;
+  /**
+   * Erase a customer
+   *
+   * Returns the customer as it was before.
+   *
+   * The last OWNER of an organization cannot be erased (409; `errors` names the organizations), unless
+   * `transferOwnershipTo` names another customer, who becomes OWNER of them in the same transaction.
+   *
+   * The customer and all personal data are deleted: identities, sessions, passkeys, e-mails to the address, and the
+   * contact with it. Events keep their type and time; `erasedAt` is set and their data is emptied. The audit log keeps
+   * who did what, without details, and its hash chain still verifies. Honours `If-Match`.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `customer_owns_organizations`, `too_many_requests`, `database_away`.
+   */
+  delete(id: string, params?: AppsCustomersDeleteParams, options?: RequestOptions): Promise<EndUser>;
+  /**
+   * Changes of a customer by developers and API keys, newest first
+   *
+   * Permission: `customers:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `too_many_requests`, `database_away`.
+   */
+  listAuditLog(id: string, params?: AppsCustomersListAuditLogParams, options?: RequestOptions): PagePromise<AuditEntry>;
+  /**
+   * Ban a customer: all sessions end, and sign-ins are refused until `expiresAt` or until the customer is unbanned
+   *
+   * If the customer is banned already, the reason and the end change.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `too_many_requests`, `database_away`.
+   */
+  ban(id: string, params?: CustomerBan, options?: RequestOptions): Promise<EndUser>;
+  /**
+   * Lift a ban, and any lockout after failed attempts
+   *
+   * Sessions that the ban ended stay ended.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `too_many_requests`, `database_away`.
+   */
+  unban(id: string, options?: RequestOptions): Promise<EndUser>;
+  /**
+   * Clear the failed sign-in attempts of a customer, from all IP addresses, and end a lockout
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `too_many_requests`, `database_away`.
+   */
+  unlock(id: string, options?: RequestOptions): Promise<EndUser>;
+  /**
+   * End a session of a customer
+   *
+   * Its tokens are rejected from the next request on.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `session_missing`, `too_many_requests`, `database_away`.
+   */
+  revokeSession(id: string, sessionId: string, options?: RequestOptions): Promise<void>;
+  /**
+   * End all sessions of a customer, including sign-ins that wait for a second factor
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `too_many_requests`, `database_away`.
+   */
+  revokeAllSessions(id: string, options?: RequestOptions): Promise<void>;
+  /**
+   * Remove the second factor and its recovery codes, for a customer who lost both
+   *
+   * If a second factor is required, the customer sets up a new one at the next sign-in. Sign-ins that wait for the
+   * second factor end. If one was on, the customer is notified by mail.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `too_many_requests`, `database_away`.
+   */
+  resetMfa(id: string, options?: RequestOptions): Promise<void>;
+  /**
+   * Merge keys into a customer's metadata at the top level; null removes a key
+   *
+   * The result has at most 16 kB.
+   *
+   * Honours `If-Match`.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `metadata_too_large`, `customer_missing`, `too_many_requests`, `database_away`.
+   */
+  updateMetadata(id: string, params: MetadataChange, options?: RequestOptions): Promise<EndUser>;
+  /**
+   * Add project-scope roles to a customer, who keeps the present ones
+   *
+   * Honours `If-Match`.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_roles`, `customer_missing`, `role_unknown`, `too_many_requests`, `database_away`.
+   */
+  addRoles(id: string, params: RolesChange, options?: RequestOptions): Promise<EndUser>;
+}
+
+/** The methods of `client.auth`. */
+export interface AuthApi {
+  /**
+   * Exchange a refresh token for new tokens
+   *
+   * A refresh token works once. If it is sent again within 30 seconds, the response has the same new tokens, so that a
+   * lost response does no harm. A token that is used again later must have been copied, so the session ends. The
+   * session also ends if an organization or the project requires more of sign-ins now (`requireSso`, `requireMfa`).
+   *
+   * Credentials: nobody, publishable key, secret key.
+   *
+   * Problems: `refresh_token_invalid`, `too_many_requests`, `database_away`.
+   */
+  refresh(params: CustomerTokenRefresh, options?: RequestOptions): Promise<CustomerTokens>;
+  /**
+   * End this session
+   *
+   * Its tokens are rejected from the next request on.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  signOut(options?: RequestOptions): Promise<void>;
+  /**
+   * The customer that the access token belongs to
+   *
+   * Credentials: customer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  me(options?: RequestOptions): Promise<CurrentCustomer>;
+  /**
+   * Change your name; null removes it
+   *
+   * Honours `If-Match`.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  updateMe(params: CurrentCustomerChange, options?: RequestOptions): Promise<CurrentCustomer>;
+  readonly sessions: AuthSessionsApi;
+  /**
+   * Send a code to the address; `sign-up/verify` creates the account
+   *
+   * If the address has an account, the response is the same, and the mail says that there is an account. With the
+   * project's setting `verifyEmail: LATER`, the account is created at once: the response has the tokens of a session,
+   * and is a 409 if the address has an account.
+   *
+   * Credentials: nobody, publishable key, secret key.
+   *
+   * Problems: `password_common`, `password_breached`, `sign_up_closed`, `sso_required`, `method_off`,
+   * `plan_limit_reached`, `email_taken`, `too_many_requests`, `database_away`.
+   */
+  signUp(params: CustomerSignUp, options?: RequestOptions): Promise<CustomerSignUpResult>;
+  /**
+   * Send another code for a sign-up of the last ten minutes
+   *
+   * Earlier codes stay valid.
+   *
+   * Send the new code with the new `challengeId`. Limits on mails are those of `sign-up`.
+   *
+   * Credentials: nobody, publishable key, secret key.
+   *
+   * Problems: `code_invalid`, `sign_up_closed`, `sso_required`, `too_many_requests`, `database_away`.
+   */
+  resendSignUpCode(params: CodeResend, options?: RequestOptions): Promise<ChallengeSent>;
+  /**
+   * Create the account with the code from the mail, and sign in
+   *
+   * The code works once.
+   *
+   * Credentials: nobody, publishable key, secret key.
+   *
+   * Problems: `code_invalid`, `sign_up_closed`, `sso_required`, `plan_limit_reached`, `too_many_requests`,
+   * `database_away`.
+   */
+  verifySignUp(params: CodeVerification, options?: RequestOptions): Promise<CustomerSignInResult>;
+  /**
+   * Sign in with an e-mail address and a password
+   *
+   * Ten failures lock the address for this network for 15 minutes, further ones for up to an hour. If a second factor
+   * is on, the response has `mfaRequired` and no tokens.
+   *
+   * Credentials: nobody, publishable key, secret key.
+   *
+   * Problems: `sign_in_failed`, `sign_in_blocked`, `sso_required`, `method_off`, `sign_in_locked`, `too_many_requests`,
+   * `database_away`.
+   */
+  signIn(params: PasswordSignIn, options?: RequestOptions): Promise<CustomerSignInResult>;
+  /**
+   * Send a six-digit code by mail
+   *
+   * It is valid for 10 minutes and 5 tries. Unknown addresses get the same response.
+   *
+   * Earlier codes stay valid. If sign-up is open, a code for an unknown address creates an account.
+   *
+   * Credentials: nobody, publishable key, secret key.
+   *
+   * Problems: `sso_required`, `method_off`, `too_many_requests`, `database_away`.
+   */
+  requestCode(params: EmailOnly, options?: RequestOptions): Promise<ChallengeSent>;
+  /**
+   * Sign in with the code from the mail
+   *
+   * It works once. Creates the account if sign-up is open.
+   *
+   * Marks the address as verified. If it is the first verified address of the account, the password, second factor,
+   * passkeys and linked accounts are removed, because another person may have added them.
+   *
+   * Credentials: nobody, publishable key, secret key.
+   *
+   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `method_off`, `plan_limit_reached`,
+   * `too_many_requests`, `database_away`.
+   */
+  signInWithCode(params: CodeVerification, options?: RequestOptions): Promise<CustomerSignInResult>;
+  /**
+   * Send a link by mail that signs in once, within 15 minutes
+   *
+   * Unknown addresses get the same response.
+   *
+   * Earlier links stay valid. If sign-up is open, a link for an unknown address creates an account.
+   *
+   * Credentials: nobody, publishable key, secret key.
+   *
+   * Problems: `sso_required`, `method_off`, `too_many_requests`, `database_away`.
+   */
+  requestLink(params: SignInLinkRequest, options?: RequestOptions): Promise<void>;
+  /**
+   * Sign in with the token of a link
+   *
+   * It works once. Creates the account if sign-up is open.
+   *
+   * Opening the link does not use up the token, because mail scanners open links. The effects on the account are those
+   * of `sign-in/code/verify`.
+   *
+   * Credentials: nobody, publishable key, secret key.
+   *
+   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `method_off`, `plan_limit_reached`,
+   * `too_many_requests`, `database_away`.
+   */
+  signInWithLink(params: LinkVerification, options?: RequestOptions): Promise<CustomerSignInResult>;
+  /**
+   * Send a link by mail with which a new password can be set within 30 minutes
+   *
+   * Unknown addresses get the same response.
+   *
+   * Without `redirectUrl` the link leads to a hosted page.
+   *
+   * Credentials: nobody, publishable key, secret key.
+   *
+   * Problems: `sso_required`, `method_off`, `too_many_requests`, `database_away`.
+   */
+  requestPasswordReset(params: SignInLinkRequest, options?: RequestOptions): Promise<void>;
+  /**
+   * Set a new password with the token from the mail, and mark the address as verified
+   *
+   * All sessions and any lockout of the password end. If this is the first verified address of the account, the second
+   * factor, passkeys and linked accounts are removed too, because another person may have added them. The customer is
+   * notified by mail.
+   *
+   * Credentials: nobody, publishable key, secret key.
+   *
+   * Problems: `password_common`, `password_breached`, `code_invalid`, `method_off`, `too_many_requests`,
+   * `database_away`.
+   */
+  resetPassword(params: PasswordReset, options?: RequestOptions): Promise<void>;
+  /**
+   * Change your password
+   *
+   * All other sessions end, and you are notified by mail.
+   *
+   * To set a first password, you need a sign-in in the last hour instead of `currentPassword`.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `password_common`, `password_breached`, `sign_in_failed`, `sign_in_locked`, `too_many_requests`,
+   * `database_away`.
+   */
+  changePassword(params: CustomerPasswordChange, options?: RequestOptions): Promise<void>;
+  /**
+   * Send a code to your e-mail address
+   *
+   * `verify-email` takes the code and marks the address as verified.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  requestEmailVerification(options?: RequestOptions): Promise<ChallengeSent>;
+  /**
+   * Send a code to a new e-mail address
+   *
+   * The account keeps the old address until `verify-email` gets the code.
+   *
+   * Needs a sign-in in the last hour.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  requestEmailChange(params: EmailOnly, options?: RequestOptions): Promise<ChallengeSent>;
+  /**
+   * Verify an address with the code that was sent to it
+   *
+   * It becomes the primary address of your account.
+   *
+   * If the primary address changes, the old one gets a notice. Only the customer who requested the code can use it.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `code_invalid`, `email_taken`, `too_many_requests`, `database_away`.
+   */
+  verifyEmail(params: CodeVerification, options?: RequestOptions): Promise<CurrentCustomer>;
+  readonly totp: AuthTotpApi;
+  /**
+   * Begin to set up the second factor that a sign-in requires (`mfaEnrollmentRequired`): show `uri` as a QR code
+   *
+   * The token is valid for ten minutes; repeated requests with it return the same secret.
+   *
+   * Credentials: nobody, publishable key, secret key.
+   *
+   * Problems: `code_invalid`, `too_many_requests`, `database_away`.
+   */
+  beginRequiredTotp(params: EnrollmentToken, options?: RequestOptions): Promise<TotpEnrolment>;
+  /**
+   * Turn the second factor on with a first code, and complete the sign-in
+   *
+   * Also returns ten recovery codes.
+   *
+   * All other sessions and pending sign-ins end. The token works once.
+   *
+   * Credentials: nobody, publishable key, secret key.
+   *
+   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `mfa_already_on`, `sign_in_locked`,
+   * `too_many_requests`, `database_away`.
+   */
+  confirmRequiredTotp(params: EnrollmentProof, options?: RequestOptions): Promise<EnrolledSignIn>;
+  /**
+   * Create ten new recovery codes
+   *
+   * Earlier ones are no longer valid. The customer is notified by mail.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `code_invalid`, `mfa_off`, `sign_in_locked`, `too_many_requests`, `database_away`.
+   */
+  renewRecoveryCodes(params: TotpCode, options?: RequestOptions): Promise<CustomerRecoveryCodes>;
+  /**
+   * Complete a sign-in with the second factor, in at most five tries
+   *
+   * A code of the app works once, even within its 30 seconds. If a recovery code is used, the customer is notified by
+   * mail.
+   *
+   * Credentials: nobody, publishable key, secret key.
+   *
+   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_locked`, `too_many_requests`,
+   * `database_away`.
+   */
+  verifySecondFactor(params: SecondFactorSignIn, options?: RequestOptions): Promise<CustomerSignInResult>;
+  readonly passkeys: AuthPasskeysApi;
+  /**
+   * Redirect a browser to a provider, and set a cookie that binds the sign-in to this browser
+   *
+   * The browser returns to `redirectUrl` (one of the project's) with `code` and `state`, or with `error`. Make the S256
+   * `codeChallenge` (RFC 7636) from a verifier that you keep. `link` is part of the URLs that `identities/{key}/link`
+   * returns. With `hosted`, a hosted page asks for the second factor, if there is one, before the app gets its `code`.
+   *
+   * Problems: `sso_required`, `provider_missing`, `too_many_requests`, `provider_trouble`, `database_away`.
+   */
+  startProvider(key: string, params: AuthStartProviderParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Exchange the code from a provider or a hosted page for the tokens of a session
+   *
+   * The code works once.
+   *
+   * Credentials: nobody, publishable key, secret key.
+   *
+   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `too_many_requests`, `database_away`.
+   */
+  exchangeCode(params: AuthorizationCodeGrant, options?: RequestOptions): Promise<CustomerSignInResult>;
+  readonly identities: AuthIdentitiesApi;
+  readonly organizations: AuthOrganizationsApi;
+  readonly invitations: AuthInvitationsApi;
+  /**
+   * Find the single sign-on connection that serves the domain of an e-mail address
+   *
+   * Redirect the browser to `loginUrl` with `redirectUrl`, `codeChallenge` and `state`. All fields are null if there is
+   * no connection, if the domain has lapsed, or if the organization is suspended.
+   *
+   * Credentials: nobody, publishable key, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  findSsoConnection(params: AuthFindSsoConnectionParams, options?: RequestOptions): Promise<SsoLookup>;
+  /**
+   * End the customer's session, and return the URL to sign out at the identity provider too
+   *
+   * `url` is null if the session was not started by single sign-on, or the provider does not support logout by
+   * redirect. After the logout the browser returns to `redirectUrl`.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  signOutEverywhere(params?: SsoSignOutRequest, options?: RequestOptions): Promise<SsoSignOut>;
+}
+
+/** The methods of `client.signingKeys`. */
+export interface SigningKeysApi {
+  /**
+   * The public keys that verify customers' access tokens (RFC 7517)
+   *
+   * Cache them for at most five minutes.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(options?: RequestOptions): Promise<{ [key: string]: unknown }>;
+  /**
+   * Create a new key for customers' access tokens
+   *
+   * It is published at once and signs after ten minutes; earlier keys are removed from the JWKS an hour after that.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  rotate(options?: RequestOptions): Promise<void>;
+}
+
+/** The methods of `client.auth.sessions`. */
+export interface AuthSessionsApi {
+  /**
+   * Your sessions, newest first
+   *
+   * Credentials: customer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(options?: RequestOptions): Promise<OwnSession[]>;
+  /**
+   * End one of your sessions
+   *
+   * Credentials: customer.
+   *
+   * Problems: `session_missing`, `too_many_requests`, `database_away`.
+   */
+  revoke(sessionId: string, options?: RequestOptions): Promise<void>;
+  /**
+   * End all your sessions except this one
+   *
+   * Credentials: customer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  revokeOthers(options?: RequestOptions): Promise<void>;
+}
+
+/** The methods of `client.auth.totp`. */
+export interface AuthTotpApi {
+  /**
+   * Begin to set up a second factor: show `uri` as a QR code
+   *
+   * `mfa/totp/confirm` turns it on with a first code.
+   *
+   * Needs a sign-in in the last hour.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `not_fresh`, `mfa_already_on`, `too_many_requests`, `database_away`.
+   */
+  enroll(options?: RequestOptions): Promise<TotpEnrolment>;
+  /**
+   * Turn the second factor on with a first code
+   *
+   * Returns ten recovery codes. All other sessions end.
+   *
+   * Needs a sign-in in the last hour. The customer is notified by mail.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `code_invalid`, `not_fresh`, `mfa_already_on`, `mfa_off`, `sign_in_locked`, `too_many_requests`,
+   * `database_away`.
+   */
+  confirm(params: TotpCode, options?: RequestOptions): Promise<CustomerRecoveryCodes>;
+  /**
+   * Turn the second factor off with a code of the app or a recovery code
+   *
+   * The response is 409 if the project or an organization requires a second factor. The customer is notified by mail.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `code_invalid`, `mfa_off`, `mfa_still_required`, `sign_in_locked`, `too_many_requests`, `database_away`.
+   */
+  disable(params: SecondFactorProof, options?: RequestOptions): Promise<void>;
+}
+
+/** The methods of `client.auth.passkeys`. */
+export interface AuthPasskeysApi {
+  /**
+   * Begin to add a passkey: pass `options` to `navigator.credentials.create`
+   *
+   * Needs a sign-in in the last hour.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `method_off`, `not_fresh`, `too_many_passkeys`, `too_many_requests`, `database_away`.
+   */
+  beginRegistration(options?: RequestOptions): Promise<PasskeyOptions>;
+  /**
+   * Add the passkey that the browser created
+   *
+   * Needs a sign-in in the last hour. The customer is notified by mail.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `code_invalid`, `not_fresh`, `too_many_passkeys`, `too_many_requests`, `database_away`.
+   */
+  register(params: NewPasskey, options?: RequestOptions): Promise<Passkey>;
+  /**
+   * The customer's passkeys, newest first
+   *
+   * Credentials: customer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(options?: RequestOptions): Promise<Passkey[]>;
+  /**
+   * Remove a passkey
+   *
+   * Needs a sign-in in the last hour, and another sign-in method.
+   *
+   * The last passkey cannot be removed (409) if a second factor is required and the customer has no other. The customer
+   * is notified by mail.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `not_fresh`, `passkey_missing`, `last_way_in`, `mfa_still_required`, `too_many_requests`,
+   * `database_away`.
+   */
+  delete(id: string, options?: RequestOptions): Promise<void>;
+  /**
+   * Begin to sign in with a passkey: pass `options` to `navigator.credentials.get`
+   *
+   * No e-mail address is needed.
+   *
+   * Credentials: nobody, publishable key, secret key.
+   *
+   * Problems: `sso_required`, `method_off`, `too_many_requests`, `database_away`.
+   */
+  beginSignIn(options?: RequestOptions): Promise<PasskeyOptions>;
+  /**
+   * Sign in with a passkey
+   *
+   * User verification (PIN, fingerprint, face) counts as the second factor.
+   *
+   * Credentials: nobody, publishable key, secret key.
+   *
+   * Problems: `sign_in_failed`, `code_invalid`, `sign_in_blocked`, `sso_required`, `method_off`, `too_many_requests`,
+   * `database_away`.
+   */
+  signIn(params: PasskeySignIn, options?: RequestOptions): Promise<CustomerSignInResult>;
+}
+
+/** The methods of `client.providers`. */
+export interface ProvidersApi {
+  /**
+   * The project's sign-in providers
+   *
+   * Permission: `projects:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(options?: RequestOptions): Promise<SignInProvider[]>;
+  /**
+   * Add or change a provider
+   *
+   * `key` identifies it: `GOOGLE`, or a key of your own such as `ACME_DIRECTORY`.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  set(key: string, params: ProviderSettings, options?: RequestOptions): Promise<SignInProvider>;
+  /**
+   * Delete a provider
+   *
+   * Its customers stay, and need another method to sign in.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `provider_missing`, `too_many_requests`, `database_away`.
+   */
+  delete(key: string, options?: RequestOptions): Promise<Deleted>;
+}
+
+/** The methods of `client.pages`. */
+export interface PagesApi {
+  /**
+   * The redirect URI of providers
+   *
+   * Redirects the browser to the app's `redirectUrl` with `code`, or with `error`.
+   *
+   * Problems: `flow_invalid`, `too_many_requests`, `database_away`.
+   */
+  providerCallback(params: PagesProviderCallbackParams, options?: RequestOptions): Promise<string>;
+  /**
+   * The redirect URI of providers that post a form
+   *
+   * Redirects to the GET operation with the same parameters.
+   *
+   * Browsers send the cookie of the sign-in, which is SameSite=Lax, with this GET, but not with the form.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  submitProviderCallback(params?: PagesSubmitProviderCallbackParams, options?: RequestOptions): Promise<string>;
+  /**
+   * The stylesheet of the hosted pages, with the project's accent color
+   *
+   * The stylesheet of the hosted pages, with the project's accent color
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  style(options?: RequestOptions): Promise<string>;
+  /**
+   * The sign-in page
+   *
+   * Takes `redirectUrl` (one of the project's), `codeChallenge` (S256) and `state`.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  signIn(options?: RequestOptions): Promise<string>;
+  /**
+   * Sign in with e-mail address and password
+   *
+   * Sign in with e-mail address and password
+   *
+   * Problems: `sign_in_failed`, `sign_in_blocked`, `sso_required`, `method_off`, `sign_in_locked`, `too_many_requests`,
+   * `database_away`.
+   */
+  submitSignIn(params?: PagesSubmitSignInParams, options?: RequestOptions): Promise<string>;
+  /**
+   * The sign-up page
+   *
+   * The sign-up page
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  signUp(options?: RequestOptions): Promise<string>;
+  /**
+   * Sign up
+   *
+   * The next page asks for the code that was mailed; if no code is needed, the sign-in continues at once.
+   *
+   * Problems: `password_common`, `password_breached`, `sign_up_closed`, `sso_required`, `method_off`,
+   * `plan_limit_reached`, `email_taken`, `too_many_requests`, `database_away`.
+   */
+  submitSignUp(params?: PagesSubmitSignUpParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Mail another code for a pending sign-up
+   *
+   * Mail another code for a pending sign-up
+   *
+   * Problems: `code_invalid`, `sign_up_closed`, `sso_required`, `too_many_requests`, `database_away`.
+   */
+  resendSignUpCode(params?: PagesResendSignUpCodeParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Finish a sign-up with the code that was mailed
+   *
+   * Finish a sign-up with the code that was mailed
+   *
+   * Problems: `code_invalid`, `sign_up_closed`, `sso_required`, `plan_limit_reached`, `too_many_requests`,
+   * `database_away`.
+   */
+  verifySignUp(params?: PagesVerifySignUpParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Mail a sign-in code; the next page asks for it
+   *
+   * Mail a sign-in code; the next page asks for it
+   *
+   * Problems: `sso_required`, `method_off`, `too_many_requests`, `database_away`.
+   */
+  requestCode(params?: PagesRequestCodeParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Sign in with single sign-on: forward the browser to the identity provider of the organization that has the domain
+   * of the address
+   *
+   * Sign in with single sign-on: forward the browser to the identity provider of the organization that has the domain
+   * of the address
+   *
+   * Problems: `no_sign_on_here`, `too_many_requests`, `database_away`.
+   */
+  startSso(params?: PagesStartSsoParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Sign in with the code that was mailed
+   *
+   * Sign in with the code that was mailed
+   *
+   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `method_off`, `plan_limit_reached`,
+   * `too_many_requests`, `database_away`.
+   */
+  submitCode(params?: PagesSubmitCodeParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Finish a sign-in with a code of the authenticator app or a recovery code
+   *
+   * Finish a sign-in with a code of the authenticator app or a recovery code
+   *
+   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_locked`, `too_many_requests`,
+   * `database_away`.
+   */
+  submitSecondFactor(params?: PagesSubmitSecondFactorParams, options?: RequestOptions): Promise<string>;
+  /**
+   * The page that asks for a second factor, with the `mfaToken` of a sign-in that returned `mfaRequired`
+   *
+   * Also takes the parameters of `pages/sign-in`, with a new `codeChallenge`. After a sign-in that returned
+   * `mfaEnrollmentRequired`, the page sets up a second factor.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  secondFactor(options?: RequestOptions): Promise<string>;
+  /**
+   * Turn on a required second factor with its first code; the next page shows the recovery codes
+   *
+   * Turn on a required second factor with its first code; the next page shows the recovery codes
+   *
+   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `mfa_already_on`, `sign_in_locked`,
+   * `too_many_requests`, `database_away`.
+   */
+  enrollSecondFactor(params?: PagesEnrollSecondFactorParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Leave the page with the recovery codes: continue to the app, or first to the page that adds a passkey
+   *
+   * Leave the page with the recovery codes: continue to the app, or first to the page that adds a passkey
+   *
+   * Problems: `code_invalid`, `too_many_requests`, `database_away`.
+   */
+  confirmRecoveryCodes(params?: PagesConfirmRecoveryCodesParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Continue a sign-in that began on a hosted page, after the customer has signed in at a provider
+   *
+   * Shows the page for the second factor if one is needed, otherwise redirects to the app.
+   *
+   * Problems: `code_invalid`, `sign_in_blocked`, `too_many_requests`, `database_away`.
+   */
+  showContinue(options?: RequestOptions): Promise<string>;
+  /**
+   * WebAuthn options for the script of the pages: to sign in or, with `pageToken`, to add a passkey
+   *
+   * WebAuthn options for the script of the pages: to sign in or, with `pageToken`, to add a passkey
+   *
+   * Problems: `code_invalid`, `method_off`, `not_fresh`, `too_many_passkeys`, `too_many_requests`, `database_away`.
+   */
+  passkeyOptions(params?: PagesPasskeyOptionsParams, options?: RequestOptions): Promise<PasskeyOptions>;
+  /**
+   * Sign in with a passkey
+   *
+   * Sign in with a passkey
+   *
+   * Problems: `sign_in_failed`, `code_invalid`, `sign_in_blocked`, `sso_required`, `method_off`, `too_many_requests`,
+   * `database_away`.
+   */
+  submitPasskey(params?: PagesSubmitPasskeyParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Add a passkey to the customer who signed in on the previous page, and continue to the app
+   *
+   * Add a passkey to the customer who signed in on the previous page, and continue to the app
+   *
+   * Problems: `code_invalid`, `not_fresh`, `too_many_passkeys`, `too_many_requests`, `database_away`.
+   */
+  addPasskey(params?: PagesAddPasskeyParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Continue to the app without adding a passkey
+   *
+   * Continue to the app without adding a passkey
+   *
+   * Problems: `code_invalid`, `too_many_requests`, `database_away`.
+   */
+  skipPasskey(params?: PagesSkipPasskeyParams, options?: RequestOptions): Promise<string>;
+  /**
+   * The page to request a password reset
+   *
+   * With the parameters of `pages/sign-in`, it links back to that page.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  forgotPassword(options?: RequestOptions): Promise<string>;
+  /**
+   * Request a password reset: if there is an account with this address, mail a link to set a new password
+   *
+   * The response is the same if there is none.
+   *
+   * Problems: `sso_required`, `method_off`, `too_many_requests`, `database_away`.
+   */
+  submitForgotPassword(params?: PagesSubmitForgotPasswordParams, options?: RequestOptions): Promise<string>;
+  /**
+   * The page of a reset link
+   *
+   * Opening it does not use up the link; a used or expired link shows a message.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  resetPassword(params?: PagesResetPasswordParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Set a new password with the token of a reset link
+   *
+   * Set a new password with the token of a reset link
+   *
+   * Problems: `password_common`, `password_breached`, `code_invalid`, `method_off`, `too_many_requests`,
+   * `database_away`.
+   */
+  submitResetPassword(params?: PagesSubmitResetPasswordParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Show the hosted page of an invitation: the name of the organization, and a button to accept
+   *
+   * Show the hosted page of an invitation: the name of the organization, and a button to accept
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  invitation(params?: PagesInvitationParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Accept an invitation from the page: the customer with the invited address becomes a member
+   *
+   * If there is no such customer, one is created.
+   *
+   * Problems: `invitation_missing`, `invitation_closed`, `organization_suspended`, `customer_banned`,
+   * `too_many_requests`, `database_away`.
+   */
+  submitInvitation(params?: PagesSubmitInvitationParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Find a connection like the GET operation, with the address in the body, so that it is not logged in URLs
+   *
+   * Credentials: nobody, publishable key, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  findSsoConnection(params: EmailOnly, options?: RequestOptions): Promise<SsoLookup>;
+}
+
+/** The methods of `client.auth.identities`. */
+export interface AuthIdentitiesApi {
+  /**
+   * Begin to link an account at a sign-in provider
+   *
+   * Needs a sign-in in the last hour.
+   *
+   * Send the browser to `url`; it returns to `redirectUrl` with a `code` for `identities`, or with `error`.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `not_fresh`, `provider_missing`, `too_many_requests`, `database_away`.
+   */
+  beginLink(key: string, params: IdentityLinkRequest, options?: RequestOptions): Promise<IdentityLinkStart>;
+  /**
+   * Link the account that the customer has signed in to at the provider
+   *
+   * The customer is notified by mail.
+   *
+   * The code works once, and only for the session that began to link the account. Needs a sign-in in the last hour.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `code_invalid`, `not_fresh`, `identity_taken`, `identity_linked`, `too_many_requests`, `database_away`.
+   */
+  finishLink(params: IdentityLinkCompletion, options?: RequestOptions): Promise<CurrentCustomer>;
+  /**
+   * Unlink the account at a provider
+   *
+   * Needs a sign-in in the last hour, and another sign-in method.
+   *
+   * The customer is notified by mail.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `not_fresh`, `identity_missing`, `last_way_in`, `too_many_requests`, `database_away`.
+   */
+  unlink(key: string, options?: RequestOptions): Promise<void>;
+}
+
+/** The methods of `client.customers.identityRequests`. */
+export interface CustomersIdentityRequestsApi {
+  /**
+   * Requests to link an account, newest first; `status` filters by PENDING, APPROVED or REJECTED
+   *
+   * Permission: `customers:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: CustomersIdentityRequestsListParams, options?: RequestOptions): PagePromise<IdentityRequest>;
+  /**
+   * Link the account to the customer, and unlink the account of the same provider that was linked before
+   *
+   * The customer is notified by mail, unless the project has switched this notice off.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `identity_request_missing`, `identity_request_decided`, `identity_taken`, `too_many_requests`,
+   * `database_away`.
+   */
+  approve(id: string, options?: RequestOptions): Promise<IdentityRequest>;
+  /**
+   * Reject the request
+   *
+   * Later sign-ins with the account are refused and add no new request.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `identity_request_missing`, `identity_request_decided`, `too_many_requests`, `database_away`.
+   */
+  reject(id: string, options?: RequestOptions): Promise<IdentityRequest>;
+}
+
+/** The methods of `client.sso`. */
+export interface SsoApi {
+  /**
+   * List the connections of all organizations of the project, newest first, each with its organization
+   *
+   * Permission: `sso:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  listAll(params?: SsoListAllParams, options?: RequestOptions): PagePromise<SsoConnectionWithOrganization>;
+  /**
+   * List the connections of an organization, newest first
+   *
+   * Permission: `sso:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `too_many_requests`, `database_away`.
+   */
+  list(id: string, params?: SsoListParams, options?: RequestOptions): PagePromise<SsoConnection>;
+  /**
+   * Create a connection as DRAFT
+   *
+   * Set the identity provider's metadata now or later: as XML, by URL, or field by field.
+   *
+   * Enter `spEntityId` and `spAcsUrl`, or `spMetadataUrl`, at the identity provider; try the connection with `test`;
+   * then `activate` it. The service provider keys are generated.
+   *
+   * Permission: `sso:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `metadata_refused`, `metadata_unreachable`, `organization_missing`, `metadata_too_large`,
+   * `too_many_sso_connections`, `too_many_requests`, `database_away`.
+   */
+  create(id: string, params: NewSsoConnection, options?: RequestOptions): Promise<SsoConnection>;
+  /**
+   * Get a connection, with the values to enter at the identity provider and its pinned certificates
+   *
+   * Permission: `sso:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `sso_connection_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, connId: string, options?: RequestOptions): Promise<SsoConnection>;
+  /**
+   * Change a connection
+   *
+   * Omitted fields stay. Honours `If-Match`.
+   *
+   * `idpMetadataXml` or `idpMetadataUrl` sets every field whose name begins with `idp` from the metadata; `idp` fields
+   * in the same request take precedence. `testedAt` becomes null if the change invalidates the test.
+   *
+   * A change that would make an ACTIVE connection incomplete returns 409; deactivate it first. If an ACTIVE connection
+   * changes, an active connection of another organization that has lost the domain is deactivated.
+   *
+   * Permission: `sso:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `metadata_refused`, `metadata_unreachable`, `organization_missing`, `sso_connection_missing`,
+   * `sso_connection_incomplete`, `sso_domain_served`, `metadata_too_large`, `too_many_requests`, `database_away`.
+   */
+  update(id: string, connId: string, params: SsoConnectionChange, options?: RequestOptions): Promise<SsoConnection>;
+  /**
+   * Delete a connection with its keys
+   *
+   * Customers who used it stay and can use other sign-in methods.
+   *
+   * Returns 409 if single sign-on is required and this is the only working connection. Honours `If-Match`.
+   *
+   * Permission: `sso:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `sso_connection_missing`, `sso_still_required`, `too_many_requests`,
+   * `database_away`.
+   */
+  delete(id: string, connId: string, options?: RequestOptions): Promise<Removed>;
+  /**
+   * Get the service provider metadata: URLs, both signing certificates and the encryption certificate
+   *
+   * Permission: `sso:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `sso_connection_missing`, `too_many_requests`, `database_away`.
+   */
+  getMetadata(id: string, connId: string, options?: RequestOptions): Promise<string>;
+  /**
+   * Activate a connection
+   *
+   * It requires the identity provider's entity id, an https sign-on URL, a certificate that has not expired, and a
+   * VERIFIED domain of the organization equal to `domain`; otherwise returns 409 with the missing parts in `errors`.
+   * Only one active connection can serve a domain. An active connection of another organization that has lost the
+   * domain is deactivated. Honours `If-Match`.
+   *
+   * Permission: `sso:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `sso_connection_missing`, `sso_connection_incomplete`, `sso_domain_served`,
+   * `too_many_requests`, `database_away`.
+   */
+  activate(id: string, connId: string, options?: RequestOptions): Promise<SsoConnection>;
+  /**
+   * Deactivate a connection
+   *
+   * Existing sessions continue.
+   *
+   * Returns 409 if single sign-on is required and this is the only working connection. Honours `If-Match`.
+   *
+   * Permission: `sso:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `sso_connection_missing`, `sso_connection_draft`, `sso_still_required`,
+   * `too_many_requests`, `database_away`.
+   */
+  deactivate(id: string, connId: string, options?: RequestOptions): Promise<SsoConnection>;
+  /**
+   * Rotate the keys: NEXT becomes CURRENT and signs from now on, and a new NEXT is published
+   *
+   * Do this after the identity provider has imported the NEXT certificate from the metadata. Messages encrypted for the
+   * previous key can be decrypted until the next rotation. Honours `If-Match`.
+   *
+   * Permission: `sso:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `sso_connection_missing`, `too_many_requests`, `database_away`.
+   */
+  rotateCertificate(id: string, connId: string, options?: RequestOptions): Promise<SsoConnection>;
+  /**
+   * Create a link to test the connection, even if it is not active: open the link in a browser and sign on
+   *
+   * The final page, and `traces`, show every check and the resulting profile. No customer is created or signed in. The
+   * link is valid for an hour.
+   *
+   * Permission: `sso:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `sso_connection_missing`, `sso_connection_incomplete`, `too_many_requests`,
+   * `database_away`.
+   */
+  test(id: string, connId: string, options?: RequestOptions): Promise<SsoTest>;
+  /**
+   * List the checks of the latest sign-ons, tests and logouts, newest first
+   *
+   * They are kept for seven days.
+   *
+   * Permission: `sso:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `sso_connection_missing`, `too_many_requests`, `database_away`.
+   */
+  listTraces(id: string, connId: string, params?: SsoListTracesParams, options?: RequestOptions): PagePromise<SsoTrace>;
+}
+
+/** The methods of `client.apps.sso`. */
+export interface AppsSsoApi {
+  /**
+   * List the connections of an organization, newest first
+   *
+   * Permission: `sso:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `too_many_requests`, `database_away`.
+   */
+  list(id: string, params?: AppsSsoListParams, options?: RequestOptions): PagePromise<AppSsoConnection>;
+  /**
+   * Create a connection as DRAFT
+   *
+   * Set the identity provider's metadata now or later: as XML, by URL, or field by field.
+   *
+   * Enter `spEntityId` and `spAcsUrl`, or `spMetadataUrl`, at the identity provider; try the connection with `test`;
+   * then `activate` it. The service provider keys are generated.
+   *
+   * Permission: `sso:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `metadata_refused`, `metadata_unreachable`, `organization_missing`, `metadata_too_large`,
+   * `too_many_sso_connections`, `too_many_requests`, `database_away`.
+   */
+  create(id: string, params: NewSsoConnection, options?: RequestOptions): Promise<AppSsoConnection>;
+  /**
+   * Get a connection, with the values to enter at the identity provider and its pinned certificates
+   *
+   * Permission: `sso:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `sso_connection_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, connId: string, options?: RequestOptions): Promise<AppSsoConnection>;
+  /**
+   * Change a connection
+   *
+   * Omitted fields stay. Honours `If-Match`.
+   *
+   * `idpMetadataXml` or `idpMetadataUrl` sets every field whose name begins with `idp` from the metadata; `idp` fields
+   * in the same request take precedence. `testedAt` becomes null if the change invalidates the test.
+   *
+   * A change that would make an ACTIVE connection incomplete returns 409; deactivate it first. If an ACTIVE connection
+   * changes, an active connection of another organization that has lost the domain is deactivated.
+   *
+   * Permission: `sso:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `metadata_refused`, `metadata_unreachable`, `organization_missing`, `sso_connection_missing`,
+   * `sso_connection_incomplete`, `sso_domain_served`, `metadata_too_large`, `too_many_requests`, `database_away`.
+   */
+  update(id: string, connId: string, params: SsoConnectionChange, options?: RequestOptions): Promise<AppSsoConnection>;
+  /**
+   * Delete a connection with its keys
+   *
+   * Customers who used it stay and can use other sign-in methods.
+   *
+   * Returns 409 if single sign-on is required and this is the only working connection. Honours `If-Match`.
+   *
+   * Permission: `sso:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `sso_connection_missing`, `sso_still_required`, `too_many_requests`,
+   * `database_away`.
+   */
+  delete(id: string, connId: string, options?: RequestOptions): Promise<Removed>;
+  /**
+   * Get the service provider metadata: URLs, both signing certificates and the encryption certificate
+   *
+   * Permission: `sso:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `sso_connection_missing`, `too_many_requests`, `database_away`.
+   */
+  getMetadata(id: string, connId: string, options?: RequestOptions): Promise<string>;
+  /**
+   * Activate a connection
+   *
+   * It requires the identity provider's entity id, an https sign-on URL, a certificate that has not expired, and a
+   * VERIFIED domain of the organization equal to `domain`; otherwise returns 409 with the missing parts in `errors`.
+   * Only one active connection can serve a domain. An active connection of another organization that has lost the
+   * domain is deactivated. Honours `If-Match`.
+   *
+   * Permission: `sso:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `sso_connection_missing`, `sso_connection_incomplete`, `sso_domain_served`,
+   * `too_many_requests`, `database_away`.
+   */
+  activate(id: string, connId: string, options?: RequestOptions): Promise<AppSsoConnection>;
+  /**
+   * Deactivate a connection
+   *
+   * Existing sessions continue.
+   *
+   * Returns 409 if single sign-on is required and this is the only working connection. Honours `If-Match`.
+   *
+   * Permission: `sso:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `sso_connection_missing`, `sso_connection_draft`, `sso_still_required`,
+   * `too_many_requests`, `database_away`.
+   */
+  deactivate(id: string, connId: string, options?: RequestOptions): Promise<AppSsoConnection>;
+  /**
+   * Rotate the keys: NEXT becomes CURRENT and signs from now on, and a new NEXT is published
+   *
+   * Do this after the identity provider has imported the NEXT certificate from the metadata. Messages encrypted for the
+   * previous key can be decrypted until the next rotation. Honours `If-Match`.
+   *
+   * Permission: `sso:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `sso_connection_missing`, `too_many_requests`, `database_away`.
+   */
+  rotateCertificate(id: string, connId: string, options?: RequestOptions): Promise<AppSsoConnection>;
+  /**
+   * Create a link to test the connection, even if it is not active: open the link in a browser and sign on
+   *
+   * The final page, and `traces`, show every check and the resulting profile. No customer is created or signed in. The
+   * link is valid for an hour.
+   *
+   * Permission: `sso:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `sso_connection_missing`, `sso_connection_incomplete`, `too_many_requests`,
+   * `database_away`.
+   */
+  test(id: string, connId: string, options?: RequestOptions): Promise<SsoTest>;
+  /**
+   * List the checks of the latest sign-ons, tests and logouts, newest first
+   *
+   * They are kept for seven days.
+   *
+   * Permission: `sso:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `sso_connection_missing`, `too_many_requests`, `database_away`.
+   */
+  listTraces(id: string, connId: string, params?: AppsSsoListTracesParams, options?: RequestOptions): PagePromise<SsoTrace>;
+}
+
+/** The methods of `client.campaigns`. */
+export interface CampaignsApi {
+  /**
+   * The project's campaigns, newest first
+   *
+   * Permission: `campaigns:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: CampaignsListParams, options?: RequestOptions): PagePromise<Campaign>;
+  /**
+   * Create a campaign as a DRAFT
+   *
+   * Only the name is required; everything else can be set before it is sent.
+   *
+   * For an A/B test, set `abTestEnabled` and give 2 to 8 `variants` whose weights sum to 100. A variant uses the
+   * campaign's subject or template where it has none of its own.
+   *
+   * Permission: `campaigns:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  create(params: NewCampaign, options?: RequestOptions): Promise<Campaign>;
+  /**
+   * A campaign with its variants, statistics and live progress
+   *
+   * Permission: `campaigns:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `campaign_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, options?: RequestOptions): Promise<CampaignDetail>;
+  /**
+   * Change a campaign that is DRAFT or SCHEDULED
+   *
+   * Fields that are left out stay; `variants` replaces all variants.
+   *
+   * A SCHEDULED campaign must stay complete: a 409 response lists what would be missing. `scheduledAt: null` makes it a
+   * DRAFT again. Honours `If-Match`.
+   *
+   * Permission: `campaigns:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `campaign_missing`, `campaign_state_conflict`, `campaign_incomplete`, `too_many_requests`,
+   * `database_away`.
+   */
+  update(id: string, params: CampaignChange, options?: RequestOptions): Promise<Campaign>;
+  /**
+   * Delete a campaign that has not started
+   *
+   * Honours `If-Match`.
+   *
+   * Permission: `campaigns:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `campaign_missing`, `campaign_state_conflict`, `too_many_requests`, `database_away`.
+   */
+  delete(id: string, options?: RequestOptions): Promise<Deleted>;
+  /**
+   * Send a campaign: now, or at `scheduledAt` if that is in the future
+   *
+   * The audience and the content are fixed when the campaign starts. An audience with rules that depend on the current
+   * time is evaluated again at the start. Contacts that have unsubscribed or are suppressed are skipped and counted. A
+   * 409 response lists everything that is missing. No contact gets the same campaign twice, even if it is sent twice.
+   * If a TEST key sends the campaign, its messages are only captured in the inbox. The response is 403 if the account's
+   * plan does not allow an e-mail to every contact of the audience.
+   *
+   * Permission: `campaigns:send`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `plan_limit_reached`, `campaign_missing`, `campaign_state_conflict`, `campaign_incomplete`,
+   * `too_many_requests`, `database_away`.
+   */
+  send(id: string, options?: RequestOptions): Promise<CampaignSendResult>;
+  /**
+   * Stop a campaign for good
+   *
+   * Messages that no server has accepted yet are not sent.
+   *
+   * This takes effect at once, whatever the size of the campaign: after the response, only messages that were being
+   * transmitted at that moment still arrive. The waiting sends become CANCELLED within seconds. Cancelling a SENT
+   * campaign stops the retries of its deferred messages; the campaign stays SENT.
+   *
+   * Permission: `campaigns:send`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `campaign_missing`, `campaign_state_conflict`, `too_many_requests`, `database_away`.
+   */
+  cancel(id: string, options?: RequestOptions): Promise<Campaign>;
+  /**
+   * Pause a campaign: no message is sent until it is resumed
+   *
+   * No contact is skipped or gets the message twice.
+   *
+   * This takes effect at once, whatever the size of the campaign: after the response, only messages that were being
+   * transmitted at that moment still arrive.
+   *
+   * Permission: `campaigns:send`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `campaign_missing`, `campaign_state_conflict`, `too_many_requests`, `database_away`.
+   */
+  pause(id: string, options?: RequestOptions): Promise<Campaign>;
+  /**
+   * Resume a paused campaign where it stopped
+   *
+   * Permission: `campaigns:send`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `campaign_missing`, `campaign_state_conflict`, `too_many_requests`, `database_away`.
+   */
+  resume(id: string, options?: RequestOptions): Promise<Campaign>;
+  /**
+   * End an A/B test without choosing by its results: the rest of the audience gets the first variant
+   *
+   * Permission: `campaigns:send`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `campaign_missing`, `campaign_state_conflict`, `too_many_requests`, `database_away`.
+   */
+  cancelAbTest(id: string, options?: RequestOptions): Promise<Campaign>;
+  /**
+   * End an A/B test with the given winner: the rest of the audience gets this variant
+   *
+   * Permission: `campaigns:send`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `campaign_missing`, `variant_missing`, `campaign_state_conflict`, `too_many_requests`, `database_away`.
+   */
+  selectAbTestWinner(id: string, params: WinnerChoice, options?: RequestOptions): Promise<Campaign>;
+  /**
+   * Send one rendered copy with `[Test]` before its subject
+   *
+   * It does not count in the campaign's statistics.
+   *
+   * Permission: `campaigns:send`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `email_invalid`, `domain_not_verified`, `campaign_missing`, `campaign_incomplete`,
+   * `idempotency_key_in_progress`, `message_too_large`, `idempotency_key_reused`, `template_too_expensive`,
+   * `template_crashed`, `rendering_busy`, `too_many_requests`, `no_smart_host`, `rendering_away`, `database_away`.
+   */
+  test(id: string, params: CampaignTest, options?: RequestOptions): Promise<CampaignTestResult>;
+  /**
+   * Send a test copy to every address of the project's seed list
+   *
+   * Permission: `campaigns:send`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `email_invalid`, `domain_not_verified`, `campaign_missing`, `campaign_incomplete`, `seed_list_empty`,
+   * `idempotency_key_in_progress`, `message_too_large`, `idempotency_key_reused`, `template_too_expensive`,
+   * `template_crashed`, `rendering_busy`, `too_many_requests`, `no_smart_host`, `rendering_away`, `database_away`.
+   */
+  testSeedList(id: string, options?: RequestOptions): Promise<CampaignTestResult>;
+  /**
+   * Create a new DRAFT with the same content, audience and variants
+   *
+   * Permission: `campaigns:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `campaign_missing`, `too_many_requests`, `database_away`.
+   */
+  duplicate(id: string, options?: RequestOptions): Promise<Campaign>;
+  /**
+   * The sends of a campaign, one for each contact
+   *
+   * `status` filters by one or several comma-separated statuses.
+   *
+   * Permission: `campaigns:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `campaign_missing`, `too_many_requests`, `database_away`.
+   */
+  listSends(id: string, params?: CampaignsListSendsParams, options?: RequestOptions): PagePromise<EmailLogEntry>;
+  /**
+   * All sends of a campaign as CSV
+   *
+   * Permission: `campaigns:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `campaign_missing`, `too_many_requests`, `database_away`.
+   */
+  exportSends(id: string, params?: CampaignsExportSendsParams, options?: RequestOptions): Promise<string>;
+}
+
+/** The methods of `client.analytics`. */
+export interface AnalyticsApi {
+  /**
+   * A summary of the project's contacts, sends, campaigns and automations
+   *
+   * `days` restricts the sends to this number of past days. Rates are from 0 to 1. Open, click and complaint rates are
+   * shares of the messages that a server accepted and that did not bounce; the bounce rate is the share of bounced
+   * messages among these and the bounced ones. Opens and clicks by machines are counted separately.
+   *
+   * Permission: `analytics:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  get(params?: AnalyticsGetParams, options?: RequestOptions): Promise<ProjectSummary>;
+  /**
+   * The statistics of each day, oldest first; days without activity are included
+   *
+   * `from` and `to` are dates in `timezone`, by default the last 30 days. `campaignId` restricts the statistics to one
+   * campaign.
+   *
+   * Permission: `analytics:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  getTimeSeries(params?: AnalyticsGetTimeSeriesParams, options?: RequestOptions): Promise<TimeSeriesItem[]>;
+  /**
+   * The statistics of each sending domain, newest domain first
+   *
+   * The period is given as for the time series.
+   *
+   * Permission: `analytics:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  getByDomain(params?: AnalyticsGetByDomainParams, options?: RequestOptions): Promise<ByDomainItem[]>;
+  /**
+   * The time series as CSV
+   *
+   * Permission: `analytics:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  export(params?: AnalyticsExportParams, options?: RequestOptions): Promise<string>;
+}
+
+/** The methods of `client.tracking`. */
+export interface TrackingApi {
+  /**
+   * The tracking pixel of a message
+   *
+   * The response is always the 43-byte GIF, even for an unknown send.
+   *
+   * A HEAD request is not recorded.
+   *
+   * Problems: `database_away`.
+   */
+  open(sendId: string, options?: RequestOptions): Promise<Uint8Array>;
+  /**
+   * A tracked link of a message: records the click and redirects to `u` with a 302
+   *
+   * `s` is a signature of purpose, send and target. Without a valid signature the response is a 404 page, never a
+   * redirect.
+   *
+   * Problems: `database_away`.
+   */
+  click(sendId: string, params?: TrackingClickParams, options?: RequestOptions): Promise<string>;
+  /**
+   * The page of an unsubscribe link
+   *
+   * Opening it changes nothing; its button unsubscribes.
+   *
+   * Problems: `database_away`.
+   */
+  showUnsubscribe(sendId: string, params?: TrackingShowUnsubscribeParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Unsubscribe the recipient of a send: by the button of the page, or by one click in a mail client (RFC 8058)
+   *
+   * The contact is unsubscribed, and the address is suppressed with the reason UNSUBSCRIBE. The link of a test copy
+   * changes nothing. `s` can be in the query or in the body (form, multipart or JSON). Idempotent; needs no cookie.
+   *
+   * Problems: `database_away`.
+   */
+  unsubscribe(sendId: string, params?: TrackingUnsubscribeParams, options?: RequestOptions): Promise<string>;
+}
+
+/** The methods of `client.inbox`. */
+export interface InboxApi {
+  /**
+   * Captured messages, newest first
+   *
+   * `q` searches subject and recipients.
+   *
+   * Permission: `inbox:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: InboxListParams, options?: RequestOptions): PagePromise<CapturedMessage>;
+  /**
+   * A captured message with its headers, html, text and attachments
+   *
+   * One-time codes and links (sign-in codes, password resets, invitations) are replaced by `[removed]`, and `redacted`
+   * is true, unless the caller has the permission `customers:impersonate`. Owners and admins have it, and API keys to
+   * which it was granted.
+   *
+   * Permission: `inbox:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `captured_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, options?: RequestOptions): Promise<InboxMessage>;
+  /**
+   * Delete a captured message
+   *
+   * Its send stays in the log.
+   *
+   * Permission: `emails:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `captured_missing`, `too_many_requests`, `database_away`.
+   */
+  delete(id: string, options?: RequestOptions): Promise<Deleted>;
+  /**
+   * The original message as an `.eml` file
+   *
+   * One-time codes and links are removed unless the caller has the permission `customers:impersonate`.
+   *
+   * Permission: `inbox:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `captured_missing`, `too_many_requests`, `database_away`.
+   */
+  getMessage(id: string, options?: RequestOptions): Promise<Uint8Array>;
+  /**
+   * An attachment by its number, as a download
+   *
+   * Permission: `inbox:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `captured_missing`, `too_many_requests`, `database_away`.
+   */
+  getAttachment(id: string, number: string, options?: RequestOptions): Promise<Uint8Array>;
+}
+
+/** The methods of `client.automations`. */
+export interface AutomationsApi {
+  /**
+   * List the project's automations, newest first
+   *
+   * Permission: `automations:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: AutomationsListParams, options?: RequestOptions): PagePromise<Automation>;
+  /**
+   * Create an automation
+   *
+   * It is inactive unless `active` is true.
+   *
+   * `trigger`: `AUDIENCE_JOINED` or `AUDIENCE_LEFT` with `audienceId`, `CONTACT_CREATED`, or `EVENT` with `event`, the
+   * name of an event or custom event, and `where`, rules that its data must match. With `once` (default) a contact can
+   * start it only once. Subjects and templates can use the event as `{{ event }}`.
+   *
+   * `steps`, at most 150 including those in branches: `SEND_EMAIL {templateId, domainId, fromEmail, subject}`, `DELAY
+   * {minutes, hours, days | until}`, `CONDITION {rules, then, else}` (rules as for audiences), `WAIT_FOR_EVENT {event,
+   * timeout, then, else}`, `UPDATE_CONTACT {attributes}`, `ADD_TO_AUDIENCE {audienceId}`, `REMOVE_FROM_AUDIENCE
+   * {audienceId}`, `WEBHOOK {url}`, `EXIT`. Each step is executed once per run.
+   *
+   * With `once: false` a contact can start at most `maxRunsPerHour` runs (1 to 1,000, default 1) within an hour;
+   * further runs do not start and are counted as `limited`. If active automations would start each other in an endless
+   * loop, the response is 409 with the steps of the loop, unless `allowLoops` is true.
+   *
+   * Permission: `automations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `automation_incomplete`, `automation_loop`, `too_many_automations`, `too_many_requests`, `database_away`.
+   */
+  create(params: NewAutomation, options?: RequestOptions): Promise<Automation>;
+  /**
+   * Get an automation
+   *
+   * Permission: `automations:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `automation_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, options?: RequestOptions): Promise<Automation>;
+  /**
+   * Change an automation
+   *
+   * Changed steps apply to new runs; unfinished runs keep their version. Honours `If-Match`.
+   *
+   * Permission: `automations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `automation_missing`, `automation_incomplete`, `automation_loop`, `too_many_requests`, `database_away`.
+   */
+  update(id: string, params: AutomationChange, options?: RequestOptions): Promise<Automation>;
+  /**
+   * Delete an automation with all its runs, including unfinished ones
+   *
+   * E-mails that were sent stay in the log.
+   *
+   * Honours `If-Match`.
+   *
+   * Permission: `automations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `automation_missing`, `too_many_requests`, `database_away`.
+   */
+  delete(id: string, options?: RequestOptions): Promise<Deleted>;
+  /**
+   * Activate or deactivate an automation with `{active}`; without a body, toggle it
+   *
+   * A deactivated automation starts no new runs; unfinished runs continue. Activation requires that its audiences,
+   * templates, sending domains and senders exist; otherwise the response is 409 with what is missing. If active
+   * automations would start each other in an endless loop, the response is 409 with the steps of the loop, unless
+   * `allowLoops` is true. Honours `If-Match`.
+   *
+   * Permission: `automations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `automation_missing`, `automation_incomplete`, `automation_loop`, `too_many_requests`, `database_away`.
+   */
+  setActive(id: string, params?: AutomationActivation, options?: RequestOptions): Promise<Automation>;
+  readonly runs: AutomationsRunsApi;
+  /**
+   * Get how many runs an automation has started, and how many completed or failed
+   *
+   * Permission: `automations:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `automation_missing`, `too_many_requests`, `database_away`.
+   */
+  getTotals(id: string, options?: RequestOptions): Promise<AutomationRunTotals>;
+  /**
+   * Get the secret that signs the requests of the automation's WEBHOOK steps
+   *
+   * They are signed as webhooks are.
+   *
+   * Permission: `automations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `automation_missing`, `too_many_requests`, `database_away`.
+   */
+  getWebhookSecret(id: string, options?: RequestOptions): Promise<AutomationWebhookSecret>;
+}
+
+/** The methods of `client.automations.runs`. */
+export interface AutomationsRunsApi {
+  /**
+   * List the runs of an automation, newest first
+   *
+   * Filter by `status` (comma-separated) and `contactId`.
+   *
+   * Permission: `automations:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `automation_missing`, `too_many_requests`, `database_away`.
+   */
+  list(id: string, params?: AutomationsRunsListParams, options?: RequestOptions): PagePromise<AutomationRun>;
+  /**
+   * Get a run with its history: each executed step with its times and outcome
+   *
+   * Permission: `automations:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `run_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, runId: string, options?: RequestOptions): Promise<AutomationRunDetail>;
+  /**
+   * Cancel a run at its current step
+   *
+   * Steps that were executed are not undone.
+   *
+   * Permission: `automations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `run_missing`, `run_finished`, `too_many_requests`, `database_away`.
+   */
+  cancel(id: string, runId: string, options?: RequestOptions): Promise<AutomationRun>;
+  /**
+   * Resume a FAILED run from the step that failed, with the steps that the automation had when the run started
+   *
+   * Earlier steps are not repeated. Returns 409 if the run has not failed, or if its contact has another unfinished run
+   * of the automation.
+   *
+   * Permission: `automations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `run_missing`, `run_not_failed`, `too_many_requests`, `database_away`.
+   */
+  retry(id: string, runId: string, options?: RequestOptions): Promise<AutomationRun>;
+  /**
+   * Resume the failed runs of an automation from the steps that failed, up to 1,000 per request
+   *
+   * `more` is true if 1,000 runs were resumed, so that others may remain: repeat the request. Of several failed runs of
+   * one contact only the latest is resumed.
+   *
+   * Permission: `automations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `automation_missing`, `too_many_requests`, `database_away`.
+   */
+  retryAll(id: string, options?: RequestOptions): Promise<RunsRetried>;
+}
+
+/** The methods of `client.organizations`. */
+export interface OrganizationsApi {
+  /**
+   * List the project's organizations, newest first
+   *
+   * Filter by `externalId`.
+   *
+   * Permission: `organizations:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: OrganizationsListParams, options?: RequestOptions): PagePromise<Organization>;
+  /**
+   * Create an organization
+   *
+   * It has no members yet.
+   *
+   * Without `slug`, one is derived from the name, with a number if another organization has it. A `slug` or
+   * `externalId` that another organization has returns 409.
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `slug_taken`, `organization_external_id_taken`, `too_many_requests`, `database_away`.
+   */
+  create(params: NewOrganization, options?: RequestOptions): Promise<Organization>;
+  /**
+   * Get an organization with its number of members and of pending invitations
+   *
+   * Permission: `organizations:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, options?: RequestOptions): Promise<Organization>;
+  /**
+   * Change an organization
+   *
+   * Omitted fields stay; `metadata` is merged (null removes a key).
+   *
+   * With `status: SUSPENDED` the organization accepts no invitations or members, and grants no permissions. Its data is
+   * kept; set `ACTIVE` to end the suspension.
+   *
+   * With `requireSso` its members, and customers with an address at one of its verified domains, can sign in only by
+   * its single sign-on (403 `sso_required`). `requireSso` requires a working connection (409). Sessions that were not
+   * started by single sign-on end when their access token expires.
+   *
+   * With `requireMfa` its members must sign in with a second factor. Members without one must set up an authenticator
+   * app first (`mfaEnrollmentRequired`), and sessions without one end when their access token expires. Neither
+   * requirement applies while the organization is suspended. Honours `If-Match`.
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `slug_taken`, `organization_external_id_taken`, `sso_not_ready`,
+   * `sso_still_required`, `too_many_requests`, `database_away`.
+   */
+  update(id: string, params: OrganizationChange, options?: RequestOptions): Promise<Organization>;
+  /**
+   * Delete an organization with its members, invitations, domains, connections and entitlements
+   *
+   * Returns the deleted record. The organization is gone at once, and its slug, external id and domains can be reused;
+   * the rows of a large one are deleted in the background. The customers stay. Honours `If-Match`.
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `sso_still_required`, `too_many_requests`, `database_away`.
+   */
+  delete(id: string, options?: RequestOptions): Promise<Organization>;
+  readonly members: OrganizationsMembersApi;
+  readonly invitations: OrganizationsInvitationsApi;
+  readonly domains: OrganizationsDomainsApi;
+  /**
+   * Add a customer to the organization that has verified the domain of the customer's verified address
+   *
+   * `reason` is one of JOINED, ALREADY_MEMBER, EMAIL_NOT_VERIFIED, NO_MATCHING_DOMAIN, AUTO_JOIN_DISABLED,
+   * PUBLIC_DOMAIN, ORGANIZATION_SUSPENDED, MEMBER_REMOVED (until invited again) or CUSTOMER_BANNED. Subdomains of a
+   * verified domain do not match.
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `too_many_members`, `too_many_requests`, `database_away`.
+   */
+  joinByDomain(params: DomainJoinRequest, options?: RequestOptions): Promise<DomainJoin>;
+  /**
+   * Get the plan of an organization; `planKey` and `plan` are null if it has none
+   *
+   * Permission: `entitlements:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `too_many_requests`, `database_away`.
+   */
+  getPlan(organizationId: string, options?: RequestOptions): Promise<OrganizationPlan>;
+  /**
+   * Set the plan of an organization; null removes it
+   *
+   * The change applies from the next check on.
+   *
+   * Permission: `entitlements:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `plan_missing`, `too_many_requests`, `database_away`.
+   */
+  setPlan(organizationId: string, params: PlanChoice, options?: RequestOptions): Promise<void>;
+}
+
+/** The methods of `client.organizations.members`. */
+export interface OrganizationsMembersApi {
+  /**
+   * List the members of an organization, most recently joined first
+   *
+   * Permission: `organizations:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `too_many_requests`, `database_away`.
+   */
+  list(id: string, params?: OrganizationsMembersListParams, options?: RequestOptions): PagePromise<OrganizationMember>;
+  /**
+   * Add a customer to an organization, with roles of the scope ORGANIZATION (default MEMBER)
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `already_member`, `organization_suspended`, `too_many_members`,
+   * `too_many_requests`, `database_away`.
+   */
+  add(id: string, params: NewOrganizationMember, options?: RequestOptions): Promise<OrganizationMember>;
+  /**
+   * Get a member of an organization by the customer's id
+   *
+   * Permission: `organizations:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `member_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, customerId: string, options?: RequestOptions): Promise<OrganizationMember>;
+  /**
+   * Replace the roles of a member
+   *
+   * Returns 409 if it would remove the last OWNER. Honours `If-Match`.
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `member_missing`, `last_owner`, `too_many_requests`, `database_away`.
+   */
+  update(id: string, customerId: string, params: OrganizationMemberChange, options?: RequestOptions): Promise<OrganizationMember>;
+  /**
+   * Remove a customer from an organization
+   *
+   * The last OWNER cannot be removed (409).
+   *
+   * The customer does not join again by domain or single sign-on until invited or added again.
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `member_missing`, `last_owner`, `too_many_requests`, `database_away`.
+   */
+  remove(id: string, customerId: string, options?: RequestOptions): Promise<Removed>;
+}
+
+/** The methods of `client.auth.organizations`. */
+export interface AuthOrganizationsApi {
+  /**
+   * List the organizations of the signed-in customer, most recently joined first
+   *
+   * Credentials: customer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: AuthOrganizationsListParams, options?: RequestOptions): PagePromise<OrganizationMembership>;
+  /**
+   * Leave an organization as the signed-in customer
+   *
+   * The last OWNER cannot leave (409).
+   *
+   * The customer does not join again by domain or single sign-on until invited or added again.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `member_missing`, `last_owner`, `too_many_requests`, `database_away`.
+   */
+  leave(id: string, options?: RequestOptions): Promise<Removed>;
+}
+
+/** The methods of `client.organizations.invitations`. */
+export interface OrganizationsInvitationsApi {
+  /**
+   * List the invitations to an organization, newest first
+   *
+   * Filter by `status`: PENDING, ACCEPTED, REVOKED or EXPIRED.
+   *
+   * Permission: `organizations:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `too_many_requests`, `database_away`.
+   */
+  list(id: string, params?: OrganizationsInvitationsListParams, options?: RequestOptions): PagePromise<OrganizationInvitation>;
+  /**
+   * Invite an address to an organization, as MEMBER or another role of the scope ORGANIZATION
+   *
+   * Sends an e-mail with a link to `acceptUrl`, or to a hosted page with a button to accept. An invited address can
+   * sign up even if sign-up is closed. The invitation expires after `expiresInDays` (1 to 30, default 7). An address
+   * can have one pending invitation per organization.
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `organization_suspended`, `already_invited`, `already_member`,
+   * `too_many_invitations`, `inviter_unknown`, `role_unknown`, `too_many_requests`, `database_away`.
+   */
+  create(id: string, params: NewOrganizationInvitation, options?: RequestOptions): Promise<OrganizationInvitation>;
+  /**
+   * Send an invitation again, with a new token and expiry
+   *
+   * The previous token becomes invalid.
+   *
+   * At most once a minute (429). An expired invitation can be resent, unless the address has another pending one (409).
+   * An accepted or revoked invitation cannot be resent (409).
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `invitation_missing`, `invitation_closed`, `organization_suspended`, `already_invited`,
+   * `resent_too_soon`, `too_many_requests`, `database_away`.
+   */
+  resend(id: string, invitationId: string, options?: RequestOptions): Promise<OrganizationInvitation>;
+  /**
+   * Revoke an invitation; its token becomes invalid
+   *
+   * Returns 409 if it was accepted or revoked already.
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `invitation_missing`, `invitation_closed`, `too_many_requests`, `database_away`.
+   */
+  revoke(id: string, invitationId: string, options?: RequestOptions): Promise<OrganizationInvitation>;
+}
+
+/** The methods of `client.auth.invitations`. */
+export interface AuthInvitationsApi {
+  /**
+   * Get the organization and address of an invitation, for a page that asks the visitor to sign up or sign in before
+   * accepting
+   *
+   * Credentials: nobody, publishable key, secret key.
+   *
+   * Problems: `invitation_missing`, `too_many_requests`, `database_away`.
+   */
+  preview(params: InvitationToken, options?: RequestOptions): Promise<InvitationPreview>;
+  /**
+   * Accept an invitation as the signed-in customer
+   *
+   * The invited address must be a verified address of the customer.
+   *
+   * An existing member gets the invitation's role in addition to other roles. Accepting an invitation again is not an
+   * error.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `invited_somebody_else`, `address_not_verified`, `invitation_missing`, `invitation_closed`,
+   * `organization_suspended`, `too_many_requests`, `database_away`.
+   */
+  accept(params: InvitationToken, options?: RequestOptions): Promise<AcceptedInvitation>;
+}
+
+/** The methods of `client.organizations.domains`. */
+export interface OrganizationsDomainsApi {
+  /**
+   * List the domains of an organization, newest first, each with its TXT record and the result of the last check
+   *
+   * Permission: `organizations:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `too_many_requests`, `database_away`.
+   */
+  list(organizationId: string, params?: OrganizationsDomainsListParams, options?: RequestOptions): PagePromise<OrganizationDomain>;
+  /**
+   * Add a domain that the organization owns
+   *
+   * Publish `record` as a TXT record at `recordName`. The record is checked every minute for ten minutes, every ten
+   * minutes for three hours, then hourly for 30 days; `verify` checks it immediately. Public suffixes and public
+   * mailbox providers return 400; a domain that another organization of the project has verified returns 409.
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `domain_listed`, `domain_taken`, `too_many_organization_domains`,
+   * `too_many_requests`, `database_away`.
+   */
+  add(organizationId: string, params: NewOrganizationDomain, options?: RequestOptions): Promise<OrganizationDomain>;
+  /**
+   * Check the TXT record of a domain now, instead of waiting for the periodic check
+   *
+   * A missing record is not an error: `status` and `reason` give the result. For a FAILED domain the periodic checks
+   * start again. Returns 409 if the record exists, but another organization has verified the domain.
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_domain_missing`, `domain_taken`, `too_many_requests`, `database_away`.
+   */
+  verify(organizationId: string, domainId: string, options?: RequestOptions): Promise<OrganizationDomain>;
+  /**
+   * Set whether customers with a verified address at exactly this domain join when they sign in
+   *
+   * Enabling it requires a VERIFIED domain (409). Disabling it does not remove members. Honours `If-Match`.
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_domain_missing`, `domain_not_proved`, `too_many_requests`, `database_away`.
+   */
+  update(organizationId: string, domainId: string, params: OrganizationDomainChange, options?: RequestOptions): Promise<OrganizationDomain>;
+  /**
+   * Remove a domain from an organization
+   *
+   * Members stay, but the domain no longer allows joining or single sign-on.
+   *
+   * Returns 409 if single sign-on is required and the only working connection uses the domain. Honours `If-Match`.
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_domain_missing`, `sso_still_required`, `too_many_requests`, `database_away`.
+   */
+  remove(organizationId: string, domainId: string, options?: RequestOptions): Promise<Removed>;
+}
+
+/** The methods of `client.apps.organizations`. */
+export interface AppsOrganizationsApi {
+  /**
+   * List the project's organizations, newest first
+   *
+   * Filter by `externalId`.
+   *
+   * Permission: `organizations:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: AppsOrganizationsListParams, options?: RequestOptions): PagePromise<AppOrganization>;
+  /**
+   * Create an organization
+   *
+   * It has no members yet.
+   *
+   * Without `slug`, one is derived from the name, with a number if another organization has it. A `slug` or
+   * `externalId` that another organization has returns 409.
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `slug_taken`, `organization_external_id_taken`, `too_many_requests`, `database_away`.
+   */
+  create(params: NewOrganization, options?: RequestOptions): Promise<AppOrganization>;
+  /**
+   * Get an organization with its number of members and of pending invitations
+   *
+   * Permission: `organizations:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, options?: RequestOptions): Promise<AppOrganization>;
+  /**
+   * Change an organization
+   *
+   * Omitted fields stay; `metadata` is merged (null removes a key).
+   *
+   * With `status: SUSPENDED` the organization accepts no invitations or members, and grants no permissions. Its data is
+   * kept; set `ACTIVE` to end the suspension.
+   *
+   * With `requireSso` its members, and customers with an address at one of its verified domains, can sign in only by
+   * its single sign-on (403 `sso_required`). `requireSso` requires a working connection (409). Sessions that were not
+   * started by single sign-on end when their access token expires.
+   *
+   * With `requireMfa` its members must sign in with a second factor. Members without one must set up an authenticator
+   * app first (`mfaEnrollmentRequired`), and sessions without one end when their access token expires. Neither
+   * requirement applies while the organization is suspended. Honours `If-Match`.
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `slug_taken`, `organization_external_id_taken`, `sso_not_ready`,
+   * `sso_still_required`, `too_many_requests`, `database_away`.
+   */
+  update(id: string, params: OrganizationChange, options?: RequestOptions): Promise<AppOrganization>;
+  /**
+   * Delete an organization with its members, invitations, domains, connections and entitlements
+   *
+   * Returns the deleted record. The organization is gone at once, and its slug, external id and domains can be reused;
+   * the rows of a large one are deleted in the background. The customers stay. Honours `If-Match`.
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `sso_still_required`, `too_many_requests`, `database_away`.
+   */
+  delete(id: string, options?: RequestOptions): Promise<AppOrganization>;
+  /**
+   * List the members of an organization, most recently joined first
+   *
+   * Permission: `organizations:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `too_many_requests`, `database_away`.
+   */
+  listMembers(id: string, params?: AppsOrganizationsListMembersParams, options?: RequestOptions): PagePromise<OrganizationMember>;
+  /**
+   * Add a customer to an organization, with roles of the scope ORGANIZATION (default MEMBER)
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `already_member`, `organization_suspended`, `too_many_members`,
+   * `too_many_requests`, `database_away`.
+   */
+  addMember(id: string, params: NewOrganizationMember, options?: RequestOptions): Promise<OrganizationMember>;
+  /**
+   * Get a member of an organization by the customer's id
+   *
+   * Permission: `organizations:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `member_missing`, `too_many_requests`, `database_away`.
+   */
+  getMember(id: string, customerId: string, options?: RequestOptions): Promise<OrganizationMember>;
+  /**
+   * Replace the roles of a member
+   *
+   * Returns 409 if it would remove the last OWNER. Honours `If-Match`.
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `member_missing`, `last_owner`, `too_many_requests`, `database_away`.
+   */
+  updateMember(id: string, customerId: string, params: OrganizationMemberChange, options?: RequestOptions): Promise<OrganizationMember>;
+  /**
+   * Remove a customer from an organization
+   *
+   * The last OWNER cannot be removed (409).
+   *
+   * The customer does not join again by domain or single sign-on until invited or added again.
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `member_missing`, `last_owner`, `too_many_requests`, `database_away`.
+   */
+  removeMember(id: string, customerId: string, options?: RequestOptions): Promise<Removed>;
+  /**
+   * List the invitations to an organization, newest first
+   *
+   * Filter by `status`: PENDING, ACCEPTED, REVOKED or EXPIRED.
+   *
+   * Permission: `organizations:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `too_many_requests`, `database_away`.
+   */
+  listInvitations(id: string, params?: AppsOrganizationsListInvitationsParams, options?: RequestOptions): PagePromise<OrganizationInvitation>;
+  /**
+   * Invite an address to an organization, as MEMBER or another role of the scope ORGANIZATION
+   *
+   * Sends an e-mail with a link to `acceptUrl`, or to a hosted page with a button to accept. An invited address can
+   * sign up even if sign-up is closed. The invitation expires after `expiresInDays` (1 to 30, default 7). An address
+   * can have one pending invitation per organization.
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `organization_suspended`, `already_invited`, `already_member`,
+   * `too_many_invitations`, `inviter_unknown`, `role_unknown`, `too_many_requests`, `database_away`.
+   */
+  createInvitation(id: string, params: NewOrganizationInvitation, options?: RequestOptions): Promise<OrganizationInvitation>;
+  /**
+   * Send an invitation again, with a new token and expiry
+   *
+   * The previous token becomes invalid.
+   *
+   * At most once a minute (429). An expired invitation can be resent, unless the address has another pending one (409).
+   * An accepted or revoked invitation cannot be resent (409).
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `invitation_missing`, `invitation_closed`, `organization_suspended`, `already_invited`,
+   * `resent_too_soon`, `too_many_requests`, `database_away`.
+   */
+  resendInvitation(id: string, invitationId: string, options?: RequestOptions): Promise<OrganizationInvitation>;
+  /**
+   * Revoke an invitation; its token becomes invalid
+   *
+   * Returns 409 if it was accepted or revoked already.
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `invitation_missing`, `invitation_closed`, `too_many_requests`, `database_away`.
+   */
+  revokeInvitation(id: string, invitationId: string, options?: RequestOptions): Promise<OrganizationInvitation>;
+}
+
+/** The methods of `client.billing`. */
+export interface BillingApi {
+  /**
+   * Get the plan of your account, its usage and its limits
+   *
+   * `usage.customers` is the current number of end users in all projects; `usage.emails` the number of e-mails that all
+   * projects accepted with live credentials in this calendar month (UTC). A limit of null means no limit.
+   *
+   * Permission: `billing:read`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  get(options?: RequestOptions): Promise<Billing>;
+  /**
+   * Start the checkout of the `pro` plan
+   *
+   * Open the returned URL in a browser to confirm it.
+   *
+   * Permission: `billing:write`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `already_booked`, `not_for_sale`, `too_many_requests`, `billing_unavailable`, `database_away`.
+   */
+  beginCheckout(params: CheckoutRequest, options?: RequestOptions): Promise<BillingPageUrl>;
+  /**
+   * Start the checkout of the B2B add-on
+   *
+   * Open the returned URL in a browser to confirm it.
+   *
+   * Permission: `billing:write`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `already_booked`, `not_for_sale`, `too_many_requests`, `billing_unavailable`, `database_away`.
+   */
+  beginB2bCheckout(params: CheckoutRequest, options?: RequestOptions): Promise<BillingPageUrl>;
+  /**
+   * Get the URL of the billing portal, where the subscription is changed or cancelled in a browser
+   *
+   * Permission: `billing:write`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `nothing_booked`, `too_many_requests`, `billing_unavailable`, `database_away`.
+   */
+  openPortal(options?: RequestOptions): Promise<BillingPageUrl>;
+}
+
+/** The methods of `client.features`. */
+export interface FeaturesApi {
+  /**
+   * List the features that the project has declared, newest first
+   *
+   * Permission: `entitlements:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: FeaturesListParams, options?: RequestOptions): PagePromise<Feature>;
+  /**
+   * Declare a feature: BOOLEAN is on or off, LIMIT is on up to a limit (null is unlimited)
+   *
+   * The defaults apply to organizations whose plan and overrides do not set the feature.
+   *
+   * Permission: `entitlements:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `feature_exists`, `limit_not_taken`, `too_many_features`, `too_many_requests`, `database_away`.
+   */
+  create(params: NewFeature, options?: RequestOptions): Promise<Feature>;
+  /**
+   * Change the name or the defaults of a feature
+   *
+   * The change applies from the next check on. Honours `If-Match`.
+   *
+   * Permission: `entitlements:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `feature_missing`, `limit_not_taken`, `too_many_requests`, `database_away`.
+   */
+  update(key: string, params: FeatureChange, options?: RequestOptions): Promise<Feature>;
+  /**
+   * Delete a feature and its entries in plans and overrides
+   *
+   * Later checks of the feature are denied.
+   *
+   * Honours `If-Match`.
+   *
+   * Permission: `entitlements:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `feature_missing`, `too_many_requests`, `database_away`.
+   */
+  delete(key: string, options?: RequestOptions): Promise<void>;
+}
+
+/** The methods of `client.plans`. */
+export interface PlansApi {
+  /**
+   * List the plans of the project, newest first, with the features and the number of organizations of each
+   *
+   * Permission: `entitlements:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: PlansListParams, options?: RequestOptions): PagePromise<Plan>;
+  /**
+   * Create a plan
+   *
+   * Its settings take precedence over the defaults of its features; a limit of null is unlimited.
+   *
+   * Permission: `entitlements:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `plan_exists`, `feature_undeclared`, `limit_not_taken`, `too_many_plans`, `too_many_requests`,
+   * `database_away`.
+   */
+  create(params: NewPlan, options?: RequestOptions): Promise<Plan>;
+  /**
+   * Get a plan by its key
+   *
+   * Permission: `entitlements:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `plan_missing`, `too_many_requests`, `database_away`.
+   */
+  get(key: string, options?: RequestOptions): Promise<Plan>;
+  /**
+   * Change a plan
+   *
+   * The change applies from the next check on; `features` replaces the whole list.
+   *
+   * Honours `If-Match`.
+   *
+   * Permission: `entitlements:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `plan_missing`, `feature_undeclared`, `limit_not_taken`, `too_many_requests`, `database_away`.
+   */
+  update(key: string, params: PlanChange, options?: RequestOptions): Promise<Plan>;
+  /**
+   * Delete a plan
+   *
+   * Returns 409 while organizations have it. Honours `If-Match`.
+   *
+   * Permission: `entitlements:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `plan_missing`, `plan_in_use`, `too_many_requests`, `database_away`.
+   */
+  delete(key: string, options?: RequestOptions): Promise<Deleted>;
+}
+
+/** The methods of `client.entitlements`. */
+export interface EntitlementsApi {
+  /**
+   * Check whether an organization can use a feature, up to which limit (null is unlimited), and why
+   *
+   * An OVERRIDE takes precedence over the PLAN, and the PLAN over the DEFAULT. A feature that is not declared is denied
+   * with the source NONE. The token of a customer who belongs to one organization implies the organization. Without an
+   * organization the defaults apply.
+   *
+   * Permission: `entitlements:read`.
+   *
+   * Credentials: customer, developer, secret key.
+   *
+   * Problems: `organization_missing`, `too_many_requests`, `database_away`.
+   */
+  check(params: EntitlementCheck, options?: RequestOptions): Promise<Entitlement>;
+  /**
+   * List the entitlements of an organization to all declared features, ordered by key
+   *
+   * Permission: `entitlements:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `too_many_requests`, `database_away`.
+   */
+  list(organizationId: string, options?: RequestOptions): Promise<Entitlement[]>;
+  /**
+   * Set an override for one organization and feature
+   *
+   * Replaces an existing override.
+   *
+   * An override takes precedence over plan and default until `expiresAt`, or until it is deleted if `expiresAt` is
+   * null.
+   *
+   * Permission: `entitlements:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `feature_missing`, `limit_not_taken`, `too_many_requests`, `database_away`.
+   */
+  setOverride(organizationId: string, featureKey: string, params: EntitlementOverride, options?: RequestOptions): Promise<Entitlement>;
+  /**
+   * Delete an override; returns the entitlement that now applies
+   *
+   * Changes nothing if there is no override.
+   *
+   * Permission: `entitlements:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `feature_missing`, `too_many_requests`, `database_away`.
+   */
+  deleteOverride(organizationId: string, featureKey: string, options?: RequestOptions): Promise<Entitlement>;
+}
+
+/** The methods of `client.saml`. */
+export interface SamlApi {
+  /**
+   * Get the service provider metadata, at a URL that the identity provider can fetch
+   *
+   * Get the service provider metadata, at a URL that the identity provider can fetch
+   *
+   * Problems: `sso_connection_missing`, `database_away`.
+   */
+  getMetadata(connId: string, options?: RequestOptions): Promise<string>;
+  /**
+   * Start single sign-on: redirect the browser to the identity provider
+   *
+   * The browser returns to `redirectUrl`, which must be among the project's `redirectUrls`, with `code` and `state`, or
+   * with `error`. Exchange the code at `auth/token`: with the verifier if you sent a `codeChallenge` (S256, RFC 7636),
+   * otherwise with a secret key. A `test` link shows the result as a page instead, and needs no `redirectUrl`.
+   *
+   * Problems: `sso_test_invalid`, `sso_connection_missing`, `sso_unavailable`, `database_away`.
+   */
+  begin(connId: string, params?: SamlBeginParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Receive the identity provider's response (SAML HTTP-POST binding): the assertion consumer service
+   *
+   * Redirects the browser to the app with a code, or with `error`. An invalid response, or one for another browser,
+   * returns a page with the reason; `traces` has every check.
+   *
+   * Problems: `sso_connection_missing`, `database_away`.
+   */
+  receiveResponse(connId: string, params?: SamlReceiveResponseParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Receive logout messages of the identity provider (SAML HTTP-Redirect binding)
+   *
+   * A request ends the matching sessions and redirects back to the provider with a response. A response redirects to
+   * the app.
+   *
+   * Problems: `sso_connection_missing`, `database_away`.
+   */
+  receiveLogout(connId: string, options?: RequestOptions): Promise<string>;
+  /**
+   * Receive logout messages of the identity provider (SAML HTTP-POST binding)
+   *
+   * Receive logout messages of the identity provider (SAML HTTP-POST binding)
+   *
+   * Problems: `sso_connection_missing`, `database_away`.
+   */
+  submitLogout(connId: string, params?: SamlSubmitLogoutParams, options?: RequestOptions): Promise<string>;
+}

@@ -1,0 +1,4519 @@
+// Written by script/client from the API. Do not edit.
+
+/** The result of accepting an invitation. */
+export interface AcceptedInvitation {
+  /** The invitation. */
+  invitation: OrganizationInvitation;
+  /** The organization. */
+  organization: OrganizationRef;
+  /** Keys of the roles. */
+  roles: string[];
+}
+
+/** A check whether a customer has a permission in the project or in one of its organizations. */
+export interface AccessCheck {
+  /** Permission to check. */
+  permission: string;
+  /** Required, except with a customer's token, which implies the customer. */
+  customerId?: string | null | undefined;
+  /** Id of the organization. */
+  organizationId?: string | null | undefined;
+}
+
+/** Several checks at once. */
+export interface AccessCheckBatch {
+  /** Access checks, in the order of the request. */
+  checks: AccessCheck[];
+}
+
+/** Whether a customer has a permission, and why. */
+export interface AccessDecision {
+  /** Whether access is allowed. */
+  allowed: boolean;
+  /** Reason, as text. */
+  reason: "ALL_ORGANIZATIONS_ROLE" | "CUSTOMER_BANNED" | "NOT_A_MEMBER" | "NO_ROLE_GRANTS_PERMISSION" | "ORGANIZATION_ROLE" | "ORGANIZATION_SUSPENDED" | "PROJECT_ROLE" | "UNKNOWN_PERMISSION" | (string & {});
+  /** Permission to check. */
+  permission: string;
+  /** Whether it applies to the whole project or to one organization. */
+  scope: "ORGANIZATION" | "PROJECT" | (string & {});
+  /** The roles that were considered: all that the customer has in the scope. */
+  roles: string[];
+  /** The steps that led to the decision. */
+  explanation: AccessExplanation[];
+  /** Id of the customer. */
+  customerId: string | null;
+  /** Id of the organization. */
+  organizationId: string | null;
+}
+
+/** The results of several checks, in the order of the request. */
+export interface AccessDecisions {
+  /** One result for each item, in the order of the request. */
+  results: AccessDecision[];
+}
+
+/** One step of a check. All checks in the same scope have the same steps, in the same order. */
+export interface AccessExplanation {
+  /** Description or index of the step. */
+  step: "ALL_ORGANIZATIONS_ROLE" | "CUSTOMER_GIVEN" | "CUSTOMER_NOT_BANNED" | "MEMBER" | "ORGANIZATION_ACTIVE" | "ORGANIZATION_ROLE" | "PERMISSION_DECLARED" | "PROJECT_ROLE" | (string & {});
+  /** Whether it succeeded. */
+  ok: boolean;
+  /** The roles that grant the permission, if the step concerns roles. */
+  roles: string[];
+}
+
+/** A change in an account, with its actor and IP address; `projectId` is null for changes of the account itself. */
+export interface AccountAuditEntry {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** E-mail address of the actor; null if the actor is not a person. */
+  actorEmail: string | null;
+  /** The action, as `noun.verb`. */
+  action: string;
+  /** Type of the record that was acted on. */
+  targetType: string;
+  /** Id of the record that was acted on. */
+  targetId: string | null;
+  /** Custom data, up to 16 KiB of JSON. */
+  metadata: { [key: string]: unknown };
+  /** E-mail address of the staff member who impersonated the actor; null if nobody did. */
+  impersonatedByStaffEmail: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** Id of the project. */
+  projectId: string | null;
+  /** Kind of actor: `DEVELOPER`, `API_KEY`, `CUSTOMER` or `SYSTEM`. */
+  actorType: string;
+  /** Id of the actor; null for the service itself. */
+  actorId: string | null;
+  /** IP address of the client. */
+  ipAddress: string | null;
+}
+
+/** A page of records with the exact total; `nextCursor` is null on the last page. */
+export interface AccountAuditEntryPage {
+  /** The records of this page. */
+  data: AccountAuditEntry[];
+  /** Total number of records. */
+  total: number;
+  /** Number of this page, from 1. */
+  page: number;
+  /** Number of pages. */
+  pages: number;
+  /** Value of `cursor` for the next page; null on the last page. */
+  nextCursor: string | null;
+}
+
+/** The owner's password. */
+export interface AccountDeletion {
+  /** Password. A new password must have at least 8 characters. */
+  password: string;
+}
+
+/** An open invitation to an account. It is deleted when accepted or revoked. */
+export interface AccountInvitation {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** E-mail address. */
+  email: string;
+  /** Role of the person. */
+  role: "ADMIN" | "DEVELOPER" | "VIEWER" | (string & {});
+  /** E-mail address of the person who sent the invitation. */
+  invitedBy: string;
+  /** When it expires (UTC); null if it does not expire. */
+  expiresAt: string;
+  /** When the record was created (UTC). */
+  createdAt: string;
+}
+
+/** The token from the mail of the invitation. */
+export interface AccountInvitationAcceptance {
+  /** Token from the link in the mail. */
+  token: string;
+  /** Delete the account that you own, with all its data. Possible only if you are its only member. Default: `false`. */
+  deleteMyAccount?: boolean | undefined;
+  /** Required with `deleteMyAccount`. */
+  password?: string | null | undefined;
+}
+
+/** A member of an account, as other members see it. */
+export interface AccountMember {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** E-mail address. */
+  email: string;
+  /** Display name. */
+  name: string;
+  /** Role of the person. */
+  role: "ADMIN" | "DEVELOPER" | "OWNER" | "VIEWER" | (string & {});
+  /** When the second factor was set up (UTC); null if there is none. */
+  mfaEnabledAt: string | null;
+  /** When the person became a member (UTC). */
+  joinedAt: string;
+  /** When the last sign-in was (UTC); null if there was none. */
+  lastSignInAt: string | null;
+}
+
+/** The new role of a member. */
+export interface AccountMemberRoleChange {
+  /** Role of the person. */
+  role: "ADMIN" | "DEVELOPER" | "VIEWER" | (string & {});
+}
+
+/** The signed-in developer, with the account and its projects. */
+export interface AccountProfile {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** E-mail address. */
+  email: string;
+  /** Display name. */
+  name: string;
+  /** Role of the person. */
+  role: "ADMIN" | "DEVELOPER" | "OWNER" | "VIEWER" | (string & {});
+  /** When the e-mail address was verified (UTC); null if it is not verified. */
+  emailVerifiedAt: string | null;
+  /** A new address that has not been confirmed yet. */
+  pendingEmail: string | null;
+  /** When the second factor was set up (UTC); null if there is none. */
+  mfaEnabledAt: string | null;
+  /** Number of unused recovery codes. */
+  recoveryCodesLeft: number;
+  /** When the person became a member (UTC). */
+  joinedAt: string;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+  /** The account. */
+  account: AccountSummary;
+  /** Projects of the account, or their number or maximum number; a null maximum means unlimited. */
+  projects: Project[];
+}
+
+/** Fields to change; omitted fields stay. */
+export interface AccountProfileChange {
+  /** A display name: one line of text, not only blanks. */
+  name?: string | undefined;
+  /** E-mail address. */
+  email?: string | undefined;
+  /** Required to change `email`. */
+  password?: string | null | undefined;
+  /** A display name: one line of text, not only blanks. */
+  accountName?: string | undefined;
+}
+
+/** The account that a developer belongs to. */
+export interface AccountSummary {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Display name. */
+  name: string;
+}
+
+/** Add the contact to a STATIC audience. */
+export interface AddToAudience {
+  /** Type of the record. */
+  type: "ADD_TO_AUDIENCE";
+  /** Id of the audience. */
+  audienceId: string;
+}
+
+/** An API key of a project. Only the response to its creation contains the whole `key`. */
+export interface ApiKey {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Display name. */
+  name: string;
+  /** Type of the record. */
+  type: "PUBLISHABLE" | "SECRET" | (string & {});
+  /** `LIVE` or `TEST`. Mail that is sent with a TEST key is captured and not delivered. */
+  environment: "LIVE" | "TEST" | (string & {});
+  /** Key that identifies it in requests, or the API key. */
+  key: string;
+  /** Null: all permissions of the project, and none of the account. */
+  permissions: string[] | null;
+  /** IP addresses and networks that can use the key; null allows all. */
+  ipAllowList: string[] | null;
+  /** When it expires (UTC); null if it does not expire. */
+  expiresAt: string | null;
+  /** When it was last used (UTC), to the minute; null if it was never used. */
+  lastUsedAt: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+}
+
+/** An organization as the operations under `/apps` return it. */
+export interface AppOrganization {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
+  /** Display name. */
+  name: string;
+  /** Name for URLs, unique in the project. */
+  slug: string;
+  /** Custom data, up to 16 KiB of JSON. */
+  metadata: { [key: string]: unknown };
+  /** Whether its members and customers at its domains can sign in only by its single sign-on. */
+  requireSso: boolean;
+  /** Whether its members must sign in with a second factor. */
+  requireMfa: boolean;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+  /** Number of members. */
+  memberCount: number;
+  /** Number of pending invitations. */
+  pendingInvitationCount: number;
+}
+
+/** A connection of an organization to its identity provider, as the operations under `/apps` return it. */
+export interface AppSsoConnection {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the organization. */
+  organizationId: string;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
+  /** Display name. */
+  name: string;
+  /** Domain name. */
+  domain: string;
+  /** Status of the record. */
+  status: "ACTIVE" | "DRAFT" | "INACTIVE" | (string & {});
+  /** Why the connection is on hold; null if it is not. */
+  held: string | null;
+  /** Entity id of the identity provider. */
+  idpEntityId: string | null;
+  /** Single sign-on URL of the identity provider. */
+  idpSsoUrl: string | null;
+  /** Signing certificates of the identity provider, in PEM. */
+  idpCertificate: string[];
+  /** Certificate with which this service signs requests and decrypts assertions, in PEM. */
+  spCertificate: string;
+  /** Entity id of this service. */
+  spEntityId: string;
+  /** Assertion consumer service URL of this service. */
+  spAcsUrl: string;
+  /** Single logout URL of this service. */
+  spSloUrl: string;
+  /** URL of this service's metadata. */
+  spMetadataUrl: string;
+  /** URL that starts the sign-in; null if there is none. */
+  loginUrl: string;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** Attribute for each profile field, by `Name` or `FriendlyName`. Omitted fields use the common attribute names. */
+export interface AttributeMapping {
+  /** Persistent identifier of a user; defaults to the NameID. */
+  subject?: string | null | undefined;
+  /** SAML attribute with the e-mail address. */
+  email?: string | null | undefined;
+  /** SAML attribute with the full name. */
+  name?: string | null | undefined;
+  /** SAML attribute with the first name. */
+  firstName?: string | null | undefined;
+  /** SAML attribute with the last name. */
+  lastName?: string | null | undefined;
+  /** SAML attribute with the groups. */
+  groups?: string | null | undefined;
+}
+
+/** A list of contacts: STATIC (added by callers) or DYNAMIC (chosen by rules). */
+export interface Audience {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
+  /** Display name. */
+  name: string;
+  /** Type of the record. */
+  type: "DYNAMIC" | "STATIC" | (string & {});
+  /** The rules that choose the members; null for a STATIC audience. */
+  rules: { [key: string]: unknown } | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** Result of a bulk addition. `skipped` counts invalid and duplicate addresses and existing members. */
+export interface AudienceBulkResult {
+  /** Number of records that were added. */
+  added: number;
+  /** Number of records that were skipped. */
+  skipped: number;
+}
+
+/** Fields to change. `type: STATIC` removes the rules and keeps the current members. */
+export interface AudienceChange {
+  /** A display name: one line of text, not only blanks. */
+  name?: string | undefined;
+  /** Type of the record. */
+  type?: "STATIC" | (string & {}) | undefined;
+}
+
+/** Number of contacts that joined and left. */
+export interface AudienceChangeResult {
+  /** Number of records that were added. */
+  added: number;
+  /** Whether a record was removed. */
+  removed: number;
+}
+
+/** One contact in one audience. */
+export interface AudienceMembership {
+  /** Id of the audience. */
+  audienceId: string;
+  /** Id of the contact; null if there is none. */
+  contactId: string;
+}
+
+/** One change by a developer or a key. */
+export interface AuditEntry {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** E-mail address of the actor; null if the actor is not a person. */
+  actorEmail: string | null;
+  /** The action, as `noun.verb`. */
+  action: string;
+  /** Type of the record that was acted on. */
+  targetType: string;
+  /** Id of the record that was acted on. */
+  targetId: string | null;
+  /** Custom data, up to 16 KiB of JSON. */
+  metadata: { [key: string]: unknown };
+  /** E-mail address of the staff member who impersonated the actor; null if nobody did. */
+  impersonatedByStaffEmail: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+}
+
+/** A page of records with the exact total; `nextCursor` is null on the last page. */
+export interface AuditEntryPage {
+  /** The records of this page. */
+  data: AuditEntry[];
+  /** Total number of records. */
+  total: number;
+  /** Number of this page, from 1. */
+  page: number;
+  /** Number of pages. */
+  pages: number;
+  /** Value of `cursor` for the next page; null on the last page. */
+  nextCursor: string | null;
+}
+
+/** The code that the app received, and the code verifier that it kept. */
+export interface AuthorizationCodeGrant {
+  /** Authorization code from the redirect. */
+  code: string;
+  /** Left out only by the project's server with its secret key, for single sign-on that the app did not begin. */
+  codeVerifier?: string | null | undefined;
+}
+
+/** A trigger and the steps that it starts. */
+export interface Automation {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
+  /** Display name. */
+  name: string;
+  /** Trigger that starts runs. */
+  trigger: { [key: string]: unknown };
+  /** The steps, in order. */
+  steps: ({ [key: string]: unknown })[];
+  /** Whether the record is active. */
+  active: boolean;
+  /** Incremented by each change of the steps; a run keeps the version with which it started. */
+  version: number;
+  /** Maximum runs that one contact can start within an hour. Further ones are counted as `limited`. */
+  maxRunsPerHour: number;
+  /** Whether the automation may be active even if it is part of a loop. */
+  allowLoops: boolean;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** Whether the automation is to be active. */
+export interface AutomationActivation {
+  /** Whether the record is active. */
+  active: boolean;
+}
+
+/** Fields to change; omitted fields stay. */
+export interface AutomationChange {
+  /** A display name: one line of text, not only blanks. */
+  name?: string | undefined;
+  /** Trigger that starts runs. */
+  trigger?: Trigger | undefined;
+  /** The steps, in order. */
+  steps?: (SendEmail | Delay | Condition | WaitForEvent | UpdateContact | AddToAudience | RemoveFromAudience | CallWebhook | Exit)[] | undefined;
+  /** Whether the record is active. */
+  active?: boolean | undefined;
+  /** Maximum runs that one contact can start within an hour. Further ones are counted as `limited`. */
+  maxRunsPerHour?: number | undefined;
+  /** Whether the automation may be active even if it is part of a loop. */
+  allowLoops?: boolean | undefined;
+}
+
+/** The run of one contact through an automation. */
+export interface AutomationRun {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the automation. */
+  automationId: string;
+  /** Id of the contact; null if there is none. */
+  contactId: string;
+  /** Version number, from 1. Each change increments it. */
+  version: number;
+  /** Index in the flattened list of steps: a branching step, its `then`, its `else`, the steps after it. */
+  currentStep: number;
+  /** Status of the record. */
+  status: "CANCELLED" | "COMPLETED" | "EXITED" | "FAILED" | "RUNNING" | "WAITING" | (string & {});
+  /** Why it failed; null if it did not fail. */
+  error: string | null;
+  /** When the run continues without an event. */
+  nextAt: string | null;
+  /** Name of the event that the run waits for, if any. */
+  waitingFor: string | null;
+  /** When it started (UTC). */
+  startedAt: string;
+  /** When it finished (UTC); null while it is running. */
+  finishedAt: string | null;
+}
+
+/** A run with its history. */
+export interface AutomationRunDetail {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the automation. */
+  automationId: string;
+  /** Id of the contact; null if there is none. */
+  contactId: string;
+  /** Version number, from 1. Each change increments it. */
+  version: number;
+  /** Index in the flattened list of steps: a branching step, its `then`, its `else`, the steps after it. */
+  currentStep: number;
+  /** Status of the record. */
+  status: "CANCELLED" | "COMPLETED" | "EXITED" | "FAILED" | "RUNNING" | "WAITING" | (string & {});
+  /** Why it failed; null if it did not fail. */
+  error: string | null;
+  /** When the run continues without an event. */
+  nextAt: string | null;
+  /** Name of the event that the run waits for, if any. */
+  waitingFor: string | null;
+  /** When it started (UTC). */
+  startedAt: string;
+  /** When it finished (UTC); null while it is running. */
+  finishedAt: string | null;
+  /** The steps, in order. */
+  steps: AutomationRunStep[];
+}
+
+/** The outcome of an executed step. */
+export interface AutomationRunStep {
+  /** Description or index of the step. */
+  step: number;
+  /** Type of the record. */
+  type: string;
+  /** Outcome of the attempt. */
+  outcome: "DONE" | "FAILED" | "FALSE" | "HAPPENED" | "SKIPPED" | "TIMED_OUT" | "TRUE" | (string & {});
+  /** Further details, as text. */
+  detail: { [key: string]: unknown };
+  /** When it started (UTC). */
+  startedAt: string;
+  /** When it finished (UTC); null while it is running. */
+  finishedAt: string;
+}
+
+/** Numbers of runs by outcome. */
+export interface AutomationRunTotals {
+  /** Number of runs. */
+  totalRuns: number;
+  /** Runs that reached the end or an EXIT step. */
+  completed: number;
+  /** Number of failures. */
+  failed: number;
+  /** Runs that did not start because the contact had started `maxRunsPerHour` within the last hour. */
+  limited: number;
+  /** Messages that were not sent because of the project's frequency cap. */
+  capped: number;
+}
+
+/** Numbers of runs of the project's automations. */
+export interface AutomationTotals {
+  /** Number of runs. */
+  totalRuns: number;
+  /** Number of completed runs. */
+  completed: number;
+  /** Number of failures. */
+  failed: number;
+  /** Share of finished runs that completed, from 0 to 1. */
+  successRate: number;
+}
+
+/** The secret that signs the calls of an automation's WEBHOOK steps. */
+export interface AutomationWebhookSecret {
+  /** Shared secret. Shown only once. */
+  secret: string;
+}
+
+/** The plan, usage and limits of an account. */
+export interface Billing {
+  /** Plan of the account. */
+  plan: "free" | "pro" | (string & {});
+  /** Billing cycle of the plan: `monthly` or `yearly`, in lower case. */
+  billingCycle: "monthly" | "yearly" | (string & {}) | null;
+  /** Status of the subscription at the payment provider. */
+  status: "active" | "cancelled" | "none" | "past_due" | (string & {});
+  /** End of the paid period (UTC); null without a paid plan. */
+  currentPeriodEnd: string | null;
+  /** Whether the account has the B2B add-on. */
+  b2bEnhanced: boolean;
+  /** Usage that counts towards the limits. */
+  usage: Usage;
+  /** Limits of the plan. */
+  limits: PlanLimits;
+  /** Key of the sign-in provider, such as `GOOGLE`, or name of the payment provider. */
+  provider: string;
+}
+
+/** The URL of a page to open in a browser. */
+export interface BillingPageUrl {
+  /** The URL. */
+  url: string;
+}
+
+/** The status of the domain, or of an IP address that sends its mail, on one blocklist. */
+export interface BlocklistEntry {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Name of the blocklist. */
+  listName: string;
+  /** Whether the last check with a result, LISTED or CLEAR, found it listed. */
+  listed: boolean;
+  /**
+   * The result of the last check. UNKNOWN: the blocklist refused the query, failed its health check or did not respond.
+   */
+  status: "CLEAR" | "LISTED" | "UNKNOWN" | (string & {});
+  /** Response codes of the blocklist. */
+  codes: string[];
+  /** Reason, as text. */
+  reason: string;
+  /** When the listing was first detected (UTC); null if it is not listed. */
+  firstListedAt: string | null;
+  /** When it was last checked (UTC); null before the first check. */
+  lastCheckedAt: string | null;
+  /** IP address or domain that was checked. */
+  subjectValue: string;
+}
+
+/** One contact of a bulk addition; the attributes are merged into a contact that exists. */
+export interface BulkContact {
+  /** E-mail address. */
+  email: string;
+  /** Custom data about the contact, for templates and audience rules. */
+  attributes?: { [key: string]: unknown } | undefined;
+}
+
+/** Addresses to add: `emails`, or `contacts` with attributes, or both; at most 10,000. */
+export interface BulkMembers {
+  /** The e-mails, or their number or maximum number; a null maximum means unlimited. */
+  emails?: string[] | undefined;
+  /** The contacts. */
+  contacts?: BulkContact[] | undefined;
+}
+
+/** The statistics of one sending domain. */
+export interface ByDomainItem {
+  /** Domain name. */
+  domain: string;
+  /** Id of the sending domain. */
+  domainId: string;
+  /** Status of the record. */
+  status: string;
+  /** Total number of records. */
+  total: number;
+  /** Number of messages that were delivered. */
+  delivered: number;
+  /** Number of messages that bounced. */
+  bounced: number;
+  /** Number of messages that were reported as spam. */
+  complained: number;
+  /** Number of messages that people opened. */
+  opened: number;
+  /** Number of messages in which people clicked a link. */
+  clicked: number;
+  /** Share of messages that bounced, from 0 to 1. */
+  bounceRate: number;
+  /** Share of messages that were reported as spam, from 0 to 1. */
+  complaintRate: number;
+  /** Share of messages that were opened, from 0 to 1. */
+  openRate: number;
+}
+
+/** POST the contact to a URL, signed like webhooks. After five failed attempts the run continues. */
+export interface CallWebhook {
+  /** Type of the record. */
+  type: "WEBHOOK";
+  /** The URL. */
+  url: string;
+}
+
+/** A campaign. */
+export interface Campaign {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Display name. */
+  name: string;
+  /** Subject line. */
+  subject: string | null;
+  /** Display name of the sender. */
+  fromName: string | null;
+  /** E-mail address of the sender. */
+  fromEmail: string | null;
+  /** Preview text that mail clients show after the subject. */
+  previewText: string | null;
+  /** Status of the record. */
+  status: "CANCELLED" | "DRAFT" | "FAILED" | "PAUSED" | "SCHEDULED" | "SENDING" | "SENT" | "TESTING" | (string & {});
+  /** When to send it (UTC); null for immediately. */
+  scheduledAt: string | null;
+  /** When it was sent (UTC); null if it was not sent. */
+  sentAt: string | null;
+  /** Id of the template that provides subject, html and text. */
+  templateId: string | null;
+  /** Id of the sending domain. */
+  domainId: string | null;
+  /** Id of the audience. */
+  audienceId: string | null;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
+  /** Whether the campaign has an A/B test. */
+  abTestEnabled: boolean;
+  /** Share of the audience in the A/B test, in percent (5 to 100). */
+  abTestSamplePercent: number | null;
+  /** Rate that decides the A/B test. */
+  abTestMetric: "CLICK_RATE" | "OPEN_RATE" | (string & {}) | null;
+  /** Duration of the A/B test in minutes (15 to 10,080). */
+  abTestDurationMinutes: number | null;
+  /** When the A/B test started (UTC); null if it has not started. */
+  abTestStartedAt: string | null;
+  /**
+   * Contacts in the test, chosen when it begins: `abTestSamplePercent` of the audience, but at least one contact for
+   * each variant.
+   */
+  abTestSampleSize: number | null;
+  /** Why the campaign failed; null unless its status is FAILED. */
+  reason: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** The fields to change; fields that are left out stay unchanged. */
+export interface CampaignChange {
+  /** A display name: one line of text, not only blanks. */
+  name?: string | undefined;
+  /** Subject line. */
+  subject?: string | null | undefined;
+  /** Display name of the sender. */
+  fromName?: string | null | undefined;
+  /** E-mail address of the sender. */
+  fromEmail?: string | null | undefined;
+  /** Preview text that mail clients show after the subject. */
+  previewText?: string | null | undefined;
+  /** Id of the template that provides subject, html and text. */
+  templateId?: string | null | undefined;
+  /** Id of the sending domain. */
+  domainId?: string | null | undefined;
+  /** Id of the audience. */
+  audienceId?: string | null | undefined;
+  /** When to send it (UTC); null for immediately. */
+  scheduledAt?: string | null | undefined;
+  /** Whether the campaign has an A/B test. */
+  abTestEnabled?: boolean | undefined;
+  /** Share of the audience in the A/B test, in percent (5 to 100). */
+  abTestSamplePercent?: number | null | undefined;
+  /** Rate that decides the A/B test. */
+  abTestMetric?: "CLICK_RATE" | "OPEN_RATE" | (string & {}) | null | undefined;
+  /** Duration of the A/B test in minutes (15 to 10,080). */
+  abTestDurationMinutes?: number | null | undefined;
+  /** Variants of the A/B test, 2 to 8. */
+  variants?: NewVariant[] | null | undefined;
+}
+
+/** A campaign with its variants, statistics and progress. */
+export interface CampaignDetail {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Display name. */
+  name: string;
+  /** Subject line. */
+  subject: string | null;
+  /** Display name of the sender. */
+  fromName: string | null;
+  /** E-mail address of the sender. */
+  fromEmail: string | null;
+  /** Preview text that mail clients show after the subject. */
+  previewText: string | null;
+  /** Status of the record. */
+  status: "CANCELLED" | "DRAFT" | "FAILED" | "PAUSED" | "SCHEDULED" | "SENDING" | "SENT" | "TESTING" | (string & {});
+  /** When to send it (UTC); null for immediately. */
+  scheduledAt: string | null;
+  /** When it was sent (UTC); null if it was not sent. */
+  sentAt: string | null;
+  /** Id of the template that provides subject, html and text. */
+  templateId: string | null;
+  /** Id of the sending domain. */
+  domainId: string | null;
+  /** Id of the audience. */
+  audienceId: string | null;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
+  /** Whether the campaign has an A/B test. */
+  abTestEnabled: boolean;
+  /** Share of the audience in the A/B test, in percent (5 to 100). */
+  abTestSamplePercent: number | null;
+  /** Rate that decides the A/B test. */
+  abTestMetric: "CLICK_RATE" | "OPEN_RATE" | (string & {}) | null;
+  /** Duration of the A/B test in minutes (15 to 10,080). */
+  abTestDurationMinutes: number | null;
+  /** When the A/B test started (UTC); null if it has not started. */
+  abTestStartedAt: string | null;
+  /**
+   * Contacts in the test, chosen when it begins: `abTestSamplePercent` of the audience, but at least one contact for
+   * each variant.
+   */
+  abTestSampleSize: number | null;
+  /** Why the campaign failed; null unless its status is FAILED. */
+  reason: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+  /** Variants of the A/B test, 2 to 8. */
+  variants: CampaignVariant[];
+  /** Statistics so far. */
+  stats: CampaignStats;
+  /** Progress of the campaign. */
+  progress: CampaignProgress;
+  /** The counts and probabilities by which the winner of the A/B test was chosen; null before that. */
+  evidence: { [key: string]: unknown } | null;
+  /** When the A/B test ends. Null without a test and while the campaign is paused, which extends the test. */
+  abTestEndsAt: string | null;
+  /** Settings that do not prevent sending but are probably a mistake, such as a sample that is too small. */
+  warnings: ProblemError[];
+}
+
+/** The progress of a campaign. */
+export interface CampaignProgress {
+  /** Contacts in the audience when the campaign started; 0 before the start. */
+  expected: number;
+  /** Contacts of the audience that have been processed so far: those with a send and those that were skipped. */
+  audience: number;
+  /** Sends that no server has accepted or rejected yet, those that are retried included. */
+  waiting: number;
+  /** The waiting sends that were deferred and are retried. A campaign can be SENT while some are retried. */
+  retrying: number;
+  /**
+   * Sends that a mail server has accepted or permanently rejected. Sends that failed, expired or were suppressed do not
+   * count.
+   */
+  handedOver: number;
+  /** Number of records that were skipped. */
+  skipped: CampaignSkipped;
+  /** Messages per second since the start. */
+  perSecond: number;
+}
+
+/** The campaign was started or scheduled. */
+export interface CampaignSendResult {
+  /** Always true. Default: `true`. */
+  success: boolean;
+}
+
+/** Contacts of the audience that get no message, by reason. */
+export interface CampaignSkipped {
+  /** Number of unsubscribed contacts. */
+  unsubscribed: number;
+  /** Number of suppressed addresses. */
+  suppressed: number;
+  /** Contacts that were deleted after the start and before their message was sent. */
+  deleted: number;
+  /**
+   * Contacts that got as many marketing messages within 24 hours as the project's `frequencyCap` allows. Each has a
+   * send with the status SUPPRESSED and that reason.
+   */
+  frequencyCap: number;
+}
+
+/** The statistics of a campaign's sends. */
+export interface CampaignStats {
+  /** Total number of records. */
+  total: number;
+  /** Number of messages that were sent. */
+  sent: number;
+  /** Number of messages that were delivered. */
+  delivered: number;
+  /** Number of messages that people opened. */
+  opened: number;
+  /** Number of messages in which people clicked a link. */
+  clicked: number;
+  /** Number of messages that bounced. */
+  bounced: number;
+  /** Number of messages that were reported as spam. */
+  complained: number;
+  /** Number of failures. */
+  failed: number;
+}
+
+/** The recipient of a test copy. */
+export interface CampaignTest {
+  /** Recipients. */
+  to: string;
+}
+
+/** The number of test copies that were queued. */
+export interface CampaignTestResult {
+  /** Always true. */
+  success: boolean;
+  /** Number of messages that were sent. */
+  sent: number;
+}
+
+/** How many campaigns the project has (`total`), and how many of them are SENT (`sent`). */
+export interface CampaignTotals {
+  /** Total number of records. */
+  total: number;
+  /** Number of messages that were sent. */
+  sent: number;
+}
+
+/** A variant of the message in an A/B test. */
+export interface CampaignVariant {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the campaign; null if there is none. */
+  campaignId: string;
+  /** Display name. */
+  name: string;
+  /** Subject line. */
+  subject: string | null;
+  /** Id of the template that provides subject, html and text. */
+  templateId: string | null;
+  /** Share of the A/B test in percent; the weights of all variants sum to 100. */
+  weight: number;
+  /** Whether this variant won the A/B test. */
+  isWinner: boolean;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** Statistics so far. */
+  stats: VariantStats;
+}
+
+/** A captured message without its content. */
+export interface CapturedMessage {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the send; null if there is none. */
+  sendId: string;
+  /** Sender of sign-in mail; null uses the server's sender. Of a captured message: the envelope sender. */
+  mailFrom: string;
+  /** Recipient addresses of the envelope. */
+  recipients: string[];
+  /** `From` header. */
+  sender: string;
+  /** Subject line. */
+  subject: string;
+  /** Size in bytes. */
+  size: number;
+  /** When the message was captured (UTC). */
+  capturedAt: string;
+}
+
+/** A page of records with the exact total; `nextCursor` is null on the last page. */
+export interface CapturedMessagePage {
+  /** The records of this page. */
+  data: CapturedMessage[];
+  /** Total number of records. */
+  total: number;
+  /** Number of this page, from 1. */
+  page: number;
+  /** Number of pages. */
+  pages: number;
+  /** Value of `cursor` for the next page; null on the last page. */
+  nextCursor: string | null;
+}
+
+/** A code was sent, if the address may receive one. Send the code back together with `challengeId`. */
+export interface ChallengeSent {
+  /** Id of the challenge. Send it back with the code. */
+  challengeId: string;
+  /** When it expires (UTC); null if it does not expire. */
+  expiresAt: string;
+}
+
+/** How often to pay: `monthly` or `yearly`. */
+export interface CheckoutRequest {
+  /** Billing cycle of the plan: `monthly` or `yearly`, in lower case. Default: `"monthly"`. */
+  billingCycle?: "monthly" | "yearly" | (string & {}) | undefined;
+}
+
+/** The challenge whose code did not arrive. */
+export interface CodeResend {
+  /** Id of the challenge. Send it back with the code. */
+  challengeId: string;
+}
+
+/** The code from the mail, and the id of the challenge that was returned when the code was requested. */
+export interface CodeVerification {
+  /** Id of the challenge. Send it back with the code. */
+  challengeId: string;
+  /** Six digits, such as `123456`. */
+  code: string;
+}
+
+/** Continue with `then` if the contact matches the rules (as for audiences), otherwise with `else`. */
+export interface Condition {
+  /** Type of the record. */
+  type: "CONDITION";
+  /** Rules that choose the members; null for a STATIC audience. */
+  rules: Rules;
+  /** Steps to execute if the condition holds or the event occurs. */
+  then?: (SendEmail | Delay | Condition | WaitForEvent | UpdateContact | AddToAudience | RemoveFromAudience | CallWebhook | Exit)[] | undefined;
+  /** Steps to execute if the condition does not hold or the timeout elapses. */
+  else?: (SendEmail | Delay | Condition | WaitForEvent | UpdateContact | AddToAudience | RemoveFromAudience | CallWebhook | Exit)[] | undefined;
+}
+
+/** A recipient of a project. The address is unique in the project, regardless of case. */
+export interface Contact {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
+  /** E-mail address. */
+  email: string;
+  /** Custom data about the contact, for templates and audience rules. */
+  attributes: { [key: string]: unknown };
+  /** Whether the contact has unsubscribed from marketing mail. */
+  unsubscribed: boolean;
+  /** When the contact unsubscribed (UTC); null if it has not. */
+  unsubscribedAt: string | null;
+  /** When the contact last opened a message (UTC); null if it never did. */
+  lastOpenedAt: string | null;
+  /** When the contact last clicked a link (UTC); null if it never did. */
+  lastClickedAt: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** An attribute of the project's contacts, and its type, by which CSV cells are read and written. */
+export interface ContactAttribute {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
+  /** Name of the attribute: its key in a contact's `attributes`. */
+  name: string;
+  /** Type by which imports read cells of this attribute: `string`, `number`, `boolean`, `date` or `list`. */
+  type: "boolean" | "date" | "list" | "number" | "string" | (string & {});
+  /** Whether the type was inferred from the first values; false if it was declared. */
+  inferred: boolean;
+  /** Description for people. */
+  description: string;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** What to change about an attribute. */
+export interface ContactAttributeChange {
+  /** Type by which imports read cells of this attribute: `string`, `number`, `boolean`, `date` or `list`. */
+  type?: "boolean" | "date" | "list" | "number" | "string" | (string & {}) | undefined;
+  /** Description for people. */
+  description?: string | undefined;
+}
+
+/** Fields to change. Attributes are merged at the top level; null removes one. */
+export interface ContactChange {
+  /** E-mail address. */
+  email?: string | undefined;
+  /** Custom data about the contact, for templates and audience rules. */
+  attributes?: { [key: string]: unknown } | undefined;
+  /** Whether the contact has unsubscribed from marketing mail. */
+  unsubscribed?: boolean | undefined;
+}
+
+/** An import of a file of contacts. `rows` counts the rows read so far. */
+export interface ContactImport {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
+  /** Status of the record. */
+  status: "COMPLETED" | "FAILED" | "PENDING" | "RUNNING" | "UPLOADING" | (string & {});
+  /** `upsert` creates and updates, `skip` leaves existing contacts unchanged. */
+  mode: "skip" | "upsert" | (string & {});
+  /** Size of the file in bytes. */
+  bytes: number;
+  /** Bytes of the file processed so far. */
+  position: number;
+  /** Number of rows that were processed so far. */
+  rows: number;
+  /** Number of records that were created. */
+  created: number;
+  /** Number of records that were updated. */
+  updated: number;
+  /** Number of records that were skipped. */
+  skipped: number;
+  /** Number of failures. */
+  failed: number;
+  /** The first 200 errors, by line. */
+  errors: ContactImportError[];
+  /** Character encoding by which the file is read; null while it is being uploaded. */
+  charset: string | null;
+  /** How the encoding was determined: by a byte order mark, by the caller, or by detection. */
+  charsetFrom: "BOM" | "DECLARED" | "DETECTED" | (string & {}) | null;
+  /** Character between the cells; null while the file is being uploaded. */
+  delimiter: string | null;
+  /** The file's columns and their targets, from the left; empty while it is being uploaded. */
+  columns: ContactImportColumn[];
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+  /** When it finished (UTC); null while it is running. */
+  finishedAt: string | null;
+}
+
+/** A column of an imported file and what it is mapped to. */
+export interface ContactImportColumn {
+  /** Position of the column, counted from 1 from the left. */
+  number: number;
+  /** The name in the file's header. */
+  name: string;
+  /**
+   * Target of the column: `email`, `unsubscribed`, `subscribed` (the opposite), `attributes` (a JSON object) or
+   * `attributes.<name>`; null for a column that is not imported.
+   */
+  target: string | null;
+  /**
+   * How the target was chosen: the column has the field's name (`EXACT`) or a synonym of it (`SYNONYM`), the caller
+   * mapped it (`DECLARED`), or it has any other name (`ATTRIBUTE`). `IGNORED` columns have no name, or are export
+   * columns that an import does not use, such as `createdAt`.
+   */
+  decidedBy: "ATTRIBUTE" | "DECLARED" | "EXACT" | "IGNORED" | "SYNONYM" | (string & {});
+}
+
+/** What is wrong with a line of an imported file. */
+export interface ContactImportError {
+  /** Line number in the file, counted from 1; the header is line 1. */
+  line: number;
+  /** Description of the error. */
+  message: string;
+}
+
+/** An error in a file's header that prevents an import, or a warning. */
+export interface ContactImportNotice {
+  /**
+   * Machine-readable code: `email_column_missing`, `column_repeated`, `column_invalid`, `too_many_columns`,
+   * `column_not_used`, `subscribed_not_used`, `charset_guessed` or `charset_doubtful`.
+   */
+  code: string;
+  /** Description of the error. */
+  message: string;
+  /** Number of the column concerned; null if the notice concerns the whole file. */
+  column: number | null;
+  /** Whether the notice prevents an import of the file. */
+  blocking: boolean;
+  /** What to do next; null if the message says it. */
+  next: string | null;
+}
+
+/** How an import would read a file. Nothing is stored. */
+export interface ContactImportPreview {
+  /** Character encoding by which the file is read, as the WHATWG Encoding Standard names it. */
+  charset: string;
+  /** How the encoding was determined: by a byte order mark, by the caller, or by detection. */
+  charsetFrom: "BOM" | "DECLARED" | "DETECTED" | (string & {});
+  /** Character between the cells. */
+  delimiter: string;
+  /** How the delimiter was determined: by a line `sep=;`, or by detection in the header. */
+  delimiterFrom: "DECLARED" | "DETECTED" | (string & {});
+  /** Number of the header line: 2 after a line `sep=;`, otherwise 1. */
+  headerLine: number;
+  /** The columns and their targets, from the left. */
+  columns: ContactImportPreviewColumn[];
+  /** The first 20 rows as they would be read; empty if the header is invalid. */
+  rows: ContactImportPreviewRow[];
+  /** Errors that prevent an import of the file, and warnings. */
+  problems: ContactImportNotice[];
+  /** Whether the file can be imported; single rows may still fail. */
+  importable: boolean;
+}
+
+/** A column in the preview of an import, with sample cells. */
+export interface ContactImportPreviewColumn {
+  /** Position of the column, counted from 1 from the left. */
+  number: number;
+  /** The name in the file's header. */
+  name: string;
+  /**
+   * Target of the column: `email`, `unsubscribed`, `subscribed` (the opposite), `attributes` (a JSON object) or
+   * `attributes.<name>`; null for a column that is not imported.
+   */
+  target: string | null;
+  /**
+   * How the target was chosen: the column has the field's name (`EXACT`) or a synonym of it (`SYNONYM`), the caller
+   * mapped it (`DECLARED`), or it has any other name (`ATTRIBUTE`). `IGNORED` columns have no name, or are export
+   * columns that an import does not use, such as `createdAt`.
+   */
+  decidedBy: "ATTRIBUTE" | "DECLARED" | "EXACT" | "IGNORED" | "SYNONYM" | (string & {});
+  /** Type by which cells are parsed; null if the column is not mapped to an attribute or the attribute has no type. */
+  type: "boolean" | "date" | "list" | "number" | "string" | (string & {}) | null;
+  /** The first cells of the column that are not empty, at most 3. */
+  samples: string[];
+}
+
+/** A row of a file as an import would read it, or why it is invalid. */
+export interface ContactImportPreviewRow {
+  /** Line of the file on which the row begins, counted from 1. */
+  line: number;
+  /** The address; null if the row is invalid. */
+  email: string | null;
+  /** Whether the row unsubscribes the contact; null if the row is invalid. */
+  unsubscribed: boolean | null;
+  /** The attributes in the row; null if the row is invalid. */
+  attributes: { [key: string]: unknown } | null;
+  /** Why the row is invalid; null if it is valid. */
+  error: string | null;
+}
+
+/** A page of records with the exact total; `nextCursor` is null on the last page. */
+export interface ContactPage {
+  /** The records of this page. */
+  data: Contact[];
+  /** Total number of records. */
+  total: number;
+  /** Number of this page, from 1. */
+  page: number;
+  /** Number of pages. */
+  pages: number;
+  /** Value of `cursor` for the next page; null on the last page. */
+  nextCursor: string | null;
+}
+
+/** The first recipient of a send; `id` is null if there is no contact with this address. */
+export interface ContactRef {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string | null;
+  /** E-mail address. */
+  email: string;
+}
+
+/** Numbers of the project's contacts. */
+export interface ContactTotals {
+  /** Total number of records. */
+  total: number;
+  /** Number of unsubscribed contacts. */
+  unsubscribed: number;
+  /** Share of contacts that unsubscribed, from 0 to 1. */
+  unsubscribeRate: number;
+  /** Number of new records in the last 30 days. */
+  newLast30Days: number;
+}
+
+/** A customer's own account, as the customer sees it. */
+export interface CurrentCustomer {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** E-mail address. */
+  email: string | null;
+  /** When the e-mail address was verified (UTC); null if it is not verified. */
+  emailVerifiedAt: string | null;
+  /** Display name. */
+  name: string | null;
+  /** Phone number in E.164 form. */
+  phone: string | null;
+  /** Keys of the roles. */
+  roles: string[];
+  /** Custom data, up to 16 KiB of JSON. */
+  metadata: { [key: string]: unknown };
+  /** The customer's sign-in identities, such as a password or an identity provider. */
+  identities: string[];
+  /** When the second factor was set up (UTC); null if there is none. */
+  mfaEnabledAt: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** Changes to a customer's own account. */
+export interface CurrentCustomerChange {
+  /** Display name. */
+  name: string | null;
+}
+
+/** Something that happened in your product. */
+export interface CustomEvent {
+  /** Words separated by dots (`order.placed`). Names that begin with `email.`, `contact.` … are reserved. */
+  name: string;
+  /** Id of the contact; null if there is none. */
+  contactId?: string | null | undefined;
+  /** Address of the contact concerned; a contact with this address is created if there is none. */
+  email?: string | null | undefined;
+  /** Custom data, for automations and webhooks. */
+  data?: { [key: string]: unknown } | undefined;
+  /** An event whose key was used within the last 24 hours is not recorded again. */
+  idempotencyKey?: string | null | undefined;
+}
+
+/** Several events. */
+export interface CustomEventBatch {
+  /** Names of events, or the events. */
+  events: CustomEvent[];
+}
+
+/** Events that were recorded, in the order of the request. */
+export interface CustomEventBatchResult {
+  /** The records of this page. */
+  data: CustomEventResult[];
+}
+
+/** An event that was recorded. */
+export interface CustomEventResult {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Display name. */
+  name: string;
+  /** Id of the contact; null if there is none. */
+  contactId: string | null;
+}
+
+/** A user of the project's app. */
+export interface Customer {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** The customer's identifier in your own system. */
+  externalUserId: string | null;
+  /** E-mail address. */
+  email: string | null;
+  /** When the e-mail address was verified (UTC); null if it is not verified. */
+  emailVerifiedAt: string | null;
+  /** Further e-mail addresses with which the customer can sign in. */
+  otherEmails: OtherEmail[];
+  /** Phone number in E.164 form. */
+  phone: string | null;
+  /** When the phone number was verified (UTC); null if it is not verified. */
+  phoneVerifiedAt: string | null;
+  /** Display name. */
+  name: string | null;
+  /** Custom data, up to 16 KiB of JSON. */
+  metadata: { [key: string]: unknown };
+  /** Keys of the roles. */
+  roles: string[];
+  /** When the last sign-in was (UTC); null if there was none. */
+  lastSignInAt: string | null;
+  /** When the customer was banned (UTC); null if not banned. */
+  bannedAt: string | null;
+  /** Why the customer was banned. */
+  banReason: string | null;
+  /** When the ban ends (UTC); null for a permanent ban. */
+  banExpiresAt: string | null;
+  /** When the second factor was set up (UTC); null if there is none. */
+  mfaEnabledAt: string | null;
+  /** Number of failed sign-ins since the last successful one. */
+  failedSignInAttempts: number;
+  /** Until when sign-in is locked after failed attempts (UTC); null if it is not locked. */
+  signInLockedUntil: string | null;
+  /** The customer's sign-in identities, such as a password or an identity provider. */
+  identities: CustomerIdentity[];
+  /** Open sessions. */
+  sessions: CustomerSession[];
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** Reason of a ban, and when it ends (null: when the customer is unbanned). */
+export interface CustomerBan {
+  /** Reason, as text. */
+  reason?: string | null | undefined;
+  /** When it expires (UTC); null if it does not expire. */
+  expiresAt?: string | null | undefined;
+}
+
+/** Changes of a customer. Fields that are left out stay unchanged; null removes a name or a phone number. */
+export interface CustomerChange {
+  /** The new primary address. It counts as unverified unless `emailVerified` says otherwise. */
+  email?: string | undefined;
+  /** Whether you have verified the address. */
+  emailVerified?: boolean | undefined;
+  /** Display name. */
+  name?: string | null | undefined;
+  /** The new number in E.164. It counts as unverified unless `phoneVerified` says otherwise. */
+  phone?: string | null | undefined;
+  /** Whether you have verified the number. */
+  phoneVerified?: boolean | undefined;
+}
+
+/** An event of a customer. */
+export interface CustomerEvent {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Type of the record. */
+  type: string;
+  /** Kind of actor: `DEVELOPER`, `API_KEY`, `CUSTOMER` or `SYSTEM`. */
+  actorType: string;
+  /** Id of the actor; null for the service itself. */
+  actorId: string | null;
+  /** Display name of the actor. */
+  actorLabel: string | null;
+  /** Id of the customer that the event is about. */
+  subjectCustomerId: string;
+  /** Custom data, up to 16 KiB of JSON. */
+  metadata: { [key: string]: unknown };
+  /** When it happened (UTC). */
+  occurredAt: string;
+  /** When the details were erased (UTC); null if they were not erased. */
+  erasedAt: string | null;
+}
+
+/** A part of a feed; `nextCursor` is null at the end. */
+export interface CustomerEventFeed {
+  /** The records of this page. */
+  data: CustomerEvent[];
+  /** Value of `cursor` for the next page; null on the last page. */
+  nextCursor: string | null;
+}
+
+/** A sign-in method of a customer: PASSWORD, EMAIL_CODE, PASSKEY, or the key of a provider with a linked account. */
+export interface CustomerIdentity {
+  /** Key of the sign-in provider, such as `GOOGLE`, or name of the payment provider. */
+  provider: string;
+  /** When the record was created (UTC). */
+  createdAt: string;
+}
+
+/** Customers to import. Customers whose address or external identifier is taken are skipped. */
+export interface CustomerImport {
+  /** The customers, or their number or maximum number; a null maximum means unlimited. */
+  customers: NewCustomer[];
+}
+
+/** A customer that could not be imported: its index in the list, and why. */
+export interface CustomerImportError {
+  /** Index in the request, from 0. */
+  index: number;
+  /** Machine-readable code of the error. */
+  code: string;
+  /** Description of the error. */
+  message: string;
+}
+
+/** Result of an import. */
+export interface CustomerImportResult {
+  /** Number of records that were created. */
+  created: number;
+  /** Number of records that were skipped. */
+  skipped: number;
+  /** Number of failures. */
+  failed: number;
+  /** The rows or items that could not be imported, with the reason. */
+  faults: CustomerImportError[];
+}
+
+/** The customer, and its identifier in your own system. */
+export interface CustomerLink {
+  /** Id of the customer. */
+  customerId: string;
+  /** Id of the person in your own system. */
+  externalUserId: string;
+}
+
+/** The linked customer; `mergedCustomerId` is the customer that was merged into it, or null. */
+export interface CustomerLinkResult {
+  /** The customer. */
+  customer: Customer;
+  /** Id of the customer that was merged into this one; null if none was merged. */
+  mergedCustomerId: string | null;
+}
+
+/** A page of records with the exact total; `nextCursor` is null on the last page. */
+export interface CustomerPage {
+  /** The records of this page. */
+  data: Customer[];
+  /** Total number of records. */
+  total: number;
+  /** Number of this page, from 1. */
+  page: number;
+  /** Number of pages. */
+  pages: number;
+  /** Value of `cursor` for the next page; null on the last page. */
+  nextCursor: string | null;
+}
+
+/** The current password, if there is one, and the new one. */
+export interface CustomerPasswordChange {
+  /** The current password. */
+  currentPassword?: string | null | undefined;
+  /** The new password. */
+  newPassword: string;
+}
+
+/** Recovery codes. Each can be used once instead of a code of the app. They are shown only once. */
+export interface CustomerRecoveryCodes {
+  /** Recovery codes. Shown only once. */
+  codes: string[];
+}
+
+/** A session of a customer. */
+export interface CustomerSession {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** `User-Agent` header of the request. */
+  userAgent: string;
+  /** IP address of the client. */
+  ipAddress: string;
+  /** Authentication methods that were used or are allowed. */
+  methods: string[];
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When it was last used (UTC), to the minute; null if it was never used. */
+  lastUsedAt: string;
+  /** When it expires (UTC); null if it does not expire. */
+  expiresAt: string;
+}
+
+/**
+ * The result of a sign-in: tokens, or the step that is still required.
+ *
+ *     With `mfaRequired` the tokens are null: send `mfaToken` and a code to `mfa/verify`. With `mfaEnrollmentRequired`
+ *     too, the customer must first set up a second factor: send `mfaToken` to `mfa/enroll`, then a first code to
+ *     `mfa/enroll/confirm`.
+ */
+export interface CustomerSignInResult {
+  /** Id of the session; null if no session was started. */
+  sessionId: string | null;
+  /** Short-lived bearer token for requests. */
+  accessToken: string | null;
+  /** When the access token expires (UTC). */
+  accessTokenExpiresAt: string | null;
+  /** Single-use token to get the next access token. */
+  refreshToken: string | null;
+  /** When the refresh token expires (UTC). */
+  refreshTokenExpiresAt: string | null;
+  /** The customer. */
+  customer: CurrentCustomer | null;
+  /** Whether a second factor is required to finish the sign-in. Default: `false`. */
+  mfaRequired: boolean;
+  /** Whether the customer must set up a second factor first; see `mfa/enroll`. Default: `false`. */
+  mfaEnrollmentRequired: boolean;
+  /** Token that proves the first factor. Send it with the second factor. */
+  mfaToken: string | null;
+  /** Second factors that can be used or set up: `TOTP`, `RECOVERY_CODE`. */
+  mfaMethods: string[] | null;
+}
+
+/** A new account. `password` may be omitted if the project offers codes, links or passkeys. */
+export interface CustomerSignUp {
+  /** E-mail address. */
+  email: string;
+  /** Password. A new password must have at least 8 characters. */
+  password?: string | null | undefined;
+  /** Display name. */
+  name?: string | null | undefined;
+}
+
+/** The challenge to verify the address with, or (with `verifyEmail: LATER`) the tokens of a session. */
+export interface CustomerSignUpResult {
+  /** Id of the session; null if no session was started. */
+  sessionId: string | null;
+  /** Short-lived bearer token for requests. */
+  accessToken: string | null;
+  /** When the access token expires (UTC). */
+  accessTokenExpiresAt: string | null;
+  /** Single-use token to get the next access token. */
+  refreshToken: string | null;
+  /** When the refresh token expires (UTC). */
+  refreshTokenExpiresAt: string | null;
+  /** The customer. */
+  customer: CurrentCustomer | null;
+  /** Whether a second factor is required to finish the sign-in. Default: `false`. */
+  mfaRequired: boolean;
+  /** Whether the customer must set up a second factor first; see `mfa/enroll`. Default: `false`. */
+  mfaEnrollmentRequired: boolean;
+  /** Token that proves the first factor. Send it with the second factor. */
+  mfaToken: string | null;
+  /** Second factors that can be used or set up: `TOTP`, `RECOVERY_CODE`. */
+  mfaMethods: string[] | null;
+  /** Id of the challenge. Send it back with the code. */
+  challengeId: string | null;
+  /** When the code or link expires (UTC); null if none was sent. */
+  challengeExpiresAt: string | null;
+}
+
+/** Numbers of customers in a project. */
+export interface CustomerStats {
+  /** Total number of records. */
+  total: number;
+  /** Number of customers with a verified e-mail address. */
+  verified: number;
+  /** Number of banned customers. */
+  banned: number;
+  /** Number of customers with a second factor. */
+  mfaEnabled: number;
+}
+
+/** The refresh token that the last sign-in or refresh of this session returned. */
+export interface CustomerTokenRefresh {
+  /** Single-use token to get the next access token. */
+  refreshToken: string;
+}
+
+/** New tokens of a session. The refresh token that was sent is no longer valid. */
+export interface CustomerTokens {
+  /** Id of the session; null if no session was started. */
+  sessionId: string;
+  /** Short-lived bearer token for requests. */
+  accessToken: string;
+  /** When the access token expires (UTC). */
+  accessTokenExpiresAt: string;
+  /** Single-use token to get the next access token. */
+  refreshToken: string;
+  /** When the refresh token expires (UTC). */
+  refreshTokenExpiresAt: string;
+}
+
+/** Wait for the sum of `minutes`, `hours` and `days`, or `until` a time. */
+export interface Delay {
+  /** Type of the record. */
+  type: "DELAY";
+  /** Minutes. */
+  minutes?: number | null | undefined;
+  /** Hours. */
+  hours?: number | null | undefined;
+  /** Days. */
+  days?: number | null | undefined;
+  /** End of the period, or time to wait for (UTC). */
+  until?: string | null | undefined;
+}
+
+/** The response of an operation that deletes a record and does not return it. */
+export interface Deleted {
+  /** Always true: the record is deleted. Default: `true`. */
+  deleted: boolean;
+}
+
+/** A developer, as sign-in returns it. */
+export interface Developer {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** E-mail address. */
+  email: string;
+  /**
+   * Null until the address is verified; until then the developer can only read, and send mail that is captured and
+   * never delivered.
+   */
+  emailVerifiedAt: string | null;
+  /** Display name. */
+  name: string;
+  /** Role of the person. */
+  role: "ADMIN" | "DEVELOPER" | "OWNER" | "VIEWER" | (string & {});
+  /** Id of the account. */
+  accountId: string;
+}
+
+/** The current password and the new one. */
+export interface DeveloperPasswordChange {
+  /** The current password. */
+  currentPassword: string;
+  /** The new password. */
+  newPassword: string;
+}
+
+/** Ten codes, each of which replaces the app's code once. Only this response contains them. */
+export interface DeveloperRecoveryCodes {
+  /** One-time codes to use if the second factor is lost. Shown only once. */
+  recoveryCodes: string[];
+}
+
+/** Email address and password; `code` if a second factor is on. */
+export interface DeveloperSignIn {
+  /** E-mail address. */
+  email: string;
+  /** Password. A new password must have at least 8 characters. */
+  password: string;
+  /** One-time code from the authenticator app or from the mail. */
+  code?: string | null | undefined;
+}
+
+/** The tokens of a session. Send `accessToken` as `Authorization: Bearer …`. */
+export interface DeveloperSignInResult {
+  /** Short-lived bearer token for requests. */
+  accessToken: string;
+  /** When the access token expires (UTC). */
+  accessTokenExpiresAt: string;
+  /** Single-use token to get the next access token. */
+  refreshToken: string;
+  /** When the refresh token expires (UTC). */
+  refreshTokenExpiresAt: string;
+  /** The developer who is signed in. */
+  developer: Developer;
+  /** Projects of the account, or their number or maximum number; a null maximum means unlimited. */
+  projects: Project[];
+}
+
+/** A developer who signs up: the owner of a new account, or with an invitation a member of the inviting one. */
+export interface DeveloperSignUp {
+  /** E-mail address. */
+  email: string;
+  /** Password. A new password must have at least 8 characters. */
+  password: string;
+  /** The name of a person: one line of text. */
+  name?: string | undefined;
+  /** Token from the invitation's mail; `email` must be the invited address. */
+  invitationToken?: string | null | undefined;
+}
+
+/** The refresh token of a session. */
+export interface DeveloperTokenRefresh {
+  /** Single-use token to get the next access token. */
+  refreshToken: string;
+}
+
+/** The key to enter in an authenticator app, and the `otpauth://` URI to show as a QR code. */
+export interface DeveloperTotpEnrolment {
+  /** Shared secret. Shown only once. */
+  secret: string;
+  /** `otpauth://` URI to show as a QR code. */
+  uri: string;
+}
+
+/** A DNS record to publish, with the result of the last check. */
+export interface DnsRecord {
+  /** Type of the DNS record. */
+  type: "CNAME" | "TXT" | (string & {});
+  /** Name of the DNS record. */
+  name: string;
+  /** Value to publish. */
+  value: string;
+  /** Purpose of the DNS record. */
+  purpose: "DKIM" | "DKIM_ED25519" | "DKIM_NEXT" | "DMARC" | "RETURN_PATH" | "SPF" | "TRACKING" | (string & {});
+  /** Whether the domain cannot be verified without this record. */
+  required: boolean;
+  /** PENDING: not published; WRONG: published with another value; UNKNOWN: the lookup failed. Default: `"PENDING"`. */
+  status: "PENDING" | "UNKNOWN" | "VERIFIED" | "WRONG" | (string & {});
+  /** The values that are published at this name. */
+  found: string[];
+  /** Why the record is not VERIFIED. */
+  reason: string | null;
+}
+
+/** A sending domain with the DNS records to publish. */
+export interface Domain {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Domain name. */
+  domain: string;
+  /** Status of the record. */
+  status: "DEGRADED" | "FAILED" | "PENDING" | "VERIFIED" | (string & {});
+  /** The selectors of the current and of the next DKIM key. Publish `<token>._domainkey.<domain>` for both. */
+  dkimTokens: string[];
+  /** Whether the SPF record is published correctly. */
+  spfVerified: boolean;
+  /** Whether the DKIM key is published correctly. */
+  dkimVerified: boolean;
+  /** Whether a DMARC policy is published. */
+  dmarcVerified: boolean;
+  /** DNS records to publish. */
+  records: DnsRecord[];
+  /** When it was verified (UTC); null if it is not. */
+  verifiedAt: string | null;
+  /** Since when the check fails (UTC); null if it succeeds. */
+  failingSince: string | null;
+  /** When it was last checked (UTC); null before the first check. */
+  lastCheckedAt: string | null;
+  /** When it is checked next (UTC); null if no check is scheduled. */
+  nextCheckAt: string | null;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/**
+ * Whether a customer joined the organization that has verified the domain of the customer's address, and why or why
+ *     not.
+ */
+export interface DomainJoin {
+  /** Whether the customer is a member of the organization now. */
+  joined: boolean;
+  /** Id of the organization. */
+  organizationId: string | null;
+  /** Domain name. */
+  domain: string | null;
+  /** Why the customer did not join; null if joined. */
+  reason: "ALREADY_MEMBER" | "AUTO_JOIN_DISABLED" | "CUSTOMER_BANNED" | "EMAIL_NOT_VERIFIED" | "JOINED" | "MEMBER_REMOVED" | "NO_MATCHING_DOMAIN" | "ORGANIZATION_SUSPENDED" | "PUBLIC_DOMAIN" | (string & {});
+}
+
+/** The customer to add to the organization that has verified the domain of the customer's address. */
+export interface DomainJoinRequest {
+  /** Id of the customer. */
+  customerId: string;
+}
+
+/** A duration: the sum of its fields. */
+export interface Duration {
+  /** Minutes. */
+  minutes?: number | null | undefined;
+  /** Hours. */
+  hours?: number | null | undefined;
+  /** Days. */
+  days?: number | null | undefined;
+}
+
+/** An e-mail to send. */
+export interface Email {
+  /** Recipients. */
+  to: string[];
+  /** Sender: `ada@example.com` or `Ada <ada@example.com>`. */
+  from: string;
+  /** Subject line. */
+  subject?: string | null | undefined;
+  /** HTML body. */
+  html?: string | null | undefined;
+  /** Plain text body. */
+  text?: string | null | undefined;
+  /** Id of the template that provides subject, html and text. */
+  templateId?: string | null | undefined;
+  /**
+   * `minijinja` renders tags such as `{{name}}`. `none` sends subject, html and text unchanged, including `{{`, `{%`
+   * and `{#`, and ignores `variables`. Null: the template's engine, or `minijinja` without a template.
+   */
+  engine?: "minijinja" | "none" | (string & {}) | null | undefined;
+  /** Values of template variables such as `{{name}}`; of a template, the names of its variables. */
+  variables?: { [key: string]: unknown } | undefined;
+  /** Recipients of a copy (Cc). */
+  cc?: string[] | null | undefined;
+  /** Recipients of a blind copy (Bcc). */
+  bcc?: string[] | null | undefined;
+  /** Address for replies (`Reply-To` header). */
+  replyTo?: string | string[] | null | undefined;
+  /** Message headers, by name. */
+  headers?: { [key: string]: string } | null | undefined;
+  /** Attached files, at most 20. */
+  attachments?: EmailAttachment[] | null | undefined;
+  /** Tags by which messages can be filtered, at most 75. */
+  tags?: string[] | null | undefined;
+  /** At most 30 days in the future; a time in the past means now. */
+  scheduledAt?: string | null | undefined;
+  /** Whether opens are tracked; null uses the project's setting. */
+  trackOpens?: boolean | null | undefined;
+  /** Whether clicks are tracked; null uses the project's setting. */
+  trackClicks?: boolean | null | undefined;
+  /** The message is not sent after this time; useful for one-time codes. */
+  expiresAt?: string | null | undefined;
+  /**
+   * Adds `List-Unsubscribe` with one-click unsubscribing (RFC 8058). Several recipients each get a separate message
+   * with their own unsubscribe link. Default: `false`.
+   */
+  unsubscribable?: boolean | undefined;
+}
+
+/** An attached file. */
+export interface EmailAttachment {
+  /** File name. */
+  filename: string;
+  /** The file in base64; line breaks are allowed. */
+  content: string;
+  /** Defaults to the media type of the file name's extension, or `application/octet-stream`. */
+  contentType?: string | null | undefined;
+  /** Makes the file inline, so that html can refer to it as `cid:…`. */
+  contentId?: string | null | undefined;
+}
+
+/** Several independent e-mails. */
+export interface EmailBatch {
+  /** The e-mails. Each is validated separately, so an invalid one does not affect the others. */
+  emails: unknown[];
+}
+
+/** The result of one e-mail of a batch. `error` is the reason if it was not accepted. */
+export interface EmailBatchItem {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string | null;
+  /** `Message-ID` header of the message, the same for all attempts. */
+  messageId: string | null;
+  /** Status of the record. */
+  status: "BOUNCED" | "CANCELLED" | "COMPLAINED" | "DELAYED" | "DELIVERED" | "EXPIRED" | "FAILED" | "QUEUED" | "SCHEDULED" | "SENT" | "SUPPRESSED" | (string & {});
+  /** Why it failed; null if it did not fail. */
+  error: string | null;
+  /** The message to each recipient if an `unsubscribable` e-mail has several. */
+  messages: RecipientMessage[];
+}
+
+/** The results, in the order of the request. */
+export interface EmailBatchResult {
+  /** The records of this page. */
+  data: EmailBatchItem[];
+}
+
+/** A send in the log. */
+export interface EmailLogEntry {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Status of the record. */
+  status: "BOUNCED" | "CANCELLED" | "COMPLAINED" | "DELAYED" | "DELIVERED" | "EXPIRED" | "FAILED" | "QUEUED" | "SCHEDULED" | "SENT" | "SUPPRESSED" | (string & {});
+  /** `Message-ID` header of the message, the same for all attempts. */
+  messageId: string;
+  /** Subject line. */
+  subject: string;
+  /** Sender: `ada@example.com` or `Ada <ada@example.com>`. */
+  from: string;
+  /** Recipients. */
+  to: string[];
+  /** Recipients of a copy (Cc). */
+  cc: string[];
+  /** Recipients of a blind copy (Bcc). */
+  bcc: string[];
+  /** The contact of the first recipient. */
+  contact: ContactRef;
+  /** The status for each recipient in `to`, `cc` and `bcc`, each address once. */
+  recipients: RecipientOutcome[];
+  /** Id of the campaign; null if there is none. */
+  campaignId: string | null;
+  /** Tags by which messages can be filtered, at most 75. */
+  tags: string[];
+  /** Why it failed, bounced, was deferred or was suppressed. */
+  reason: string | null;
+  /** Attempts that ended before the server's reply, so that it is unknown whether the message arrived (RFC 1047). */
+  ambiguousAttempts: number;
+  /** Whether a TEST key sent it; then it is only captured in the inbox view. */
+  test: boolean;
+  /** When to send it (UTC); null for immediately. */
+  scheduledAt: string | null;
+  /** When it expires (UTC); null if it does not expire. */
+  expiresAt: string | null;
+  /** When it was sent (UTC); null if it was not sent. */
+  sentAt: string | null;
+  /** When it was delivered (UTC); null if it was not delivered. */
+  deliveredAt: string | null;
+  /** When it was first opened, by a person or a machine (UTC); null if it was not opened. */
+  openedAt: string | null;
+  /** When a link was first clicked, by a person or a machine (UTC); null if none was clicked. */
+  clickedAt: string | null;
+  /** When it bounced (UTC); null if it did not bounce. */
+  bouncedAt: string | null;
+  /** When the recipient reported it as spam (UTC); null if it was not reported. */
+  complainedAt: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+}
+
+/** A send with its events. */
+export interface EmailLogEntryDetail {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Status of the record. */
+  status: "BOUNCED" | "CANCELLED" | "COMPLAINED" | "DELAYED" | "DELIVERED" | "EXPIRED" | "FAILED" | "QUEUED" | "SCHEDULED" | "SENT" | "SUPPRESSED" | (string & {});
+  /** `Message-ID` header of the message, the same for all attempts. */
+  messageId: string;
+  /** Subject line. */
+  subject: string;
+  /** Sender: `ada@example.com` or `Ada <ada@example.com>`. */
+  from: string;
+  /** Recipients. */
+  to: string[];
+  /** Recipients of a copy (Cc). */
+  cc: string[];
+  /** Recipients of a blind copy (Bcc). */
+  bcc: string[];
+  /** The contact of the first recipient. */
+  contact: ContactRef;
+  /** The status for each recipient in `to`, `cc` and `bcc`, each address once. */
+  recipients: RecipientOutcome[];
+  /** Id of the campaign; null if there is none. */
+  campaignId: string | null;
+  /** Tags by which messages can be filtered, at most 75. */
+  tags: string[];
+  /** Why it failed, bounced, was deferred or was suppressed. */
+  reason: string | null;
+  /** Attempts that ended before the server's reply, so that it is unknown whether the message arrived (RFC 1047). */
+  ambiguousAttempts: number;
+  /** Whether a TEST key sent it; then it is only captured in the inbox view. */
+  test: boolean;
+  /** When to send it (UTC); null for immediately. */
+  scheduledAt: string | null;
+  /** When it expires (UTC); null if it does not expire. */
+  expiresAt: string | null;
+  /** When it was sent (UTC); null if it was not sent. */
+  sentAt: string | null;
+  /** When it was delivered (UTC); null if it was not delivered. */
+  deliveredAt: string | null;
+  /** When it was first opened, by a person or a machine (UTC); null if it was not opened. */
+  openedAt: string | null;
+  /** When a link was first clicked, by a person or a machine (UTC); null if none was clicked. */
+  clickedAt: string | null;
+  /** When it bounced (UTC); null if it did not bounce. */
+  bouncedAt: string | null;
+  /** When the recipient reported it as spam (UTC); null if it was not reported. */
+  complainedAt: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** The events of the send, oldest first. */
+  webhookEvents: SendEvent[];
+  /** The template engine of its subject, html and text; null if they are no longer stored. */
+  engine: "minijinja" | "none" | (string & {}) | null;
+}
+
+/** A page of records with the exact total; `nextCursor` is null on the last page. */
+export interface EmailLogEntryPage {
+  /** The records of this page. */
+  data: EmailLogEntry[];
+  /** Total number of records. */
+  total: number;
+  /** Number of this page, from 1. */
+  page: number;
+  /** Number of pages. */
+  pages: number;
+  /** Value of `cursor` for the next page; null on the last page. */
+  nextCursor: string | null;
+}
+
+/** An address. */
+export interface EmailOnly {
+  /** E-mail address. */
+  email: string;
+}
+
+/** The new time of a scheduled send. */
+export interface EmailReschedule {
+  /** When to send it (UTC); null for immediately. */
+  scheduledAt: string;
+}
+
+/** A customer as the `/apps` operations return it. */
+export interface EndUser {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
+  /** E-mail address. */
+  email: string | null;
+  /** When the e-mail address was verified (UTC); null if it is not verified. */
+  emailVerifiedAt: string | null;
+  /** Custom data, up to 16 KiB of JSON. */
+  metadata: { [key: string]: unknown };
+  /** Keys of the roles. */
+  roles: string[];
+  /** When the last sign-in was (UTC); null if there was none. */
+  lastSignInAt: string | null;
+  /** When the customer was banned (UTC); null if not banned. */
+  bannedAt: string | null;
+  /** When the second factor was set up (UTC); null if there is none. */
+  mfaEnabledAt: string | null;
+  /** Number of failed sign-ins since the last successful one. */
+  failedSignInAttempts: number;
+  /** Until when sign-in is locked after failed attempts (UTC); null if it is not locked. */
+  signInLockedUntil: string | null;
+  /** The customer's sign-in identities, such as a password or an identity provider. */
+  identities: CustomerIdentity[];
+  /** Open sessions. */
+  sessions: CustomerSession[];
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** A page of records with the exact total; `nextCursor` is null on the last page. */
+export interface EndUserPage {
+  /** The records of this page. */
+  data: EndUser[];
+  /** Total number of records. */
+  total: number;
+  /** Number of this page, from 1. */
+  page: number;
+  /** Number of pages. */
+  pages: number;
+  /** Value of `cursor` for the next page; null on the last page. */
+  nextCursor: string | null;
+}
+
+/** The tokens of the session, and the recovery codes, which are shown only once. */
+export interface EnrolledSignIn {
+  /** Id of the session; null if no session was started. */
+  sessionId: string | null;
+  /** Short-lived bearer token for requests. */
+  accessToken: string | null;
+  /** When the access token expires (UTC). */
+  accessTokenExpiresAt: string | null;
+  /** Single-use token to get the next access token. */
+  refreshToken: string | null;
+  /** When the refresh token expires (UTC). */
+  refreshTokenExpiresAt: string | null;
+  /** The customer. */
+  customer: CurrentCustomer | null;
+  /** Whether a second factor is required to finish the sign-in. Default: `false`. */
+  mfaRequired: boolean;
+  /** Whether the customer must set up a second factor first; see `mfa/enroll`. Default: `false`. */
+  mfaEnrollmentRequired: boolean;
+  /** Token that proves the first factor. Send it with the second factor. */
+  mfaToken: string | null;
+  /** Second factors that can be used or set up: `TOTP`, `RECOVERY_CODE`. */
+  mfaMethods: string[] | null;
+  /** Each can be used once instead of a code of the app. */
+  recoveryCodes: string[];
+}
+
+/** The token from the sign-in, and the code that the app shows. */
+export interface EnrollmentProof {
+  /** Token that proves the first factor. Send it with the second factor. */
+  mfaToken: string;
+  /** Six digits, such as `123456`. */
+  code: string;
+}
+
+/** The token from the sign-in. */
+export interface EnrollmentToken {
+  /** Token that proves the first factor. Send it with the second factor. */
+  mfaToken: string;
+}
+
+/** Whether and up to which limit an organization can use a feature, and why. */
+export interface Entitlement {
+  /** Key of the feature. */
+  featureKey: string;
+  /** Null for a feature that is not declared. */
+  type: "BOOLEAN" | "LIMIT" | (string & {}) | null;
+  /** Whether it is enabled. */
+  enabled: boolean;
+  /** Null is unlimited. Always null for a BOOLEAN feature. */
+  limit: number | null;
+  /** Source of the record. */
+  source: "DEFAULT" | "NONE" | "OVERRIDE" | "PLAN" | (string & {});
+  /** Key of the plan, if the source is PLAN. */
+  planKey: string | null;
+  /** Reason for the override; null if there is none. */
+  reason: string | null;
+  /** When the override ends, if the source is OVERRIDE. */
+  expiresAt: string | null;
+  /** Id of the organization. */
+  organizationId: string | null;
+}
+
+/** A check whether an organization can use a feature. */
+export interface EntitlementCheck {
+  /** Key of the feature. */
+  featureKey: string;
+  /**
+   * May be omitted: with the token of a customer who belongs to one organization, it is that organization; otherwise
+   * the default of the feature applies. Required with the token of a customer who belongs to several organizations.
+   */
+  organizationId?: string | null | undefined;
+}
+
+/** An exception for one organization and feature, which takes precedence over the plan. */
+export interface EntitlementOverride {
+  /** Whether it is enabled. Default: `true`. */
+  enabled?: boolean | undefined;
+  /** Null is unlimited. */
+  limit?: number | null | undefined;
+  /** Reason, as text. */
+  reason?: string | null | undefined;
+  /** When it expires (UTC); null if it does not expire. */
+  expiresAt?: string | null | undefined;
+}
+
+/** Something that happened in a project. */
+export interface Event {
+  /** Id of the project. */
+  projectId: string;
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** A name in `EVENT_NAMES`, or the name of a custom event. */
+  type: string;
+  /** Id of the record concerned: a send, a contact, a customer, a campaign … */
+  subjectId: string | null;
+  /** Kind of actor: `DEVELOPER`, `API_KEY`, `CUSTOMER` or `SYSTEM`. */
+  actorType: string;
+  /** Id of the actor; null for the service itself. */
+  actorId: string | null;
+  /** Display name of the actor. */
+  actorLabel: string | null;
+  /** Data of the event. */
+  data: { [key: string]: unknown };
+  /** When it happened (UTC). */
+  occurredAt: string;
+  /** The contact that the event concerns, or null. */
+  contact: EventContact | null;
+}
+
+/** The contact that an event concerns. */
+export interface EventContact {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** The address of the contact; null if the contact has been deleted. */
+  email: string | null;
+}
+
+/** A part of a feed; `nextCursor` is null at the end. */
+export interface EventFeed {
+  /** The records of this page. */
+  data: Event[];
+  /** Value of `cursor` for the next page; null on the last page. */
+  nextCursor: string | null;
+}
+
+/** End the run here. */
+export interface Exit {
+  /** Type of the record. */
+  type: "EXIT";
+}
+
+/** A feature that organizations can use: on or off, or up to a limit. */
+export interface Feature {
+  /** Key that identifies it in requests, or the API key. */
+  key: string;
+  /** Display name. */
+  name: string;
+  /** Type of the record. */
+  type: "BOOLEAN" | "LIMIT" | (string & {});
+  /** Whether organizations without a plan have the feature. */
+  defaultEnabled: boolean;
+  /** The limit where neither a plan nor an override sets the feature; null is unlimited. */
+  defaultLimit: number | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** Fields to change; key and type cannot change. */
+export interface FeatureChange {
+  /** A display name: one line of text, not only blanks. */
+  name?: string | undefined;
+  /** Whether organizations without a plan have the feature. */
+  defaultEnabled?: boolean | undefined;
+  /** Limit for organizations without a plan; null for unlimited. */
+  defaultLimit?: number | null | undefined;
+}
+
+/** The address of the developer account. */
+export interface ForgotPassword {
+  /** E-mail address. */
+  email: string;
+}
+
+/** A weaker reason for which an address was suppressed before. */
+export interface FormerReason {
+  /** Reason, as text. */
+  reason: "BOUNCE" | "COMPLAINT" | "MANUAL" | "UNSUBSCRIBE" | (string & {});
+  /** Source of the record. */
+  source: string;
+  /** Further details, as text. */
+  detail: string | null;
+  /** Id of the send; null if there is none. */
+  sendId: string | null;
+  /** Since when the address was suppressed for this reason (UTC). */
+  since: string;
+}
+
+/** A decoded header field. */
+export interface HeaderField {
+  /** Name of the header. */
+  name: string;
+  /** Value of the header. */
+  value: string;
+}
+
+/** The code that the app received, and the code verifier that it kept. */
+export interface IdentityLinkCompletion {
+  /** Authorization code from the redirect. */
+  code: string;
+  /** A code verifier (RFC 7636 §4.1): 43 to 128 letters, digits, `-`, `.`, `_` and `~`. */
+  codeVerifier: string;
+}
+
+/** Where the browser returns to. `codeChallenge` is the S256 code challenge of a verifier that the app keeps. */
+export interface IdentityLinkRequest {
+  /** URL to which the browser is redirected afterwards; one of the project's `redirectUrls`. */
+  redirectUrl: string;
+  /** An S256 code challenge (RFC 7636 §4.2): 43 characters of base64url. */
+  codeChallenge: string;
+  /** Value that is returned unchanged with the response. */
+  state?: string | undefined;
+}
+
+/** Where to send the customer's browser. */
+export interface IdentityLinkStart {
+  /** The URL. */
+  url: string;
+  /** When it expires (UTC); null if it does not expire. */
+  expiresAt: string;
+}
+
+/** A request to link an account at a provider to a customer. */
+export interface IdentityRequest {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the customer. */
+  customerId: string;
+  /** Key of the sign-in provider, such as `GOOGLE`, or name of the payment provider. */
+  provider: string;
+  /** The single sign-on connection of the account; null for a sign-in provider of the project. */
+  connectionId: string | null;
+  /** Issuer of an OpenID Connect provider. */
+  issuer: string;
+  /** Subject line. */
+  subject: string;
+  /** E-mail address. */
+  email: string | null;
+  /** Display name. */
+  name: string | null;
+  /** Status of the record. */
+  status: "APPROVED" | "PENDING" | "REJECTED" | (string & {});
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When it was approved or rejected (UTC); null while it is pending. */
+  decidedAt: string | null;
+}
+
+/** Details of a pinned certificate of the identity provider. */
+export interface IdpCertificate {
+  /** Subject of the certificate. */
+  subject: string;
+  /** SHA-256, lower-case hexadecimal. */
+  fingerprint: string;
+  /** When it expires (UTC); null if it does not expire. */
+  expiresAt: string;
+  /** Whether it has expired. */
+  expired: boolean;
+}
+
+/** An attachment; `number` is its number in the URL. */
+export interface InboxAttachment {
+  /** Number of the attachment in its URL. */
+  number: number;
+  /** File name. */
+  filename: string;
+  /** Media type of the file. */
+  contentType: string;
+  /** Content-ID by which the HTML refers to the file as `cid:…`; null for a plain attachment. */
+  contentId: string | null;
+  /** Size in bytes. */
+  size: number;
+}
+
+/** A captured message with its headers, html, text and attachments. */
+export interface InboxMessage {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the send; null if there is none. */
+  sendId: string;
+  /** Sender of sign-in mail; null uses the server's sender. Of a captured message: the envelope sender. */
+  mailFrom: string;
+  /** Recipient addresses of the envelope. */
+  recipients: string[];
+  /** `From` header. */
+  sender: string;
+  /** Subject line. */
+  subject: string;
+  /** Size in bytes. */
+  size: number;
+  /** When the message was captured (UTC). */
+  capturedAt: string;
+  /** Message headers, by name. */
+  headers: HeaderField[];
+  /** HTML body. */
+  html: string | null;
+  /** Plain text body. */
+  text: string | null;
+  /** Attached files, at most 20. */
+  attachments: InboxAttachment[];
+  /**
+   * Whether one-time codes and links are replaced by `[removed]`, because the caller does not have the permission
+   * `customers:impersonate`.
+   */
+  redacted: boolean;
+}
+
+/** What the token of an invitation shows without signing in. */
+export interface InvitationPreview {
+  /** The organization. */
+  organization: OrganizationRef;
+  /** E-mail address. */
+  email: string;
+  /** Role of the person. */
+  role: string;
+  /** Status of the record. */
+  status: "ACCEPTED" | "EXPIRED" | "PENDING" | "REVOKED" | (string & {});
+  /** When it expires (UTC); null if it does not expire. */
+  expiresAt: string;
+}
+
+/** The token from an invitation e-mail. */
+export interface InvitationToken {
+  /** Token from the link in the mail. */
+  token: string;
+}
+
+/** The token of the link. */
+export interface LinkVerification {
+  /** Token from the link in the mail. */
+  token: string;
+}
+
+/** Metadata keys to set; null removes a key. */
+export interface MetadataChange {
+  /** Custom data, up to 16 KiB of JSON. */
+  metadata: { [key: string]: unknown };
+}
+
+/** The address to invite, and the role of the new member. */
+export interface NewAccountInvitation {
+  /** E-mail address. */
+  email: string;
+  /** Role of the person. Default: `"DEVELOPER"`. */
+  role?: "ADMIN" | "DEVELOPER" | "VIEWER" | (string & {}) | undefined;
+}
+
+/** A key to create. */
+export interface NewApiKey {
+  /** A display name: one line of text, not only blanks. */
+  name: string;
+  /** Type of the record. Default: `"SECRET"`. */
+  type?: "PUBLISHABLE" | "SECRET" | (string & {}) | undefined;
+  /** `LIVE` or `TEST`. Mail that is sent with a TEST key is captured and not delivered. Default: `"LIVE"`. */
+  environment?: "LIVE" | "TEST" | (string & {}) | undefined;
+  /** Permissions, such as `emails:send`. */
+  permissions?: string[] | null | undefined;
+  /** IP addresses and networks that can use the key; null allows all. */
+  ipAllowList?: string[] | null | undefined;
+  /** When it expires (UTC); null if it does not expire. */
+  expiresAt?: string | null | undefined;
+}
+
+/** An audience to create: DYNAMIC with `rules`, otherwise STATIC. */
+export interface NewAudience {
+  /** A display name: one line of text, not only blanks. */
+  name: string;
+  /** Rules that choose the members; null for a STATIC audience. */
+  rules?: Rules | null | undefined;
+}
+
+/** A contact to add. */
+export interface NewAudienceMember {
+  /** Id of the contact; null if there is none. */
+  contactId: string;
+}
+
+/** An automation to create. */
+export interface NewAutomation {
+  /** A display name: one line of text, not only blanks. */
+  name: string;
+  /** Trigger that starts runs. */
+  trigger: Trigger;
+  /** The steps, in order. */
+  steps: (SendEmail | Delay | Condition | WaitForEvent | UpdateContact | AddToAudience | RemoveFromAudience | CallWebhook | Exit)[];
+  /** Whether the record is active. Default: `false`. */
+  active?: boolean | undefined;
+  /** With `once: false`: maximum runs that one contact can start within an hour. Default: `1`. */
+  maxRunsPerHour?: number | undefined;
+  /** Whether the automation may be active even if it is part of a loop. Default: `false`. */
+  allowLoops?: boolean | undefined;
+}
+
+/** A campaign to create. */
+export interface NewCampaign {
+  /** A display name: one line of text, not only blanks. */
+  name: string;
+  /** Subject line. */
+  subject?: string | null | undefined;
+  /** Display name of the sender. */
+  fromName?: string | null | undefined;
+  /** E-mail address of the sender. */
+  fromEmail?: string | null | undefined;
+  /** Preview text that mail clients show after the subject. */
+  previewText?: string | null | undefined;
+  /** Id of the template that provides subject, html and text. */
+  templateId?: string | null | undefined;
+  /** Id of the sending domain. */
+  domainId?: string | null | undefined;
+  /** Id of the audience. */
+  audienceId?: string | null | undefined;
+  /** When to send it (UTC); null for immediately. */
+  scheduledAt?: string | null | undefined;
+  /** Whether the campaign has an A/B test. Default: `false`. */
+  abTestEnabled?: boolean | undefined;
+  /** Share of the audience in the A/B test, in percent (5 to 100). */
+  abTestSamplePercent?: number | null | undefined;
+  /** Rate that decides the A/B test. */
+  abTestMetric?: "CLICK_RATE" | "OPEN_RATE" | (string & {}) | null | undefined;
+  /** Duration of the A/B test in minutes (15 to 10,080). */
+  abTestDurationMinutes?: number | null | undefined;
+  /** Variants of the A/B test, 2 to 8. */
+  variants?: NewVariant[] | null | undefined;
+}
+
+/** A contact to create. */
+export interface NewContact {
+  /** E-mail address. */
+  email: string;
+  /** Custom data about the contact, for templates and audience rules. */
+  attributes?: { [key: string]: unknown } | undefined;
+  /** Whether the contact has unsubscribed from marketing mail. Default: `false`. */
+  unsubscribed?: boolean | undefined;
+}
+
+/** An attribute to declare. */
+export interface NewContactAttribute {
+  /** Display name. */
+  name: string;
+  /** Type by which imports read cells of this attribute: `string`, `number`, `boolean`, `date` or `list`. */
+  type: "boolean" | "date" | "list" | "number" | "string" | (string & {});
+  /** Description for people. */
+  description?: string | undefined;
+}
+
+/** A customer to create or import: with a password, with a password hash of another system, or with neither. */
+export interface NewCustomer {
+  /** E-mail address. */
+  email?: string | null | undefined;
+  /** Whether the e-mail address is verified. Default: `false`. */
+  emailVerified?: boolean | undefined;
+  /** Display name. */
+  name?: string | null | undefined;
+  /** Phone number in E.164 form. */
+  phone?: string | null | undefined;
+  /** Whether you have verified the number. Default: `false`. */
+  phoneVerified?: boolean | undefined;
+  /** Id of the person in your own system. */
+  externalUserId?: string | null | undefined;
+  /** Password. A new password must have at least 8 characters. */
+  password?: string | null | undefined;
+  /** Hash from another system: bcrypt, scrypt, PBKDF2 or argon2. */
+  passwordHash?: string | null | undefined;
+  /** Custom data, up to 16 KiB of JSON. */
+  metadata?: { [key: string]: unknown } | undefined;
+  /** Keys of the roles. */
+  roles?: string[] | undefined;
+}
+
+/** A domain to send from. */
+export interface NewDomain {
+  /** Domain name. */
+  domain: string;
+}
+
+/** A feature to declare. */
+export interface NewFeature {
+  /** A key for programs: letters, digits, `_`, `.`, `:` and `-`, beginning with a letter: `sso`. */
+  key: string;
+  /** Defaults to the key. */
+  name?: string | null | undefined;
+  /** Type of the record. Default: `"BOOLEAN"`. */
+  type?: "BOOLEAN" | "LIMIT" | (string & {}) | undefined;
+  /** Whether organizations without a plan have the feature. Default: `false`. */
+  defaultEnabled?: boolean | undefined;
+  /** Limit for organizations without a plan; null for unlimited. */
+  defaultLimit?: number | null | undefined;
+}
+
+/** An address to add. */
+export interface NewMemberByEmail {
+  /** E-mail address. */
+  email: string;
+}
+
+/** An organization to create. */
+export interface NewOrganization {
+  /** A display name: one line of text, not only blanks. */
+  name: string;
+  /** Defaults to one derived from the name. */
+  slug?: string | null | undefined;
+  /** Id of the organization in your own system. */
+  externalId?: string | null | undefined;
+  /** Custom data, up to 16 KiB of JSON. */
+  metadata?: { [key: string]: unknown } | undefined;
+}
+
+/** A domain to add to an organization. */
+export interface NewOrganizationDomain {
+  /** Domain name. */
+  domain: string;
+}
+
+/** The address to invite, with role and expiry. */
+export interface NewOrganizationInvitation {
+  /** E-mail address. */
+  email: string;
+  /** Role of the person. Default: `"MEMBER"`. */
+  role?: string | undefined;
+  /** Number of days until the invitation expires. Default: `7`. */
+  expiresInDays?: number | undefined;
+  /** URL of your page that accepts the invitation; `token` is added to its query. Default: a hosted page. */
+  acceptUrl?: string | null | undefined;
+  /** Id of the inviting customer; null if a developer or an API key invites. */
+  invitedByEndUserId?: string | null | undefined;
+}
+
+/** A customer to add to an organization. */
+export interface NewOrganizationMember {
+  /** Id of the customer. */
+  customerId: string;
+  /** Keys of the roles. */
+  roles?: string[] | undefined;
+}
+
+/** The credential that the browser created, and a name for the passkey. */
+export interface NewPasskey {
+  /** Id of the challenge. Send it back with the code. */
+  challengeId: string;
+  /** Result of the browser's `navigator.credentials`, as JSON. */
+  credential: { [key: string]: unknown };
+  /** Display name. Default: `"Passkey"`. */
+  name?: string | undefined;
+}
+
+/** A permission to declare. */
+export interface NewPermission {
+  /** Two to four lower-case words (letters, digits, `_`) joined by colons, such as `posts:write`. */
+  key: string;
+  /** Description for people. */
+  description?: string | null | undefined;
+}
+
+/** A plan to create. */
+export interface NewPlan {
+  /** A key for programs: letters, digits, `_`, `.`, `:` and `-`, beginning with a letter: `sso`. */
+  key: string;
+  /** Defaults to the key. */
+  name?: string | null | undefined;
+  /** Features of the plan. */
+  features?: PlanFeature[] | undefined;
+}
+
+/** A project to create. */
+export interface NewProject {
+  /** A display name: one line of text, not only blanks. */
+  name: string;
+}
+
+/** A role to create. Its permissions must be declared; wildcards such as `posts:*` need not match a declared one. */
+export interface NewRole {
+  /** A key for programs: letters, digits, `_`, `.` and `-`, beginning with a letter: `editor`. */
+  key: string;
+  /** Defaults to the key. */
+  name?: string | null | undefined;
+  /** Whether it applies to the whole project or to one organization. Default: `"PROJECT"`. */
+  scope?: "ORGANIZATION" | "PROJECT" | (string & {}) | undefined;
+  /** Description for people. */
+  description?: string | null | undefined;
+  /** Permissions, such as `emails:send`. */
+  permissions?: string[] | undefined;
+  /** Whether a project role grants its permissions in every organization. Default: `false`. */
+  appliesToAllOrganizations?: boolean | undefined;
+}
+
+/** An address to send from. */
+export interface NewSender {
+  /** E-mail address. */
+  email: string;
+}
+
+/** A connection to create. */
+export interface NewSsoConnection {
+  /** The identity provider's metadata: sets all fields whose names begin with `idp`. */
+  idpMetadataXml?: string | undefined;
+  /**
+   * Fetched now and used like `idpMetadataXml`; fetched again every day, so that certificates roll over. While it is
+   * set, the fetched metadata overrides fields set one by one.
+   */
+  idpMetadataUrl?: string | null | undefined;
+  /** Entity id of the identity provider. */
+  idpEntityId?: string | null | undefined;
+  /** Single sign-on URL of the identity provider. */
+  idpSsoUrl?: string | null | undefined;
+  /** SAML binding of authentication requests. */
+  idpSsoBinding?: "POST" | "REDIRECT" | (string & {}) | undefined;
+  /** Single logout URL of the identity provider; null for no single logout. */
+  idpSloUrl?: string | null | undefined;
+  /** SAML binding of logout requests. */
+  idpSloBinding?: "POST" | "REDIRECT" | (string & {}) | undefined;
+  /** URL for responses to logout requests; null uses `idpSloUrl`. */
+  idpSloResponseUrl?: string | null | undefined;
+  /**
+   * Signing certificates, PEM or bare base64; replaces the list. Add the provider's next certificate before the
+   * provider signs with it.
+   */
+  idpCertificate?: string[] | undefined;
+  /** Accept IdP-initiated sign-on; the browser is redirected to `defaultRedirectUrl`. */
+  allowIdpInitiated?: boolean | undefined;
+  /** Whether assertions must be encrypted. */
+  requireEncryption?: boolean | undefined;
+  /** Whether the outdated AES-CBC encryption is accepted. */
+  allowAesCbc?: boolean | undefined;
+  /** Whether expired certificates of the identity provider are accepted. */
+  acceptExpiredCertificates?: boolean | undefined;
+  /** Whether the identity provider must authenticate the person again (`ForceAuthn`). */
+  forceAuthn?: boolean | undefined;
+  /** Format of the name identifier to request; null for any. */
+  nameIdFormat?: string | null | undefined;
+  /** Tolerated clock difference in seconds. */
+  clockSkewSeconds?: number | undefined;
+  /** Names of the SAML attributes with the person's data. */
+  attributeMapping?: AttributeMapping | undefined;
+  /** Roles in the organization for users who sign on for the first time. */
+  defaultRoles?: string[] | undefined;
+  /** Roles for each group. Roles listed here are updated at every sign-on; others stay. */
+  groupRoles?: { [key: string]: string[] } | undefined;
+  /** Whether the sign-on of an unknown user creates a customer. */
+  createCustomers?: boolean | undefined;
+  /** Whether to accept addresses outside the organization's verified domains (guests). They count as unverified. */
+  allowOtherDomains?: boolean | undefined;
+  /**
+   * Whether every sign-on counts as multi-factor: set this if the identity provider always requires a second factor.
+   * Otherwise only a sign-on whose assertion states it counts (`AuthnContextClassRef`, or Microsoft's
+   * `authnmethodsreferences`).
+   */
+  trustMfa?: boolean | undefined;
+  /**
+   * What to do if a user of the identity provider has the address of a customer who is linked to another user of the
+   * provider: REFUSE the sign-on, or HOLD it as an `identity-request` until an administrator approves it.
+   */
+  onNewSubject?: "HOLD" | "REFUSE" | (string & {}) | undefined;
+  /** Redirect URL for IdP-initiated sign-on: one of the project's `redirectUrls`. */
+  defaultRedirectUrl?: string | null | undefined;
+  /** A display name: one line of text, not only blanks. */
+  name: string;
+  /** Domain name. */
+  domain: string;
+}
+
+/** An address to suppress. */
+export interface NewSuppression {
+  /** E-mail address. */
+  address: string;
+  /** Reason, as text. Default: `"MANUAL"`. */
+  reason?: "BOUNCE" | "COMPLAINT" | "MANUAL" | "UNSUBSCRIBE" | (string & {}) | undefined;
+  /** Further details, as text. */
+  detail?: string | null | undefined;
+}
+
+/** Several addresses to suppress. */
+export interface NewSuppressions {
+  /** E-mail addresses, at most 1,000. */
+  addresses: string[];
+  /** Reason, as text. Default: `"MANUAL"`. */
+  reason?: "BOUNCE" | "COMPLAINT" | "MANUAL" | "UNSUBSCRIBE" | (string & {}) | undefined;
+}
+
+/**
+ * A template to create. With both `html` and `builderJson`, `html` is sent, and both are stored.
+ *
+ *     With `"engine": "none"` nothing is rendered: `{{`, `{%` and `{#` are sent as they are.
+ */
+export interface NewTemplate {
+  /** A display name: one line of text, not only blanks. */
+  name: string;
+  /** `{"mjml": "…"}` or `{"blocks": [{"type": "text", "text": "…"}, …]}`. */
+  builderJson?: { [key: string]: unknown } | null | undefined;
+  /** HTML body. */
+  html?: string | null | undefined;
+  /** Subject line. */
+  subject?: string | null | undefined;
+  /** Plain text body. */
+  text?: string | null | undefined;
+  /**
+   * `minijinja` renders tags such as `{{name}}`; `none` sends subject, html and text unchanged. Default: `"minijinja"`.
+   */
+  engine?: "minijinja" | "none" | (string & {}) | undefined;
+}
+
+/** A variant of the message for an A/B test. */
+export interface NewVariant {
+  /** A display name: one line of text, not only blanks. */
+  name: string;
+  /** Null: the campaign's subject. */
+  subject?: string | null | undefined;
+  /** Null: the campaign's template. */
+  templateId?: string | null | undefined;
+  /** The share of the test sample that gets this variant, in percent; all weights sum to 100. */
+  weight: number;
+}
+
+/** A subscription to create. */
+export interface NewWebhook {
+  /** Where to send; https or http. */
+  url: string;
+  /** Event names, `email.*`, `*`. */
+  events: string[];
+  /** Description for people. */
+  description?: string | undefined;
+  /** Whether the record is active. Default: `true`. */
+  active?: boolean | undefined;
+}
+
+/** An organization as the operations under `/projects` return it. */
+export interface Organization {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Display name. */
+  name: string;
+  /** Name for URLs, unique in the project. */
+  slug: string;
+  /** Custom data, up to 16 KiB of JSON. */
+  metadata: { [key: string]: unknown };
+  /** Id of the organization in your own system. */
+  externalId: string | null;
+  /** Status of the record. */
+  status: "ACTIVE" | "SUSPENDED" | (string & {});
+  /**
+   * Whether its members, and customers with an address at its verified domains, can sign in only by its single sign-on.
+   */
+  requireSso: boolean;
+  /** Whether its members must sign in with a second factor; members without one must set it up first. */
+  requireMfa: boolean;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+  /** Number of members. */
+  memberCount: number;
+  /** Number of pending invitations. */
+  pendingInvitationCount: number;
+}
+
+/** Fields to change; `metadata` is merged at the top level, null removes a key. */
+export interface OrganizationChange {
+  /** A display name: one line of text, not only blanks. */
+  name?: string | undefined;
+  /** Lower-case letters and digits in words joined by single hyphens, such as `acme-inc`. */
+  slug?: string | undefined;
+  /** Id of the organization in your own system. */
+  externalId?: string | null | undefined;
+  /** Custom data, up to 16 KiB of JSON. */
+  metadata?: { [key: string]: unknown } | undefined;
+  /** Status of the record. */
+  status?: "ACTIVE" | "SUSPENDED" | (string & {}) | undefined;
+  /**
+   * Whether members, and customers with an address at a verified domain, must use the organization's single sign-on.
+   * Requires a working connection.
+   */
+  requireSso?: boolean | undefined;
+  /** Whether members must sign in with a second factor; members without one must set it up first. */
+  requireMfa?: boolean | undefined;
+}
+
+/** A domain of an organization, verified or not. */
+export interface OrganizationDomain {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the organization. */
+  organizationId: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Domain name. */
+  domain: string;
+  /** Status of the record. */
+  status: "FAILED" | "LAPSED" | "PENDING" | "VERIFIED" | (string & {});
+  /** Name of the TXT record to publish. */
+  recordName: string;
+  /** The value of the TXT record. */
+  record: string;
+  /** Why the last check failed, or null. */
+  reason: "DNS_UNAVAILABLE" | "RECORD_NOT_FOUND" | "VERIFIED_BY_ANOTHER_ORGANIZATION" | (string & {}) | null;
+  /** When it was verified (UTC); null if it is not. */
+  verifiedAt: string | null;
+  /** When it was last checked (UTC); null before the first check. */
+  lastCheckedAt: string | null;
+  /** When it is checked next (UTC); null if no check is scheduled. */
+  nextCheckAt: string | null;
+  /** When a check of the verified domain first did not find its TXT record; null while the record exists. */
+  missingSince: string | null;
+  /** Whether customers with a verified e-mail address at the domain join automatically. */
+  autoJoinEnabled: boolean;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** Whether customers with an address at the domain join automatically. */
+export interface OrganizationDomainChange {
+  /** Whether customers with a verified e-mail address at the domain join automatically. */
+  autoJoinEnabled: boolean;
+}
+
+/** An invitation to join an organization. */
+export interface OrganizationInvitation {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the organization. */
+  organizationId: string;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
+  /** E-mail address. */
+  email: string;
+  /** Role of the person. */
+  role: string;
+  /** Status of the record. */
+  status: "ACCEPTED" | "EXPIRED" | "PENDING" | "REVOKED" | (string & {});
+  /** Id of the inviting customer; null if a developer or an API key invites. */
+  invitedByEndUserId: string | null;
+  /** When it expires (UTC); null if it does not expire. */
+  expiresAt: string;
+  /** When it was accepted (UTC); null if it was not accepted. */
+  acceptedAt: string | null;
+  /** When it was revoked (UTC); null if it was not revoked. */
+  revokedAt: string | null;
+  /** When the latest e-mail was requested. */
+  sentAt: string;
+  /** When the latest e-mail was accepted for delivery; null until then. */
+  mailedAt: string | null;
+  /** Why the latest e-mail could not be sent, or null. */
+  mailProblem: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+}
+
+/** A customer in an organization. */
+export interface OrganizationMember {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the organization. */
+  organizationId: string;
+  /** Id of the customer. */
+  customerId: string;
+  /** E-mail address. */
+  email: string | null;
+  /** Display name. */
+  name: string | null;
+  /** Keys of the roles. */
+  roles: string[];
+  /** How the member joined. */
+  source: "API" | "DOMAIN" | "INVITATION" | "SSO" | (string & {});
+  /** When the person became a member (UTC). */
+  joinedAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** The new roles of a member. */
+export interface OrganizationMemberChange {
+  /** Keys of the roles. */
+  roles: string[];
+}
+
+/** An organization that a customer belongs to, with the roles of the customer in it. */
+export interface OrganizationMembership {
+  /** The organization. */
+  organization: OrganizationRef;
+  /** Status of the record. */
+  status: "ACTIVE" | "SUSPENDED" | (string & {});
+  /** Keys of the roles. */
+  roles: string[];
+  /** When the person became a member (UTC). */
+  joinedAt: string;
+}
+
+/** The plan of an organization. */
+export interface OrganizationPlan {
+  /** Id of the organization. */
+  organizationId: string;
+  /** Key of the plan; null for no plan. */
+  planKey: string | null;
+  /** Plan of the account. */
+  plan: Plan | null;
+}
+
+/** A reference to an organization. */
+export interface OrganizationRef {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Display name. */
+  name: string;
+  /** Name for URLs, unique in the project. */
+  slug: string;
+}
+
+/** A secondary address of a customer that came from a merge; it can be used to sign in. */
+export interface OtherEmail {
+  /** E-mail address. */
+  email: string;
+  /** When it was verified (UTC); null if it is not. */
+  verifiedAt: string | null;
+}
+
+/** One of the caller's own sessions; `current` marks the session of the request. */
+export interface OwnSession {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** `User-Agent` header of the request. */
+  userAgent: string;
+  /** IP address of the client. */
+  ipAddress: string;
+  /** Authentication methods that were used or are allowed. */
+  methods: string[];
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When it was last used (UTC), to the minute; null if it was never used. */
+  lastUsedAt: string;
+  /** When it expires (UTC); null if it does not expire. */
+  expiresAt: string;
+  /** Whether this is the session of the request. */
+  current: boolean;
+}
+
+/** The owner's password. */
+export interface OwnershipTransfer {
+  /** Password. A new password must have at least 8 characters. */
+  password: string;
+}
+
+/** A passkey. */
+export interface Passkey {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Display name. */
+  name: string;
+  /** Whether the passkey is synchronised to other devices. */
+  backedUp: boolean;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When it was last used (UTC), to the minute; null if it was never used. */
+  lastUsedAt: string | null;
+}
+
+/** The options to pass to `navigator.credentials` as `publicKey`, with binary values in base64url. */
+export interface PasskeyOptions {
+  /** Id of the challenge. Send it back with the code. */
+  challengeId: string;
+  /** When it expires (UTC); null if it does not expire. */
+  expiresAt: string;
+  /** Options for the browser's `navigator.credentials`, as defined by WebAuthn. */
+  options: { [key: string]: unknown };
+}
+
+/** The assertion that the browser returned. */
+export interface PasskeySignIn {
+  /** Id of the challenge. Send it back with the code. */
+  challengeId: string;
+  /** Result of the browser's `navigator.credentials`, as JSON. */
+  credential: { [key: string]: unknown };
+}
+
+/** The caller's password. */
+export interface PasswordAgain {
+  /** Password. A new password must have at least 8 characters. */
+  password: string;
+}
+
+/** The caller's password and, if a second factor is on, a code of the app or a recovery code. */
+export interface PasswordAndAnyCode {
+  /** Password. A new password must have at least 8 characters. */
+  password: string;
+  /** Required if a second factor is on. */
+  code?: string | null | undefined;
+}
+
+/** The caller's password, and a code of the app or a recovery code. */
+export interface PasswordAndCode {
+  /** Password. A new password must have at least 8 characters. */
+  password: string;
+  /** One-time code from the authenticator app or from the mail. */
+  code: string;
+}
+
+/** The token from the mail and the new password. */
+export interface PasswordReset {
+  /** Token from the link in the mail. */
+  token: string;
+  /** Password. A new password must have at least 8 characters. */
+  password: string;
+}
+
+/** An e-mail address and its password. */
+export interface PasswordSignIn {
+  /** E-mail address. */
+  email: string;
+  /** Password. A new password must have at least 8 characters. */
+  password: string;
+}
+
+/** A permission that roles can grant. */
+export interface Permission {
+  /** Key that identifies it in requests, or the API key. */
+  key: string;
+  /** Description for people. */
+  description: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+}
+
+/** A set of features that can be assigned to organizations. */
+export interface Plan {
+  /** Key that identifies it in requests, or the API key. */
+  key: string;
+  /** Display name. */
+  name: string;
+  /** Features of the plan. */
+  features: PlanFeature[];
+  /** Number of organizations that have it. */
+  organizationCount: number;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** Fields to change; `features` replaces the whole list. */
+export interface PlanChange {
+  /** A display name: one line of text, not only blanks. */
+  name?: string | undefined;
+  /** Features of the plan. */
+  features?: PlanFeature[] | undefined;
+}
+
+/** The plan of an organization; null for no plan. */
+export interface PlanChoice {
+  /** Key of the plan; null for no plan. */
+  planKey: string | null;
+}
+
+/** A feature of a plan. */
+export interface PlanFeature {
+  /** A key for programs: letters, digits, `_`, `.`, `:` and `-`, beginning with a letter: `sso`. */
+  featureKey: string;
+  /** Whether it is enabled. Default: `true`. */
+  enabled?: boolean | undefined;
+  /** Null is unlimited. */
+  limit?: number | null | undefined;
+}
+
+/** The limits of a plan; null means no limit. */
+export interface PlanLimits {
+  /** Projects of the account, or their number or maximum number; a null maximum means unlimited. */
+  projects: number | null;
+  /** The customers, or their number or maximum number; a null maximum means unlimited. */
+  customers: number | null;
+  /** Per calendar month (UTC). */
+  emails: number | null;
+}
+
+/** The variables to render a template with. */
+export interface PreviewVariables {
+  /** Values of template variables such as `{{name}}`; of a template, the names of its variables. */
+  variables?: { [key: string]: unknown } | undefined;
+}
+
+/** An error (RFC 9457). */
+export interface ProblemDocument {
+  /** URI of the problem type (RFC 9457). */
+  type: string;
+  /** Title of the problem type, for people. */
+  title: string;
+  /** HTTP status. */
+  status: number;
+  /** Description of this occurrence of the problem. */
+  detail: string;
+  /** Machine-readable code of the problem type. */
+  code: string;
+  /** Id of the request, as in the header `X-Request-Id`. */
+  requestId: string;
+  /** The errors, with their location. */
+  errors: ProblemError[];
+}
+
+/** One error in a request, with its location. */
+export interface ProblemError {
+  /** JSON pointer (RFC 6901) into the body, or `query/name`, `header/Name`; for a file `column/3` or `byte/17`. */
+  path: string;
+  /** Machine-readable code of the error. */
+  code: string;
+  /** Description of the error. */
+  message: string;
+}
+
+/** A project: the tenant that everything else belongs to. */
+export interface Project {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the account. */
+  accountId: string;
+  /** Display name. */
+  name: string;
+  /** Settings of the project. */
+  settings: ProjectSettings;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** Fields to change. */
+export interface ProjectChange {
+  /** A display name: one line of text, not only blanks. */
+  name?: string | undefined;
+  /** Settings of the project. */
+  settings?: SettingsChange | undefined;
+}
+
+/** A smart host (SMTP relay) for the project's mail. */
+export interface ProjectRelay {
+  /** A host name or IP address, such as `mail.example.com`. */
+  host: string;
+  /** TCP port. Default: `587`. */
+  port?: number | undefined;
+  /**
+   * `starttls` uses TLS if offered, `starttls-required` requires it, `implicit` uses TLS from the start. Default:
+   * `"starttls-required"`.
+   */
+  tls?: "implicit" | "none" | "starttls" | "starttls-required" | (string & {}) | undefined;
+  /** User name for SMTP authentication; null for none. */
+  username?: string | null | undefined;
+  /** At most 1,000 characters. Returned as `********`; sending that value keeps the password. */
+  password?: string | null | undefined;
+  /** Share of the A/B test in percent; the weights of all variants sum to 100. Default: `1`. */
+  weight?: number | undefined;
+  /** Maximum messages per second; null for no limit. */
+  messagesPerSecond?: number | null | undefined;
+}
+
+/** Settings of a project. Null means the default of the instance. */
+export interface ProjectSettings {
+  /** How mail is sent; `capture` only stores it in the inbox. Null uses the server's default. */
+  transport: "capture" | "relay" | (string & {}) | null;
+  /** SMTP relays to send through; null uses the server's relays. */
+  relays: ProjectRelay[] | null;
+  /** Host name of tracking links; null uses the server's host name. */
+  trackingDomain: string | null;
+  /** Whether opens are tracked; null uses the project's setting. Default: `true`. */
+  trackOpens: boolean;
+  /** Whether clicks are tracked; null uses the project's setting. Default: `true`. */
+  trackClicks: boolean;
+  /** E-mail addresses that get the seed test of a campaign. */
+  seedList: string[] | null;
+  /** Days for which the bodies of sent messages are kept; null means the default of the instance (30 days). */
+  retentionDays: number | null;
+  /**
+   * Action if a connection ends before the server replies to the complete message: `retry` or `hold`. Default:
+   * `"retry"`.
+   */
+  onAmbiguous: "hold" | "retry" | (string & {});
+  /**
+   * Maximum number of messages from campaigns and automations that one contact gets within 24 hours; null means 10.
+   * Further messages are not sent; the log lists them as SUPPRESSED, with the frequency cap as the reason.
+   */
+  frequencyCap: number | null;
+  /** Requests per second; null means the default of the instance. */
+  rateLimit: number | null;
+  /** Sign-in settings for customers. */
+  signIn: SignInSettings;
+  /** Further settings, keyed by name. The feature that reads a setting defines its structure. */
+  extra: { [key: string]: unknown };
+}
+
+/** The statistics of a project. */
+export interface ProjectSummary {
+  /** Id of the project. */
+  projectId: string;
+  /** Name of the project. */
+  projectName: string;
+  /** The contacts. */
+  contacts: ContactTotals;
+  /** Statistics of sends. */
+  sends: SendTotals;
+  /** Statistics of campaigns. */
+  campaigns: CampaignTotals;
+  /** Statistics of automations. */
+  automations: AutomationTotals;
+}
+
+/** Settings of a provider. Only the kind `OIDC` needs an `issuer`. Apple's `clientSecret` is a private key (PEM). */
+export interface ProviderSettings {
+  /** Kind of the entry. Default: `"OIDC"`. */
+  kind?: "APPLE" | "GITHUB" | "GOOGLE" | "MICROSOFT" | "OIDC" | (string & {}) | undefined;
+  /** Client id from the provider. */
+  clientId: string;
+  /** If left out, the stored secret is kept. */
+  clientSecret?: string | null | undefined;
+  /** Display name. */
+  name?: string | null | undefined;
+  /** Issuer of an OpenID Connect provider. */
+  issuer?: string | null | undefined;
+  /** Scopes to request, separated by spaces. */
+  scopes?: string | null | undefined;
+  /**
+   * Domains whose addresses count as verified when this provider reports them: for your own directory that does not
+   * send `email_verified`.
+   */
+  trustedEmailDomains?: string[] | undefined;
+  /** Apple team id; null for other providers. */
+  teamId?: string | null | undefined;
+  /** Apple key id; null for other providers. */
+  keyId?: string | null | undefined;
+  /** Accepted authentication contexts: the ID token's `acr` must be one of these. */
+  acrValues?: string[] | undefined;
+  /** Maximum age of the authentication at the provider, in seconds; with `0` the provider asks each time. */
+  maxAgeSeconds?: number | null | undefined;
+  /**
+   * How to treat an account with the address of a customer who is linked to another account of this provider: REFUSE
+   * it, or HOLD it in `identity-requests` until an administrator approves it. Default: `"REFUSE"`.
+   */
+  onNewSubject?: "HOLD" | "REFUSE" | (string & {}) | undefined;
+  /** Whether it is enabled. Default: `true`. */
+  enabled?: boolean | undefined;
+}
+
+/** The message to one recipient of an `unsubscribable` e-mail. */
+export interface RecipientMessage {
+  /** Recipients. */
+  to: string;
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** `Message-ID` header of the message, the same for all attempts. */
+  messageId: string;
+  /** Status of the record. */
+  status: "BOUNCED" | "CANCELLED" | "COMPLAINED" | "DELAYED" | "DELIVERED" | "EXPIRED" | "FAILED" | "QUEUED" | "SCHEDULED" | "SENT" | "SUPPRESSED" | (string & {});
+}
+
+/** The status of a message for one of its recipients. */
+export interface RecipientOutcome {
+  /** E-mail address. */
+  email: string;
+  /** Field to compare: `email`, `createdAt`, `attributes.<name>` … */
+  field: "bcc" | "cc" | "to" | (string & {});
+  /** Status of the record. */
+  status: "BOUNCED" | "CANCELLED" | "COMPLAINED" | "DELAYED" | "DELIVERED" | "EXPIRED" | "FAILED" | "QUEUED" | "SCHEDULED" | "SENT" | "SUPPRESSED" | (string & {});
+  /** Why it failed, bounced, was deferred or was suppressed for this recipient. */
+  reason: string | null;
+  /** When the message got this status for this recipient; null before the first attempt. */
+  at: string | null;
+}
+
+/** Remove the contact from a STATIC audience. */
+export interface RemoveFromAudience {
+  /** Type of the record. */
+  type: "REMOVE_FROM_AUDIENCE";
+  /** Id of the audience. */
+  audienceId: string;
+}
+
+/** The response of an operation that removes a member from a group, such as a contact from an audience. */
+export interface Removed {
+  /** Whether a record was removed. Default: `true`. */
+  removed: boolean;
+}
+
+/** The token from the mail, and the new password. */
+export interface ResetPassword {
+  /** Token from the link in the mail. */
+  token: string;
+  /** The new password. */
+  newPassword: string;
+}
+
+/** A named set of permissions. */
+export interface Role {
+  /** Key that identifies it in requests, or the API key. */
+  key: string;
+  /** Display name. */
+  name: string;
+  /** Description for people. */
+  description: string | null;
+  /** Where the permissions of the role apply: in the project, or in the organization whose member has the role. */
+  scope: "ORGANIZATION" | "PROJECT" | (string & {});
+  /** Whether a customer who has the role in the project has it in every organization too. */
+  appliesToAllOrganizations: boolean;
+  /** Whether the role is built in and cannot be changed. */
+  system: boolean;
+  /** Permissions, such as `emails:send`. */
+  permissions: string[];
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** Fields to change; `permissions` replaces the whole list. */
+export interface RoleChange {
+  /** A display name: one line of text, not only blanks. */
+  name?: string | undefined;
+  /** Description for people. */
+  description?: string | null | undefined;
+  /** Permissions, such as `emails:send`. */
+  permissions?: string[] | undefined;
+  /** Whether a project role grants its permissions in every organization. */
+  appliesToAllOrganizations?: boolean | undefined;
+}
+
+/** Keys of project-scope roles. */
+export interface RolesChange {
+  /** Keys of the roles. */
+  roles: string[];
+}
+
+/** A condition (`field`, `operator`, `value`) or a group of them (`match`, `conditions`). */
+export interface RuleCondition {
+  /** Field to compare: `email`, `createdAt`, `attributes.<name>` … */
+  field?: string | null | undefined;
+  /** Comparison operator: `eq`, `contains`, `withinDays` … */
+  operator?: string | null | undefined;
+  /** Value to compare the field with. */
+  value?: unknown | undefined;
+  /** For conditions on how often an event happened: count only events of the last so many days. */
+  withinDays?: number | null | undefined;
+  /** Whether `all` conditions must hold, or `any` of them. */
+  match?: "all" | "any" | (string & {}) | null | undefined;
+  /** Conditions (a field with an operator) or nested groups of conditions. */
+  conditions?: RuleCondition[] | null | undefined;
+}
+
+/** Contacts match if all conditions hold, or any of them, depending on `match`. */
+export interface Rules {
+  /** Whether `all` conditions must hold, or `any` of them. Default: `"all"`. */
+  match?: "all" | "any" | (string & {}) | undefined;
+  /** Conditions (a field with an operator) or nested groups of conditions. */
+  conditions: RuleCondition[];
+}
+
+/** Number of failed runs that were resumed. */
+export interface RunsRetried {
+  /** Number of records that were queued again. */
+  retried: number;
+  /** Whether there may be more failed runs; if so, repeat the request. */
+  more: boolean;
+}
+
+/** A code of the app, or a recovery code. */
+export interface SecondFactorProof {
+  /** One-time code from the authenticator app or from the mail. */
+  code?: string | null | undefined;
+  /** A recovery code, instead of `code`. */
+  recoveryCode?: string | null | undefined;
+}
+
+/** The token from the sign-in, and either a code of the app or a recovery code. */
+export interface SecondFactorSignIn {
+  /** Token that proves the first factor. Send it with the second factor. */
+  mfaToken: string;
+  /** One-time code from the authenticator app or from the mail. */
+  code?: string | null | undefined;
+  /** A recovery code, instead of `code`. */
+  recoveryCode?: string | null | undefined;
+}
+
+/** One delivery attempt with the server's replies and the SMTP dialogue. */
+export interface SendAttempt {
+  /** Number of the attempt, from 1. */
+  attempt: number;
+  /** Outcome of the attempt. */
+  outcome: "ACCEPTED" | "AMBIGUOUS" | "DEFERRED" | "FAILED" | "REJECTED" | (string & {});
+  /** Host name of the server. */
+  host: string;
+  /** One result for each item, in the order of the request. */
+  results: ({ [key: string]: unknown })[];
+  /** SMTP dialogue, line by line: `C:` is this server, `S:` the remote server. */
+  dialogue: string[];
+  /** Duration in milliseconds. */
+  durationMs: number;
+  /** When it finished (UTC); null while it is running. */
+  finishedAt: string;
+}
+
+/** Send a template to the contact; skipped for unsubscribed contacts. */
+export interface SendEmail {
+  /** Type of the record. */
+  type: "SEND_EMAIL";
+  /** Id of the template that provides subject, html and text. */
+  templateId: string;
+  /** The sending domain; `fromEmail` must belong to it. */
+  domainId?: string | null | undefined;
+  /** E-mail address of the sender. */
+  fromEmail: string;
+  /** Display name of the sender. */
+  fromName?: string | null | undefined;
+  /** Defaults to the template's subject. */
+  subject?: string | null | undefined;
+  /** Address for replies (`Reply-To` header). */
+  replyTo?: string | null | undefined;
+}
+
+/** An event of a send. */
+export interface SendEvent {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Type of the record. */
+  type: "Bounce" | "Click" | "Complaint" | "Delivery" | "DeliveryDelay" | "Open" | "Reject" | "Send" | (string & {});
+  /** When the record was created (UTC). */
+  createdAt: string;
+}
+
+/** An accepted send. `status` is its status at the time of the response. */
+export interface SendResult {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** `Message-ID` header of the message, the same for all attempts. */
+  messageId: string;
+  /** Status of the record. */
+  status: "BOUNCED" | "CANCELLED" | "COMPLAINED" | "DELAYED" | "DELIVERED" | "EXPIRED" | "FAILED" | "QUEUED" | "SCHEDULED" | "SENT" | "SUPPRESSED" | (string & {});
+  /** The message to each recipient if an `unsubscribable` e-mail has several; the fields above are of the first. */
+  messages: RecipientMessage[];
+}
+
+/** Numbers and rates of the project's sends. Opens and clicks by machines are counted separately. */
+export interface SendTotals {
+  /** Total number of records. */
+  total: number;
+  /** Number of messages that were sent. */
+  sent: number;
+  /** Number of messages that were delivered. */
+  delivered: number;
+  /** Number of messages that people opened. */
+  opened: number;
+  /** Number of messages in which people clicked a link. */
+  clicked: number;
+  /** Number of messages that bounced. */
+  bounced: number;
+  /** Number of messages that were reported as spam. */
+  complained: number;
+  /** Number of failures. */
+  failed: number;
+  /** Number of messages that only machines opened. */
+  machineOpened: number;
+  /** Number of messages in which only machines clicked a link. */
+  machineClicked: number;
+  /** Number in the last 30 days. */
+  last30Days: number;
+  /** Share of messages that were opened, from 0 to 1. */
+  openRate: number;
+  /** Share of messages in which a link was clicked, from 0 to 1. */
+  clickRate: number;
+  /** Share of messages that bounced, from 0 to 1. */
+  bounceRate: number;
+  /** Share of messages that were reported as spam, from 0 to 1. */
+  complaintRate: number;
+}
+
+/** A single sender: one address that can be used as `from` without a verified domain. */
+export interface Sender {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** E-mail address. */
+  email: string;
+  /** Status of the record. */
+  status: "PENDING" | "VERIFIED" | (string & {});
+  /**
+   * The DMARC policy of the address's domain: `none`, `quarantine` or `reject`; null if it has none or the lookup
+   * failed.
+   */
+  dmarcPolicy: string | null;
+  /** How receivers may treat mail from this sender. */
+  warnings: string[];
+  /** When the link in the last confirmation mail expires (UTC); null once the sender is confirmed. */
+  linkExpiresAt: string | null;
+  /** When it was verified (UTC); null if it is not. */
+  verifiedAt: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** The token from the link in the confirmation mail. */
+export interface SenderToken {
+  /** Token from the link in the mail. */
+  token: string;
+}
+
+/** Settings to change; omitted fields stay. Null resets a setting to its default, where null is allowed. */
+export interface SettingsChange {
+  /** How mail is sent; `capture` only stores it in the inbox. Null uses the server's default. */
+  transport?: "capture" | "relay" | (string & {}) | null | undefined;
+  /** SMTP relays to send through; null uses the server's relays. */
+  relays?: ProjectRelay[] | null | undefined;
+  /** Host name of tracking links; null uses the server's host name. */
+  trackingDomain?: string | null | undefined;
+  /** Whether opens are tracked; null uses the project's setting. */
+  trackOpens?: boolean | undefined;
+  /** Whether clicks are tracked; null uses the project's setting. */
+  trackClicks?: boolean | undefined;
+  /** E-mail addresses that get the seed test of a campaign. */
+  seedList?: string[] | null | undefined;
+  /** Number of days for which message bodies are kept; null uses the server's default. */
+  retentionDays?: number | null | undefined;
+  /** Action if a connection ends before the server replies to the complete message: `retry` or `hold`. */
+  onAmbiguous?: "hold" | "retry" | (string & {}) | undefined;
+  /** Maximum messages of campaigns and automations to one contact within 24 hours; null uses the default of 10. */
+  frequencyCap?: number | null | undefined;
+  /** Maximum requests per second of this project; null uses the server's default. */
+  rateLimit?: number | null | undefined;
+  /** Sign-in settings for customers. */
+  signIn?: SignInChange | undefined;
+  /** Further settings, merged with the stored ones by name; null removes a name. At most 64 KiB in all, as JSON. */
+  extra?: { [key: string]: unknown } | undefined;
+}
+
+/** Sign-in settings to change; omitted fields stay. Null resets a setting to its default, where null is allowed. */
+export interface SignInChange {
+  /** Authentication methods that were used or are allowed. */
+  methods?: ("EMAIL_CODE" | "EMAIL_LINK" | "PASSKEY" | "PASSWORD" | (string & {}))[] | null | undefined;
+  /** Whether anyone can sign up. */
+  signUp?: boolean | undefined;
+  /** Whether an address must be verified before the first sign-in (`REQUIRED`) or not (`LATER`). */
+  verifyEmail?: "LATER" | "REQUIRED" | (string & {}) | undefined;
+  /** Web origins that can call the sign-in operations from a browser (CORS). */
+  allowedOrigins?: string[] | null | undefined;
+  /** URLs to which a sign-in can redirect. */
+  redirectUrls?: string[] | null | undefined;
+  /** Sender of sign-in mail; null uses the server's sender. Of a captured message: the envelope sender. */
+  mailFrom?: string | null | undefined;
+  /** Notices about a customer's security that are sent by mail. */
+  securityMails?: ("EMAIL_CHANGED" | "IDENTITY_CHANGED" | "MFA_CHANGED" | "NEW_DEVICE" | "PASSWORD_CHANGED" | (string & {}))[] | null | undefined;
+  /** The contacts. */
+  contacts?: "CREATE" | "LINK" | "NONE" | (string & {}) | undefined;
+  /** Domain that passkeys belong to (WebAuthn relying party id). */
+  passkeyDomain?: string | null | undefined;
+  /** Name of your product on pages and in mail. */
+  appName?: string | null | undefined;
+  /** URL of the image on pages and in mail. */
+  logoUrl?: string | null | undefined;
+  /** Color of buttons on pages and in mail, as `#rrggbb`. */
+  accentColor?: string | null | undefined;
+  /** Whether all customers must use single sign-on. Requires a working connection. */
+  requireSso?: boolean | undefined;
+  /** Whether all customers must sign in with a second factor; customers without one must set it up first. */
+  requireMfa?: boolean | undefined;
+}
+
+/** An address, and where the link leads: one of the project's `redirectUrls` (default: the first). */
+export interface SignInLinkRequest {
+  /** E-mail address. */
+  email: string;
+  /** URL to which the browser is redirected afterwards; one of the project's `redirectUrls`. */
+  redirectUrl?: string | null | undefined;
+}
+
+/** A sign-in provider of the project, without its client secret. */
+export interface SignInProvider {
+  /** Key that identifies it in requests, or the API key. */
+  key: string;
+  /** Kind of the entry. */
+  kind: "APPLE" | "GITHUB" | "GOOGLE" | "MICROSOFT" | "OIDC" | (string & {});
+  /** Display name. */
+  name: string;
+  /** Issuer of an OpenID Connect provider. */
+  issuer: string;
+  /** Client id from the provider. */
+  clientId: string;
+  /** Whether a client secret is stored. */
+  hasSecret: boolean;
+  /** Scopes to request, separated by spaces. */
+  scopes: string;
+  /** Domains whose e-mail addresses count as verified if this provider asserts them. */
+  trustedEmailDomains: string[];
+  /** Apple team id; null for other providers. */
+  teamId: string | null;
+  /** Apple key id; null for other providers. */
+  keyId: string | null;
+  /** Authentication context classes to request (`acr_values`). */
+  acrValues: string[];
+  /** Maximum age of the provider's session in seconds (`max_age`); null for any age. */
+  maxAgeSeconds: number | null;
+  /** Second provider account with a known e-mail address: `REFUSE` it, or `HOLD` it for approval. */
+  onNewSubject: "HOLD" | "REFUSE" | (string & {});
+  /** Whether it is enabled. */
+  enabled: boolean;
+  /** The redirect URI to register at the provider. */
+  callbackUrl: string;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** Settings for sign-in of the project's customers. */
+export interface SignInSettings {
+  /** Authentication methods that were used or are allowed. */
+  methods: ("EMAIL_CODE" | "EMAIL_LINK" | "PASSKEY" | "PASSWORD" | (string & {}))[];
+  /** Whether new customers can sign up; the API can always create customers. Default: `true`. */
+  signUp: boolean;
+  /**
+   * REQUIRED: the customer is created when the address is verified; responses do not reveal existing addresses. LATER:
+   * sign-up signs the customer in at once; the response reveals whether the address is taken. Default: `"REQUIRED"`.
+   */
+  verifyEmail: "LATER" | "REQUIRED" | (string & {});
+  /** Web origins that can call the sign-in operations (CORS). */
+  allowedOrigins: string[];
+  /** Allowed redirect URLs of hosted pages, links and providers; compared exactly. */
+  redirectUrls: string[];
+  /** Sender of sign-in e-mails; must belong to a verified sending domain. */
+  mailFrom: string | null;
+  /** Notices about a customer's security that are sent by mail. */
+  securityMails: ("EMAIL_CHANGED" | "IDENTITY_CHANGED" | "MFA_CHANGED" | "NEW_DEVICE" | "PASSWORD_CHANGED" | (string & {}))[];
+  /**
+   * Whether a customer who signs up is linked to the contact with that address, which CREATE creates if missing.
+   * Default: `"NONE"`.
+   */
+  contacts: "CREATE" | "LINK" | "NONE" | (string & {});
+  /** Relying party id of passkeys, a domain; null for that of this server. */
+  passkeyDomain: string | null;
+  /** Name of your product on pages and in mail. */
+  appName: string | null;
+  /** URL of the image on pages and in mail. */
+  logoUrl: string | null;
+  /** Color of buttons on pages and in mail, as `#rrggbb`. */
+  accentColor: string | null;
+  /** Whether all customers can sign in only by the single sign-on of an organization. Default: `false`. */
+  requireSso: boolean;
+  /**
+   * Whether all customers must sign in with a second factor; customers without one must set it up first. Default:
+   * `false`.
+   */
+  requireMfa: boolean;
+}
+
+/** A service provider certificate of the connection. */
+export interface SpCertificate {
+  /** CURRENT signs; NEXT will sign after the next rotation; PREVIOUS is only used to decrypt. */
+  place: "CURRENT" | "NEXT" | "PREVIOUS" | (string & {});
+  /** The certificate in PEM. */
+  certificate: string;
+  /** SHA-256 fingerprint of the certificate. */
+  fingerprint: string;
+  /** When it expires (UTC); null if it does not expire. */
+  expiresAt: string;
+}
+
+/** A connection of an organization to its identity provider, as the operations under `/projects` return it. */
+export interface SsoConnection {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the organization. */
+  organizationId: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Display name. */
+  name: string;
+  /** Domain name. */
+  domain: string;
+  /** Status of the record. */
+  status: "ACTIVE" | "DRAFT" | "INACTIVE" | (string & {});
+  /** Why an active connection does not work: DOMAIN_NOT_VERIFIED or ORGANIZATION_SUSPENDED; otherwise null. */
+  held: string | null;
+  /** Entity id of the identity provider. */
+  idpEntityId: string | null;
+  /** Single sign-on URL of the identity provider. */
+  idpSsoUrl: string | null;
+  /** SAML binding of authentication requests. */
+  idpSsoBinding: "POST" | "REDIRECT" | (string & {});
+  /** Single logout URL of the identity provider; null for no single logout. */
+  idpSloUrl: string | null;
+  /** SAML binding of logout requests. */
+  idpSloBinding: "POST" | "REDIRECT" | (string & {});
+  /** URL for responses to logout requests; null uses `idpSloUrl`. */
+  idpSloResponseUrl: string | null;
+  /** The pinned signing certificates, PEM; any of them may sign. */
+  idpCertificate: string[];
+  /** Details of the identity provider's signing certificates. */
+  idpCertificates: IdpCertificate[];
+  /** URL of the identity provider's metadata, which is read daily; null for manual settings. */
+  idpMetadataUrl: string | null;
+  /** When the metadata was last read from that URL; it is refreshed every day. */
+  idpMetadataReadAt: string | null;
+  /** Why the last refresh failed, or null; the metadata read before stays in use. */
+  idpMetadataProblem: string | null;
+  /** The certificate of the key that signs requests, PEM. */
+  spCertificate: string;
+  /** Certificates of this service: current, next and previous. */
+  spCertificates: SpCertificate[];
+  /** Entity id of this service. */
+  spEntityId: string;
+  /** Assertion consumer service URL of this service. */
+  spAcsUrl: string;
+  /** Single logout URL of this service. */
+  spSloUrl: string;
+  /** URL of this service's metadata. */
+  spMetadataUrl: string;
+  /** Where your app sends browsers, with `redirectUrl`, `codeChallenge` and `state`. */
+  loginUrl: string;
+  /** Whether a sign-in can be initiated by the identity provider. */
+  allowIdpInitiated: boolean;
+  /** Whether assertions must be encrypted. */
+  requireEncryption: boolean;
+  /** Whether the outdated AES-CBC encryption is accepted. */
+  allowAesCbc: boolean;
+  /** Whether expired certificates of the identity provider are accepted. */
+  acceptExpiredCertificates: boolean;
+  /** Whether the identity provider must authenticate the person again (`ForceAuthn`). */
+  forceAuthn: boolean;
+  /** Format of the name identifier to request; null for any. */
+  nameIdFormat: string | null;
+  /** Tolerated clock difference in seconds. */
+  clockSkewSeconds: number;
+  /** Names of the SAML attributes with the person's data. */
+  attributeMapping: AttributeMapping;
+  /** Roles that new members get. */
+  defaultRoles: string[];
+  /** Roles by group of the identity provider. */
+  groupRoles: { [key: string]: string[] };
+  /** Whether customers are created for unknown people. */
+  createCustomers: boolean;
+  /** Whether e-mail addresses outside the connection's domains are accepted. */
+  allowOtherDomains: boolean;
+  /** Whether every sign-on counts as multi-factor. Otherwise only a sign-on whose assertion states it does. */
+  trustMfa: boolean;
+  /** Second provider account with a known e-mail address: `REFUSE` it, or `HOLD` it for approval. */
+  onNewSubject: "HOLD" | "REFUSE" | (string & {});
+  /** URL after a sign-in that the identity provider initiated; null uses the first redirect URL. */
+  defaultRedirectUrl: string | null;
+  /** When a test last succeeded with exactly these settings. */
+  testedAt: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** Fields to change; omitted fields stay. */
+export interface SsoConnectionChange {
+  /** The identity provider's metadata: sets all fields whose names begin with `idp`. */
+  idpMetadataXml?: string | undefined;
+  /**
+   * Fetched now and used like `idpMetadataXml`; fetched again every day, so that certificates roll over. While it is
+   * set, the fetched metadata overrides fields set one by one.
+   */
+  idpMetadataUrl?: string | null | undefined;
+  /** Entity id of the identity provider. */
+  idpEntityId?: string | null | undefined;
+  /** Single sign-on URL of the identity provider. */
+  idpSsoUrl?: string | null | undefined;
+  /** SAML binding of authentication requests. */
+  idpSsoBinding?: "POST" | "REDIRECT" | (string & {}) | undefined;
+  /** Single logout URL of the identity provider; null for no single logout. */
+  idpSloUrl?: string | null | undefined;
+  /** SAML binding of logout requests. */
+  idpSloBinding?: "POST" | "REDIRECT" | (string & {}) | undefined;
+  /** URL for responses to logout requests; null uses `idpSloUrl`. */
+  idpSloResponseUrl?: string | null | undefined;
+  /**
+   * Signing certificates, PEM or bare base64; replaces the list. Add the provider's next certificate before the
+   * provider signs with it.
+   */
+  idpCertificate?: string[] | undefined;
+  /** Accept IdP-initiated sign-on; the browser is redirected to `defaultRedirectUrl`. */
+  allowIdpInitiated?: boolean | undefined;
+  /** Whether assertions must be encrypted. */
+  requireEncryption?: boolean | undefined;
+  /** Whether the outdated AES-CBC encryption is accepted. */
+  allowAesCbc?: boolean | undefined;
+  /** Whether expired certificates of the identity provider are accepted. */
+  acceptExpiredCertificates?: boolean | undefined;
+  /** Whether the identity provider must authenticate the person again (`ForceAuthn`). */
+  forceAuthn?: boolean | undefined;
+  /** Format of the name identifier to request; null for any. */
+  nameIdFormat?: string | null | undefined;
+  /** Tolerated clock difference in seconds. */
+  clockSkewSeconds?: number | undefined;
+  /** Names of the SAML attributes with the person's data. */
+  attributeMapping?: AttributeMapping | undefined;
+  /** Roles in the organization for users who sign on for the first time. */
+  defaultRoles?: string[] | undefined;
+  /** Roles for each group. Roles listed here are updated at every sign-on; others stay. */
+  groupRoles?: { [key: string]: string[] } | undefined;
+  /** Whether the sign-on of an unknown user creates a customer. */
+  createCustomers?: boolean | undefined;
+  /** Whether to accept addresses outside the organization's verified domains (guests). They count as unverified. */
+  allowOtherDomains?: boolean | undefined;
+  /**
+   * Whether every sign-on counts as multi-factor: set this if the identity provider always requires a second factor.
+   * Otherwise only a sign-on whose assertion states it counts (`AuthnContextClassRef`, or Microsoft's
+   * `authnmethodsreferences`).
+   */
+  trustMfa?: boolean | undefined;
+  /**
+   * What to do if a user of the identity provider has the address of a customer who is linked to another user of the
+   * provider: REFUSE the sign-on, or HOLD it as an `identity-request` until an administrator approves it.
+   */
+  onNewSubject?: "HOLD" | "REFUSE" | (string & {}) | undefined;
+  /** Redirect URL for IdP-initiated sign-on: one of the project's `redirectUrls`. */
+  defaultRedirectUrl?: string | null | undefined;
+  /** A display name: one line of text, not only blanks. */
+  name?: string | undefined;
+  /** Domain name. */
+  domain?: string | undefined;
+}
+
+/** A connection with the organization that has it. */
+export interface SsoConnectionWithOrganization {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the organization. */
+  organizationId: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Display name. */
+  name: string;
+  /** Domain name. */
+  domain: string;
+  /** Status of the record. */
+  status: "ACTIVE" | "DRAFT" | "INACTIVE" | (string & {});
+  /** Why an active connection does not work: DOMAIN_NOT_VERIFIED or ORGANIZATION_SUSPENDED; otherwise null. */
+  held: string | null;
+  /** Entity id of the identity provider. */
+  idpEntityId: string | null;
+  /** Single sign-on URL of the identity provider. */
+  idpSsoUrl: string | null;
+  /** SAML binding of authentication requests. */
+  idpSsoBinding: "POST" | "REDIRECT" | (string & {});
+  /** Single logout URL of the identity provider; null for no single logout. */
+  idpSloUrl: string | null;
+  /** SAML binding of logout requests. */
+  idpSloBinding: "POST" | "REDIRECT" | (string & {});
+  /** URL for responses to logout requests; null uses `idpSloUrl`. */
+  idpSloResponseUrl: string | null;
+  /** The pinned signing certificates, PEM; any of them may sign. */
+  idpCertificate: string[];
+  /** Details of the identity provider's signing certificates. */
+  idpCertificates: IdpCertificate[];
+  /** URL of the identity provider's metadata, which is read daily; null for manual settings. */
+  idpMetadataUrl: string | null;
+  /** When the metadata was last read from that URL; it is refreshed every day. */
+  idpMetadataReadAt: string | null;
+  /** Why the last refresh failed, or null; the metadata read before stays in use. */
+  idpMetadataProblem: string | null;
+  /** The certificate of the key that signs requests, PEM. */
+  spCertificate: string;
+  /** Certificates of this service: current, next and previous. */
+  spCertificates: SpCertificate[];
+  /** Entity id of this service. */
+  spEntityId: string;
+  /** Assertion consumer service URL of this service. */
+  spAcsUrl: string;
+  /** Single logout URL of this service. */
+  spSloUrl: string;
+  /** URL of this service's metadata. */
+  spMetadataUrl: string;
+  /** Where your app sends browsers, with `redirectUrl`, `codeChallenge` and `state`. */
+  loginUrl: string;
+  /** Whether a sign-in can be initiated by the identity provider. */
+  allowIdpInitiated: boolean;
+  /** Whether assertions must be encrypted. */
+  requireEncryption: boolean;
+  /** Whether the outdated AES-CBC encryption is accepted. */
+  allowAesCbc: boolean;
+  /** Whether expired certificates of the identity provider are accepted. */
+  acceptExpiredCertificates: boolean;
+  /** Whether the identity provider must authenticate the person again (`ForceAuthn`). */
+  forceAuthn: boolean;
+  /** Format of the name identifier to request; null for any. */
+  nameIdFormat: string | null;
+  /** Tolerated clock difference in seconds. */
+  clockSkewSeconds: number;
+  /** Names of the SAML attributes with the person's data. */
+  attributeMapping: AttributeMapping;
+  /** Roles that new members get. */
+  defaultRoles: string[];
+  /** Roles by group of the identity provider. */
+  groupRoles: { [key: string]: string[] };
+  /** Whether customers are created for unknown people. */
+  createCustomers: boolean;
+  /** Whether e-mail addresses outside the connection's domains are accepted. */
+  allowOtherDomains: boolean;
+  /** Whether every sign-on counts as multi-factor. Otherwise only a sign-on whose assertion states it does. */
+  trustMfa: boolean;
+  /** Second provider account with a known e-mail address: `REFUSE` it, or `HOLD` it for approval. */
+  onNewSubject: "HOLD" | "REFUSE" | (string & {});
+  /** URL after a sign-in that the identity provider initiated; null uses the first redirect URL. */
+  defaultRedirectUrl: string | null;
+  /** When a test last succeeded with exactly these settings. */
+  testedAt: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+  /** The organization. */
+  organization: OrganizationRef;
+}
+
+/** The connection for a domain; all fields are null if there is none. */
+export interface SsoLookup {
+  /** Id of the SSO connection. */
+  connectionId: string | null;
+  /** Id of the organization. */
+  organizationId: string | null;
+  /** Display name. */
+  name: string | null;
+  /** URL that starts the sign-in; null if there is none. */
+  loginUrl: string | null;
+}
+
+/** URL to sign out at the identity provider too; null if the provider does not support it. */
+export interface SsoSignOut {
+  /** The URL. */
+  url: string | null;
+}
+
+/** Where the browser returns after the logout: one of the project's `redirectUrls`. */
+export interface SsoSignOutRequest {
+  /** URL to which the browser is redirected afterwards; one of the project's `redirectUrls`. */
+  redirectUrl?: string | null | undefined;
+}
+
+/** A link that starts a test: open it in a browser and sign on at the identity provider. */
+export interface SsoTest {
+  /** The URL. */
+  url: string;
+  /** When it expires (UTC); null if it does not expire. */
+  expiresAt: string;
+}
+
+/** The checks of a sign-on, test or logout, in order. */
+export interface SsoTrace {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the SSO connection. */
+  connectionId: string;
+  /** Kind of the entry. */
+  kind: "LOGOUT" | "SIGN_ON" | "TEST" | (string & {});
+  /** Outcome of the attempt. */
+  outcome: "ACCEPTED" | "REFUSED" | (string & {});
+  /** Reason of the first failed check. */
+  reason: string | null;
+  /** Further details, as text. */
+  detail: string | null;
+  /** The steps, in order. */
+  steps: SsoTraceStep[];
+  /** The user: subject, e-mail address, name, groups, resulting roles, and all attributes as sent. */
+  profile: { [key: string]: unknown } | null;
+  /** Id of the customer. */
+  customerId: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+}
+
+/** One check: its name, whether it passed, and the observed value. */
+export interface SsoTraceStep {
+  /** Description or index of the step. */
+  step: string;
+  /** Whether it succeeded. */
+  ok: boolean;
+  /** Further details, as text. */
+  detail: string;
+}
+
+/** An address that gets no mail from this project. */
+export interface Suppression {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** E-mail address. */
+  address: string;
+  /** Reason, as text. */
+  reason: "BOUNCE" | "COMPLAINT" | "MANUAL" | "UNSUBSCRIBE" | (string & {});
+  /** Source of the record. */
+  source: string;
+  /** Further details, as text. */
+  detail: string | null;
+  /** Id of the send; null if there is none. */
+  sendId: string | null;
+  /** Earlier, weaker reasons, oldest first. */
+  history: FormerReason[];
+  /** Since when the address is suppressed. */
+  createdAt: string;
+  /** Since when it is suppressed for this reason. */
+  updatedAt: string;
+}
+
+/** The result of a bulk addition. */
+export interface SuppressionBulkResult {
+  /** Number of records that were added. */
+  added: number;
+  /** Addresses that are invalid, repeated, or already suppressed for this or a stronger reason. */
+  skipped: number;
+  /** How many of `added` were suppressed for a weaker reason before. */
+  upgraded: number;
+}
+
+/** A page of records with the exact total; `nextCursor` is null on the last page. */
+export interface SuppressionPage {
+  /** The records of this page. */
+  data: Suppression[];
+  /** Total number of records. */
+  total: number;
+  /** Number of this page, from 1. */
+  page: number;
+  /** Number of pages. */
+  pages: number;
+  /** Value of `cursor` for the next page; null on the last page. */
+  nextCursor: string | null;
+}
+
+/** An e-mail template. */
+export interface Template {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Display name. */
+  name: string;
+  /** Subject line. */
+  subject: string | null;
+  /** Source from which the HTML is rendered: `{mjml}` or `{blocks}`. */
+  builderJson: { [key: string]: unknown } | null;
+  /** HTML body. */
+  html: string | null;
+  /** Plain text body. */
+  text: string | null;
+  /** `minijinja` renders tags such as `{{name}}`; `none` sends subject, html and text unchanged. */
+  engine: "minijinja" | "none" | (string & {});
+  /** The names of the variables that subject, html and text use. */
+  variables: string[];
+  /** Version number, from 1. Each change increments it. */
+  version: number;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/**
+ * The fields to change; fields that are left out stay, null removes a value.
+ *
+ *     With `html: null` the html is rendered from `builderJson` again.
+ */
+export interface TemplateChange {
+  /** A display name: one line of text, not only blanks. */
+  name?: string | undefined;
+  /** Source from which the HTML is rendered: `{mjml}` or `{blocks}`. */
+  builderJson?: { [key: string]: unknown } | null | undefined;
+  /** HTML body. */
+  html?: string | null | undefined;
+  /** Subject line. */
+  subject?: string | null | undefined;
+  /** Plain text body. */
+  text?: string | null | undefined;
+  /** `minijinja` renders tags such as `{{name}}`; `none` sends subject, html and text unchanged. */
+  engine?: "minijinja" | "none" | (string & {}) | undefined;
+}
+
+/** A rendered template; `text` is derived from the html if the template has no text. */
+export interface TemplatePreview {
+  /** Subject line. */
+  subject: string | null;
+  /** HTML body. */
+  html: string | null;
+  /** Plain text body. */
+  text: string | null;
+}
+
+/** A version of a template. */
+export interface TemplateVersion {
+  /** Version number, from 1. Each change increments it. */
+  version: number;
+  /** Display name. */
+  name: string;
+  /** Subject line. */
+  subject: string | null;
+  /** Source from which the HTML is rendered: `{mjml}` or `{blocks}`. */
+  builderJson: { [key: string]: unknown } | null;
+  /** HTML body. */
+  html: string | null;
+  /** Plain text body. */
+  text: string | null;
+  /** `minijinja` renders tags such as `{{name}}`; `none` sends subject, html and text unchanged. */
+  engine: "minijinja" | "none" | (string & {});
+  /** Who created the version: the e-mail address of a developer or the name of an API key. */
+  createdBy: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+}
+
+/** The statistics of one day. */
+export interface TimeSeriesItem {
+  /** The day, YYYY-MM-DD. */
+  date: string;
+  /** Number of messages that were sent. */
+  sent: number;
+  /** Number of messages that were delivered. */
+  delivered: number;
+  /** Number of messages that people opened. */
+  opened: number;
+  /** Number of messages in which people clicked a link. */
+  clicked: number;
+  /** Number of messages that bounced. */
+  bounced: number;
+  /** Number of messages that were reported as spam. */
+  complained: number;
+  /** Number of failures. */
+  failed: number;
+}
+
+/** Who caused an entry of the timeline. */
+export interface TimelineActor {
+  /** Type of the record. */
+  type: string;
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string | null;
+  /** Display name. */
+  label: string | null;
+}
+
+/** An entry of a customer's timeline: an event, an e-mail, a change by a developer, or a session. */
+export interface TimelineEntry {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Kind of the entry. */
+  kind: "AUDIT" | "EMAIL" | "EVENT" | "SESSION" | (string & {});
+  /** Type of the record. */
+  type: string;
+  /** Short text for people. */
+  title: string;
+  /** When it happened (UTC). */
+  occurredAt: string;
+  /** The actor. */
+  actor: TimelineActor;
+  /** Further details. */
+  data: { [key: string]: unknown };
+}
+
+/** A part of a feed; `nextCursor` is null at the end. */
+export interface TimelineEntryFeed {
+  /** The records of this page. */
+  data: TimelineEntry[];
+  /** Value of `cursor` for the next page; null on the last page. */
+  nextCursor: string | null;
+}
+
+/** The code that the app shows. */
+export interface TotpCode {
+  /** Six digits, such as `123456`. */
+  code: string;
+}
+
+/** The current code of the app. */
+export interface TotpConfirmation {
+  /** One-time code from the authenticator app or from the mail. */
+  code: string;
+}
+
+/** The secret for an authenticator app; `uri` is the content of the QR code. */
+export interface TotpEnrolment {
+  /** Shared secret. Shown only once. */
+  secret: string;
+  /** `otpauth://` URI to show as a QR code. */
+  uri: string;
+}
+
+/** A recorded request for the tracking pixel (OPEN) or a tracked link (CLICK) of a send. */
+export interface TrackingHit {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Kind of the entry. */
+  kind: "CLICK" | "OPEN" | "UNSUBSCRIBE" | (string & {});
+  /** The URL. */
+  url: string | null;
+  /** What caused the hit: a person, a machine such as a security scanner, or an image proxy. */
+  verdict: "human" | "machine" | "proxy" | (string & {});
+  /** Reason, as text. */
+  reason: string | null;
+  /** IP address of the client. */
+  ipAddress: string;
+  /** `User-Agent` header of the request. */
+  userAgent: string;
+  /** When it happened (UTC). */
+  occurredAt: string;
+}
+
+/** What starts a run: a contact joins or leaves an audience or is created, or an event concerning it occurs. */
+export interface Trigger {
+  /** Type of the trigger. */
+  type: "AUDIENCE_JOINED" | "AUDIENCE_LEFT" | "CONTACT_CREATED" | "EVENT" | (string & {});
+  /** Id of the audience. */
+  audienceId?: string | null | undefined;
+  /** For an EVENT trigger: the name of a Postern event or of a custom event. */
+  event?: string | null | undefined;
+  /**
+   * For an EVENT trigger: only events whose data matches these rules start a run. The syntax is that of audience rules;
+   * a field is a key of the event's data (`total`), with dots for nested keys (`customer.plan`).
+   */
+  where?: Rules | null | undefined;
+  /**
+   * Whether a contact can start only one run, ever. Otherwise it can start runs repeatedly, but not while it has an
+   * unfinished run, and at most `maxRunsPerHour` within an hour. Default: `true`.
+   */
+  once?: boolean | undefined;
+}
+
+/** Merge attributes into the contact; null removes one. */
+export interface UpdateContact {
+  /** Type of the record. */
+  type: "UPDATE_CONTACT";
+  /** Custom data about the contact, for templates and audience rules. */
+  attributes: { [key: string]: unknown };
+}
+
+/** Usage of all projects of an account: customers now, and live emails accepted in this calendar month (UTC). */
+export interface Usage {
+  /** The customers, or their number or maximum number; a null maximum means unlimited. */
+  customers: number;
+  /** The e-mails, or their number or maximum number; a null maximum means unlimited. */
+  emails: number;
+}
+
+/** The statistics of a variant. Opens and clicks by machines are not counted. */
+export interface VariantStats {
+  /** Number of messages that were sent. */
+  sent: number;
+  /** Number of messages that people opened. */
+  opened: number;
+  /** Number of messages in which people clicked a link. */
+  clicked: number;
+  /** Share of messages that were opened, from 0 to 1. */
+  openRate: number;
+  /** Share of messages in which a link was clicked, from 0 to 1. */
+  clickRate: number;
+}
+
+/** The address that was verified. */
+export interface VerifiedEmail {
+  /** E-mail address. */
+  email: string;
+}
+
+/** The token from the mail. */
+export interface VerifyEmail {
+  /** Token from the link in the mail. */
+  token: string;
+}
+
+/** Wait for an event of the contact, then continue with `then`; after the timeout with `else`. */
+export interface WaitForEvent {
+  /** Type of the record. */
+  type: "WAIT_FOR_EVENT";
+  /** Name of the event. */
+  event: string;
+  /** Defaults to 30 days. */
+  timeout?: Duration | null | undefined;
+  /** Steps to execute if the condition holds or the event occurs. */
+  then?: (SendEmail | Delay | Condition | WaitForEvent | UpdateContact | AddToAudience | RemoveFromAudience | CallWebhook | Exit)[] | undefined;
+  /** Steps to execute if the condition does not hold or the timeout elapses. */
+  else?: (SendEmail | Delay | Condition | WaitForEvent | UpdateContact | AddToAudience | RemoveFromAudience | CallWebhook | Exit)[] | undefined;
+}
+
+/** A subscription of a URL to events. */
+export interface Webhook {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
+  /** The URL. */
+  url: string;
+  /** Event names, `email.*`, `*`, or `custom.<name>` and `custom.*` for custom events. */
+  events: string[];
+  /** Description for people. */
+  description: string;
+  /** Whether the record is active. */
+  active: boolean;
+  /** When the current series of failed attempts began; null if the last attempt succeeded. */
+  failingSince: string | null;
+  /** When deliveries were disabled (UTC); null if they are enabled. */
+  disabledAt: string | null;
+  /** Why Postern deactivated it; null if it is active or was deactivated by a call. */
+  disabledReason: string | null;
+  /** Until when the previous secret also signs deliveries (UTC); null if there is none. */
+  previousSecretExpiresAt: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** Fields to change; omitted fields stay. */
+export interface WebhookChange {
+  /** Where to send; https or http. */
+  url?: string | undefined;
+  /** Event names, `email.*`, `*`. */
+  events?: string[] | undefined;
+  /** Description for people. */
+  description?: string | undefined;
+  /** Whether the record is active. */
+  active?: boolean | undefined;
+}
+
+/** The delivery of an event to a subscription, with the result of its last attempt. */
+export interface WebhookDelivery {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the webhook. */
+  subscriptionId: string;
+  /** Sent as `webhook-id`: the same on every attempt and replay. */
+  eventId: string;
+  /** Name of the event. */
+  event: string;
+  /** JSON body of the delivery. */
+  payload: { [key: string]: unknown };
+  /** Status of the record. */
+  status: "FAILED" | "PENDING" | "SUCCEEDED" | (string & {});
+  /** Number of attempts so far. */
+  attempts: number;
+  /** HTTP status of the response; null without a response. */
+  responseStatus: number | null;
+  /** Duration of the last attempt, in milliseconds. */
+  responseTime: number | null;
+  /** Why the attempt failed; null if it succeeded. */
+  errorMessage: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the last attempt was made (UTC); null before the first attempt. */
+  attemptedAt: string | null;
+  /** When the next attempt is made (UTC); null if there is none. */
+  nextAttemptAt: string | null;
+  /** When it was delivered (UTC); null if it was not delivered. */
+  deliveredAt: string | null;
+}
+
+/** A delivery with the first 4 KiB of the response to the last attempt. */
+export interface WebhookDeliveryDetail {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the webhook. */
+  subscriptionId: string;
+  /** Sent as `webhook-id`: the same on every attempt and replay. */
+  eventId: string;
+  /** Name of the event. */
+  event: string;
+  /** JSON body of the delivery. */
+  payload: { [key: string]: unknown };
+  /** Status of the record. */
+  status: "FAILED" | "PENDING" | "SUCCEEDED" | (string & {});
+  /** Number of attempts so far. */
+  attempts: number;
+  /** HTTP status of the response; null without a response. */
+  responseStatus: number | null;
+  /** Duration of the last attempt, in milliseconds. */
+  responseTime: number | null;
+  /** Why the attempt failed; null if it succeeded. */
+  errorMessage: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the last attempt was made (UTC); null before the first attempt. */
+  attemptedAt: string | null;
+  /** When the next attempt is made (UTC); null if there is none. */
+  nextAttemptAt: string | null;
+  /** When it was delivered (UTC); null if it was not delivered. */
+  deliveredAt: string | null;
+  /** Beginning of the response body; null without a response. */
+  responseBody: string | null;
+}
+
+/** Filter of the deliveries to send again. */
+export interface WebhookReplay {
+  /** Created at or after this time; defaults to 30 days ago. */
+  since?: string | null | undefined;
+  /** Created before this time; defaults to now. */
+  until?: string | null | undefined;
+  /** Status of the record. Default: `"FAILED"`. */
+  status?: "FAILED" | "PENDING" | "SUCCEEDED" | (string & {}) | undefined;
+}
+
+/** Number of deliveries that are sent again. */
+export interface WebhookReplayResult {
+  /** Number of deliveries that were queued again. */
+  replayed: number;
+  /** Whether there are more; if so, repeat the request. */
+  more: boolean;
+}
+
+/** How to rotate a secret. */
+export interface WebhookSecretRotation {
+  /** How long the old secret signs in addition to the new one, in seconds; 0 to 604,800 (7 days). Default: `86400`. */
+  gracePeriodSeconds?: number | undefined;
+}
+
+/** The result of a test request. */
+export interface WebhookTestResult {
+  /** The HTTP status; null if there was no response. */
+  status: number | null;
+  /** Whether it succeeded. */
+  ok: boolean;
+  /** In milliseconds. */
+  responseTime: number;
+  /** Why there was no response, or why the response is a failure; null if the test succeeded. */
+  reason: string | null;
+}
+
+/** A subscription with its secret, which only the responses to creation and rotation contain. */
+export interface WebhookWithSecret {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
+  /** The URL. */
+  url: string;
+  /** Event names, `email.*`, `*`, or `custom.<name>` and `custom.*` for custom events. */
+  events: string[];
+  /** Description for people. */
+  description: string;
+  /** Whether the record is active. */
+  active: boolean;
+  /** When the current series of failed attempts began; null if the last attempt succeeded. */
+  failingSince: string | null;
+  /** When deliveries were disabled (UTC); null if they are enabled. */
+  disabledAt: string | null;
+  /** Why Postern deactivated it; null if it is active or was deactivated by a call. */
+  disabledReason: string | null;
+  /** Until when the previous secret also signs deliveries (UTC); null if there is none. */
+  previousSecretExpiresAt: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+  /** Shared secret. Shown only once. */
+  secret: string;
+}
+
+/** The variant to declare the winner of an A/B test. */
+export interface WinnerChoice {
+  /** Id of the variant. */
+  variantId: string;
+}
+
+/** What every event of a webhook has. */
+export interface WebhookEventBase {
+  /** Name of the event. */
+  type: string;
+  /** When it happened. */
+  timestamp: string;
+}
+
+/** An event that your application recorded; its data is in `data.data`. */
+export interface CustomWebhookEvent extends WebhookEventBase {
+  type: `custom.${string}`;
+  data: { id: string; projectId: string; data: { [key: string]: unknown } };
+}
+
+/** An event of a webhook; `type` says which. A newer server may send other types. */
+export type WebhookEvent = WebhookEventBase & { data: { [key: string]: unknown } };

@@ -1,0 +1,113 @@
+import type { Postern } from "./client.js";
+import { PosternError } from "./errors.js";
+import type { InboxMessage } from "./generated/types.js";
+
+/** Which mail to wait for. */
+export interface MailQuery {
+  /** A recipient. */
+  to?: string | undefined;
+  /** A part of the subject, or a pattern for it. */
+  subject?: string | RegExp | undefined;
+  /** Only mail captured after this time, or after this mail. */
+  after?: Date | Mail | undefined;
+  /** Milliseconds until the wait fails. Default: 10,000. */
+  timeout?: number | undefined;
+  /** As of `RequestOptions`. */
+  project?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+const POLL_MS = 200;
+const NEWEST = 100;
+
+/** A captured mail. */
+export class Mail {
+  constructor(
+    /** The message as `inbox.get` returns it. */
+    readonly message: InboxMessage,
+  ) {}
+
+  get subject(): string {
+    return this.message.subject;
+  }
+
+  get text(): string {
+    return this.message.text ?? "";
+  }
+
+  get html(): string {
+    return this.message.html ?? "";
+  }
+
+  /** The code of six digits. Throws PosternError if there is none, or if this key may not read it. */
+  get code(): string {
+    const [code] = /(?<![\w#&-])\d{6}(?![\w-])/.exec(this.text || this.html.replace(/<[^>]*>/g, " ")) ?? [];
+    if (code) return code;
+    throw new PosternError(this.#redacted() ?? `The mail "${this.subject}" has no code of six digits.`);
+  }
+
+  /** The links, each once. Throws PosternError if this key may not read them. */
+  get links(): string[] {
+    const redacted = this.#redacted();
+    if (redacted) throw new PosternError(redacted);
+    const inHtml = [...this.html.matchAll(/\shref\s*=\s*["'](https?:[^"']+)["']/gi)].map(([, link = ""]) =>
+      link.replaceAll("&amp;", "&"),
+    );
+    const inText = [...this.text.matchAll(/https?:\/\/[^\s<>"')\]]+/g)].map(([link]) => link.replace(/[.,;:!?]+$/, ""));
+    return [...new Set([...inHtml, ...inText])];
+  }
+
+  #redacted(): string | undefined {
+    if (!this.message.redacted) return undefined;
+    return (
+      `The codes and links in the mail "${this.subject}" are removed for this key. Create a key with the ` +
+      'permissions "inbox:read" and "customers:impersonate", each by its name (no wildcard includes the second).'
+    );
+  }
+}
+
+/**
+ * Wait for the newest mail in the capture inbox that fits, and return it. Throws PosternError after `timeout`.
+ *
+ * The client's key needs `inbox:read`, and `customers:impersonate` to read codes and links mailed to customers.
+ */
+export async function waitForMail(client: Pick<Postern, "inbox">, query: MailQuery = {}): Promise<Mail> {
+  const { to, subject, after, timeout = 10_000, ...options } = query;
+  const ends = Date.now() + timeout;
+  const fits = (text: string) => (subject instanceof RegExp ? subject.test(text) : text.includes(subject ?? ""));
+  const since = after instanceof Mail ? Date.parse(after.message.capturedAt) : (after?.getTime() ?? -Infinity);
+  for (;;) {
+    const page = await client.inbox.list({ limit: NEWEST, ...(to && { q: to }) }, options);
+    const entry = page.data.find(
+      (each) =>
+        Date.parse(each.capturedAt) >= since &&
+        !(after instanceof Mail && each.id === after.message.id) &&
+        (!to || each.recipients.some((recipient) => recipient.toLowerCase() === to.toLowerCase())) &&
+        fits(each.subject),
+    );
+    if (entry) return new Mail(await client.inbox.get(entry.id, options));
+    if (Date.now() > ends) {
+      const seen = page.data.slice(0, 5).map((each) => `"${each.subject}" to ${each.recipients.join(", ")}`);
+      throw new PosternError(`No such mail arrived within ${timeout} ms. Newest mail: ${seen.join("; ") || "none"}.`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/** The headers that Postern would send with a webhook's body, for tests of your endpoint. `at` defaults to now. */
+export async function signWebhook(
+  body: string,
+  secret: string,
+  options: { id?: string | undefined; at?: Date | undefined } = {},
+): Promise<{ "webhook-id": string; "webhook-timestamp": string; "webhook-signature": string }> {
+  const id = options.id ?? "test";
+  const timestamp = String(Math.floor((options.at ?? new Date()).getTime() / 1000));
+  const bytes = Uint8Array.from(atob(secret.replace(/^whsec_/, "")), (character) => character.charCodeAt(0));
+  const key = await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  const signature = await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(`${id}.${timestamp}.${body}`));
+  return {
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": `v1,${btoa(String.fromCharCode(...new Uint8Array(signature)))}`,
+  };
+}
